@@ -1,0 +1,26 @@
+# haul_library(NAME [LIBS ...]): a static library haul_NAME of every source file in this folder.
+function(haul_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c"
+                                            "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  endif()
+  add_library(haul_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(haul_${name} PUBLIC haul_flags ${arg_LIBS})
+endfunction()
+
+# haul_test(NAME SOURCE [LIBS ...]): a cmocka test program, registered with CTest as NAME.
+function(haul_test name source)
+  cmake_parse_arguments(arg "" "" "LIBS;LABELS;ENVIRONMENT" ${ARGN})
+  string(REPLACE "/" "_" target "test_${name}")
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} haul_flags haul_dep_cmocka)
+  add_test(NAME ${name} COMMAND ${target})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  if(arg_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  endif()
+  if(arg_ENVIRONMENT)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_ENVIRONMENT}")
+  endif()
+endfunction()

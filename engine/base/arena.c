@@ -1,0 +1,107 @@
+#include "engine/base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BLOCK_SIZE = 1 << 16 };
+
+struct arena_block {
+  struct arena_block *previous;
+  size_t used;
+  size_t capacity;
+  alignas(max_align_t) unsigned char data[];
+};
+
+void arena_fini(struct arena *arena) {
+  struct arena_block *block = arena->last;
+  while (block != NULL) {
+    struct arena_block *previous = block->previous;
+    free(block);
+    block = previous;
+  }
+  arena->last = NULL;
+}
+
+static void out_of_memory(size_t size_bytes) {
+  (void)fprintf(stderr, "haul: out of host memory (%zu bytes)\n", size_bytes);
+  abort();
+}
+
+static struct arena_block *add_block(struct arena *arena, size_t size_bytes) {
+  size_t capacity = size_bytes > ARENA_BLOCK_SIZE ? size_bytes : ARENA_BLOCK_SIZE;
+  struct arena_block *block = calloc(1, sizeof *block + capacity);
+  if (block == NULL) {
+    out_of_memory(size_bytes);
+    return NULL;
+  }
+  block->capacity = capacity;
+  block->previous = arena->last;
+  arena->last = block;
+  return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size_bytes) {
+  size_t align = alignof(max_align_t);
+  if (size_bytes > SIZE_MAX / 2) {
+    out_of_memory(size_bytes);
+  }
+  size_t rounded = (size_bytes + align - 1) / align * align;
+  struct arena_block *block = arena->last;
+  if (block == NULL || block->capacity - block->used < rounded) {
+    block = add_block(arena, rounded);
+  }
+  void *memory = block->data + block->used;
+  block->used += rounded;
+  return memory;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size_bytes) {
+  if (size_bytes != 0 && count > SIZE_MAX / 2 / size_bytes) {
+    out_of_memory(SIZE_MAX);
+  }
+  return arena_alloc(arena, count * size_bytes);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length) {
+  char *copy = arena_alloc(arena, length + 1);
+  memcpy(copy, text, length);
+  return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text) {
+  return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_format(struct arena *arena, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  if (length < 0) {
+    return arena_strdup(arena, "");
+  }
+  char *text = arena_alloc(arena, (size_t)length + 1);
+  va_start(args, format);
+  (void)vsnprintf(text, (size_t)length + 1, format, args);
+  va_end(args);
+  return text;
+}
+
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
+                 size_t size_bytes) {
+  if (count < *capacity) {
+    return items;
+  }
+  size_t larger = *capacity == 0 ? 16 : *capacity * 2;
+  void *copy = arena_array(arena, larger, size_bytes);
+  if (count > 0) {
+    memcpy(copy, items, count * size_bytes);
+  }
+  *capacity = larger;
+  return copy;
+}

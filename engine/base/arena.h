@@ -1,0 +1,32 @@
+/* arena.h - memory that lives as long as one scenario, plan or report.
+ *
+ * Everything taken from an arena is freed at once by arena_fini(). Memory comes zeroed and aligned
+ * for any type. Running out of host memory ends the process with a message on stderr (abort): on
+ * Linux it is no condition a caller can recover from. Not thread-safe. */
+#ifndef HAUL_ENGINE_BASE_ARENA_H
+#define HAUL_ENGINE_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+struct arena {
+  struct arena_block *last; /* NULL = empty: a zeroed struct arena is ready for use */
+};
+
+void arena_fini(struct arena *arena);
+/* size may be 0. */
+void *arena_alloc(struct arena *arena, size_t size_bytes);
+/* count * size_bytes with overflow check. */
+void *arena_array(struct arena *arena, size_t count, size_t size_bytes);
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *text, size_t length);
+char *arena_format(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A growing array inside an arena: returns items, or a larger copy when count == *capacity.
+ *   items = arena_grow(&arena, items, count, &capacity, sizeof *items);
+ *   items[count++] = item; */
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
+                 size_t size_bytes);
+
+#endif

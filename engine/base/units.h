@@ -1,0 +1,27 @@
+/* units.h - sizes and durations as people write and read them.
+ *
+ * Sizes: "4096", "64KiB" (65536), "64kB" (64000), also B, MiB, MB, GiB, GB, TiB, TB. Durations:
+ * "200ns", "50us", "20ms", "2s", "5min". A number may have a fraction ("1.5GiB") where the result
+ * is a whole number of bytes or nanoseconds. Spaces are not allowed. Rates are in bytes per second;
+ * GB/s means 10^9 bytes per second everywhere. */
+#ifndef HAUL_ENGINE_BASE_UNITS_H
+#define HAUL_ENGINE_BASE_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UNITS_TEXT_MAX = 32 };
+
+/* false, *value untouched: not a size / duration, or past INT64_MAX. */
+bool units_parse_size(const char *text, uint64_t *size_bytes);
+bool units_parse_duration(const char *text, uint64_t *duration_ns);
+
+/* The shortest exact text that parses back to the same value: 65536 -> "64KiB", 1000 -> "1000B". */
+void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
+/* The shortest exact text: 200000 -> "200us". */
+void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
+/* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s". */
+void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,75 @@
+/* case.h - a case: the flows measured together at one setting.
+ *
+ * Plain data made by the plan and read by the engine. flows and texts are borrowed from the plan's
+ * arena and live as long as the plan. */
+#ifndef HAUL_ENGINE_CASE_H
+#define HAUL_ENGINE_CASE_H
+
+#include "engine/measure.h"
+#include "engine/vocabulary.h"
+
+#include <stdint.h>
+
+enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };
+
+struct endpoint {
+  enum place place;
+  int32_t index; /* GPU: index in struct machine; NUMA: the operating system's node number */
+  enum memory_kind memory;
+};
+
+struct kernel_shape {
+  enum kernel_variant variant;
+  uint32_t block;        /* threads a block; 0 = the variant's own */
+  uint32_t grid;         /* blocks; 0 = the variant's own */
+  uint32_t vector_bytes; /* bytes an access; 0 = the variant's own */
+};
+
+/* A strided copy: depth planes of height rows of width_bytes each, rows pitch_bytes apart in both
+ * memories. width_bytes 0 = contiguous. */
+struct copy_shape {
+  uint64_t width_bytes;
+  uint64_t height;
+  uint64_t depth;
+  uint64_t pitch_bytes;
+};
+
+/* How pages of managed memory are made to move; method um only. */
+struct unified_shape {
+  enum unified_mode mode;
+  enum initiator touch_by; /* which side's processor touches, in demand mode */
+  uint32_t threads;        /* host threads that touch; 0 = one */
+  enum advise advise;
+  uint64_t stride_bytes; /* between touched bytes; 0 = the page size of the touching side */
+};
+
+struct flow {
+  enum flow_role role;
+  enum method method;
+  struct endpoint source;
+  struct endpoint target;
+  enum initiator initiator; /* whose GPU (or node) starts it */
+  bool staged;              /* GPU to GPU through the host on purpose */
+  uint64_t size_bytes;
+  uint32_t threads; /* cpu: host threads; 0 = all of the initiating node */
+  struct kernel_shape kernel;
+  struct copy_shape shape;
+  struct unified_shape unified;
+};
+
+struct bench_case {
+  const char *key;        /* 32 hexadecimal digits: XXH3-128 of definition */
+  const char *definition; /* canonical JSON of everything that defines the measurement */
+  const char *block;      /* name of the scenario's block */
+  const char *name;       /* unique in the plan: "host_to_device/numa0:pinned-gpu0/64MiB" */
+  const char *path;       /* "numa0:pinned-gpu0"; several flows: a short text for all */
+  const struct flow *flows;
+  uint32_t flow_count;
+  uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
+  uint64_t traffic_bytes; /* what of it crosses the limiting resource, read and written apart */
+  enum limit limit;
+  uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
+  struct measure measure;
+};
+
+#endif

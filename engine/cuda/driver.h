@@ -1,0 +1,91 @@
+/* driver.h - the CUDA driver API, loaded at run time.
+ *
+ * One list names every entry point with the version whose signature is used; cuda_driver_load()
+ * resolves them through cuGetProcAddress, so that one executable runs under every driver and on
+ * machines without one. A function marked 0 may be missing in older drivers: its pointer is NULL
+ * then, and callers test it. Only files under engine/ that need CUDA include this header, and only
+ * builds with HAUL_CUDA compile them. */
+#ifndef HAUL_ENGINE_CUDA_DRIVER_H
+#define HAUL_ENGINE_CUDA_DRIVER_H
+
+#include "engine/base/error.h"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+/* X(name, version as in cudaTypedefs.h, version as cuGetProcAddress takes it, required) */
+#define CUDA_FUNCTION_LIST(X)                                                                      \
+  X(cuInit, v2000, 2000, 1)                                                                        \
+  X(cuDriverGetVersion, v2020, 2020, 1)                                                            \
+  X(cuGetErrorName, v6000, 6000, 1)                                                                \
+  X(cuGetErrorString, v6000, 6000, 1)                                                              \
+  X(cuDeviceGet, v2000, 2000, 1)                                                                   \
+  X(cuDeviceGetCount, v2000, 2000, 1)                                                              \
+  X(cuDeviceGetName, v2000, 2000, 1)                                                               \
+  X(cuDeviceTotalMem, v3020, 3020, 1)                                                              \
+  X(cuDeviceGetAttribute, v2000, 2000, 1)                                                          \
+  X(cuDeviceGetUuid, v9020, 9020, 1)                                                               \
+  X(cuDeviceGetPCIBusId, v4010, 4010, 1)                                                           \
+  X(cuDeviceCanAccessPeer, v4000, 4000, 1)                                                         \
+  X(cuDevicePrimaryCtxRetain, v7000, 7000, 1)                                                      \
+  X(cuDevicePrimaryCtxRelease, v11000, 11000, 1)                                                   \
+  X(cuCtxSetCurrent, v4000, 4000, 1)                                                               \
+  X(cuCtxSynchronize, v2000, 2000, 1)                                                              \
+  X(cuCtxEnablePeerAccess, v4000, 4000, 1)                                                         \
+  X(cuMemGetInfo, v3020, 3020, 1)                                                                  \
+  X(cuMemAlloc, v3020, 3020, 1)                                                                    \
+  X(cuMemFree, v3020, 3020, 1)                                                                     \
+  X(cuMemHostAlloc, v2020, 2020, 1)                                                                \
+  X(cuMemFreeHost, v2000, 2000, 1)                                                                 \
+  X(cuMemHostRegister, v6050, 6050, 1)                                                             \
+  X(cuMemHostUnregister, v4000, 4000, 1)                                                           \
+  X(cuMemHostGetDevicePointer, v3020, 3020, 1)                                                     \
+  X(cuMemcpyAsync, v4000, 4000, 1)                                                                 \
+  X(cuMemcpyHtoDAsync, v3020, 3020, 1)                                                             \
+  X(cuMemcpyDtoHAsync, v3020, 3020, 1)                                                             \
+  X(cuMemcpyDtoDAsync, v3020, 3020, 1)                                                             \
+  X(cuMemcpyPeerAsync, v4000, 4000, 1)                                                             \
+  X(cuMemsetD8Async, v3020, 3020, 1)                                                               \
+  X(cuStreamCreate, v2000, 2000, 1)                                                                \
+  X(cuStreamDestroy, v4000, 4000, 1)                                                               \
+  X(cuStreamSynchronize, v2000, 2000, 1)                                                           \
+  X(cuStreamQuery, v2000, 2000, 1)                                                                 \
+  X(cuStreamWaitEvent, v3020, 3020, 1)                                                             \
+  X(cuEventCreate, v2000, 2000, 1)                                                                 \
+  X(cuEventDestroy, v4000, 4000, 1)                                                                \
+  X(cuEventRecord, v2000, 2000, 1)                                                                 \
+  X(cuEventSynchronize, v2000, 2000, 1)                                                            \
+  X(cuEventQuery, v2000, 2000, 1)                                                                  \
+  X(cuEventElapsedTime, v2000, 2000, 1)                                                            \
+  X(cuModuleLoadData, v2000, 2000, 1)                                                              \
+  X(cuModuleUnload, v2000, 2000, 1)                                                                \
+  X(cuModuleGetFunction, v2000, 2000, 1)                                                           \
+  X(cuFuncGetAttribute, v2020, 2020, 1)                                                            \
+  X(cuFuncSetAttribute, v9000, 9000, 1)                                                            \
+  X(cuFuncLoad, v12040, 12040, 0)                                                                  \
+  X(cuLaunchKernel, v4000, 4000, 1)                                                                \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, v6050, 6050, 1)
+
+struct cuda_driver {
+  void *library;  /* NULL = not loaded */
+  int version;    /* cuDriverGetVersion: 13000 for CUDA 13.0 */
+  bool simulated; /* engine/cuda/simulated.h */
+#define CUDA_FUNCTION_MEMBER_(name, typedef_version, number, required)                             \
+  PFN_##name##_##typedef_version name;
+  CUDA_FUNCTION_LIST(CUDA_FUNCTION_MEMBER_)
+#undef CUDA_FUNCTION_MEMBER_
+};
+
+/* Load libcuda.so.1 and call cuInit. STATUS_UNSUPPORTED: there is no driver, it is too old (with
+ * the entry point that is missing), or it has no device; the message says which and is fit for
+ * cuda_state. */
+enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) CHECK_RESULT;
+void cuda_driver_unload(struct cuda_driver *driver);
+
+/* Turns a CUresult into a status: OK, NO_MEMORY (out of memory), STICKY (the context is lost:
+ * illegal address, launch failure, ECC, hardware and the like) or CUDA; the message is "what: NAME
+ * (text)". */
+enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct error *err,
+                       const char *what, ...) __attribute__((format(printf, 4, 5))) CHECK_RESULT;
+
+#endif

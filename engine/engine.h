@@ -1,0 +1,35 @@
+/* engine.h - a case in, trials out.
+ *
+ * One engine a worker process: it owns the CUDA contexts, streams, loaded kernels and the pool of
+ * buffers, which outlive a case. Not thread-safe; it starts threads of its own for host work. */
+#ifndef HAUL_ENGINE_ENGINE_H
+#define HAUL_ENGINE_ENGINE_H
+
+#include "engine/machine/machine.h"
+#include "engine/trial.h"
+
+struct engine;
+
+/* The part of version that goes into case_key: raised whenever a method measures differently. */
+unsigned engine_method_version(enum method method);
+/* NULL when this build can measure the flow's method and memory on that machine, else why not, for
+ * a person ("GPU 0 and GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
+const char *engine_refusal(const struct flow *flow, const struct machine *machine,
+                           char reason[CASE_REASON_MAX]);
+/* Bytes of host and GPU memory that the case needs at once, for the plan and its refusals. */
+void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
+                         uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
+
+/* machine is borrowed and must outlive the engine. CUDA starts only when machine has GPUs. */
+enum status engine_new(const struct machine *machine, struct engine **engine,
+                       struct error *err) CHECK_RESULT;
+void engine_free(struct engine *engine);
+
+/* Measure. What fails to measure is data: the outcome's status and reason. The return value is
+ * STATUS_OK, or STATUS_STICKY when the CUDA context is lost and this process can measure nothing
+ * more (the outcome is filled in that case too). */
+enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
+                            const struct trial_sink *sink, struct case_outcome *outcome,
+                            struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,137 @@
+/* machine.h - what is here: GPUs, NUMA nodes, links, and the facts about hardware and software.
+ *
+ * struct machine is plain data without pointers: a short-lived child looks (machine_probe) and
+ * sends it through a pipe; it is saved to and loaded from TOML (schema/machine) and is what a plan
+ * is made for. About 200 KiB: keep it on the heap. A number that is not known is 0 unless a comment
+ * says otherwise. Sizes in bytes, rates in bytes per second, clocks in kHz, power in mW. */
+#ifndef HAUL_ENGINE_MACHINE_MACHINE_H
+#define HAUL_ENGINE_MACHINE_MACHINE_H
+
+#include "engine/base/error.h"
+#include "engine/vocabulary.h"
+
+#include <stdint.h>
+
+enum {
+  MACHINE_GPUS_MAX = 32,
+  MACHINE_NODES_MAX = 64,
+  MACHINE_FACTS_MAX = 1024,
+  MACHINE_TEXT_MAX = 96,
+  FACT_NAME_MAX = 40,
+  FACT_VALUE_MAX = 256,
+};
+
+struct gpu {
+  char name[MACHINE_TEXT_MAX];
+  char uuid[48];        /* "GPU-..." */
+  char pci_address[16]; /* "0000:06:00.0", lower case; GPUs are numbered in this order */
+  int32_t numa_node;    /* nearest node; -1 = unknown */
+  int32_t cuda_ordinal; /* the driver's own number; -1 = not visible to CUDA */
+  uint32_t compute_major;
+  uint32_t compute_minor;
+  uint32_t sm_count;
+  uint32_t copy_engine_count; /* asynchronous engines */
+  uint64_t memory_bytes;      /* total */
+  uint64_t free_memory_bytes; /* when probed */
+  uint64_t l2_bytes;
+  uint64_t sm_clock_max_khz;
+  uint64_t memory_clock_khz; /* as the driver reports it: doubled for the data rate */
+  uint32_t memory_bus_bits;
+  uint32_t pcie_generation_max; /* of the link, as NVML reports it */
+  uint32_t pcie_width_max;
+  uint32_t pcie_generation; /* when probed, idle: may be lower than under load */
+  uint32_t pcie_width;
+  uint32_t nvlink_count;            /* active links */
+  uint64_t nvlink_bytes_per_second; /* one link, one direction, raw */
+  uint64_t c2c_bytes_per_second;    /* chip-to-chip link to the host, one direction; 0 = none */
+  uint32_t utilization_percent;     /* when probed, by anybody */
+  uint32_t process_count;           /* compute processes of anybody when probed */
+  bool mig_enabled;
+  bool concurrent_managed_access;
+  bool host_page_tables; /* reads host pages without migrating them (GH200) */
+  bool host_register_supported;
+};
+
+struct numa_node {
+  int32_t number;     /* the operating system's */
+  uint32_t cpu_count; /* 0 = memory only */
+  uint64_t memory_bytes;
+  uint64_t free_memory_bytes;
+};
+
+/* GPU to GPU, in one direction. */
+struct gpu_link {
+  bool peer_access;          /* loads, stores and copies can go directly */
+  uint32_t nvlink_count;     /* direct or through switches; 0 = over PCIe */
+  uint64_t bytes_per_second; /* theoretical, one direction; 0 = unknown */
+};
+
+/* One answer about the system. gpu = -1: the whole machine. */
+struct fact {
+  char name[FACT_NAME_MAX]; /* lower case with underscores: "driver_version" */
+  int32_t gpu;
+  enum fact_state state;
+  char value[FACT_VALUE_MAX]; /* the value, or why there is none */
+};
+
+struct machine {
+  char host_name[MACHINE_TEXT_MAX];
+  char source[FACT_VALUE_MAX];     /* "probe", or the file it was loaded from */
+  bool simulated;                  /* a fake driver answered: never mixed with real results */
+  char cuda_state[FACT_VALUE_MAX]; /* "ok", or why there is no GPU to use, in one sentence */
+  uint32_t gpu_count;
+  uint32_t node_count;
+  uint32_t fact_count;
+  int32_t driver_cuda_version; /* cuDriverGetVersion: 13000; 0 = no driver */
+  struct gpu gpus[MACHINE_GPUS_MAX];
+  struct numa_node nodes[MACHINE_NODES_MAX];
+  uint8_t node_distance[MACHINE_NODES_MAX][MACHINE_NODES_MAX]; /* SLIT: 10 = local, 0 = unknown */
+  struct gpu_link links[MACHINE_GPUS_MAX][MACHINE_GPUS_MAX];   /* [from][to] */
+  struct fact facts[MACHINE_FACTS_MAX];
+};
+
+/* The facts every probe answers, in this order (gpu facts once a GPU). They are columns and rows of
+ * the results, names in [checks], and keys of a saved machine. Meaning and unit beside each. */
+#define HOST_FACT_LIST(X)                                                                          \
+  X("driver_version", "version of the NVIDIA kernel driver, e.g. 580.159.04")                      \
+  X("driver_branch", "first number of driver_version, e.g. r580")                                  \
+  X("kernel_module", "open or proprietary")                                                        \
+  X("cuda_driver_version", "CUDA version the driver supports, e.g. 13.0")                          \
+  X("kernel", "operating system kernel release")                                                   \
+  X("boot_id", "random id of this boot")                                                           \
+  X("os", "distribution and version")                                                              \
+  X("cpu_model", "model name of the processor")                                                    \
+  X("cpu_count", "logical processors online")                                                      \
+  X("microcode", "microcode revision")                                                             \
+  X("hypervisor", "name of the hypervisor, or none")                                               \
+  X("governor", "cpufreq governor of all processors, mixed where they differ")                     \
+  X("turbo", "on or off")                                                                          \
+  X("numa_balancing", "on or off")                                                                 \
+  X("huge_pages", "transparent huge pages: always, madvise or never")                              \
+  X("huge_pages_reserved", "number of reserved 2 MiB pages")                                       \
+  X("iommu", "off, passthrough or translated")                                                     \
+  X("kernel_command_line", "as booted")                                                            \
+  X("memlock_limit", "bytes this user may lock, or unlimited")                                     \
+  X("container", "kind of container, or none")
+#define GPU_FACT_LIST(X)                                                                           \
+  X("vbios", "version of the video BIOS")                                                          \
+  X("ecc", "on or off")                                                                            \
+  X("mig", "on or off")                                                                            \
+  X("persistence", "on or off")                                                                    \
+  X("power_limit", "enforced power limit, mW")                                                     \
+  X("gsp", "version of the GSP firmware, or off")                                                  \
+  X("gpu_clocks", "locked or default: whether application clocks differ from the default")
+
+/* The first fact of that name and gpu (-1 = machine), or NULL. */
+const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu);
+/* Append a fact; the format makes its value. Facts past MACHINE_FACTS_MAX are dropped. */
+void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, enum fact_state state,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Index into machine->nodes of an operating-system node number, or -1. */
+int machine_node_index(const struct machine *machine, int32_t number);
+
+/* Look at this machine. Initialises CUDA and NVML in the calling process: call it in a child (see
+ * runner/supervise/probe.h). Missing drivers, GPUs or rights are facts, never errors. */
+enum status machine_probe(struct machine *machine, struct error *err) CHECK_RESULT;
+
+#endif

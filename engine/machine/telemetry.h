@@ -1,0 +1,48 @@
+/* telemetry.h - clocks, power, temperature and throttling of the GPUs, sampled through NVML by the
+ * parent while workers measure. Needs no CUDA context. */
+#ifndef HAUL_ENGINE_MACHINE_TELEMETRY_H
+#define HAUL_ENGINE_MACHINE_TELEMETRY_H
+
+#include "engine/machine/machine.h"
+
+/* One GPU at one moment. A value that cannot be read is -1. */
+struct telemetry_sample {
+  uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+  int32_t gpu;
+  int64_t sm_clock_khz;
+  int64_t memory_clock_khz;
+  int64_t power_mw;
+  int64_t temperature_c;
+  int64_t utilization_percent;
+  int64_t pcie_generation;
+  int64_t pcie_width;
+  int64_t throttle_reasons; /* NVML bits, idle and application clocks included */
+};
+
+/* What was seen of one GPU over a run. Lowest and highest, -1 = never read. */
+struct telemetry_extent {
+  uint64_t sample_count;
+  int64_t sm_clock_min_khz, sm_clock_max_khz;
+  int64_t power_max_mw;
+  int64_t temperature_max_c;
+  int64_t pcie_generation_max, pcie_width_max; /* under load the link goes to its best */
+  int64_t throttle_reasons;                    /* all bits seen, or-ed */
+};
+
+struct telemetry;
+
+/* STATUS_UNSUPPORTED without NVML or GPUs. machine is borrowed. */
+enum status telemetry_new(const struct machine *machine, struct telemetry **telemetry,
+                          struct error *err) CHECK_RESULT;
+void telemetry_free(struct telemetry *telemetry);
+/* One sample of every GPU; returns their number (machine->gpu_count). */
+size_t telemetry_read(struct telemetry *telemetry,
+                      struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+/* An empty extent, and one widened by a sample. */
+void telemetry_extent_init(struct telemetry_extent *extent);
+void telemetry_extent_add(struct telemetry_extent *extent, const struct telemetry_sample *sample);
+/* NVML throttle bits that mean "slower than it could be" as text "sw_power_cap,hw_thermal"; "none".
+ */
+void telemetry_throttle_text(int64_t throttle_reasons, char text[FACT_VALUE_MAX]);
+
+#endif

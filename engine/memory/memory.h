@@ -1,0 +1,43 @@
+/* memory.h - kinds of memory behind one ops table, one file a kind.
+ *
+ * A buffer belongs to the pool that made it (engine/memory/pool.h). Sizes in bytes. Host memory is
+ * placed on its NUMA node, faulted in, and its placement proven by move_pages before a buffer is
+ * handed out; a buffer whose pages are elsewhere is an error that says where they are. */
+#ifndef HAUL_ENGINE_MEMORY_MEMORY_H
+#define HAUL_ENGINE_MEMORY_MEMORY_H
+
+#include "engine/base/error.h"
+#include "engine/case.h"
+#include "engine/machine/machine.h"
+
+struct cuda_session; /* engine/cuda/session.h */
+
+struct buffer {
+  struct endpoint endpoint;
+  uint64_t size_bytes;   /* as asked for */
+  unsigned char *host;   /* address for host threads; NULL for device memory */
+  uint64_t device;       /* address for GPUs (all of them, unified addressing); 0 = none */
+  uint64_t mapped_bytes; /* what the kind really took, for its release */
+};
+
+struct memory_context {
+  const struct machine *machine;
+  struct cuda_session *cuda; /* NULL without a usable GPU */
+};
+
+struct memory_ops {
+  enum memory_kind kind;
+  enum place place; /* where this kind can be */
+  bool needs_cuda;  /* cannot be had without a driver */
+  const char *help; /* one line for the reference */
+  /* Fills buffer->host, ->device and ->mapped_bytes; endpoint and size are set by the caller. */
+  enum status (*allocate)(const struct memory_context *context, struct buffer *buffer,
+                          struct error *err) CHECK_RESULT;
+  /* Never fails: what the driver says of a lost context is ignored. */
+  void (*release)(const struct memory_context *context, struct buffer *buffer);
+};
+
+/* Every kind, in the order of enum memory_kind; NULL entries: not in this build. */
+extern const struct memory_ops *const memory_kinds[memory_kind_word_count];
+
+#endif

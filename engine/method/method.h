@@ -1,0 +1,62 @@
+/* method.h - ways to move bytes behind one ops table, one file a method.
+ *
+ * The trial (engine/trial_run.h) makes a flow ready with prepare(), then either enqueues it on a
+ * stream (event clock) or has it executed by host threads (host clock), any number of times, and
+ * ends with release(). */
+#ifndef HAUL_ENGINE_METHOD_METHOD_H
+#define HAUL_ENGINE_METHOD_METHOD_H
+
+#include "engine/memory/memory.h"
+
+#include <stdatomic.h>
+
+/* A flow made ready to run. */
+struct flow_run {
+  const struct flow *flow;
+  const struct buffer *source;
+  const struct buffer *target;
+  int32_t gpu;  /* the GPU whose stream it runs on; -1 = host threads */
+  void *stream; /* CUstream of that GPU; NULL for host threads */
+  void *state;  /* the method's own, made by prepare() */
+};
+
+/* What host threads of all flows of a trial share: they start together. */
+struct host_start {
+  atomic_uint ready; /* threads that wait */
+  atomic_bool go;
+};
+
+struct method_ops {
+  enum method method;
+  unsigned version; /* in case_key: raise it when the same case would measure differently */
+  enum clock clock;
+  const char *help; /* one line for the reference */
+  /* Why this flow cannot be measured there, or NULL (see engine_refusal). */
+  const char *(*refusal)(const struct flow *flow, const struct machine *machine,
+                         char reason[CASE_REASON_MAX]);
+  /* The GPU that runs it, -1 = the host. */
+  int32_t (*gpu)(const struct flow *flow);
+  enum status (*prepare)(const struct memory_context *context, struct flow_run *run,
+                         struct error *err) CHECK_RESULT;
+  void (*release)(const struct memory_context *context, struct flow_run *run);
+  /* Event clock only: `iterations` repeats onto run->stream; returns without waiting, except where
+   * blocks_host() says so. */
+  enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
+                         uint32_t iterations, struct error *err) CHECK_RESULT;
+  /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
+   * stand behind a gate. */
+  bool (*blocks_host)(const struct flow *flow);
+  /* Host clock only: threads that execute() will bring to start->ready. */
+  uint32_t (*thread_count)(const struct flow_run *run);
+  /* Host clock only: wake the threads; each reports ready and waits for go; then `iterations`
+   * repeats. Returns at once; wait() returns when all have ended, with the first start and the last
+   * end on CLOCK_MONOTONIC_RAW. */
+  enum status (*execute)(struct flow_run *run, uint32_t iterations, struct host_start *start,
+                         struct error *err) CHECK_RESULT;
+  void (*wait)(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns);
+};
+
+/* Every method, in the order of enum method; NULL entries: not in this build. */
+extern const struct method_ops *const methods[method_word_count];
+
+#endif

@@ -1,0 +1,167 @@
+/* vocabulary.h - the words of a measurement, the same in C, TOML, SQL and the documentation. */
+#ifndef HAUL_ENGINE_VOCABULARY_H
+#define HAUL_ENGINE_VOCABULARY_H
+
+#include "engine/base/words.h"
+
+/* How bytes are moved. */
+#define METHOD_LIST(X)                                                                             \
+  X(METHOD_CE, "ce")   /* a copy engine, through the driver's memcpy */                            \
+  X(METHOD_SM, "sm")   /* a kernel's own loads and stores */                                       \
+  X(METHOD_UM, "um")   /* unified memory: page faults or prefetch */                               \
+  X(METHOD_CPU, "cpu") /* host threads */
+WORDS_DECLARE(method, METHOD_LIST)
+
+/* Where memory is. */
+#define PLACE_LIST(X)                                                                              \
+  X(PLACE_NUMA, "numa") /* index: the operating system's node number */                            \
+  X(PLACE_GPU, "gpu")   /* index: order of PCI address, from 0 */
+WORDS_DECLARE(place, PLACE_LIST)
+
+/* The kind of memory at a place. */
+#define MEMORY_KIND_LIST(X)                                                                        \
+  X(MEMORY_PAGEABLE, "pageable")             /* anonymous pages */                                 \
+  X(MEMORY_PINNED, "pinned")                 /* page-locked by the driver: cuMemHostAlloc */       \
+  X(MEMORY_REGISTERED, "registered")         /* ours, page-locked after: cuMemHostRegister */      \
+  X(MEMORY_WRITE_COMBINED, "write_combined") /* as pinned, uncached write-combining */             \
+  X(MEMORY_HUGE, "huge")                     /* 2 MiB pages, page-locked where there is a GPU */   \
+  X(MEMORY_MANAGED, "managed")               /* unified memory: cuMemAllocManaged */               \
+  X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */
+WORDS_DECLARE(memory_kind, MEMORY_KIND_LIST)
+
+#define DIRECTION_LIST(X)                                                                          \
+  X(DIRECTION_FORWARD, "forward") /* from -> to */                                                 \
+  X(DIRECTION_REVERSE, "reverse") /* to -> from */                                                 \
+  X(DIRECTION_BOTH, "both")       /* two flows at once */
+WORDS_DECLARE(direction, DIRECTION_LIST)
+
+/* The side that starts a flow: pushes or pulls. */
+#define INITIATOR_LIST(X)                                                                          \
+  X(INITIATOR_SOURCE, "source")                                                                    \
+  X(INITIATOR_TARGET, "target")
+WORDS_DECLARE(initiator, INITIATOR_LIST)
+
+/* Which of from x to are measured. */
+#define PAIRS_LIST(X)                                                                              \
+  X(PAIRS_ORDERED, "ordered") /* every (a, b) with a != b where both are of one kind of place */   \
+  X(PAIRS_UNORDERED, "unordered") /* each {a, b} once */                                           \
+  X(PAIRS_SAME, "same")           /* (a, a): local copies */
+WORDS_DECLARE(pairs, PAIRS_LIST)
+
+/* Which of the selected flows run at once, as one case. */
+#define CONCURRENT_LIST(X)                                                                         \
+  X(CONCURRENT_NONE, "none")                                                                       \
+  X(CONCURRENT_PER_TARGET, "per_target") /* all flows into one target: one case a target */        \
+  X(CONCURRENT_PER_SOURCE, "per_source") /* all flows out of one source: one case a source */      \
+  X(CONCURRENT_ALL, "all")                                                                         \
+  X(CONCURRENT_RING, "ring")     /* i -> i + 1, the last to the first */                           \
+  X(CONCURRENT_BISECT, "bisect") /* i -> i + n/2: every flow crosses the middle */
+WORDS_DECLARE(concurrent, CONCURRENT_LIST)
+
+#define FLOW_ROLE_LIST(X)                                                                          \
+  X(FLOW_MEASURED, "measured")                                                                     \
+  X(FLOW_LOAD, "load") /* keeps running for as long as the measured flows do; not counted */
+WORDS_DECLARE(flow_role, FLOW_ROLE_LIST)
+
+/* Shape of an sm copy kernel. */
+#define KERNEL_VARIANT_LIST(X)                                                                     \
+  X(KERNEL_AUTO, "auto")                                                                           \
+  X(KERNEL_VECTOR, "vector") /* 16-byte accesses, several in flight */                             \
+  X(KERNEL_BULK, "bulk")     /* the bulk copy engine, compute capability 9.0 on */                 \
+  X(KERNEL_SCALAR, "scalar") /* 4-byte accesses */
+WORDS_DECLARE(kernel_variant, KERNEL_VARIANT_LIST)
+
+#define UNIFIED_MODE_LIST(X)                                                                       \
+  X(UNIFIED_DEMAND, "demand")                                                                      \
+  X(UNIFIED_PREFETCH, "prefetch")
+WORDS_DECLARE(unified_mode, UNIFIED_MODE_LIST)
+
+/* cuMemAdvise on managed memory before the trials. */
+#define ADVISE_LIST(X)                                                                             \
+  X(ADVISE_NONE, "none")                                                                           \
+  X(ADVISE_READ_MOSTLY, "read_mostly")                                                             \
+  X(ADVISE_PREFERRED_LOCATION, "preferred_location") /* at the target */                           \
+  X(ADVISE_ACCESSED_BY, "accessed_by")               /* by the target */
+WORDS_DECLARE(advise, ADVISE_LIST)
+
+#define VERIFY_LIST(X)                                                                             \
+  X(VERIFY_OFF, "off")                                                                             \
+  X(VERIFY_ONCE, "once")   /* after the last trial of a case */                                    \
+  X(VERIFY_EVERY, "every") /* after every trial */
+WORDS_DECLARE(verify, VERIFY_LIST)
+
+#define CACHE_STATE_LIST(X)                                                                        \
+  X(CACHE_WARM, "warm") /* left as the trial before left it */                                     \
+  X(CACHE_FLUSHED, "flushed")
+WORDS_DECLARE(cache_state, CACHE_STATE_LIST)
+
+#define CASE_ORDER_LIST(X)                                                                         \
+  X(CASE_ORDER_FILE, "file")                                                                       \
+  X(CASE_ORDER_SHUFFLED, "shuffled")
+WORDS_DECLARE(case_order, CASE_ORDER_LIST)
+
+#define TRIAL_PHASE_LIST(X)                                                                        \
+  X(TRIAL_WARMUP, "warmup")                                                                        \
+  X(TRIAL_MEASURE, "measure")
+WORDS_DECLARE(trial_phase, TRIAL_PHASE_LIST)
+
+#define TRIAL_STATUS_LIST(X)                                                                       \
+  X(TRIAL_OK, "ok")                                                                                \
+  X(TRIAL_GATE_TIMEOUT, "gate_timeout") /* the gate opened by itself: the time means nothing */    \
+  X(TRIAL_CORRUPT, "corrupt")           /* verification failed after this trial */
+WORDS_DECLARE(trial_status, TRIAL_STATUS_LIST)
+
+#define CASE_STATUS_LIST(X)                                                                        \
+  X(CASE_OK, "ok")                                                                                 \
+  X(CASE_SKIPPED, "skipped") /* cannot run on this machine; the reason says why */                 \
+  X(CASE_FAILED, "failed")   /* an error of the system or of a driver call */                      \
+  X(CASE_CRASHED, "crashed") /* the worker process died */                                         \
+  X(CASE_HUNG, "hung")       /* the watchdog ended the worker process */                           \
+  X(CASE_CORRUPT, "corrupt") /* bytes arrived that were not sent */
+WORDS_DECLARE(case_status, CASE_STATUS_LIST)
+
+/* Why a case stopped measuring. */
+#define STOP_LIST(X)                                                                               \
+  X(STOP_NONE, "none") /* it did not come so far */                                                \
+  X(STOP_PRECISION, "precision")                                                                   \
+  X(STOP_TRIALS, "trials")                                                                         \
+  X(STOP_TIME, "time")
+WORDS_DECLARE(stop, STOP_LIST)
+
+/* The clock of a trial. */
+#define CLOCK_LIST(X)                                                                              \
+  X(CLOCK_EVENT, "event") /* CUDA events, on the GPU */                                            \
+  X(CLOCK_HOST, "host")   /* CLOCK_MONOTONIC_RAW */
+WORDS_DECLARE(clock, CLOCK_LIST)
+
+/* What limits a flow: the resource whose theoretical peak its rate is compared with. */
+#define LIMIT_LIST(X)                                                                              \
+  X(LIMIT_UNKNOWN, "unknown") /* no peak is known: host memory */                                  \
+  X(LIMIT_PCIE, "pcie")                                                                            \
+  X(LIMIT_NVLINK, "nvlink")                                                                        \
+  X(LIMIT_C2C, "c2c")                                                                              \
+  X(LIMIT_DRAM, "dram") /* the GPU's memory */
+WORDS_DECLARE(limit, LIMIT_LIST)
+
+/* Three different answers to a question about the system. */
+#define FACT_STATE_LIST(X)                                                                         \
+  X(FACT_OK, "ok")                                                                                 \
+  X(FACT_UNAVAILABLE, "unavailable") /* there is no such thing here */                             \
+  X(FACT_DENIED, "denied")           /* there is, but this user may not read it */
+WORDS_DECLARE(fact_state, FACT_STATE_LIST)
+
+#define ON_FAIL_LIST(X)                                                                            \
+  X(ON_FAIL_RECORD, "record")                                                                      \
+  X(ON_FAIL_WARN, "warn")                                                                          \
+  X(ON_FAIL_SKIP, "skip")                                                                          \
+  X(ON_FAIL_ABORT, "abort")
+WORDS_DECLARE(on_fail, ON_FAIL_LIST)
+
+#define CHECK_STATUS_LIST(X)                                                                       \
+  X(CHECK_PASSED, "passed")                                                                        \
+  X(CHECK_FAILED, "failed")                                                                        \
+  X(CHECK_UNAVAILABLE, "unavailable") /* the machine has no such setting */                        \
+  X(CHECK_DENIED, "denied")           /* this user may not read it */
+WORDS_DECLARE(check_status, CHECK_STATUS_LIST)
+
+#endif

@@ -1,0 +1,3 @@
+#include "kernels/kernels.h"
+
+WORDS_DEFINE(kernel, KERNEL_LIST)

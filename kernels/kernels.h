@@ -1,0 +1,56 @@
+/* kernels.h - the contract between host code and device code: names and argument structs.
+ *
+ * Every kernel takes one struct by value, the same layout on both sides (fixed-width members only,
+ * widest first). Addresses are device addresses as uint64_t. Kernels that
+ * loop over data use grid-stride loops with 64-bit indices and are right for every grid and
+ * block that is a multiple of the stated unit. The fake driver of tests/fake_cuda carries out each
+ * by a C reference with the same contract. */
+#ifndef HAUL_KERNELS_KERNELS_H
+#define HAUL_KERNELS_KERNELS_H
+
+#include "engine/base/words.h"
+
+#include <stdint.h>
+
+#define KERNEL_LIST(X)                                                                             \
+  X(KERNEL_GATE, "haul_gate")                                                                      \
+  X(KERNEL_PATTERN_FILL, "haul_pattern_fill")                                                      \
+  X(KERNEL_PATTERN_COMPARE, "haul_pattern_compare")
+WORDS_DECLARE(kernel, KERNEL_LIST)
+
+/* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
+ * passed on %globaltimer; then writes 1 (opened) or 2 (timed out) to *report (host memory). */
+struct gate_arguments {
+  uint64_t flag;
+  uint64_t report;
+  uint64_t timeout_ns;
+  uint32_t open;
+  uint32_t reserved;
+};
+enum { GATE_WAITING = 0, GATE_OPENED = 1, GATE_TIMED_OUT = 2 };
+
+/* haul_pattern_fill<<<any, any>>>: bytes [0, size) at address become the pattern of `seed`, or its
+ * complement when `complement` is 1 (poison). Any address, any size. */
+struct pattern_fill_arguments {
+  uint64_t address;
+  uint64_t size_bytes;
+  uint64_t seed;
+  uint32_t complement;
+  uint32_t reserved;
+};
+
+/* haul_pattern_compare<<<any, any>>>: compares [0, size) at address with the pattern. *result
+ * (device or host memory, 8-byte aligned) must hold {UINT64_MAX, 0} before; after: the lowest
+ * offset that differs, and the number of bytes that differ. */
+struct pattern_compare_arguments {
+  uint64_t address;
+  uint64_t size_bytes;
+  uint64_t seed;
+  uint64_t result;
+};
+struct pattern_compare_result {
+  uint64_t first_offset;
+  uint64_t bad_bytes;
+};
+
+#endif

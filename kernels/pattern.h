@@ -1,0 +1,27 @@
+/* pattern.h - what buffers hold while they are measured: 8-byte words that depend on their
+ * position, so that a misplaced, repeated or missing byte shows at any distance, and that do not
+ * compress. Little-endian in memory. Poison differs from the pattern in every byte. Shared by host
+ * and device code. */
+#ifndef HAUL_KERNELS_PATTERN_H
+#define HAUL_KERNELS_PATTERN_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define PATTERN_FUNCTION static __host__ __device__ inline
+#else
+#define PATTERN_FUNCTION static inline
+#endif
+
+/* The word at byte offset 8 * index. Multiplication by an odd number is a bijection on 64 bits, and
+ * so is the xor-shift: no two words of one seed are alike. */
+PATTERN_FUNCTION uint64_t pattern_word(uint64_t seed, uint64_t index) {
+  uint64_t value = (index + seed) * UINT64_C(0x9E3779B97F4A7C15);
+  return value ^ (value >> 32);
+}
+
+PATTERN_FUNCTION unsigned char pattern_byte(uint64_t seed, uint64_t offset) {
+  return (unsigned char)(pattern_word(seed, offset / 8) >> (offset % 8 * 8));
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* record.h - the only writer of results: one SQLite database, one transaction a case.
+ *
+ * Paths, pragmas, versions and what a foreign file looks like: runner/record/database.h. SQL lives
+ * in schema/results/, embedded; C holds bind names only. A disk that fills, a folder that becomes
+ * read-only or a lock held too long (30 s) is an error that names the file and what was written
+ * before: earlier transactions stay whole. */
+#ifndef HAUL_RUNNER_RECORD_RECORD_H
+#define HAUL_RUNNER_RECORD_RECORD_H
+
+#include "engine/check.h"
+#include "runner/supervise/supervise.h"
+
+struct record;
+
+struct run_info {
+  const char *tag;          /* may be NULL */
+  const char *only;         /* --only, may be NULL: needed to resume */
+  const char *command_line; /* as typed, shell-quoted */
+  const char *haul_version; /* "0.1.0" */
+  uint32_t processes;
+};
+
+/* Creates the file and its folder when absent, migrates an older one. */
+enum status record_open(const char *path, struct record **record, struct error *err) CHECK_RESULT;
+void record_close(struct record *record);
+
+/* Environment, scenario, plan (every case, the skipped ones with their reason) and checks. After
+ * it, record_run_uuid() names the run: 32 hexadecimal digits, sortable by time (UUIDv7). */
+enum status record_begin_run(struct record *record, const struct run_info *info,
+                             const struct machine *machine, const struct plan *plan,
+                             const struct check_result *checks, size_t check_count,
+                             struct error *err) CHECK_RESULT;
+const char *record_run_uuid(const struct record *record);
+enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
+                                   struct error *err) CHECK_RESULT;
+enum status record_case(struct record *record, const struct plan *plan,
+                        const struct case_report *report, struct error *err) CHECK_RESULT;
+enum status record_process_ended(struct record *record, uint32_t process,
+                                 struct error *err) CHECK_RESULT;
+enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
+                             size_t count, struct error *err) CHECK_RESULT;
+enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
+                          struct error *err) CHECK_RESULT;
+/* status: "done", "interrupted" or "failed" with why (NULL or a reason). */
+enum status record_end_run(struct record *record, const char *status, const char *reason,
+                           struct error *err) CHECK_RESULT;
+
+/* What --resume needs of an earlier run; texts are owned by it. */
+struct resumed_run {
+  char *uuid;
+  char *scenario_path;
+  char *scenario_text; /* resolved: stands alone */
+  char *only;          /* NULL = none */
+  uint32_t processes;
+};
+/* `selector` names the run (runner/record/selector.h). STATUS_NOT_FOUND with what there is;
+ * STATUS_INVALID when the run is complete or was imported. */
+enum status record_resume_find(struct record *record, const char *selector, struct resumed_run *run,
+                               struct error *err) CHECK_RESULT;
+void resumed_run_fini(struct resumed_run *run);
+/* Continue it: the environment must be the same in all that could change a number (driver, GPUs by
+ * UUID, kernel, CPU), else STATUS_INVALID naming what differs. */
+enum status record_resume_run(struct record *record, const struct resumed_run *run,
+                              const struct machine *machine, const struct plan *plan,
+                              struct error *err) CHECK_RESULT;
+/* True when that case has a final result in that process (ok, skipped, failed, crashed, hung or
+ * corrupt all count). */
+bool record_has_case(const struct record *record, uint32_t process, const char *case_key);
+
+#endif

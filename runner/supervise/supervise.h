@@ -1,0 +1,67 @@
+/* supervise.h - worker processes: started, listened to, watched, replaced.
+ *
+ * The parent stays single-threaded and never touches CUDA. A worker is forked before CUDA starts,
+ * inherits the plan, measures the cases of one process in order and writes messages of fixed size
+ * (runner/supervise/message.h) to a pipe. When it dies, hangs past the watchdog or reports a lost
+ * context, the case it was in gets that status and a new worker goes on with the next case. When
+ * the parent dies, the kernel ends the worker (PR_SET_PDEATHSIG). */
+#ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
+#define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
+
+#include "engine/machine/telemetry.h"
+#include "engine/trial.h"
+#include "runner/plan/plan.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+/* Everything measured of one case in one process; borrowed for the duration of the call. */
+struct case_report {
+  uint32_t process;  /* ordinal in the run, from 0 */
+  size_t case_index; /* in plan->cases */
+  const struct case_outcome *outcome;
+  const struct trial *trials;
+  size_t trial_count;
+  const struct flow_trial *flow_trials;
+  size_t flow_trial_count;
+};
+
+struct progress {
+  uint32_t process, process_count;
+  size_t done, total;    /* cases over all processes, skipped ones apart */
+  const char *case_name; /* being measured; NULL between */
+  uint64_t elapsed_ns;
+  uint64_t left_ns; /* estimate, corrected by how the run went so far */
+};
+
+/* The receiver. A callback that returns other than STATUS_OK ends the run with that status. */
+struct supervise_sink {
+  void *context;
+  /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
+  bool (*already_done)(void *context, uint32_t process, size_t case_index);
+  enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
+  enum status (*case_finished)(void *context, const struct case_report *report, struct error *err);
+  enum status (*process_ended)(void *context, uint32_t process, struct error *err);
+  enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
+                           struct error *err);
+  void (*progress)(void *context, const struct progress *progress); /* may be NULL */
+};
+
+struct supervise_options {
+  uint32_t processes;
+  uint64_t telemetry_ns;      /* 0 = off */
+  uint64_t watchdog_floor_ns; /* a case may take 10 times its estimate, and at least this */
+  /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
+  const volatile sig_atomic_t *interrupted;
+};
+
+/* STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
+ * *interrupted ended it; else what the sink or the system said. No worker is left behind. */
+enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
+                          const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
+
+/* machine_probe() in a short-lived child, so that the caller never initialises CUDA. A child that
+ * crashes or hangs (30 s) is a machine without GPUs whose cuda_state says so. */
+enum status supervise_probe(struct machine *machine, struct error *err) CHECK_RESULT;
+
+#endif

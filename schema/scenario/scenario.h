@@ -1,0 +1,153 @@
+/* scenario.h - a scenario: what people write in TOML, read, checked, and immutable from then on.
+ *
+ * A block (a [[transfer]] so far) holds axes: every key has one or more values, and the block's
+ * settings are the Cartesian product of them (zip runs axes in lockstep). block_setting() yields
+ * the i-th one with every default filled in; the plan then matches it with a machine. Everything is
+ * owned by the scenario and freed by scenario_free(). Reading needs no GPU. */
+#ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
+#define HAUL_SCHEMA_SCENARIO_SCENARIO_H
+
+#include "engine/base/error.h"
+#include "engine/case.h"
+#include "engine/check.h"
+
+#include <stdio.h>
+
+enum { SCENARIO_FILE_MAX = 4 << 20, SCENARIO_SETTINGS_MAX = 1 << 20, SCENARIO_NAME_MAX = 128 };
+
+enum selector_kind {
+  SELECTOR_NONE,   /* the key is absent */
+  SELECTOR_ALL,    /* "*" */
+  SELECTOR_LIST,   /* indices */
+  SELECTOR_LOCAL,  /* numa only: the node nearest to the GPU at the other end */
+  SELECTOR_REMOTE, /* numa only: every other node with processors */
+};
+
+struct selector {
+  enum selector_kind kind;
+  const int32_t *indices; /* ascending, without duplicates */
+  size_t count;
+};
+
+struct endpoint_setting {
+  enum place place;
+  struct selector selector;
+  enum memory_kind memory;
+};
+
+/* A [[transfer]], [[transfer.load]] or [[transfer.flow]] at one point of the product. */
+struct flow_setting {
+  const char *name; /* of a load or flow, may be NULL */
+  enum method method;
+  struct endpoint_setting from;
+  struct endpoint_setting to;
+  bool initiator_given; /* false: the method's usual side (gpu over numa, else the source) */
+  enum initiator initiator;
+  bool peer; /* false: staged through the host */
+  uint64_t size_bytes;
+  uint32_t threads;
+  struct kernel_shape kernel;
+  struct copy_shape shape;
+  struct unified_shape unified;
+};
+
+struct transfer_setting {
+  struct flow_setting flow;
+  enum direction direction;
+  bool pairs_given;
+  enum pairs pairs;
+  enum concurrent concurrent;
+  const struct flow_setting *loads;
+  size_t load_count;
+  const struct flow_setting *flows; /* spelled out: then flow.from and flow.to are not used */
+  size_t flow_count;
+};
+
+/* One value of an axis that has more than one, for names: {"size", "64KiB"}. */
+struct axis_value {
+  const char *key; /* dotted: "from.memory" */
+  const char *text;
+};
+
+#define BLOCK_KIND_LIST(X) X(BLOCK_TRANSFER, "transfer")
+WORDS_DECLARE(block_kind, BLOCK_KIND_LIST)
+
+struct setting {
+  struct measure measure;
+  union {
+    struct transfer_setting transfer;
+  };
+  const struct axis_value *axis_values; /* in the order of the axes in the file */
+  size_t axis_value_count;
+};
+
+struct block; /* opaque: axes */
+
+struct run_settings {
+  uint32_t processes;
+  enum case_order order;
+  uint64_t seed;
+  uint64_t telemetry_ns; /* 0 = off */
+};
+
+struct scenario {
+  const char *path; /* as given; "<embedded>/quick.toml" for a shipped one */
+  const char *name;
+  const char *description;
+  const char *text;     /* the file as read, without its includes */
+  const char *resolved; /* TOML that means the same alone: includes and --set applied */
+  struct run_settings run;
+  const struct check *checks;
+  size_t check_count;
+  const struct block *const *blocks; /* in the order of the file */
+  size_t block_count;
+};
+
+/* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well). A key of
+ * [measure] or [checks] changes those; "transfer.KEY" changes every [[transfer]], and
+ * "BLOCKNAME.KEY" the block of that name. */
+struct scenario_override {
+  const char *key;
+  const char *value;
+};
+
+/* Every complaint about a scenario, in the order of the file. */
+struct diagnostic {
+  struct error error;      /* message says what is wrong; position where */
+  const char *source_line; /* text of that line; NULL = none */
+  unsigned caret_width;    /* columns to underline, at least 1 */
+  const char *expected;    /* what would be right; NULL = the message says it all */
+  const char *suggestion;  /* nearest valid key or word; NULL = none */
+};
+
+struct diagnostics; /* a list, opaque */
+struct diagnostics *diagnostics_new(void);
+void diagnostics_free(struct diagnostics *diagnostics);
+size_t diagnostics_count(const struct diagnostics *diagnostics);
+const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
+/* As a compiler prints them: file:line:column: error: ..., the line, a caret, the help. */
+void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
+
+/* Read a file. STATUS_INVALID: the diagnostics hold one or more complaints and *scenario is not
+ * set; file-level trouble (no such file, a directory, not UTF-8, larger than SCENARIO_FILE_MAX) is
+ * one diagnostic as well. Includes are looked up beside the including file. */
+enum status scenario_load(const char *path, const struct scenario_override *overrides,
+                          size_t override_count, struct scenario **scenario,
+                          struct diagnostics *diagnostics) CHECK_RESULT;
+/* The same from text; `path` names it in complaints and is where includes are looked up from (for
+ * shipped scenarios includes are looked up among the shipped ones). */
+enum status scenario_parse(const char *text, size_t length, const char *path,
+                           const struct scenario_override *overrides, size_t override_count,
+                           struct scenario **scenario,
+                           struct diagnostics *diagnostics) CHECK_RESULT;
+void scenario_free(struct scenario *scenario);
+
+const char *block_name(const struct block *block);
+enum block_kind block_kind_of(const struct block *block);
+/* Number of settings: the product of the axes, zip respected; at most SCENARIO_SETTINGS_MAX. */
+size_t block_setting_count(const struct block *block);
+/* The i-th setting, the last axis of the file fastest. What it points to lives as long as the
+ * scenario, axis_values until the next call for the same block. */
+void block_setting(const struct block *block, size_t i, struct setting *setting);
+
+#endif
