@@ -1,0 +1,146 @@
+#include "engine/cuda/driver.h"
+
+#include "engine/cuda/simulated.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DRIVER_LIBRARY "libcuda.so.1"
+
+/* cuGetProcAddress has a status argument from CUDA 12.0 on and exists from 11.3 on. */
+typedef CUresult (*get_address_function)(const char *name, void **address, int version,
+                                         cuuint64_t flags, CUdriverProcAddressQueryResult *answer);
+typedef CUresult (*get_address_function_v1)(const char *name, void **address, int version,
+                                            cuuint64_t flags);
+
+struct resolver {
+  get_address_function get_address;
+  get_address_function_v1 get_address_v1;
+};
+
+/* dlsym() yields an object pointer; POSIX promises that it converts, ISO C has no cast for it. */
+static void copy_function(void *function_pointer, void *address) {
+  memcpy(function_pointer, &address, sizeof address);
+}
+
+static void *resolve(const struct resolver *resolver, const char *name, int version) {
+  void *address = NULL;
+  if (resolver->get_address != NULL) {
+    CUdriverProcAddressQueryResult answer = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    CUresult result =
+        resolver->get_address(name, &address, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &answer);
+    return result == CUDA_SUCCESS && answer == CU_GET_PROC_ADDRESS_SUCCESS ? address : NULL;
+  }
+  CUresult result =
+      resolver->get_address_v1(name, &address, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+  return result == CUDA_SUCCESS ? address : NULL;
+}
+
+static enum status resolve_all(struct cuda_driver *driver, const struct resolver *resolver,
+                               struct error *err) {
+  void *address;
+#define RESOLVE_(name, typedef_version, number, required)                                          \
+  address = resolve(resolver, #name, number);                                                      \
+  if (address == NULL && (required)) {                                                             \
+    return error_set(err, STATUS_UNSUPPORTED,                                                      \
+                     "the NVIDIA driver is too old: it has no " #name " (" #typedef_version        \
+                     "); driver r525 or newer is needed");                                         \
+  }                                                                                                \
+  copy_function(&driver->name, address);
+  CUDA_FUNCTION_LIST(RESOLVE_)
+#undef RESOLVE_
+  return STATUS_OK;
+}
+
+static enum status load(struct cuda_driver *driver, struct error *err) {
+  driver->library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (driver->library == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
+  }
+  driver->simulated = dlsym(driver->library, SIMULATION_SYMBOL) != NULL;
+  struct resolver resolver = {0};
+  copy_function(&resolver.get_address, dlsym(driver->library, "cuGetProcAddress_v2"));
+  copy_function(&resolver.get_address_v1, dlsym(driver->library, "cuGetProcAddress"));
+  if (resolver.get_address == NULL && resolver.get_address_v1 == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "the NVIDIA driver is too old: " DRIVER_LIBRARY
+                     " has no cuGetProcAddress; driver r525 or newer is needed");
+  }
+  enum status status = resolve_all(driver, &resolver, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  CUresult result = driver->cuInit(0);
+  if (result != CUDA_SUCCESS) {
+    enum status ignored = cuda_check(driver, result, err, "no usable GPU: cuInit");
+    (void)ignored;
+    return err != NULL ? (err->status = STATUS_UNSUPPORTED) : STATUS_UNSUPPORTED;
+  }
+  return cuda_check(driver, driver->cuDriverGetVersion(&driver->version), err,
+                    "cuDriverGetVersion");
+}
+
+enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) {
+  *driver = (struct cuda_driver){0};
+  enum status status = load(driver, err);
+  if (status != STATUS_OK) {
+    cuda_driver_unload(driver);
+  }
+  return status;
+}
+
+void cuda_driver_unload(struct cuda_driver *driver) {
+  if (driver->library != NULL) {
+    (void)dlclose(driver->library);
+  }
+  *driver = (struct cuda_driver){0};
+}
+
+static enum status status_of_result(CUresult result) {
+  switch ((int)result) {
+  case CUDA_ERROR_OUT_OF_MEMORY:
+    return STATUS_NO_MEMORY;
+  case CUDA_ERROR_NOT_SUPPORTED:
+  case CUDA_ERROR_NO_BINARY_FOR_GPU:
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    return STATUS_UNSUPPORTED;
+  /* After these, every call in the context fails ("CUDA Driver API", enum CUresult: "the process
+   * must be terminated and relaunched"). */
+  case CUDA_ERROR_DEINITIALIZED:
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+  case CUDA_ERROR_UNKNOWN:
+    return STATUS_STICKY;
+  default:
+    return STATUS_CUDA;
+  }
+}
+
+enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct error *err,
+                       const char *what, ...) {
+  if (result == CUDA_SUCCESS) {
+    return STATUS_OK;
+  }
+  const char *name = NULL;
+  const char *text = NULL;
+  (void)driver->cuGetErrorName(result, &name);
+  (void)driver->cuGetErrorString(result, &text);
+  va_list args;
+  va_start(args, what);
+  char call[256];
+  (void)vsnprintf(call, sizeof call, what, args);
+  va_end(args);
+  return error_set_native(err, status_of_result(result), (int)result, "%s: %s (%s)", call,
+                          name != NULL ? name : "unknown error", text != NULL ? text : "?");
+}
