@@ -1,0 +1,144 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/statistics.h"
+
+#include <math.h>
+
+static void assert_near(double found, double expected) {
+  double tolerance = 1e-12 * (1 + fabs(expected));
+  if (!(fabs(found - expected) <= tolerance)) {
+    fail_msg("found %.17g, expected %.17g", found, expected);
+  }
+}
+
+/* Ranks from 1, as tables print them. n to 20: Table A.7 "Confidence Intervals for the Population
+ * Median" of teaching texts, the narrowest interval of each n at 95 % or more. Above: from the
+ * binomial distribution in exact integer arithmetic. */
+static void ranks_are_those_of_published_tables(void **state) {
+  (void)state;
+  static const struct {
+    size_t n, low, high;
+  } table[] = {
+      {6, 1, 6},    {7, 1, 7},     {8, 1, 8},      {9, 2, 8},        {10, 2, 9},
+      {11, 2, 10},  {12, 3, 10},   {13, 3, 11},    {14, 3, 12},      {15, 4, 12},
+      {16, 4, 13},  {17, 5, 13},   {18, 5, 14},    {19, 5, 15},      {20, 6, 15},
+      {25, 8, 18},  {30, 10, 21},  {40, 14, 27},   {50, 18, 33},     {70, 27, 44},
+      {71, 27, 45}, {100, 40, 61}, {200, 86, 115}, {1000, 469, 532}, {10000, 4902, 5099},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    size_t low = 0;
+    size_t high = 0;
+    assert_true(median_interval_ranks(table[i].n, &low, &high));
+    assert_int_equal(low + 1, table[i].low);
+    assert_int_equal(high + 1, table[i].high);
+  }
+}
+
+static void fewer_than_six_have_no_interval(void **state) {
+  (void)state;
+  size_t low = 77;
+  size_t high = 78;
+  for (size_t n = 0; n < 6; n++) {
+    assert_false(median_interval_ranks(n, &low, &high));
+  }
+  assert_int_equal(low, 77);
+  assert_int_equal(high, 78);
+}
+
+static void ranks_are_symmetric_and_in_range_for_many_counts(void **state) {
+  (void)state;
+  for (size_t n = 6; n < 100000; n = n * 3 / 2 + 1) {
+    size_t low = 0;
+    size_t high = 0;
+    assert_true(median_interval_ranks(n, &low, &high));
+    assert_true(low < high && high < n);
+    assert_int_equal(low + high, n - 1);
+  }
+}
+
+/* R 4: quantile(c(...), type = 7), and NIST's certified values of its data set NumAcc1 (10000001,
+ * 10000003, 10000002: mean 10000002, standard deviation 1). */
+static void summary_matches_references(void **state) {
+  (void)state;
+  double ten[] = {10, 9, 1, 2, 3, 8, 7, 6, 5, 4};
+  struct summary summary;
+  summary_of_values(ten, 10, &summary);
+  assert_int_equal(summary.count, 10);
+  assert_near(summary.median_ns, 5.5);
+  assert_near(summary.p5_ns, 1.45);
+  assert_near(summary.p95_ns, 9.55);
+  assert_near(summary.min_ns, 1);
+  assert_near(summary.max_ns, 10);
+  assert_near(summary.mean_ns, 5.5);
+  assert_near(summary.cv, 3.0276503540974917 / 5.5);
+  assert_near(summary.median_low_ns, 2);
+  assert_near(summary.median_high_ns, 9);
+  for (size_t i = 0; i < 10; i++) {
+    assert_near(ten[i], (double)(i + 1));
+  }
+
+  double nist[] = {10000001, 10000003, 10000002};
+  summary_of_values(nist, 3, &summary);
+  assert_near(summary.mean_ns, 10000002);
+  assert_near(summary.cv, 1.0 / 10000002);
+  assert_near(summary.median_low_ns, 0);
+  assert_near(summary.median_high_ns, 0);
+}
+
+static void small_counts_need_no_special_care(void **state) {
+  (void)state;
+  struct summary summary;
+  summary_of_values(NULL, 0, &summary);
+  assert_int_equal(summary.count, 0);
+  assert_near(summary.median_ns, 0);
+  assert_near(summary.p95_ns, 0);
+
+  double one[] = {42};
+  summary_of_values(one, 1, &summary);
+  assert_int_equal(summary.count, 1);
+  assert_near(summary.median_ns, 42);
+  assert_near(summary.p5_ns, 42);
+  assert_near(summary.p95_ns, 42);
+  assert_near(summary.cv, 0);
+
+  double zeros[] = {0, 0};
+  summary_of_values(zeros, 2, &summary);
+  assert_near(summary.cv, 0);
+}
+
+static void only_good_measured_trials_count(void **state) {
+  (void)state;
+  const struct trial trials[] = {
+      {.phase = TRIAL_WARMUP, .status = TRIAL_OK, .iterations = 1, .elapsed_ns = 900},
+      {.phase = TRIAL_MEASURE, .status = TRIAL_OK, .iterations = 4, .elapsed_ns = 10},
+      {.phase = TRIAL_MEASURE, .status = TRIAL_GATE_TIMEOUT, .iterations = 1, .elapsed_ns = 800},
+      {.phase = TRIAL_MEASURE, .status = TRIAL_CORRUPT, .iterations = 1, .elapsed_ns = 700},
+      {.phase = TRIAL_MEASURE, .status = TRIAL_OK, .iterations = 2, .elapsed_ns = 7},
+      {.phase = TRIAL_MEASURE, .status = TRIAL_OK, .iterations = 0, .elapsed_ns = 600},
+  };
+  double scratch[6];
+  struct summary summary;
+  summary_of_trials(trials, 6, scratch, &summary);
+  assert_int_equal(summary.count, 2);
+  assert_near(summary.min_ns, 2.5);
+  assert_near(summary.max_ns, 3.5);
+  assert_near(summary.median_ns, 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ranks_are_those_of_published_tables),
+      cmocka_unit_test(fewer_than_six_have_no_interval),
+      cmocka_unit_test(ranks_are_symmetric_and_in_range_for_many_counts),
+      cmocka_unit_test(summary_matches_references),
+      cmocka_unit_test(small_counts_need_no_special_care),
+      cmocka_unit_test(only_good_measured_trials_count),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
