@@ -1,0 +1,85 @@
+/* database.h - a results database: found, verified to be ours, opened, created, migrated.
+ *
+ * A file is ours when its application_id says so. Its user_version is the schema's major * 1000 +
+ * minor (schema/results/README.md has the promise). Opening for writing creates the file and its
+ * folder when absent, migrates an older schema in one transaction, and refuses a newer one; opening
+ * for reading refuses only a newer major. Everything else that may lie at the path (a folder, a
+ * text file, another program's database, what this user may not read or write) gives one error
+ * that says what it is and what to do, and is left untouched.
+ *
+ * Every connection has foreign keys on, trusted_schema off and defensive mode on, and waits up to
+ * DATABASE_BUSY_MS for another writer. */
+#ifndef HAUL_RUNNER_RECORD_DATABASE_H
+#define HAUL_RUNNER_RECORD_DATABASE_H
+
+#include "engine/base/error.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DATABASE_BUSY_MS = 30000, DATABASE_APPLICATION_ID = 0x6861756c /* "haul" */ };
+
+enum database_access { DATABASE_READ, DATABASE_WRITE };
+
+struct database {
+  sqlite3 *handle;
+  char *path;
+  int version;                     /* user_version: major * 1000 + minor */
+  const char *network_file_system; /* its name; NULL = a local file system */
+};
+
+/* *database is untouched on failure. STATUS_NOT_FOUND: opening for reading, and there is no file.
+ */
+enum status database_open(const char *path, enum database_access access, struct database **database,
+                          struct error *err) CHECK_RESULT;
+/* As database_open, waiting busy_ms for other writers. */
+enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
+                                  struct database **database, struct error *err) CHECK_RESULT;
+/* Accepts NULL. */
+void database_close(struct database *database);
+
+/* The schema version that this build writes. */
+int database_schema_version(void);
+
+/* An embedded .sql file of schema/results by its path there ("statements/insert_run.sql"); it must
+ * exist. */
+const char *database_sql(const char *name);
+
+/* One prepared statement from schema/results/statements. */
+struct statement {
+  struct database *database;
+  sqlite3_stmt *stmt;
+  const char *name; /* of its file, without folder and ".sql" */
+};
+
+/* name: static text. */
+enum status statement_prepare(struct database *database, const char *name,
+                              struct statement *statement, struct error *err) CHECK_RESULT;
+void statement_finalize(struct statement *statement);
+/* parameter: ":name", which must be in the statement. Bound text is borrowed until the next bind
+ * or reset. NULL text binds NULL. */
+void statement_bind_int(struct statement *statement, const char *parameter, int64_t value);
+void statement_bind_real(struct statement *statement, const char *parameter, double value);
+void statement_bind_text(struct statement *statement, const char *parameter, const char *text);
+void statement_bind_null(struct statement *statement, const char *parameter);
+/* Run a statement that returns no rows, and make it ready for the next binding. */
+enum status statement_run(struct statement *statement, struct error *err) CHECK_RESULT;
+/* Step to the next row: *row says whether there is one; without one the statement is reset. */
+enum status statement_step(struct statement *statement, bool *row, struct error *err) CHECK_RESULT;
+/* After a row was read and no more are wanted: reset and clear the bindings. */
+void statement_reset(struct statement *statement);
+
+/* Run an embedded file of several statements. */
+enum status database_script(struct database *database, const char *name,
+                            struct error *err) CHECK_RESULT;
+/* A write transaction; a failing commit rolls back. Rolling back never fails. */
+enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
+enum status database_commit(struct database *database, struct error *err) CHECK_RESULT;
+void database_rollback(struct database *database);
+
+/* Fill err from the handle's last error: the file, what (a statement's name), SQLite's message, and
+ * for the usual causes (full disk, lock, read-only) what to do. */
+enum status database_error(const struct database *database, const char *what, struct error *err);
+
+#endif

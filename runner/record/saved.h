@@ -1,0 +1,52 @@
+/* saved.h - the saved queries: schema/results/queries/*.sql, embedded.
+ *
+ * Each file opens with a comment that says what it is; saved_query_describe() reads it:
+ *
+ *   -- Title, one line.
+ *   --
+ *   -- What it shows, in one or more lines.
+ *   --
+ *   -- :run (run, default latest) the run to show
+ *   -- :block (text, default %) LIKE pattern of block names
+ *
+ * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
+ * NULL; no default means that a value must be given. */
+#ifndef HAUL_RUNNER_RECORD_SAVED_H
+#define HAUL_RUNNER_RECORD_SAVED_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+
+#include <stddef.h>
+
+#define PARAMETER_TYPE_LIST(X)                                                                     \
+  X(PARAMETER_RUN, "run")                                                                          \
+  X(PARAMETER_INTEGER, "integer")                                                                  \
+  X(PARAMETER_REAL, "real")                                                                        \
+  X(PARAMETER_TEXT, "text")
+WORDS_DECLARE(parameter_type, PARAMETER_TYPE_LIST)
+
+struct saved_parameter {
+  const char *name; /* with the colon: ":run" */
+  enum parameter_type type;
+  const char *standard; /* default; NULL = must be given */
+  const char *help;
+};
+
+struct saved_query {
+  const char *name; /* "run-table" */
+  const char *title;
+  const char *shows;
+  const struct saved_parameter *parameters;
+  size_t parameter_count;
+  const char *sql; /* static */
+};
+
+/* In alphabetical order. i < saved_query_count(). Texts are put into the arena. */
+size_t saved_query_count(void);
+void saved_query_at(size_t i, struct arena *arena, struct saved_query *query);
+/* STATUS_NOT_FOUND with the names there are. */
+enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
+                             struct error *err) CHECK_RESULT;
+
+#endif
