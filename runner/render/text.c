@@ -1,0 +1,139 @@
+#include "runner/render/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT_DIGITS = 5, EXACT_DIGITS_MAX = 17 };
+
+void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
+  double magnitude = fabs(value);
+  if (value == 0) {
+    (void)snprintf(text, NUMBER_TEXT_MAX, "0");
+  } else if (magnitude >= 99999.5 && magnitude < 1e15) {
+    (void)snprintf(text, NUMBER_TEXT_MAX, "%.0f", value); /* no exponent for what can be read */
+  } else {
+    /* '#' keeps trailing zeros, so that the digits of a column stand for the same precision. */
+    (void)snprintf(text, NUMBER_TEXT_MAX, "%#.*g", SHORT_DIGITS, value);
+    size_t length = strlen(text);
+    if (text[length - 1] == '.')
+      text[length - 1] = '\0';
+  }
+}
+
+int text_real_digits(double value) {
+  char text[NUMBER_TEXT_MAX];
+  for (int digits = 15; digits < EXACT_DIGITS_MAX; digits++) {
+    (void)snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value)
+      return digits;
+  }
+  return EXACT_DIGITS_MAX;
+}
+
+void text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
+  (void)snprintf(text, NUMBER_TEXT_MAX, "%.*g", text_real_digits(value), value);
+}
+
+/* Decode one character: its length in bytes, or 0 where bytes hold no valid UTF-8 (overlong forms
+ * and surrogates are not valid). */
+static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code) {
+  static const struct {
+    unsigned char mask, lead;
+    uint32_t minimum;
+  } FORMS[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+  for (size_t n = 0; n < sizeof FORMS / sizeof *FORMS; n++) {
+    if ((bytes[0] & FORMS[n].mask) != FORMS[n].lead)
+      continue;
+    if (n + 1 > length)
+      return 0;
+    uint32_t value = bytes[0] & (unsigned char)~FORMS[n].mask;
+    for (size_t i = 1; i <= n; i++) {
+      if ((bytes[i] & 0xc0) != 0x80)
+        return 0;
+      value = value << 6 | (bytes[i] & 0x3fU);
+    }
+    if (value < FORMS[n].minimum || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+      return 0;
+    *code = value;
+    return n + 1;
+  }
+  return 0;
+}
+
+/* Characters that would move the cursor or turn the direction of what a terminal shows. */
+static bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+static void append_markdown(struct strbuf *buffer, char c) {
+  if (c == '<')
+    strbuf_append(buffer, "&lt;");
+  else if (c == '&')
+    strbuf_append(buffer, "&amp;");
+  else {
+    if (strchr("\\|*`", c) != NULL)
+      strbuf_append_char(buffer, '\\');
+    strbuf_append_char(buffer, c);
+  }
+}
+
+void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style) {
+  for (size_t i = 0; i < length;) {
+    uint32_t code = 0;
+    size_t size = decode((const unsigned char *)bytes + i, length - i, &code);
+    if (size == 0) {
+      strbuf_printf(buffer, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
+      size = 1;
+    } else if (is_control(code)) {
+      strbuf_printf(buffer, "\\u%04" PRIx32, code);
+    } else if (size == 1 && style == ESCAPE_MARKDOWN) {
+      append_markdown(buffer, bytes[i]);
+    } else {
+      strbuf_append_n(buffer, bytes + i, size);
+    }
+    i += size;
+  }
+}
+
+void text_repair(struct strbuf *buffer, const char *bytes, size_t length) {
+  for (size_t i = 0; i < length;) {
+    uint32_t code = 0;
+    size_t size = decode((const unsigned char *)bytes + i, length - i, &code);
+    if (size == 0) {
+      strbuf_append(buffer, "\xef\xbf\xbd");
+      size = 1;
+    } else {
+      strbuf_append_n(buffer, bytes + i, size);
+    }
+    i += size;
+  }
+}
+
+void text_hex(struct strbuf *buffer, const char *bytes, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    strbuf_printf(buffer, "%02x", (unsigned)(unsigned char)bytes[i]);
+}
+
+void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style) {
+  char number[NUMBER_TEXT_MAX];
+  switch (cell->kind) {
+  case CELL_NULL:
+    break;
+  case CELL_INTEGER:
+    strbuf_printf(buffer, "%" PRId64, cell->as.integer);
+    break;
+  case CELL_REAL:
+    text_real_short(cell->as.real, number);
+    strbuf_append(buffer, number);
+    break;
+  case CELL_TEXT:
+    text_escape(buffer, cell->as.text.bytes, cell->as.text.length, style);
+    break;
+  case CELL_BLOB:
+    text_hex(buffer, cell->as.text.bytes, cell->as.text.length);
+    break;
+  }
+}

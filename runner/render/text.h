@@ -1,0 +1,28 @@
+/* text.h - single values as text: for people, and in full. */
+#ifndef HAUL_RUNNER_RENDER_TEXT_H
+#define HAUL_RUNNER_RENDER_TEXT_H
+
+#include "engine/base/strbuf.h"
+#include "runner/render/rows.h"
+
+enum { NUMBER_TEXT_MAX = 40 };
+
+enum escape_style {
+  ESCAPE_TERMINAL, /* control characters, direction marks and invalid bytes as \u001b */
+  ESCAPE_MARKDOWN, /* that, and Markdown's and HTML's own characters */
+};
+
+/* Five significant digits: 55.204, 4190.3, 123457, 1.2346e-09; "0" for zero. */
+void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
+/* The shortest text that reads back as the same double; at most 17 digits. Infinity is "inf". */
+void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
+/* Digits that text_real_exact() needs: 1 to 17. */
+int text_real_digits(double value);
+void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);
+/* Valid UTF-8: invalid bytes become U+FFFD. */
+void text_repair(struct strbuf *buffer, const char *bytes, size_t length);
+void text_hex(struct strbuf *buffer, const char *bytes, size_t length);
+/* A cell for people (table, md); nothing for NULL. */
+void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style);
+
+#endif
