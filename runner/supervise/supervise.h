@@ -1,13 +1,16 @@
 /* supervise.h - worker processes: started, listened to, watched, replaced.
  *
  * The parent stays single-threaded and never touches CUDA. A worker is forked before CUDA starts,
- * inherits the plan, measures the cases of one process in order and writes messages of fixed size
- * (runner/supervise/message.h) to a pipe. When it dies, hangs past the watchdog or reports a lost
- * context, the case it was in gets that status and a new worker goes on with the next case. When
- * the parent dies, the kernel ends the worker (PR_SET_PDEATHSIG). */
+ * inherits the plan, and measures one case after the other as the parent asks for them: the next
+ * case starts only when the last one was handed to the sink, so that nothing is written to disk
+ * while something is measured. Requests and answers have a fixed size (runner/supervise/message.h).
+ * When a worker dies, hangs past the watchdog or loses its CUDA context, the case it was in gets
+ * that status and a new worker goes on with the next case. When the parent dies, the kernel ends
+ * the worker (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 #define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 
+#include "engine/engine.h"
 #include "engine/machine/telemetry.h"
 #include "engine/trial.h"
 #include "runner/plan/plan.h"
@@ -15,7 +18,12 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* Everything measured of one case in one process; borrowed for the duration of the call. */
+/* A case may take ten times its estimate, and at least the floor. */
+enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
+#define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
+
+/* Everything measured of one case in one process; borrowed for the duration of the call. Trials
+ * that arrived before a worker died are there too. */
 struct case_report {
   uint32_t process;  /* ordinal in the run, from 0 */
   size_t case_index; /* in plan->cases */
@@ -28,35 +36,58 @@ struct case_report {
 
 struct progress {
   uint32_t process, process_count;
-  size_t done, total;    /* cases over all processes, skipped ones apart */
+  size_t done, total;    /* cases over all processes; skipped and resumed ones apart */
   const char *case_name; /* being measured; NULL between */
   uint64_t elapsed_ns;
   uint64_t left_ns; /* estimate, corrected by how the run went so far */
 };
 
-/* The receiver. A callback that returns other than STATUS_OK ends the run with that status. */
+/* The receiver. A callback that returns other than STATUS_OK ends the run with that status. All
+ * calls but progress() come while nothing is being measured. */
 struct supervise_sink {
   void *context;
   /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
   bool (*already_done)(void *context, uint32_t process, size_t case_index);
+  /* Once a process, with its first worker; not for a process that has nothing to measure. */
   enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
   enum status (*case_finished)(void *context, const struct case_report *report, struct error *err);
   enum status (*process_ended)(void *context, uint32_t process, struct error *err);
+  /* What was sampled during the last case, before its case_finished(). */
   enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
                            struct error *err);
   void (*progress)(void *context, const struct progress *progress); /* may be NULL */
 };
 
+/* What a worker measures with, and what the parent samples GPUs with. */
+struct supervise_ops {
+  enum status (*engine_new)(const struct machine *machine, struct engine **engine,
+                            struct error *err);
+  enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
+                                 const struct trial_sink *sink, struct case_outcome *outcome,
+                                 struct error *err);
+  void (*engine_free)(struct engine *engine);
+  /* All NULL: no telemetry. */
+  enum status (*telemetry_new)(const struct machine *machine, struct telemetry **telemetry,
+                               struct error *err);
+  size_t (*telemetry_read)(struct telemetry *telemetry,
+                           struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+  void (*telemetry_free)(struct telemetry *telemetry);
+};
+/* engine/engine.h and engine/machine/telemetry.h. */
+extern const struct supervise_ops supervise_real_ops;
+
 struct supervise_options {
+  const struct supervise_ops *ops;
   uint32_t processes;
-  uint64_t telemetry_ns;      /* 0 = off */
-  uint64_t watchdog_floor_ns; /* a case may take 10 times its estimate, and at least this */
+  uint64_t telemetry_ns;      /* between samples; 0 = off */
+  uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS but for tests */
   /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
   const volatile sig_atomic_t *interrupted;
 };
 
 /* STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
- * *interrupted ended it; else what the sink or the system said. No worker is left behind. */
+ * *interrupted ended it; STATUS_CRASHED when workers cannot start; else what the sink or the system
+ * said. No worker is left behind, unless the kernel cannot end it: then a case's reason says so. */
 enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
                           const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
 

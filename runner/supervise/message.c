@@ -1,0 +1,90 @@
+#include "runner/supervise/message.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void message_init(struct message *message, enum message_kind kind, uint64_t case_index) {
+  memset(message, 0, sizeof *message);
+  message->magic = MESSAGE_MAGIC;
+  message->kind = kind;
+  message->case_index = case_index;
+}
+
+bool message_send(int fd, const struct message *message) {
+  ssize_t sent;
+  do {
+    sent = send(fd, message, sizeof *message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == (ssize_t)sizeof *message;
+}
+
+static bool is_text(const char *text, size_t size) {
+  return memchr(text, '\0', size) != NULL;
+}
+
+/* A bool that came from elsewhere may hold any byte, and reading such a bool is undefined. */
+static bool is_bool(const bool *value) {
+  unsigned char byte;
+  memcpy(&byte, value, 1);
+  return byte <= 1;
+}
+
+static bool trials_are_sound(const struct message *message) {
+  for (uint32_t i = 0; i < message->count; i++) {
+    const struct trial *trial = &message->trials[i];
+    if ((unsigned)trial->phase >= trial_phase_word_count ||
+        (unsigned)trial->status >= trial_status_word_count) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool outcome_is_sound(const struct case_outcome *outcome) {
+  return (unsigned)outcome->status < case_status_word_count &&
+         (unsigned)outcome->stop < stop_word_count && (unsigned)outcome->clock < clock_word_count &&
+         is_bool(&outcome->gated) && is_bool(&outcome->verified) && is_bool(&outcome->serialised) &&
+         is_text(outcome->reason, sizeof outcome->reason) &&
+         is_text(outcome->note, sizeof outcome->note);
+}
+
+static bool message_is_sound(const struct message *message) {
+  if (message->magic != MESSAGE_MAGIC || message->kind >= message_kind_count ||
+      message->context_lost > 1) {
+    return false;
+  }
+  switch ((enum message_kind)message->kind) {
+  case MESSAGE_RUN_CASE:
+  case MESSAGE_READY:
+    return true;
+  case MESSAGE_START_FAILED:
+    return (unsigned)message->error.status < status_word_count &&
+           is_text(message->error.message, sizeof message->error.message);
+  case MESSAGE_TRIALS:
+    return message->count <= MESSAGE_TRIALS_MAX && trials_are_sound(message);
+  case MESSAGE_FLOW_TRIALS:
+    return message->count <= MESSAGE_FLOW_TRIALS_MAX;
+  case MESSAGE_FINISHED:
+    return outcome_is_sound(&message->outcome);
+  case message_kind_count:
+    break;
+  }
+  return false;
+}
+
+enum receive message_receive(int fd, struct message *message) {
+  /* MSG_TRUNC: the length of the packet itself, so that one too long is seen as well. */
+  ssize_t got;
+  do {
+    got = recv(fd, message, sizeof *message, MSG_TRUNC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    return errno == EAGAIN || errno == EWOULDBLOCK ? RECEIVE_NOTHING : RECEIVE_END;
+  }
+  if (got == 0) {
+    return RECEIVE_END;
+  }
+  return got == (ssize_t)sizeof *message && message_is_sound(message) ? RECEIVE_MESSAGE
+                                                                      : RECEIVE_BAD;
+}

@@ -1,0 +1,56 @@
+/* message.h - what parent and worker say to each other.
+ *
+ * One SOCK_SEQPACKET socket pair: a message is one packet of one size, so it arrives whole or not
+ * at all. Both ends are the same executable; still, the parent believes nothing: a packet of
+ * another size, an unknown kind, a count or an enum out of range is a bad message, and its sender
+ * is treated as crashed. */
+#ifndef HAUL_RUNNER_SUPERVISE_MESSAGE_H
+#define HAUL_RUNNER_SUPERVISE_MESSAGE_H
+
+#include "engine/base/error.h"
+#include "engine/trial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MESSAGE_MAGIC = 0x6c756168, MESSAGE_TRIALS_MAX = 32, MESSAGE_FLOW_TRIALS_MAX = 64 };
+
+enum message_kind {
+  MESSAGE_RUN_CASE, /* parent: measure case_index; the worker ends when the socket does */
+  MESSAGE_READY,    /* worker: the engine is up */
+  MESSAGE_START_FAILED /* worker: it is not; error says why */,
+  MESSAGE_TRIALS,      /* worker: count trials of the current case */
+  MESSAGE_FLOW_TRIALS, /* worker: count flow trials of the current case */
+  MESSAGE_FINISHED,    /* worker: outcome of the current case */
+  message_kind_count,
+};
+
+struct message {
+  uint32_t magic;
+  uint32_t kind;
+  uint32_t count;        /* of trials or flow trials */
+  uint32_t context_lost; /* 1 with MESSAGE_FINISHED: the worker can measure nothing more */
+  uint64_t case_index;
+  union {
+    struct trial trials[MESSAGE_TRIALS_MAX];
+    struct flow_trial flow_trials[MESSAGE_FLOW_TRIALS_MAX];
+    struct case_outcome outcome;
+    struct error error; /* without position */
+  };
+};
+
+enum receive {
+  RECEIVE_MESSAGE,
+  RECEIVE_NOTHING, /* none there now; only from a socket that does not block */
+  RECEIVE_END,     /* the other side is gone */
+  RECEIVE_BAD,     /* something that is no message of ours */
+};
+
+/* An empty message of that kind, every byte of it defined. */
+void message_init(struct message *message, enum message_kind kind, uint64_t case_index);
+/* false: the other side is gone. Blocks while the socket is full. */
+bool message_send(int fd, const struct message *message);
+/* Also checks the content; message is only valid after RECEIVE_MESSAGE. */
+enum receive message_receive(int fd, struct message *message);
+
+#endif

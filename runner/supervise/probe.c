@@ -1,0 +1,160 @@
+#include "runner/supervise/probe.h"
+
+#include "engine/base/units.h"
+#include "runner/supervise/child.h"
+#include "runner/supervise/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint64_t leave_limit_ns = 2000000000;
+
+/* What the child sends, whole or not at all. */
+struct answer {
+  enum status status;
+  struct error error;
+  struct machine machine;
+};
+
+static _Noreturn void answer_and_exit(int fd, probe_look *look) {
+  struct answer *answer = calloc(1, sizeof *answer);
+  if (answer == NULL) {
+    _exit(EXIT_FAILURE);
+  }
+  answer->status = look(&answer->machine, &answer->error);
+  answer->error.position = (struct position){0};
+  const char *from = (const char *)answer;
+  for (size_t left = sizeof *answer; left > 0;) {
+    ssize_t sent = write(fd, from, left);
+    if (sent < 0 && errno != EINTR) {
+      _exit(EXIT_FAILURE);
+    }
+    from += sent < 0 ? 0 : sent;
+    left -= sent < 0 ? 0 : (size_t)sent;
+  }
+  _exit(EXIT_SUCCESS);
+}
+
+/* The bytes read before the child ended its side, hung or sent too much. */
+static size_t read_all(int fd, void *to, size_t size, uint64_t deadline_ns, bool *timed_out) {
+  size_t have = 0;
+  *timed_out = false;
+  while (have < size) {
+    uint64_t now_ns = child_now_ns();
+    if (now_ns >= deadline_ns) {
+      *timed_out = true;
+      break;
+    }
+    struct pollfd waited = {.fd = fd, .events = POLLIN};
+    if (poll(&waited, 1, (int)((deadline_ns - now_ns + 999999) / 1000000)) <= 0) {
+      continue;
+    }
+    ssize_t got = read(fd, (char *)to + have, size - have);
+    if (got == 0 || (got < 0 && errno != EINTR)) {
+      break;
+    }
+    have += got < 0 ? 0 : (size_t)got;
+  }
+  return have;
+}
+
+static bool is_text(const char *text, size_t size) {
+  return memchr(text, '\0', size) != NULL;
+}
+
+/* Both sides are one executable: this is against a child whose memory a driver damaged. */
+static bool machine_is_sound(const struct machine *machine) {
+  if (machine->gpu_count > MACHINE_GPUS_MAX || machine->node_count > MACHINE_NODES_MAX ||
+      machine->fact_count > MACHINE_FACTS_MAX ||
+      !is_text(machine->host_name, sizeof machine->host_name) ||
+      !is_text(machine->cuda_state, sizeof machine->cuda_state)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < machine->fact_count; i++) {
+    const struct fact *fact = &machine->facts[i];
+    if ((unsigned)fact->state >= fact_state_word_count || !is_text(fact->name, sizeof fact->name) ||
+        !is_text(fact->value, sizeof fact->value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer. */
+static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *machine,
+                       struct error *err) {
+  int pipe_fds[2];
+  if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    return error_set_errno(err, errno, "cannot make a pipe to look at the machine");
+  }
+  fflush(NULL);
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid == 0) {
+    answer_and_exit(child_detach(pipe_fds[1], parent), look);
+  }
+  int fork_errno = errno;
+  close(pipe_fds[1]);
+  if (pid < 0) {
+    close(pipe_fds[0]);
+    return error_set_errno(err, fork_errno, "cannot start a process to look at the machine");
+  }
+  struct answer *answer = malloc(sizeof *answer);
+  if (answer == NULL) {
+    abort();
+  }
+  bool timed_out = false;
+  size_t got = read_all(pipe_fds[0], answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
+  close(pipe_fds[0]);
+  enum status status;
+  if (got == sizeof *answer && machine_is_sound(&answer->machine)) {
+    if (!child_wait(pid, leave_limit_ns).ended) {
+      (void)child_kill(pid);
+    }
+    *machine = answer->machine;
+    status = answer->status;
+    if (status != STATUS_OK && err != NULL) {
+      *err = answer->error;
+    }
+  } else if (timed_out) {
+    char limit[UNITS_TEXT_MAX];
+    units_format_duration_short(limit_ns, limit);
+    (void)child_kill(pid);
+    status = error_set(err, STATUS_TIMEOUT, "gave no answer in %s", limit);
+  } else {
+    char how[CHILD_TEXT_MAX];
+    struct child_end end = child_wait(pid, limit_ns);
+    if (!end.ended) {
+      end = child_kill(pid);
+    }
+    child_describe(&end, how);
+    status = error_set(err, STATUS_CRASHED, "%s", how);
+  }
+  free(answer);
+  return status;
+}
+
+enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t limit_ns,
+                           struct machine *machine, struct error *err) {
+  struct error why = {0};
+  enum status status = ask(look, limit_ns, machine, &why);
+  if (status != STATUS_CRASHED && status != STATUS_TIMEOUT) {
+    if (status != STATUS_OK && err != NULL) {
+      *err = why;
+    }
+    return status;
+  }
+  status = ask(look_at_host, limit_ns, machine, err);
+  if (status != STATUS_OK) {
+    return error_prefix(err, "the process that looked at this machine");
+  }
+  machine->gpu_count = 0;
+  snprintf(machine->cuda_state, sizeof machine->cuda_state,
+           "the process that asked the GPU driver %.180s", why.message);
+  return STATUS_OK;
+}

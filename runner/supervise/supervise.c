@@ -1,0 +1,453 @@
+#include "runner/supervise/supervise.h"
+
+#include "engine/base/units.h"
+#include "runner/supervise/child.h"
+#include "runner/supervise/collect.h"
+#include "runner/supervise/message.h"
+#include "runner/supervise/pace.h"
+#include "runner/supervise/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const uint64_t tick_ns = 200000000;          /* between progress reports */
+static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
+enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
+
+struct supervisor {
+  const struct plan *plan;
+  const struct supervise_options *options;
+  const struct supervise_sink *sink;
+  pid_t worker;  /* 0 = none */
+  int fd;        /* to the worker */
+  unsigned lost; /* workers in a row that ended outside a case */
+  char lost_reason[CASE_REASON_MAX];
+  struct collect collect;
+  struct telemetry *telemetry; /* NULL = off, or no worker yet */
+  uint64_t next_sample_ns;
+  uint64_t next_tick_ns;
+  uint64_t started_ns;
+  uint64_t case_started_ns; /* 0 = none is being measured */
+  struct pace pace;
+  struct progress progress;
+};
+
+/* What came of waiting for the worker. */
+enum event {
+  EVENT_MESSAGE,
+  EVENT_END,     /* the worker is gone */
+  EVENT_BAD,     /* it sent what no worker sends */
+  EVENT_TIMEOUT, /* the deadline passed */
+  EVENT_STOPPED, /* the user asked to end */
+};
+
+static void report_progress(struct supervisor *supervisor, uint64_t now_ns) {
+  supervisor->next_tick_ns = now_ns + tick_ns;
+  if (supervisor->sink->progress == NULL) {
+    return;
+  }
+  struct progress *progress = &supervisor->progress;
+  uint64_t running_ns = supervisor->case_started_ns ? now_ns - supervisor->case_started_ns : 0;
+  progress->elapsed_ns = now_ns - supervisor->started_ns;
+  progress->left_ns = pace_left_ns(&supervisor->pace, running_ns);
+  supervisor->sink->progress(supervisor->sink->context, progress);
+}
+
+/* Telemetry and progress, when they are due. */
+static void do_periodic_work(struct supervisor *supervisor, uint64_t now_ns) {
+  if (supervisor->telemetry != NULL && now_ns >= supervisor->next_sample_ns) {
+    struct telemetry_sample samples[MACHINE_GPUS_MAX];
+    size_t count = supervisor->options->ops->telemetry_read(supervisor->telemetry, samples);
+    collect_samples(&supervisor->collect, samples, count);
+    supervisor->next_sample_ns = now_ns + supervisor->options->telemetry_ns;
+  }
+  if (now_ns >= supervisor->next_tick_ns) {
+    report_progress(supervisor, now_ns);
+  }
+}
+
+static int poll_timeout_ms(const struct supervisor *supervisor, uint64_t now_ns,
+                           uint64_t deadline_ns) {
+  uint64_t until = deadline_ns < supervisor->next_tick_ns ? deadline_ns : supervisor->next_tick_ns;
+  if (supervisor->telemetry != NULL && supervisor->next_sample_ns < until) {
+    until = supervisor->next_sample_ns;
+  }
+  return until <= now_ns ? 0 : (int)((until - now_ns + 999999) / 1000000);
+}
+
+/* Wait for the worker until the deadline; stop_level is the value of *interrupted that ends it. */
+static enum event next_event(struct supervisor *supervisor, uint64_t deadline_ns, int stop_level,
+                             struct message *message) {
+  for (;;) {
+    uint64_t now_ns = child_now_ns();
+    if (*supervisor->options->interrupted >= stop_level) {
+      return EVENT_STOPPED;
+    }
+    if (now_ns >= deadline_ns) {
+      return EVENT_TIMEOUT;
+    }
+    do_periodic_work(supervisor, now_ns);
+    switch (message_receive(supervisor->fd, message)) {
+    case RECEIVE_MESSAGE:
+      return EVENT_MESSAGE;
+    case RECEIVE_END:
+      return EVENT_END;
+    case RECEIVE_BAD:
+      return EVENT_BAD;
+    case RECEIVE_NOTHING:
+      break;
+    }
+    struct pollfd waited = {.fd = supervisor->fd, .events = POLLIN};
+    (void)poll(&waited, 1, poll_timeout_ms(supervisor, now_ns, deadline_ns));
+  }
+}
+
+/* Workers ------------------------------------------------------------------------------------- */
+
+static void open_telemetry(struct supervisor *supervisor) {
+  const struct supervise_ops *ops = supervisor->options->ops;
+  if (supervisor->options->telemetry_ns == 0 || ops->telemetry_new == NULL) {
+    return;
+  }
+  /* Without NVML there is nothing to sample, and nothing wrong. */
+  if (ops->telemetry_new(supervisor->plan->machine, &supervisor->telemetry, NULL) != STATUS_OK) {
+    supervisor->telemetry = NULL;
+  }
+  supervisor->next_sample_ns = child_now_ns();
+}
+
+static void close_telemetry(struct supervisor *supervisor) {
+  if (supervisor->telemetry != NULL) {
+    supervisor->options->ops->telemetry_free(supervisor->telemetry);
+    supervisor->telemetry = NULL;
+  }
+}
+
+static enum status fork_worker(struct supervisor *supervisor, struct error *err) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return error_set_errno(err, errno, "cannot make a socket pair for a worker process");
+  }
+  /* NVML's state does not survive a fork: it is shut down before, and opened again after. */
+  close_telemetry(supervisor);
+  fflush(NULL);
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid < 0) {
+    enum status status = error_set_errno(err, errno, "cannot start a worker process");
+    close(pair[0]);
+    close(pair[1]);
+    return status;
+  }
+  if (pid == 0) {
+    worker_run(child_detach(pair[1], parent), supervisor->plan, supervisor->options->ops);
+  }
+  close(pair[1]);
+  fcntl(pair[0], F_SETFL, O_NONBLOCK);
+  supervisor->worker = pid;
+  supervisor->fd = pair[0];
+  open_telemetry(supervisor);
+  return STATUS_OK;
+}
+
+static void forget_worker(struct supervisor *supervisor) {
+  close(supervisor->fd);
+  supervisor->worker = 0;
+}
+
+/* The worker's socket ended, or it must end: make sure that it is gone and say how it went. */
+static struct child_end end_worker(struct supervisor *supervisor, bool force) {
+  struct child_end end = {0};
+  if (!force) {
+    end = child_wait(supervisor->worker, leave_limit_ns);
+  }
+  if (!end.ended) {
+    end = child_kill(supervisor->worker);
+  }
+  forget_worker(supervisor);
+  return end;
+}
+
+/* Let the worker end by itself: it frees what it holds. */
+static void dismiss_worker(struct supervisor *supervisor) {
+  if (supervisor->worker != 0) {
+    shutdown(supervisor->fd, SHUT_WR);
+    (void)end_worker(supervisor, false);
+  }
+}
+
+/* A worker ended outside a case: start-up, or between two cases. */
+static enum status lose_worker(struct supervisor *supervisor, const char *reason,
+                               struct error *err) {
+  snprintf(supervisor->lost_reason, sizeof supervisor->lost_reason, "%s", reason);
+  if (++supervisor->lost >= STARTS_MAX) {
+    return error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
+                     supervisor->lost, supervisor->lost_reason);
+  }
+  return STATUS_OK;
+}
+
+/* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
+static enum status try_start_worker(struct supervisor *supervisor, struct error *err) {
+  enum status status = fork_worker(supervisor, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  struct message message;
+  uint64_t limit_ns = START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns;
+  enum event event = next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
+  if (event == EVENT_MESSAGE && message.kind == MESSAGE_READY) {
+    return STATUS_OK;
+  }
+  if (event == EVENT_MESSAGE && message.kind == MESSAGE_START_FAILED) {
+    (void)end_worker(supervisor, false);
+    return lose_worker(supervisor, message.error.message, err);
+  }
+  struct child_end end = end_worker(supervisor, event != EVENT_END);
+  char text[CHILD_TEXT_MAX + UNITS_TEXT_MAX];
+  switch (event) {
+  case EVENT_STOPPED:
+    return error_set(err, STATUS_INTERRUPTED, "interrupted");
+  case EVENT_TIMEOUT: {
+    char limit[UNITS_TEXT_MAX];
+    units_format_duration_short(limit_ns, limit);
+    snprintf(text, sizeof text, "it was not ready after %s", limit);
+    break;
+  }
+  case EVENT_END: {
+    char how[CHILD_TEXT_MAX];
+    child_describe(&end, how);
+    snprintf(text, sizeof text, "it %s", how);
+    break;
+  }
+  case EVENT_MESSAGE:
+  case EVENT_BAD:
+    snprintf(text, sizeof text, "it sent something unreadable");
+    break;
+  }
+  return lose_worker(supervisor, text, err);
+}
+
+/* Cases --------------------------------------------------------------------------------------- */
+
+static uint64_t watchdog_ns(const struct supervisor *supervisor, const struct plan_case *item) {
+  uint64_t floor_ns = supervisor->options->watchdog_floor_ns;
+  uint64_t limit_ns = SUPERVISE_WATCHDOG_FACTOR * item->estimate_ns;
+  return limit_ns > floor_ns ? limit_ns : floor_ns;
+}
+
+/* The worker did not finish the case: end it and make the outcome. */
+static void fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
+                      struct case_outcome *outcome) {
+  struct child_end end = end_worker(supervisor, event != EVENT_END);
+  char how[CHILD_TEXT_MAX];
+  child_describe(&end, how);
+  memset(outcome, 0, sizeof *outcome);
+  outcome->total_ns = child_now_ns() - supervisor->case_started_ns;
+  outcome->status = CASE_CRASHED;
+  switch (event) {
+  case EVENT_TIMEOUT: {
+    char limit[UNITS_TEXT_MAX];
+    units_format_duration_short(limit_ns, limit);
+    outcome->status = CASE_HUNG;
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "no result after %s; the worker process was ended%s%s", limit,
+             end.ended ? "" : ", but ", end.ended ? "" : how);
+    break;
+  }
+  case EVENT_END:
+    snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s", how);
+    break;
+  case EVENT_MESSAGE:
+  case EVENT_BAD:
+  case EVENT_STOPPED:
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "the worker process sent something unreadable and was ended");
+    break;
+  }
+}
+
+static enum status hand_over(struct supervisor *supervisor, size_t case_index,
+                             const struct case_outcome *outcome, struct error *err) {
+  struct collect *collect = &supervisor->collect;
+  const struct supervise_sink *sink = supervisor->sink;
+  if (collect->sample_count > 0) {
+    enum status status =
+        sink->telemetry(sink->context, collect->samples, collect->sample_count, err);
+    if (status != STATUS_OK) {
+      return status;
+    }
+  }
+  struct case_report report = {
+      .process = supervisor->progress.process,
+      .case_index = case_index,
+      .outcome = outcome,
+      .trials = collect->trials,
+      .trial_count = collect->trial_count,
+      .flow_trials = collect->flow_trials,
+      .flow_trial_count = collect->flow_trial_count,
+  };
+  return sink->case_finished(sink->context, &report, err);
+}
+
+/* Listen until the case ends, whichever way; true when outcome is set. */
+static bool await_case(struct supervisor *supervisor, size_t case_index,
+                       struct case_outcome *outcome) {
+  uint64_t limit_ns = watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
+  uint64_t deadline_ns = supervisor->case_started_ns + limit_ns;
+  for (;;) {
+    struct message message;
+    enum event event = next_event(supervisor, deadline_ns, 2, &message);
+    if (event == EVENT_STOPPED) {
+      (void)end_worker(supervisor, true);
+      return false;
+    }
+    if (event == EVENT_MESSAGE && message.case_index == case_index) {
+      if (message.kind == MESSAGE_FINISHED) {
+        *outcome = message.outcome;
+        if (message.context_lost) {
+          (void)end_worker(supervisor, false);
+        }
+        return true;
+      }
+      if ((message.kind == MESSAGE_TRIALS || message.kind == MESSAGE_FLOW_TRIALS) &&
+          collect_message(&supervisor->collect, &message)) {
+        continue;
+      }
+    }
+    fail_case(supervisor, event, limit_ns, outcome);
+    return true;
+  }
+}
+
+/* STATUS_OK with *started false: the worker was gone already, and the case is still to be done. */
+static enum status run_case(struct supervisor *supervisor, size_t case_index, bool *started,
+                            struct error *err) {
+  const struct plan_case *item = &supervisor->plan->cases[case_index];
+  struct message request;
+  message_init(&request, MESSAGE_RUN_CASE, case_index);
+  struct message unexpected;
+  *started = message_receive(supervisor->fd, &unexpected) == RECEIVE_NOTHING &&
+             message_send(supervisor->fd, &request);
+  if (!*started) {
+    struct child_end end = end_worker(supervisor, true);
+    char how[CHILD_TEXT_MAX];
+    child_describe(&end, how);
+    char text[CHILD_TEXT_MAX + 8];
+    snprintf(text, sizeof text, "it %s", how);
+    return lose_worker(supervisor, text, err);
+  }
+  collect_clear(&supervisor->collect);
+  supervisor->case_started_ns = child_now_ns();
+  supervisor->progress.case_name = item->bench.name;
+  report_progress(supervisor, supervisor->case_started_ns);
+
+  struct case_outcome outcome;
+  bool ended = await_case(supervisor, case_index, &outcome);
+  uint64_t now_ns = child_now_ns();
+  pace_finish(&supervisor->pace, item->estimate_ns, now_ns - supervisor->case_started_ns);
+  supervisor->case_started_ns = 0;
+  if (!ended) {
+    return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
+  }
+  supervisor->lost = 0;
+  supervisor->progress.done++;
+  supervisor->progress.case_name = NULL;
+  enum status status = hand_over(supervisor, case_index, &outcome, err);
+  report_progress(supervisor, child_now_ns());
+  return status;
+}
+
+static bool is_wanted(const struct supervisor *supervisor, uint32_t process, size_t case_index) {
+  const struct supervise_sink *sink = supervisor->sink;
+  return supervisor->plan->cases[case_index].skip_reason == NULL &&
+         (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
+}
+
+/* Measure one case in as many tries as it takes a worker to start with it. */
+static enum status run_wanted_case(struct supervisor *supervisor, size_t case_index,
+                                   bool *process_started, struct error *err) {
+  const struct supervise_sink *sink = supervisor->sink;
+  for (;;) {
+    if (*supervisor->options->interrupted != 0) {
+      return error_set(err, STATUS_INTERRUPTED, "interrupted");
+    }
+    if (supervisor->worker == 0) {
+      enum status status = try_start_worker(supervisor, err);
+      if (status != STATUS_OK) {
+        return status;
+      }
+      if (supervisor->worker == 0) {
+        continue;
+      }
+    }
+    if (!*process_started) {
+      *process_started = true;
+      enum status status = sink->process_started(sink->context, supervisor->progress.process,
+                                                 supervisor->worker, err);
+      if (status != STATUS_OK) {
+        return status;
+      }
+    }
+    bool started = false;
+    enum status status = run_case(supervisor, case_index, &started, err);
+    if (status != STATUS_OK || started) {
+      return status;
+    }
+  }
+}
+
+static enum status run_process(struct supervisor *supervisor, uint32_t process, struct error *err) {
+  const struct supervise_sink *sink = supervisor->sink;
+  supervisor->progress.process = process;
+  bool process_started = false;
+  for (size_t i = 0; i < supervisor->plan->case_count; i++) {
+    if (!is_wanted(supervisor, process, i)) {
+      continue;
+    }
+    enum status status = run_wanted_case(supervisor, i, &process_started, err);
+    if (status != STATUS_OK) {
+      return status;
+    }
+  }
+  dismiss_worker(supervisor);
+  return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
+}
+
+enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
+                          const struct supervise_sink *sink, struct error *err) {
+  struct supervisor supervisor = {
+      .plan = plan,
+      .options = options,
+      .sink = sink,
+      .started_ns = child_now_ns(),
+      .progress = {.process_count = options->processes},
+  };
+  for (uint32_t process = 0; process < options->processes; process++) {
+    for (size_t i = 0; i < plan->case_count; i++) {
+      if (is_wanted(&supervisor, process, i)) {
+        supervisor.progress.total++;
+        pace_add(&supervisor.pace, plan->cases[i].estimate_ns);
+      }
+    }
+  }
+  enum status status = STATUS_OK;
+  for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
+    status = run_process(&supervisor, process, err);
+  }
+  /* After an error or an interrupt nothing is being measured: the worker can leave in order, but
+   * for a user who asked twice. */
+  if (supervisor.worker != 0 && *options->interrupted >= 2) {
+    (void)end_worker(&supervisor, true);
+  }
+  dismiss_worker(&supervisor);
+  close_telemetry(&supervisor);
+  collect_fini(&supervisor.collect);
+  return status;
+}

@@ -1,0 +1,133 @@
+#include "runner/supervise/worker.h"
+
+#include "runner/supervise/message.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Trials are kept back until a message is full or this old: a message a trial would wake the parent
+ * between all of them, and one a case would lose them all when the worker dies. */
+static const uint64_t flush_after_ns = 100000000;
+
+enum { CHILD_FD = 3 };
+
+int child_detach(int keep_fd, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) { /* it died before prctl() */
+    _exit(EXIT_FAILURE);
+  }
+  /* The terminal and `timeout` signal the whole process group; what to do is the parent's say. */
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGPIPE, SIG_DFL);
+  int null = open("/dev/null", O_RDONLY);
+  if (null >= 0) {
+    dup2(null, STDIN_FILENO);
+  }
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  dup2(keep_fd, CHILD_FD); /* also clears close-on-exec, which is set again */
+  fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC);
+  closefrom(CHILD_FD + 1);
+  return CHILD_FD;
+}
+
+/* What the worker has to say, collected. */
+struct outbox {
+  int fd;
+  struct message trials;
+  struct message flow_trials;
+  uint64_t flushed_ns;
+};
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The parent is gone: there is nobody to measure for. */
+static void send_or_exit(int fd, const struct message *message) {
+  if (!message_send(fd, message)) {
+    _exit(EXIT_FAILURE);
+  }
+}
+
+static void outbox_flush(struct outbox *outbox) {
+  if (outbox->trials.count > 0) {
+    send_or_exit(outbox->fd, &outbox->trials);
+    outbox->trials.count = 0;
+  }
+  if (outbox->flow_trials.count > 0) {
+    send_or_exit(outbox->fd, &outbox->flow_trials);
+    outbox->flow_trials.count = 0;
+  }
+  outbox->flushed_ns = now_ns();
+}
+
+static void take_trial(void *context, const struct trial *trial) {
+  struct outbox *outbox = context;
+  outbox->trials.trials[outbox->trials.count++] = *trial;
+  if (outbox->trials.count == MESSAGE_TRIALS_MAX ||
+      now_ns() - outbox->flushed_ns > flush_after_ns) {
+    outbox_flush(outbox);
+  }
+}
+
+static void take_flow_trial(void *context, const struct flow_trial *flow_trial) {
+  struct outbox *outbox = context;
+  outbox->flow_trials.flow_trials[outbox->flow_trials.count++] = *flow_trial;
+  if (outbox->flow_trials.count == MESSAGE_FLOW_TRIALS_MAX) {
+    outbox_flush(outbox);
+  }
+}
+
+/* false: the engine can measure nothing more. */
+static bool measure_case(int fd, struct engine *engine, const struct supervise_ops *ops,
+                         const struct plan *plan, uint64_t case_index) {
+  struct outbox outbox = {.fd = fd, .flushed_ns = now_ns()};
+  message_init(&outbox.trials, MESSAGE_TRIALS, case_index);
+  message_init(&outbox.flow_trials, MESSAGE_FLOW_TRIALS, case_index);
+  struct trial_sink sink = {.context = &outbox, .trial = take_trial, .flow_trial = take_flow_trial};
+  struct message finished;
+  message_init(&finished, MESSAGE_FINISHED, case_index);
+  struct error err = {0};
+  enum status status =
+      ops->engine_run_case(engine, &plan->cases[case_index].bench, &sink, &finished.outcome, &err);
+  outbox_flush(&outbox);
+  finished.context_lost = status != STATUS_OK;
+  if (status != STATUS_OK && finished.outcome.status == CASE_OK) {
+    finished.outcome.status = CASE_FAILED;
+    memcpy(finished.outcome.reason, err.message, sizeof finished.outcome.reason - 1);
+  }
+  send_or_exit(fd, &finished);
+  return status == STATUS_OK;
+}
+
+void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops) {
+  struct engine *engine = NULL;
+  struct message message;
+  struct error err = {0};
+  if (ops->engine_new(plan->machine, &engine, &err) != STATUS_OK) {
+    message_init(&message, MESSAGE_START_FAILED, 0);
+    message.error = err;
+    message.error.position = (struct position){0};
+    send_or_exit(fd, &message);
+    _exit(EXIT_FAILURE);
+  }
+  message_init(&message, MESSAGE_READY, 0);
+  send_or_exit(fd, &message);
+  while (message_receive(fd, &message) == RECEIVE_MESSAGE && message.kind == MESSAGE_RUN_CASE &&
+         message.case_index < plan->case_count) {
+    if (!measure_case(fd, engine, ops, plan, message.case_index)) {
+      /* The context is lost: taking the engine apart could fail or hang. */
+      _exit(EXIT_SUCCESS);
+    }
+  }
+  ops->engine_free(engine);
+  /* Not exit(): buffers and handlers in this copy of the parent's memory belong to the parent. */
+  _exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,128 @@
+#include "runner/supervise/probe.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const uint64_t second_ns = 1000000000;
+
+static enum status look_whole(struct machine *machine, struct error *err) {
+  (void)err;
+  machine->gpu_count = 2;
+  machine->node_count = 1;
+  strcpy(machine->cuda_state, "ok");
+  strcpy(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
+  return STATUS_OK;
+}
+
+static enum status look_host(struct machine *machine, struct error *err) {
+  (void)err;
+  machine->node_count = 1;
+  strcpy(machine->cuda_state, "not asked");
+  return STATUS_OK;
+}
+
+static enum status look_and_die(struct machine *machine, struct error *err) {
+  (void)machine;
+  (void)err;
+  raise(SIGKILL);
+  return STATUS_OK;
+}
+
+static enum status look_forever(struct machine *machine, struct error *err) {
+  (void)machine;
+  (void)err;
+  for (;;) {
+    pause();
+  }
+  return STATUS_OK;
+}
+
+static enum status look_at_rubbish(struct machine *machine, struct error *err) {
+  (void)err;
+  machine->gpu_count = MACHINE_GPUS_MAX + 1;
+  return STATUS_OK;
+}
+
+static enum status look_and_fail(struct machine *machine, struct error *err) {
+  (void)machine;
+  return error_set(err, STATUS_IO, "no /sys here");
+}
+
+static int new_machine(void **state) {
+  *state = calloc(1, sizeof(struct machine));
+  return *state == NULL ? -1 : 0;
+}
+
+static int free_machine(void **state) {
+  free(*state);
+  /* No child is left behind. */
+  return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;
+}
+
+static void answers(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(look_whole, look_host, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_int_equal(machine->gpu_count, 2);
+  assert_string_equal(machine->cuda_state, "ok");
+  assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
+}
+
+static void a_crash_is_a_machine_without_gpus(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(look_and_die, look_host, 10 * second_ns, machine, &err),
+                   STATUS_OK);
+  assert_int_equal(machine->gpu_count, 0);
+  assert_int_equal(machine->node_count, 1);
+  assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
+}
+
+static void so_is_a_hang(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
+                   STATUS_OK);
+  assert_int_equal(machine->node_count, 1);
+  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms"));
+}
+
+static void so_is_rubbish(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(look_at_rubbish, look_host, 10 * second_ns, machine, &err),
+                   STATUS_OK);
+  assert_int_equal(machine->gpu_count, 0);
+  assert_int_equal(machine->node_count, 1);
+}
+
+static void an_error_is_passed_on(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(look_and_fail, look_host, 10 * second_ns, machine, &err),
+                   STATUS_IO);
+  assert_string_equal(err.message, "no /sys here");
+  assert_int_equal(probe_in_child(look_and_die, look_and_die, 10 * second_ns, machine, &err),
+                   STATUS_CRASHED);
+  assert_non_null(strstr(err.message, "SIGKILL"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(answers, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(a_crash_is_a_machine_without_gpus, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(so_is_a_hang, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(so_is_rubbish, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(an_error_is_passed_on, new_machine, free_machine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,619 @@
+/* The supervisor with an engine whose cases do what their names say. */
+#include "runner/supervise/supervise.h"
+
+#include "runner/supervise/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { CASES_MAX = 16, REPORTS_MAX = 64, SOCKET_FD = 3 };
+
+struct engine {
+  int unused;
+};
+
+/* Seen by parent and workers alike. */
+struct shared {
+  unsigned starts_to_fail; /* engine_new dies so often */
+  unsigned engines_freed;
+  pid_t worker;
+  bool forked_with_telemetry;
+};
+static struct shared *shared;
+static volatile sig_atomic_t interrupted;
+static bool telemetry_open; /* in this process, or in the parent when it forked */
+
+static void pause_ms(long ms) {
+  struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+  while (nanosleep(&time, &time) != 0) {
+  }
+}
+
+/* The engine ----------------------------------------------------------------------------------- */
+
+static enum status fake_new(const struct machine *machine, struct engine **engine,
+                            struct error *err) {
+  (void)machine;
+  shared->worker = getpid();
+  shared->forked_with_telemetry |= telemetry_open;
+  if (shared->starts_to_fail > 0) {
+    shared->starts_to_fail--;
+    raise(SIGKILL);
+  }
+  *engine = calloc(1, sizeof **engine);
+  return *engine ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "no memory");
+}
+
+static enum status refuse_new(const struct machine *machine, struct engine **engine,
+                              struct error *err) {
+  (void)machine;
+  (void)engine;
+  return error_set(err, STATUS_CUDA, "the driver says no");
+}
+
+static void fake_free(struct engine *engine) {
+  free(engine);
+  shared->engines_freed++;
+}
+
+static size_t open_file_count(void) {
+  size_t count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  while (folder != NULL && readdir(folder) != NULL) {
+    count++;
+  }
+  closedir(folder);
+  return count - 3; /* ".", "..", the folder itself */
+}
+
+static void send_trials(const struct trial_sink *sink, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    struct trial trial = {.ordinal = i,
+                          .phase = i == 0 ? TRIAL_WARMUP : TRIAL_MEASURE,
+                          .iterations = 1,
+                          .elapsed_ns = 1000 + i};
+    sink->trial(sink->context, &trial);
+    struct flow_trial flow_trial = {.ordinal = i, .flow = 1, .elapsed_ns = 10 + i};
+    sink->flow_trial(sink->context, &flow_trial);
+  }
+}
+
+static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+                                 const struct trial_sink *sink, struct case_outcome *outcome,
+                                 struct error *err) {
+  (void)engine;
+  const char *name = bench_case->name;
+  *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TRIALS};
+  if (strcmp(name, "die") == 0) {
+    send_trials(sink, 100);
+    raise(SIGKILL);
+  } else if (strcmp(name, "exit") == 0) {
+    _exit(3);
+  } else if (strcmp(name, "hang") == 0) {
+    for (;;) {
+      pause();
+    }
+  } else if (strcmp(name, "sticky") == 0) {
+    outcome->status = CASE_FAILED;
+    strcpy(outcome->reason, "illegal address");
+    return error_set(err, STATUS_STICKY, "illegal address");
+  } else if (strcmp(name, "error") == 0) {
+    return error_set(err, STATUS_IO, "an error with no outcome");
+  } else if (strcmp(name, "flood") == 0) {
+    for (;;) {
+      send_trials(sink, 1000);
+    }
+  } else if (strcmp(name, "rubbish") == 0) {
+    assert_int_equal(send(SOCKET_FD, "x", 1, 0), 1);
+    pause_ms(10000);
+  } else if (strcmp(name, "slow") == 0) {
+    pause_ms(300);
+  } else if (strcmp(name, "interrupt") == 0) {
+    kill(getppid(), SIGUSR1);
+    pause_ms(100);
+  } else if (strcmp(name, "signalled") == 0) {
+    raise(SIGINT);
+    raise(SIGTERM);
+  } else if (strcmp(name, "files") == 0) {
+    snprintf(outcome->note, sizeof outcome->note, "%zu", open_file_count());
+    printf("a driver's noise\n");
+    fflush(stdout);
+  }
+  send_trials(sink, 100);
+  return STATUS_OK;
+}
+
+/* The telemetry -------------------------------------------------------------------------------- */
+
+struct telemetry {
+  int unused;
+};
+
+static enum status fake_telemetry_new(const struct machine *machine, struct telemetry **telemetry,
+                                      struct error *err) {
+  (void)machine;
+  (void)err;
+  assert_false(telemetry_open);
+  telemetry_open = true;
+  *telemetry = calloc(1, sizeof **telemetry);
+  return STATUS_OK;
+}
+
+static size_t fake_telemetry_read(struct telemetry *telemetry,
+                                  struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+  (void)telemetry;
+  samples[0] = (struct telemetry_sample){.gpu = 0, .sm_clock_khz = 1980000};
+  samples[1] = (struct telemetry_sample){.gpu = 1, .sm_clock_khz = -1};
+  return 2;
+}
+
+static void fake_telemetry_free(struct telemetry *telemetry) {
+  telemetry_open = false;
+  free(telemetry);
+}
+
+static const struct supervise_ops fake_ops = {
+    .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free};
+
+/* The receiver --------------------------------------------------------------------------------- */
+
+struct seen {
+  struct {
+    uint32_t process;
+    size_t case_index;
+    struct case_outcome outcome;
+    size_t trial_count, flow_trial_count;
+    uint64_t elapsed_sum_ns;
+    pid_t worker;
+  } reports[REPORTS_MAX];
+  size_t report_count;
+  unsigned started, ended;
+  size_t sample_count;
+  size_t progress_count, done, total;
+  size_t fail_at;      /* the sink refuses this report; 0 = none */
+  size_t interrupt_at; /* the user interrupts at this report; 0 = none */
+  uint32_t done_before;
+};
+
+static bool seen_already_done(void *context, uint32_t process, size_t case_index) {
+  const struct seen *seen = context;
+  return process == 0 && case_index < seen->done_before;
+}
+
+static enum status seen_process_started(void *context, uint32_t process, pid_t pid,
+                                        struct error *err) {
+  (void)process;
+  (void)err;
+  ((struct seen *)context)->started++;
+  assert_int_equal(kill(pid, 0), 0);
+  return STATUS_OK;
+}
+
+static enum status seen_case_finished(void *context, const struct case_report *report,
+                                      struct error *err) {
+  struct seen *seen = context;
+  assert_true(seen->report_count < REPORTS_MAX);
+  size_t i = seen->report_count++;
+  seen->reports[i].process = report->process;
+  seen->reports[i].case_index = report->case_index;
+  seen->reports[i].outcome = *report->outcome;
+  seen->reports[i].trial_count = report->trial_count;
+  seen->reports[i].flow_trial_count = report->flow_trial_count;
+  seen->reports[i].worker = shared->worker;
+  for (size_t t = 0; t < report->trial_count; t++) {
+    seen->reports[i].elapsed_sum_ns += report->trials[t].elapsed_ns;
+  }
+  if (seen->interrupt_at == seen->report_count) {
+    interrupted = 1;
+  }
+  if (seen->fail_at == seen->report_count) {
+    return error_set(err, STATUS_DATABASE, "disk full");
+  }
+  return STATUS_OK;
+}
+
+static enum status seen_process_ended(void *context, uint32_t process, struct error *err) {
+  (void)process;
+  (void)err;
+  ((struct seen *)context)->ended++;
+  return STATUS_OK;
+}
+
+static enum status seen_telemetry(void *context, const struct telemetry_sample *samples,
+                                  size_t count, struct error *err) {
+  (void)err;
+  assert_int_equal(samples[0].sm_clock_khz, 1980000);
+  ((struct seen *)context)->sample_count += count;
+  return STATUS_OK;
+}
+
+static void seen_progress(void *context, const struct progress *progress) {
+  struct seen *seen = context;
+  seen->progress_count++;
+  seen->done = progress->done;
+  seen->total = progress->total;
+}
+
+/* The bench ------------------------------------------------------------------------------------ */
+
+struct bench {
+  struct plan_case cases[CASES_MAX];
+  struct plan plan;
+  struct supervise_options options;
+  struct supervise_sink sink;
+  struct seen seen;
+  struct error err;
+};
+
+static struct bench *bench_new(const char *const *names) {
+  struct bench *bench = calloc(1, sizeof *bench);
+  assert_non_null(bench);
+  for (size_t i = 0; names[i] != NULL; i++) {
+    bench->cases[i].bench.name = names[i];
+    bench->cases[i].estimate_ns = 1000000;
+    bench->cases[i].skip_reason = strcmp(names[i], "skip") == 0 ? "no such GPU" : NULL;
+    bench->plan.case_count++;
+  }
+  bench->plan.cases = bench->cases;
+  bench->options = (struct supervise_options){.ops = &fake_ops,
+                                              .processes = 1,
+                                              .watchdog_floor_ns = 10000000000,
+                                              .interrupted = &interrupted};
+  bench->sink = (struct supervise_sink){.context = &bench->seen,
+                                        .already_done = seen_already_done,
+                                        .process_started = seen_process_started,
+                                        .case_finished = seen_case_finished,
+                                        .process_ended = seen_process_ended,
+                                        .telemetry = seen_telemetry,
+                                        .progress = seen_progress};
+  *shared = (struct shared){0};
+  interrupted = 0;
+  return bench;
+}
+
+static enum status bench_run(struct bench *bench) {
+  enum status status = supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err);
+  /* No worker is left, whatever happened. */
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+  assert_int_equal(errno, ECHILD);
+  assert_false(telemetry_open);
+  return status;
+}
+
+#define BENCH(...) bench_new((const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_report(const struct bench *bench, size_t i, size_t case_index,
+                          enum case_status status, const char *reason) {
+  assert_true(i < bench->seen.report_count);
+  assert_int_equal(bench->seen.reports[i].case_index, case_index);
+  assert_string_equal(case_status_text(bench->seen.reports[i].outcome.status),
+                      case_status_text(status));
+  if (strstr(bench->seen.reports[i].outcome.reason, reason) == NULL) {
+    fail_msg("reason is \"%s\", expected \"%s\"", bench->seen.reports[i].outcome.reason, reason);
+  }
+}
+
+/* The tests ------------------------------------------------------------------------------------ */
+
+static void measures_all_in_order(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "skip", "b");
+  bench->options.processes = 2;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 4);
+  for (uint32_t i = 0; i < 4; i++) {
+    assert_report(bench, i, i % 2 == 0 ? 0 : 2, CASE_OK, "");
+    assert_int_equal(bench->seen.reports[i].process, i / 2);
+    assert_int_equal(bench->seen.reports[i].trial_count, 100);
+    assert_int_equal(bench->seen.reports[i].flow_trial_count, 100);
+    assert_int_equal(bench->seen.reports[i].elapsed_sum_ns, 100 * 1000 + 99 * 100 / 2);
+  }
+  assert_int_equal(bench->seen.reports[0].worker, bench->seen.reports[1].worker);
+  assert_int_not_equal(bench->seen.reports[1].worker, bench->seen.reports[2].worker);
+  assert_int_equal(bench->seen.started, 2);
+  assert_int_equal(bench->seen.ended, 2);
+  assert_int_equal(shared->engines_freed, 2);
+  assert_int_equal(bench->seen.done, 4);
+  assert_int_equal(bench->seen.total, 4);
+  free(bench);
+}
+
+static void a_dead_worker_costs_one_case(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "die", "exit", "b");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 4);
+  assert_report(bench, 0, 0, CASE_OK, "");
+  assert_report(bench, 1, 1, CASE_CRASHED, "was killed by signal 9 (SIGKILL)");
+  assert_int_equal(bench->seen.reports[1].trial_count, 96); /* three full messages */
+  assert_report(bench, 2, 2, CASE_CRASHED, "ended with exit code 3");
+  assert_int_equal(bench->seen.reports[2].trial_count, 0);
+  assert_report(bench, 3, 3, CASE_OK, "");
+  assert_int_equal(bench->seen.started, 1);
+  assert_int_equal(bench->seen.ended, 1);
+  free(bench);
+}
+
+static void a_hung_worker_is_ended(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("hang", "b");
+  bench->options.watchdog_floor_ns = 200000000;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_report(bench, 0, 0, CASE_HUNG, "no result after 200 ms");
+  assert_true(bench->seen.reports[0].outcome.total_ns >= 200000000);
+  assert_report(bench, 1, 1, CASE_OK, "");
+  free(bench);
+}
+
+static void the_watchdog_waits_ten_estimates(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("slow", "slow");
+  bench->options.watchdog_floor_ns = 100000000;
+  bench->cases[0].estimate_ns = 100000000;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_report(bench, 0, 0, CASE_OK, "");
+  assert_report(bench, 1, 1, CASE_HUNG, "no result after 100 ms");
+  free(bench);
+}
+
+static void a_lost_context_costs_one_case(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("sticky", "a", "error", "b");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 4);
+  assert_report(bench, 0, 0, CASE_FAILED, "illegal address");
+  assert_report(bench, 1, 1, CASE_OK, "");
+  assert_report(bench, 2, 2, CASE_FAILED, "an error with no outcome");
+  assert_report(bench, 3, 3, CASE_OK, "");
+  assert_int_not_equal(bench->seen.reports[0].worker, bench->seen.reports[1].worker);
+  free(bench);
+}
+
+static void a_flood_is_bounded(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("flood", "b");
+  bench->options.watchdog_floor_ns = 1000000000;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_not_equal(bench->seen.reports[0].outcome.status, CASE_OK);
+  assert_true(bench->seen.reports[0].trial_count <= COLLECT_TRIALS_MAX);
+  assert_report(bench, 1, 1, CASE_OK, "");
+  free(bench);
+}
+
+static void rubbish_is_a_crash(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("rubbish", "b");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_report(bench, 0, 0, CASE_CRASHED, "unreadable");
+  assert_report(bench, 1, 1, CASE_OK, "");
+  free(bench);
+}
+
+static void starting_is_tried_three_times(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "b");
+  shared->starts_to_fail = 2;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 2);
+  free(bench);
+
+  bench = BENCH("a", "b");
+  shared->starts_to_fail = 1000;
+  assert_int_equal(bench_run(bench), STATUS_CRASHED);
+  assert_int_equal(shared->starts_to_fail, 997);
+  assert_int_equal(bench->seen.report_count, 0);
+  assert_non_null(strstr(bench->err.message, "tried 3 times"));
+  assert_non_null(strstr(bench->err.message, "SIGKILL"));
+  free(bench);
+
+  bench = BENCH("a");
+  struct supervise_ops refusing = fake_ops;
+  refusing.engine_new = refuse_new;
+  bench->options.ops = &refusing;
+  assert_int_equal(bench_run(bench), STATUS_CRASHED);
+  assert_non_null(strstr(bench->err.message, "the driver says no"));
+  free(bench);
+}
+
+static void what_was_done_is_not_done_again(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "b", "c");
+  bench->options.processes = 2;
+  bench->seen.done_before = 2;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 4);
+  assert_report(bench, 0, 2, CASE_OK, "");
+  assert_report(bench, 1, 0, CASE_OK, "");
+  assert_int_equal(bench->seen.total, 4);
+  free(bench);
+
+  bench = BENCH("a", "b");
+  bench->seen.done_before = 2;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.started, 0);
+  assert_int_equal(bench->seen.ended, 0);
+  free(bench);
+}
+
+static void raise_interrupt(int number) {
+  (void)number;
+  interrupted = (sig_atomic_t)(interrupted + 1);
+}
+
+static void an_interrupt_lets_the_case_end(void **state) {
+  (void)state;
+  signal(SIGUSR1, raise_interrupt);
+  struct bench *bench = BENCH("a", "interrupt", "b");
+  assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
+  assert_int_equal(bench->seen.report_count, 2);
+  assert_report(bench, 1, 1, CASE_OK, "");
+  assert_int_equal(shared->engines_freed, 1);
+  assert_int_equal(bench->seen.ended, 0);
+  free(bench);
+
+  bench = BENCH("a", "b", "c");
+  bench->seen.interrupt_at = 1;
+  assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
+  assert_int_equal(bench->seen.report_count, 1);
+  free(bench);
+}
+
+static void the_second_interrupt_does_not_wait(void **state) {
+  (void)state;
+  signal(SIGUSR1, raise_interrupt);
+  struct bench *bench = BENCH("hang");
+  shared->worker = 0;
+  pid_t parent = getpid();
+  pid_t user = fork();
+  if (user == 0) {
+    while (shared->worker == 0) {
+      pause_ms(5);
+    }
+    pause_ms(50);
+    kill(parent, SIGUSR1);
+    pause_ms(50);
+    kill(parent, SIGUSR1);
+    _exit(0);
+  }
+  assert_int_equal(supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err),
+                   STATUS_INTERRUPTED);
+  assert_int_equal(bench->seen.report_count, 0);
+  assert_int_equal(waitpid(user, NULL, 0), user);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+  free(bench);
+}
+
+static void interrupts_do_not_reach_the_worker(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("signalled", "b");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_report(bench, 0, 0, CASE_OK, "");
+  free(bench);
+}
+
+static void an_error_of_the_receiver_ends_the_run(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "b", "c");
+  bench->seen.fail_at = 2;
+  assert_int_equal(bench_run(bench), STATUS_DATABASE);
+  assert_string_equal(bench->err.message, "disk full");
+  assert_int_equal(bench->seen.report_count, 2);
+  free(bench);
+}
+
+static void the_worker_holds_no_file_of_the_parent(void **state) {
+  (void)state;
+  FILE *held = tmpfile();
+  struct bench *bench = BENCH("files");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_string_equal(bench->seen.reports[0].outcome.note, "4"); /* 0, 1, 2 and the socket */
+  fclose(held);
+  free(bench);
+}
+
+static void samples_come_while_a_case_runs(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("slow", "die", "slow");
+  struct supervise_ops sampling = fake_ops;
+  sampling.telemetry_new = fake_telemetry_new;
+  sampling.telemetry_read = fake_telemetry_read;
+  sampling.telemetry_free = fake_telemetry_free;
+  bench->options.ops = &sampling;
+  bench->options.telemetry_ns = 20000000;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  /* Two cases of 300 ms, two GPUs: about 60; half of it on a busy machine. */
+  assert_in_range(bench->seen.sample_count, 20, 80);
+  assert_false(shared->forked_with_telemetry);
+  free(bench);
+
+  bench = BENCH("slow");
+  bench->options.ops = &sampling;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.sample_count, 0);
+  free(bench);
+}
+
+static void progress_is_told_while_a_case_runs(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("slow");
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_true(bench->seen.progress_count >= 3); /* start, once in 300 ms, end */
+  free(bench);
+}
+
+static void no_worker_outlives_its_parent(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("hang");
+  pid_t parent = fork();
+  if (parent == 0) {
+    (void)!supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err);
+    _exit(0);
+  }
+  while (shared->worker == 0) {
+    pause_ms(5);
+  }
+  pause_ms(50);
+  assert_int_equal(kill(shared->worker, 0), 0);
+  kill(parent, SIGKILL);
+  assert_int_equal(waitpid(parent, NULL, 0), parent);
+  /* The kernel ends it at once; another process has to take note of that. */
+  for (int i = 0; i < 200 && kill(shared->worker, 0) == 0; i++) {
+    char path[64], text[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)shared->worker);
+    FILE *file = fopen(path, "r");
+    char process_state = 'X';
+    if (file != NULL && fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL) {
+      process_state = strrchr(text, ')')[2];
+    }
+    if (file != NULL) {
+      fclose(file);
+    }
+    if (process_state == 'Z' || process_state == 'X') {
+      free(bench);
+      return;
+    }
+    pause_ms(10);
+  }
+  assert_int_not_equal(kill(shared->worker, 0), 0);
+  free(bench);
+}
+
+int main(void) {
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    return EXIT_FAILURE;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(measures_all_in_order),
+      cmocka_unit_test(a_dead_worker_costs_one_case),
+      cmocka_unit_test(a_hung_worker_is_ended),
+      cmocka_unit_test(the_watchdog_waits_ten_estimates),
+      cmocka_unit_test(a_lost_context_costs_one_case),
+      cmocka_unit_test(a_flood_is_bounded),
+      cmocka_unit_test(rubbish_is_a_crash),
+      cmocka_unit_test(starting_is_tried_three_times),
+      cmocka_unit_test(what_was_done_is_not_done_again),
+      cmocka_unit_test(an_interrupt_lets_the_case_end),
+      cmocka_unit_test(the_second_interrupt_does_not_wait),
+      cmocka_unit_test(interrupts_do_not_reach_the_worker),
+      cmocka_unit_test(an_error_of_the_receiver_ends_the_run),
+      cmocka_unit_test(the_worker_holds_no_file_of_the_parent),
+      cmocka_unit_test(samples_come_while_a_case_runs),
+      cmocka_unit_test(progress_is_told_while_a_case_runs),
+      cmocka_unit_test(no_worker_outlives_its_parent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
