@@ -1,17 +1,19 @@
 /* cache.h - host caches emptied of a buffer, and proof that it worked.
  *
  * Every line of the buffer is flushed (x86: clflushopt, else clflush; aarch64: dc civac; ppc64:
- * dcbf). cache_flush_proof() reads a buffer warm and after a flush: the flush works when the reload
+ * dcbf). cache_flush_prove() reads a buffer warm and after a flush: the flush works when the reload
  * takes significantly longer. Where it cannot be done or proven, the row of the case says so. */
 #ifndef HAUL_ENGINE_HOST_CACHE_H
 #define HAUL_ENGINE_HOST_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Line size in bytes, from the processor. */
+/* Line size in bytes, from the processor: the step at which a flush visits a buffer. */
 uint64_t cache_line_bytes(void);
-/* False when this processor has no instruction for it. Blocks until the lines are out. */
+/* False when this processor has no instruction for it. Returns when the lines are out; reads and
+ * writes after it are not moved before it. */
 bool cache_flush(const void *address, uint64_t size_bytes);
 
 struct cache_flush_proof {
@@ -21,7 +23,18 @@ struct cache_flush_proof {
   uint64_t flushed_ns; /* the same after a flush */
   uint64_t probe_bytes;
 };
-/* Run the proof once; takes a few ms. */
+/* Run the proof once; takes a few ms. Each line of a buffer that fits a second-level cache is read
+ * once, each address coming from the load before and in random order, so that neither prefetcher
+ * nor overlap hides a miss. Rounds with and without a flush alternate. It works when the median
+ * with a flush is at least twice the one without, and the quartiles that face each other do not
+ * overlap: noise that slows some rounds of either sort changes nothing. */
 void cache_flush_prove(struct cache_flush_proof *proof);
+/* The same proof of another flush. */
+void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_bytes),
+                            struct cache_flush_proof *proof);
+
+/* Bytes of last-level cache that these processors have together, a shared cache counted once;
+ * 0 = the system does not say. */
+uint64_t cache_last_level_bytes(const int *cpus, size_t count);
 
 #endif

@@ -1,32 +1,58 @@
 /* numa.h - the only user of libnuma: where threads run and where pages are.
  *
  * Node numbers are the operating system's. On a simulated machine (engine/cuda/simulated.h) node n
- * stands for the real node n % (number of real nodes). Where the kernel has no NUMA, node 0 is
- * everything. */
+ * stands for the real node at place n % (number of real nodes). Where the kernel has no NUMA, node
+ * 0 is everything. A container may deny mbind, set_mempolicy or move_pages (STATUS_DENIED): pages
+ * still come from the node of the thread that touches them first, so callers bind threads, go on,
+ * and say in the row that placement was not verified. Nothing here prints: libnuma's own messages
+ * are silenced. */
 #ifndef HAUL_ENGINE_HOST_NUMA_H
 #define HAUL_ENGINE_HOST_NUMA_H
 
 #include "engine/base/error.h"
 #include "engine/machine/machine.h"
 
+/* Processor numbers below this can be bound: Linux's own limit for x86 and arm64. */
+enum { NUMA_CPUS_MAX = 8192 };
+
+/* The real node that a node of the machine stands for. STATUS_NOT_FOUND: there is no such node. */
+enum status numa_real_node(const struct machine *machine, int32_t node, int *real,
+                           struct error *err) CHECK_RESULT;
 /* Logical processors of a node, ascending, at most `capacity`; returns their number. Only those
- * this process may run on (sched_getaffinity). */
+ * this process may run on (affinity of its main thread). 0: memory only, or no such node. */
 size_t numa_node_cpus(const struct machine *machine, int32_t node, int *cpus, size_t capacity);
-/* The calling thread runs on that processor only / anywhere on that node / anywhere again. */
-enum status numa_bind_thread_to_cpu(int cpu, struct error *err) CHECK_RESULT;
-enum status numa_bind_thread_to_node(const struct machine *machine, int32_t node,
-                                     struct error *err) CHECK_RESULT;
+
+/* What a thread was bound to before numa_bind_thread(). */
+struct numa_binding {
+  bool cpus_changed;
+  bool policy_changed;
+  int policy;
+  unsigned long cpus[NUMA_CPUS_MAX / (8 * sizeof(unsigned long))];
+  unsigned long nodes[NUMA_CPUS_MAX / (8 * sizeof(unsigned long))];
+};
+/* Until numa_restore_thread() the calling thread runs on processors of that node (anywhere, if it
+ * has none) and new pages, those that a driver takes on its behalf included, come from there.
+ * STATUS_DENIED when the kernel allows neither; nothing is changed then. */
+enum status numa_bind_thread(const struct machine *machine, int32_t node,
+                             struct numa_binding *before, struct error *err) CHECK_RESULT;
+void numa_restore_thread(const struct numa_binding *before);
+
 /* Pages of [address, address + size) that are faulted from now on come from that node (MPOL_BIND);
- * address is page-aligned. */
+ * address is page-aligned. STATUS_DENIED or STATUS_UNSUPPORTED: only first touch places them. */
 enum status numa_bind_memory(const struct machine *machine, void *address, uint64_t size_bytes,
                              int32_t node, struct error *err) CHECK_RESULT;
-/* Ask the kernel where the pages are (move_pages), every page up to 4096 pages, evenly spread ones
- * above. STATUS_CORRUPT names the first page elsewhere; STATUS_UNSUPPORTED or STATUS_DENIED when
- * the kernel will not say. */
-enum status numa_verify_memory(const struct machine *machine, const void *address,
-                               uint64_t size_bytes, int32_t node, struct error *err) CHECK_RESULT;
-/* Fault in every page, in parallel by threads on that node. */
+/* Fault in every page, in parallel by threads on that node; writes zeros to fresh pages, keeps what
+ * others hold. STATUS_NO_MEMORY where the kernel has no page to give. */
 enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
                               uint64_t page_bytes, int32_t node, struct error *err) CHECK_RESULT;
+/* Ask the kernel where the pages are (move_pages), every page up to 4096 pages, evenly spread ones
+ * (first and last among them) above. STATUS_CORRUPT names the first page elsewhere;
+ * STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say. */
+enum status numa_verify_memory(const struct machine *machine, const void *address,
+                               uint64_t size_bytes, int32_t node, struct error *err) CHECK_RESULT;
+/* STATUS_NO_MEMORY when the machine, or that node, cannot give size_bytes without swapping or
+ * killing; STATUS_OK when it can or when nobody can tell. */
+enum status numa_check_available(const struct machine *machine, int32_t node, uint64_t size_bytes,
+                                 struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,0 +1,36 @@
+/* copy.h - the loops that copy host memory, and the rule that picks one.
+ *
+ * The rule, part of the version of method cpu:
+ *  - source or target write_combined: streaming loads and non-temporal stores (loads of such memory
+ *    bypass the caches; a streaming load takes a whole line at a time);
+ *  - source and target together larger than the last-level caches of the processors that copy:
+ *    non-temporal stores, which spare the read of every target line;
+ *  - else, and wherever the processor has no such stores: libc's memcpy.
+ * Of the non-temporal loops the widest that the processor has: AVX-512, AVX2, SSE2. */
+#ifndef HAUL_ENGINE_HOST_COPY_H
+#define HAUL_ENGINE_HOST_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct host_copy {
+  const char *name;
+  /* Copies like memcpy: any size and alignment, no overlap. When it returns, the stores are ordered
+   * before all later ones. */
+  void (*copy)(void *target, const void *source, size_t size_bytes);
+  bool non_temporal;
+  bool streaming_loads;
+  bool (*supported)(void); /* by this processor */
+};
+
+/* All loops that this build has, best first among those of one sort; libc's memcpy is last. */
+extern const struct host_copy host_copies[];
+extern const size_t host_copies_count;
+
+/* footprint_bytes: source and target of all threads; cache_bytes: cache_last_level_bytes() of their
+ * processors, 0 = unknown. */
+const struct host_copy *host_copy_choose(bool write_combined, uint64_t footprint_bytes,
+                                         uint64_t cache_bytes);
+
+#endif

@@ -1,0 +1,382 @@
+#include "engine/host/numa.h"
+
+#include "engine/base/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <numa.h>
+#include <numaif.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { VERIFY_PAGES_MAX = 4096, NODE_BITS_MAX = 8192, TOUCH_THREADS_MAX = 64 };
+/* Below this a thread costs more than the faults it saves. */
+static const uint64_t TOUCH_SHARE_MIN_BYTES = UINT64_C(8) << 20;
+
+/* libnuma calls these for what it would print. */
+void numa_warn(int number, char *where, ...) {
+  (void)number;
+  (void)where;
+}
+
+void numa_error(char *where) {
+  (void)where;
+}
+
+static bool kernel_has_numa(void) {
+  return numa_available() >= 0;
+}
+
+static int count_real_nodes(void) {
+  int count = 0;
+  for (int node = 0; node <= numa_max_node(); node++) {
+    count += numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned)node) != 0;
+  }
+  return count;
+}
+
+/* The real node at a place in ascending order. */
+static int real_node_at(int place) {
+  for (int node = 0; node <= numa_max_node(); node++) {
+    if (numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned)node) != 0 && place-- == 0) {
+      return node;
+    }
+  }
+  return 0;
+}
+
+static bool simulation_has_node(const struct machine *machine, int32_t node) {
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    if (machine->nodes[i].number == node) {
+      return true;
+    }
+  }
+  return false;
+}
+
+enum status numa_real_node(const struct machine *machine, int32_t node, int *real,
+                           struct error *err) {
+  if (node < 0 || (machine->simulated && !simulation_has_node(machine, node))) {
+    return error_set(err, STATUS_NOT_FOUND, "there is no NUMA node %" PRId32, node);
+  }
+  if (!kernel_has_numa()) {
+    if (node != 0 && !machine->simulated) {
+      return error_set(err, STATUS_NOT_FOUND,
+                       "there is no NUMA node %" PRId32 ": this kernel has only node 0", node);
+    }
+    *real = 0;
+    return STATUS_OK;
+  }
+  if (machine->simulated) {
+    int count = count_real_nodes();
+    *real = real_node_at(count > 0 ? node % count : 0);
+    return STATUS_OK;
+  }
+  if (node > numa_max_node() || !numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned)node)) {
+    return error_set(err, STATUS_NOT_FOUND,
+                     "there is no NUMA node %" PRId32 " that this process may use", node);
+  }
+  *real = node;
+  return STATUS_OK;
+}
+
+static size_t cpus_of_real_node(int real, int *cpus, size_t capacity) {
+  cpu_set_t *allowed = CPU_ALLOC(NUMA_CPUS_MAX);
+  const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
+  struct bitmask *of_node = kernel_has_numa() ? numa_allocate_cpumask() : NULL;
+  size_t count = 0;
+  /* The main thread's affinity: the calling thread may be bound for the moment. */
+  bool known = allowed != NULL && sched_getaffinity(getpid(), set_size, allowed) == 0;
+  if (of_node != NULL && numa_node_to_cpus(real, of_node) != 0) {
+    known = false;
+  }
+  for (int cpu = 0; known && cpu < NUMA_CPUS_MAX && count < capacity; cpu++) {
+    bool here = of_node == NULL ? real == 0
+                                : (unsigned)cpu < of_node->size &&
+                                      numa_bitmask_isbitset(of_node, (unsigned)cpu) != 0;
+    if (here && CPU_ISSET_S((size_t)cpu, set_size, allowed)) {
+      cpus[count++] = cpu;
+    }
+  }
+  if (of_node != NULL) {
+    numa_free_cpumask(of_node);
+  }
+  CPU_FREE(allowed);
+  return count;
+}
+
+size_t numa_node_cpus(const struct machine *machine, int32_t node, int *cpus, size_t capacity) {
+  int real = 0;
+  if (numa_real_node(machine, node, &real, NULL) != STATUS_OK) {
+    return 0;
+  }
+  return cpus_of_real_node(real, cpus, capacity);
+}
+
+enum status numa_bind_thread(const struct machine *machine, int32_t node,
+                             struct numa_binding *before, struct error *err) {
+  *before = (struct numa_binding){0};
+  int real = 0;
+  enum status status = numa_real_node(machine, node, &real, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  int cpus[NUMA_CPUS_MAX];
+  size_t count = cpus_of_real_node(real, cpus, NUMA_CPUS_MAX);
+  if (count > 0 && sched_getaffinity(0, sizeof before->cpus, (cpu_set_t *)before->cpus) == 0) {
+    cpu_set_t *wanted = CPU_ALLOC(NUMA_CPUS_MAX);
+    const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
+    if (wanted != NULL) {
+      CPU_ZERO_S(set_size, wanted);
+      for (size_t i = 0; i < count; i++) {
+        CPU_SET_S((size_t)cpus[i], set_size, wanted);
+      }
+      before->cpus_changed = sched_setaffinity(0, set_size, wanted) == 0;
+      CPU_FREE(wanted);
+    }
+  }
+  int errno_value = ENOSYS;
+  if (kernel_has_numa()) {
+    unsigned long nodes[NODE_BITS_MAX / (8 * sizeof(unsigned long))] = {0};
+    const size_t bits = 8 * sizeof *nodes;
+    nodes[(size_t)real / bits] |= 1UL << ((size_t)real % bits);
+    if (get_mempolicy(&before->policy, before->nodes, NODE_BITS_MAX, NULL, 0) == 0 &&
+        set_mempolicy(MPOL_BIND, nodes, NODE_BITS_MAX) == 0) {
+      before->policy_changed = true;
+    } else {
+      errno_value = errno;
+    }
+  }
+  if (!before->cpus_changed && !before->policy_changed) {
+    return error_set_errno(err, errno_value, "cannot bind a thread to NUMA node %" PRId32, node);
+  }
+  return STATUS_OK;
+}
+
+void numa_restore_thread(const struct numa_binding *before) {
+  /* What was in force a moment ago cannot be refused; there is nobody to tell if it were. */
+  if (before->cpus_changed) {
+    (void)sched_setaffinity(0, sizeof before->cpus, (const cpu_set_t *)before->cpus);
+  }
+  if (before->policy_changed) {
+    bool plain = before->policy == MPOL_DEFAULT;
+    (void)set_mempolicy(before->policy, plain ? NULL : before->nodes, plain ? 0 : NODE_BITS_MAX);
+  }
+}
+
+enum status numa_bind_memory(const struct machine *machine, void *address, uint64_t size_bytes,
+                             int32_t node, struct error *err) {
+  int real = 0;
+  enum status status = numa_real_node(machine, node, &real, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (!kernel_has_numa()) {
+    return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: memory cannot be bound");
+  }
+  unsigned long nodes[NODE_BITS_MAX / (8 * sizeof(unsigned long))] = {0};
+  const size_t bits = 8 * sizeof *nodes;
+  nodes[(size_t)real / bits] |= 1UL << ((size_t)real % bits);
+  if (mbind(address, size_bytes, MPOL_BIND, nodes, NODE_BITS_MAX, 0) != 0) {
+    return error_set_errno(err, errno, "cannot bind memory to NUMA node %" PRId32, node);
+  }
+  return STATUS_OK;
+}
+
+/* One thread's part of a touch. */
+struct touch {
+  pthread_t thread;
+  unsigned char *address;
+  uint64_t size_bytes;
+  uint64_t page_bytes;
+  int errno_value; /* 0 = touched */
+};
+
+static void touch_range(struct touch *touch) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(touch->address, touch->size_bytes, MADV_POPULATE_WRITE) == 0) {
+    return;
+  }
+  if (errno != EINVAL && errno != ENOSYS) { /* EINVAL: Linux before 5.14 */
+    touch->errno_value = errno;
+    return;
+  }
+#endif
+  for (uint64_t offset = 0; offset < touch->size_bytes; offset += touch->page_bytes) {
+    /* A write that leaves the value as it is. */
+    __atomic_fetch_or(touch->address + offset, (unsigned char)0, __ATOMIC_RELAXED);
+  }
+}
+
+static void *touch_thread(void *argument) {
+  struct touch *touch = argument;
+  touch_range(touch);
+  return NULL;
+}
+
+/* Starts a thread that may run on those processors only. */
+static bool start_touch(struct touch *touch, const cpu_set_t *cpus, size_t set_size) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) {
+    return false;
+  }
+  bool started = (cpus == NULL || pthread_attr_setaffinity_np(&attributes, set_size, cpus) == 0) &&
+                 pthread_create(&touch->thread, &attributes, touch_thread, touch) == 0;
+  (void)pthread_attr_destroy(&attributes);
+  return started;
+}
+
+enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
+                              uint64_t page_bytes, int32_t node, struct error *err) {
+  int cpus[NUMA_CPUS_MAX];
+  size_t cpu_count = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
+  cpu_set_t *set = cpu_count > 0 ? CPU_ALLOC(NUMA_CPUS_MAX) : NULL;
+  const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
+  if (set != NULL) {
+    CPU_ZERO_S(set_size, set);
+    for (size_t i = 0; i < cpu_count; i++) {
+      CPU_SET_S((size_t)cpus[i], set_size, set);
+    }
+  }
+  uint64_t wanted = size_bytes / TOUCH_SHARE_MIN_BYTES + 1;
+  uint64_t limit = cpu_count == 0 ? 1 : cpu_count;
+  limit = limit > TOUCH_THREADS_MAX ? TOUCH_THREADS_MAX : limit;
+  const uint64_t count = wanted < limit ? wanted : limit;
+  const uint64_t pages = (size_bytes + page_bytes - 1) / page_bytes;
+  struct touch touches[TOUCH_THREADS_MAX];
+  bool started[TOUCH_THREADS_MAX] = {false};
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t begin = pages * i / count * page_bytes;
+    uint64_t end = i + 1 == count ? size_bytes : pages * (i + 1) / count * page_bytes;
+    touches[i] = (struct touch){.address = (unsigned char *)address + begin,
+                                .size_bytes = end - begin,
+                                .page_bytes = page_bytes};
+    started[i] = start_touch(&touches[i], set, set_size);
+  }
+  int errno_value = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    if (started[i]) {
+      (void)pthread_join(touches[i].thread, NULL);
+    } else {
+      touch_range(&touches[i]);
+    }
+    errno_value = touches[i].errno_value != 0 ? touches[i].errno_value : errno_value;
+  }
+  CPU_FREE(set);
+  if (errno_value != 0) {
+    /* EFAULT: a huge page that was promised is not there. */
+    return error_set_errno(err, errno_value == EFAULT ? ENOMEM : errno_value,
+                           "cannot fault in %" PRIu64 " bytes on NUMA node %" PRId32, size_bytes,
+                           node);
+  }
+  return STATUS_OK;
+}
+
+static enum status verify_pages(void **pages, int *where, size_t count, const void *address,
+                                int real, int32_t node, struct error *err) {
+  if (move_pages(0, count, pages, NULL, where, 0) != 0) {
+    int errno_value = errno;
+    if (errno_value == ENOSYS) {
+      return error_set(err, STATUS_UNSUPPORTED, "this kernel does not say where pages are");
+    }
+    return error_set_errno(err, errno_value, "the kernel does not say where pages are");
+  }
+  for (size_t i = 0; i < count; i++) {
+    uint64_t offset = (uint64_t)((const unsigned char *)pages[i] - (const unsigned char *)address);
+    if (where[i] < 0) {
+      return error_set(err, STATUS_UNSUPPORTED,
+                       "the kernel does not say where the page at offset %" PRIu64 " is: %s",
+                       offset, strerror(-where[i]));
+    }
+    if (where[i] != real) {
+      return error_set(err, STATUS_CORRUPT,
+                       "the page at offset %" PRIu64 " is on NUMA node %d, not on node %" PRId32,
+                       offset, where[i], node);
+    }
+  }
+  return STATUS_OK;
+}
+
+enum status numa_verify_memory(const struct machine *machine, const void *address,
+                               uint64_t size_bytes, int32_t node, struct error *err) {
+  int real = 0;
+  enum status status = numa_real_node(machine, node, &real, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (!kernel_has_numa()) {
+    return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: placement is not known");
+  }
+  const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+  const uint64_t total = (size_bytes + page_bytes - 1) / page_bytes;
+  const size_t count = (size_t)(total < VERIFY_PAGES_MAX ? total : VERIFY_PAGES_MAX);
+  if (count == 0) {
+    return STATUS_OK;
+  }
+  void **pages = calloc(count, sizeof *pages);
+  int *where = calloc(count, sizeof *where);
+  if (pages == NULL || where == NULL) {
+    status = error_set(err, STATUS_NO_MEMORY, "out of host memory");
+  } else {
+    for (size_t i = 0; i < count; i++) {
+      uint64_t page = count == 1 ? 0 : (total - 1) * i / (count - 1);
+      pages[i] = (unsigned char *)(uintptr_t)address + page * page_bytes;
+    }
+    status = verify_pages(pages, where, count, address, real, node, err);
+  }
+  free(where);
+  free(pages);
+  return status;
+}
+
+/* Adds up what the named lines of a meminfo file hold; false when there is no such file. */
+static bool read_meminfo(const char *path, const char *const *names, uint64_t *bytes) {
+  FILE *file = fopen(path, "re");
+  if (file == NULL) {
+    return false;
+  }
+  char line[256];
+  *bytes = 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    for (const char *const *name = names; *name != NULL; name++) {
+      const char *found = strstr(line, *name);
+      uint64_t kibibytes = 0;
+      if (found != NULL && sscanf(found + strlen(*name), "%" SCNu64, &kibibytes) == 1) {
+        *bytes += kibibytes * 1024;
+      }
+    }
+  }
+  (void)fclose(file);
+  return true;
+}
+
+enum status numa_check_available(const struct machine *machine, int32_t node, uint64_t size_bytes,
+                                 struct error *err) {
+  static const char *const whole[] = {"MemAvailable:", NULL};
+  static const char *const of_node[] = {" MemFree:", "(file):", " SReclaimable:", NULL};
+  uint64_t available = 0;
+  char size_text[UNITS_TEXT_MAX];
+  units_format_size(size_bytes, size_text);
+  if (read_meminfo("/proc/meminfo", whole, &available) && available > 0 && size_bytes > available) {
+    return error_set(err, STATUS_NO_MEMORY,
+                     "%s of host memory are wanted, %" PRIu64 " MiB are available", size_text,
+                     available >> 20);
+  }
+  int real = 0;
+  if (!kernel_has_numa() || count_real_nodes() < 2 ||
+      numa_real_node(machine, node, &real, NULL) != STATUS_OK) {
+    return STATUS_OK;
+  }
+  char path[96];
+  (void)snprintf(path, sizeof path, "/sys/devices/system/node/node%d/meminfo", real);
+  if (read_meminfo(path, of_node, &available) && available > 0 && size_bytes > available) {
+    return error_set(err, STATUS_NO_MEMORY,
+                     "%s on NUMA node %" PRId32 " are wanted, %" PRIu64 " MiB are available there",
+                     size_text, node, available >> 20);
+  }
+  return STATUS_OK;
+}
