@@ -6,24 +6,18 @@
 #ifndef HAUL_ENGINE_METHOD_METHOD_H
 #define HAUL_ENGINE_METHOD_METHOD_H
 
+#include "engine/host/crew.h"
 #include "engine/memory/memory.h"
-
-#include <stdatomic.h>
 
 /* A flow made ready to run. */
 struct flow_run {
   const struct flow *flow;
   const struct buffer *source;
   const struct buffer *target;
-  int32_t gpu;  /* the GPU whose stream it runs on; -1 = host threads */
-  void *stream; /* CUstream of that GPU; NULL for host threads */
-  void *state;  /* the method's own, made by prepare() */
-};
-
-/* What host threads of all flows of a trial share: they start together. */
-struct host_start {
-  atomic_uint ready; /* threads that wait */
-  atomic_bool go;
+  int32_t gpu;              /* the GPU whose stream it runs on; -1 = host threads */
+  void *stream;             /* CUstream of that GPU; NULL for host threads */
+  void *state;              /* the method's own, made by prepare() */
+  struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
 };
 
 struct method_ops {
@@ -46,11 +40,15 @@ struct method_ops {
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
+  /* Host clock only: what prepare() will take, added to the seats; called for every flow of the
+   * case before the first prepare(). */
+  void (*expect_seats)(const struct flow *flow, const struct machine *machine,
+                       struct crew_seats *seats);
   /* Host clock only: threads that execute() will bring to start->ready. */
   uint32_t (*thread_count)(const struct flow_run *run);
-  /* Host clock only: wake the threads; each reports ready and waits for go; then `iterations`
-   * repeats. Returns at once; wait() returns when all have ended, with the first start and the last
-   * end on CLOCK_MONOTONIC_RAW. */
+  /* Host clock only: wake the threads; each reports ready and waits for the start; then
+   * `iterations` repeats, or, for a load flow, repeats until start->stop. Returns at once; wait()
+   * returns when all have ended, with the first start and the last end on CLOCK_MONOTONIC_RAW. */
   enum status (*execute)(struct flow_run *run, uint32_t iterations, struct host_start *start,
                          struct error *err) CHECK_RESULT;
   void (*wait)(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns);
