@@ -1,0 +1,182 @@
+/* The only file that sees toml++: its tree is copied into ours and forgotten. */
+#define TOML_MAX_NESTED_VALUES 32
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <sstream>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "schema/toml/toml.h"
+}
+
+static_assert(TOML_MAX_NESTED_VALUES == TOML_NESTING_MAX, "the header documents the limit");
+
+/* Deques never move their elements: nodes point into them. */
+struct toml_document {
+  toml_node root;
+  std::deque<std::vector<toml_node>> children;
+  std::deque<std::string> texts;
+  toml_span invalid; /* where text holds a NUL; line 0 = nowhere */
+};
+
+namespace {
+
+toml_span span_of(const toml::source_region &region) {
+  toml_span span = {region.begin.line, region.begin.column, 1};
+  if (region.end.line == region.begin.line && region.end.column > region.begin.column) {
+    span.width = region.end.column - region.begin.column;
+  }
+  return span;
+}
+
+const char *keep(toml_document &document, std::string_view text, const toml_span &span) {
+  if (text.find('\0') != std::string_view::npos && document.invalid.line == 0) {
+    document.invalid = span;
+  }
+  return document.texts.emplace_back(text).c_str();
+}
+
+template <typename Time> const char *keep_time(toml_document &document, const Time &time) {
+  std::ostringstream stream;
+  stream << time;
+  return document.texts.emplace_back(stream.str()).c_str();
+}
+
+bool stands_before(const toml_node &a, const toml_node &b) {
+  const toml_span &x = a.key_span;
+  const toml_span &y = b.key_span;
+  return x.line != y.line ? x.line < y.line : x.column < y.column;
+}
+
+/* toml++ and toml_prescan() bound the depth of the recursion. */
+void convert(toml_document &document, const toml::node &from, toml_node &to);
+
+void convert_table(toml_document &document, const toml::table &table, toml_node &to) {
+  std::vector<toml_node> &children = document.children.emplace_back(table.size());
+  std::vector<const toml::node *> values(table.size());
+  std::vector<size_t> order(table.size());
+  std::vector<toml_node> unordered(table.size());
+  size_t count = 0;
+  for (auto &&[key, value] : table) {
+    unordered[count].key_span = span_of(key.source());
+    unordered[count].key = keep(document, key.str(), unordered[count].key_span);
+    values[count] = &value;
+    order[count] = count;
+    count++;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return stands_before(unordered[a], unordered[b]); });
+  for (size_t i = 0; i < count; i++) {
+    children[i] = unordered[order[i]];
+    convert(document, *values[order[i]], children[i]);
+  }
+  to.children = children.data();
+  to.child_count = count;
+}
+
+void convert_array(toml_document &document, const toml::array &array, toml_node &to) {
+  std::vector<toml_node> &children = document.children.emplace_back(array.size());
+  for (size_t i = 0; i < array.size(); i++) {
+    convert(document, array[i], children[i]);
+  }
+  to.children = children.data();
+  to.child_count = children.size();
+}
+
+void convert(toml_document &document, const toml::node &from, toml_node &to) {
+  to.span = span_of(from.source());
+  switch (from.type()) {
+  case toml::node_type::table:
+    to.kind = TOML_TABLE;
+    convert_table(document, *from.as_table(), to);
+    break;
+  case toml::node_type::array:
+    to.kind = TOML_ARRAY;
+    convert_array(document, *from.as_array(), to);
+    break;
+  case toml::node_type::string:
+    to.kind = TOML_TEXT;
+    to.text = keep(document, from.as_string()->get(), to.span);
+    break;
+  case toml::node_type::integer:
+    to.kind = TOML_INTEGER;
+    to.integer = from.as_integer()->get();
+    break;
+  case toml::node_type::floating_point:
+    to.kind = TOML_NUMBER;
+    to.number = from.as_floating_point()->get();
+    break;
+  case toml::node_type::boolean:
+    to.kind = TOML_BOOLEAN;
+    to.boolean = from.as_boolean()->get();
+    break;
+  case toml::node_type::date:
+    to.kind = TOML_TIME;
+    to.text = keep_time(document, from.as_date()->get());
+    break;
+  case toml::node_type::time:
+    to.kind = TOML_TIME;
+    to.text = keep_time(document, from.as_time()->get());
+    break;
+  case toml::node_type::date_time:
+    to.kind = TOML_TIME;
+    to.text = keep_time(document, from.as_date_time()->get());
+    break;
+  case toml::node_type::none:
+    break;
+  }
+}
+
+/* "Error while parsing array: encountered end-of-file" says more as "not valid TOML, in array: ..."
+ */
+std::string describe(std::string_view description) {
+  const std::string_view opening = "Error while parsing ";
+  if (description.substr(0, opening.size()) == opening) {
+    return "not valid TOML, in " + std::string(description.substr(opening.size()));
+  }
+  return "not valid TOML: " + std::string(description);
+}
+
+status refuse(error *err, const char *path, const toml_span &span, const std::string &message) {
+  (void)error_set(err, STATUS_INVALID, "%s", message.c_str());
+  if (err != nullptr) {
+    err->position = {path, span.line, span.column};
+  }
+  return STATUS_INVALID;
+}
+
+} // namespace
+
+status toml_parse(const char *text, size_t length, const char *path, toml_document **document,
+                  error *err) {
+  status status = toml_prescan(text, length, path, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  const toml::parse_result result = toml::parse(std::string_view(text, length));
+  if (!result) {
+    const toml::parse_error &failure = result.error();
+    return refuse(err, path, span_of(failure.source()), describe(failure.description()));
+  }
+  toml_document *made = new toml_document{};
+  convert(*made, result.table(), made->root);
+  if (made->invalid.line != 0) {
+    status = refuse(err, path, made->invalid, "a NUL character in text is not allowed");
+    toml_free(made);
+    return status;
+  }
+  *document = made;
+  return STATUS_OK;
+}
+
+void toml_free(toml_document *document) {
+  delete document;
+}
+
+const toml_node *toml_root(const toml_document *document) {
+  return &document->root;
+}
