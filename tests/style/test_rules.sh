@@ -1,0 +1,136 @@
+#!/bin/sh
+# test_rules.sh CC NM - each rule script finds what it is there for, and nothing in a clean tree.
+set -eu
+# shellcheck source=tests/style/common.sh
+. "$(dirname -- "$0")/common.sh"
+compiler=$1
+nm=$2
+failures=0
+
+fresh() { # an orderly tree of one module
+  rm -rf "$scratch/tree"
+  mkdir -p "$scratch/tree/engine/base" "$scratch/tree/runner/cli"
+  cd "$scratch/tree"
+  printf '/* good.h - an orderly header. */\n#ifndef HAUL_ENGINE_BASE_GOOD_H\n' >engine/base/good.h
+  printf '#define HAUL_ENGINE_BASE_GOOD_H\nint good_sum(int a, int b);\n#endif\n' >>engine/base/good.h
+  cat >engine/base/good.c <<'SOURCE'
+#include "engine/base/good.h"
+
+/* printf("select"), getenv and exit(1) in a comment are no calls. */
+int good_sum(int a, int b) {
+  static const char *const text = "exit(1); 'printf' \"select it\""; // system("")
+  return a + b + (text[0] == '"');
+}
+SOURCE
+  printf '#include "engine/base/good.h"\n#include <stdio.h>\n' >runner/cli/verb.c
+  printf 'void verb(void) { printf("%%d", good_sum(1, 2)); }\n' >>runner/cli/verb.c
+}
+
+check() { # RULE [ARGUMENT...] - its output, in $scratch/output; rc in $code
+  name=$1
+  shift
+  code=0
+  sh "$rule_folder/$name.sh" "$@" >"$scratch/output" 2>"$scratch/errors" || code=$?
+}
+
+passes() { # RULE ARGUMENT...
+  check "$@"
+  [ "$code" = 0 ] && [ ! -s "$scratch/output" ] && return 0
+  echo "$1 fails on a tree in order:"
+  cat "$scratch/output" "$scratch/errors"
+  failures=$((failures + 1))
+}
+
+finds() { # MESSAGE-REGEX RULE ARGUMENT...
+  wanted=$1
+  shift
+  check "$@"
+  [ "$code" = 1 ] && [ "$(grep -cE "$wanted" "$scratch/output")" = 1 ] && return 0
+  echo "$1 does not find, or not once: $wanted"
+  cat "$scratch/output" "$scratch/errors"
+  failures=$((failures + 1))
+}
+
+tree=$scratch/tree
+
+fresh
+for rule in includes calls text scripts; do
+  passes "$rule" "$tree"
+done
+passes headers "$tree" "$compiler"
+
+# includes
+breaks_include() { # FILE LINE MESSAGE-REGEX
+  fresh
+  mkdir -p "$(dirname -- "$1")" engine/machine runner/plan
+  : >runner/plan/plan.h
+  : >engine/case.h
+  printf '%s\n' "$2" >>"$1"
+  finds "^$1:[0-9]+: $3" includes "$tree"
+}
+breaks_include engine/base/good.c '#include "engine/case.h"' 'must not include engine/case.h'
+breaks_include engine/machine/x.c '#include "engine/case.h"' 'must not include engine/case.h'
+breaks_include schema/x.c '#include "runner/plan/plan.h"' 'must not include runner/plan/plan.h'
+breaks_include runner/cli/verb.c '#include <sqlite3.h>' 'must not include sqlite3.h'
+breaks_include runner/cli/verb.c '#  include <cuda.h>' 'must not include cuda.h'
+breaks_include engine/base/good.c '#include "good.h"' 'there is no good.h'
+
+# calls
+breaks_call() { # FILE LINE MESSAGE-REGEX
+  fresh
+  mkdir -p "$(dirname -- "$1")"
+  printf '%s\n' "$2" >>"$1"
+  finds "^$1:[0-9]+: $3" calls "$tree"
+}
+breaks_call engine/base/good.c 'void f(void) { printf("x"); }' 'printf: only runner/ prints'
+breaks_call engine/base/good.c 'void f(FILE **out) { *out = stderr; }' 'stderr: only runner/ prints'
+breaks_call engine/base/good.c 'void f(void) { exit(1); }' 'exit: only runner/ ends'
+breaks_call schema/x.c 'const char *f(void) { return getenv("X"); }' 'getenv: only runner/ reads'
+breaks_call runner/cli/verb.c 'int f(void) { return system("ls"); }' 'system: no shell'
+breaks_call runner/cli/verb.c 'void f(char *a) { strcpy(a, "b"); }' 'strcpy: has no bound'
+breaks_call runner/cli/verb.c 'int f(const char *a) { return atoi(a); }' 'atoi: tells no error'
+breaks_call runner/cli/verb.c 'const char *q = "SELECT a FROM b";' 'SQL belongs'
+breaks_call runner/cli/verb.c 'const char *q = "pragma foreign_keys = on";' 'SQL belongs'
+
+# text
+breaks_text() { # FILE PRINTF-FORMAT MESSAGE-REGEX
+  fresh
+  # shellcheck disable=SC2059 # the format is the content
+  printf "$2" >>"$1"
+  finds "^$1:?[0-9]*: $3" text "$tree"
+}
+breaks_text engine/base/good.c '\tint x;\n' 'a tab'
+breaks_text engine/base/good.c 'int x; \n' 'a blank'
+breaks_text engine/base/good.c 'int x;\r\n' 'a blank or carriage return'
+breaks_text engine/base/good.c 'int x;' 'no newline'
+breaks_text engine/base/good.c '/* TO''DO: later */\n' 'nothing is left'
+breaks_text engine/base/bad.h '#ifndef HAUL_ENGINE_BASE_BAD_H\n' 'a header opens with'
+breaks_text engine/base/bad.h '/* bad.h - x. */\n' 'its guard is not HAUL_ENGINE_BASE_BAD_H'
+fresh
+awk 'BEGIN { for (i = 0; i < 701; i++) print "int a" i ";" }' >engine/base/long.c
+finds '^engine/base/long.c:701: 701 lines' text "$tree"
+
+# headers
+fresh
+printf 'size_t bad(void);\n' >engine/base/bad.h
+finds '^engine/base/bad.h: does not stand alone' headers "$tree" "$compiler"
+
+# scripts
+fresh
+printf '#!/bin/sh\nif\n' >engine/bad.sh
+finds '^engine/bad.sh: does not parse' scripts "$tree"
+
+# globals
+fresh
+mkdir kernels schema
+printf 'extern int counter;\nint counter = 1;\nconst int table[] = {1};\n' >engine/bad.c
+printf 'extern const char *const names[];\nconst char *const names[] = {"a"};\n' >>engine/bad.c
+"$compiler" -fPIE -c engine/bad.c -o engine/bad.c.o
+ar rc engine/libbad.a engine/bad.c.o
+finds 'counter is writable' globals "$tree" "$nm"
+"$compiler" -c engine/base/good.c -I. -o engine/good.c.o
+rm engine/libbad.a
+ar rc engine/libgood.a engine/good.c.o
+passes globals "$tree" "$nm"
+
+[ "$failures" = 0 ] || exit 1

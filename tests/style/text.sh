@@ -1,0 +1,51 @@
+#!/bin/sh
+# text.sh ROOT - the look of files: no tabs, no blanks at line ends, a last newline, a bounded length,
+# nothing left for later, and headers that open with their purpose and guard themselves.
+set -eu
+# shellcheck source=tests/style/common.sh
+. "$(dirname -- "$0")/common.sh"
+cd -- "$1"
+
+# Aim for 500 lines; more than this is two modules.
+readonly lines_max=700
+
+sources '*.c' '*.h' '*.cpp' '*.cu' '*.S' '*.sql' '*.toml' '*.cmake' CMakeLists.txt '*.sh' '*.awk' \
+  '*.rules' '*.md' '*.json' bootstrap >"$scratch/files"
+[ -s "$scratch/files" ] || { echo "no sources in $1" >&2; exit 1; }
+
+# shellcheck disable=SC2016 # awk expands
+xargs awk -v lines_max="$lines_max" '
+  function finish() {
+    if (last > lines_max && name ~ /\.(c|h|cpp|cu|sql|sh)$/)
+      print name ":" last ": " last " lines, more than " lines_max
+  }
+  FNR == 1 {
+    finish()
+    name = FILENAME
+    if (name ~ /\.h$/) {
+      base = name
+      sub(/.*\//, "", base)
+      if (index($0, "/* " base " - ") != 1)
+        print name ":1: a header opens with \"/* " base " - its purpose\""
+    }
+  }
+  { last = FNR }
+  /\t/ { print name ":" FNR ": a tab" }
+  /[ \r]$/ { print name ":" FNR ": a blank or carriage return at the end of the line" }
+  /(^|[^A-Za-z_])(TO[D]O|FIX[M]E|XX[X]|HA[C]K)([^A-Za-z_]|$)/ {
+    print name ":" FNR ": nothing is left for later in the tree"
+  }
+  END { finish() }' <"$scratch/files" >"$scratch/found"
+
+while IFS= read -r file; do
+  if [ -s "$file" ] && [ -n "$(tail -c 1 -- "$file")" ]; then
+    echo "$file: no newline at the end"
+  fi
+  case $file in
+    *.h)
+      guard=HAUL_$(printf '%s' "$file" | tr 'a-z/.-' 'A-Z___')
+      grep -q "^#ifndef $guard\$" -- "$file" || echo "$file: its guard is not $guard"
+      ;;
+  esac
+done <"$scratch/files" >>"$scratch/found"
+verdict "$scratch/found" "the look of files (tests/style/text.sh)"
