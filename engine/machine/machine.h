@@ -2,7 +2,7 @@
  *
  * struct machine is plain data without pointers: a short-lived child looks (machine_probe) and
  * sends it through a pipe; it is saved to and loaded from TOML (schema/machine) and is what a plan
- * is made for. About 200 KiB: keep it on the heap. A number that is not known is 0 unless a comment
+ * is made for. About 300 KiB: keep it on the heap. A number that is not known is 0 unless a comment
  * says otherwise. Sizes in bytes, rates in bytes per second, clocks in kHz, power in mW. */
 #ifndef HAUL_ENGINE_MACHINE_MACHINE_H
 #define HAUL_ENGINE_MACHINE_MACHINE_H
@@ -15,10 +15,10 @@
 enum {
   MACHINE_GPUS_MAX = 32,
   MACHINE_NODES_MAX = 64,
-  MACHINE_FACTS_MAX = 1024,
+  MACHINE_FACTS_MAX = 512,
   MACHINE_TEXT_MAX = 96,
   FACT_NAME_MAX = 40,
-  FACT_VALUE_MAX = 256,
+  FACT_VALUE_MAX = 512,
 };
 
 struct gpu {
@@ -44,8 +44,8 @@ struct gpu {
   uint32_t nvlink_count;            /* active links */
   uint64_t nvlink_bytes_per_second; /* one link, one direction, raw */
   uint64_t c2c_bytes_per_second;    /* chip-to-chip link to the host, one direction; 0 = none */
-  uint32_t utilization_percent;     /* when probed, by anybody */
-  uint32_t process_count;           /* compute processes of anybody when probed */
+  int32_t utilization_percent;      /* when probed, by anybody; -1 = unknown */
+  int32_t process_count;            /* compute processes of anybody when probed; -1 = unknown */
   bool mig_enabled;
   bool concurrent_managed_access;
   bool host_page_tables; /* reads host pages without migrating them (GH200) */
@@ -54,7 +54,7 @@ struct gpu {
 
 struct numa_node {
   int32_t number;     /* the operating system's */
-  uint32_t cpu_count; /* 0 = memory only */
+  uint32_t cpu_count; /* processors that this process may use; 0 = memory only */
   uint64_t memory_bytes;
   uint64_t free_memory_bytes;
 };
@@ -112,7 +112,8 @@ struct machine {
   X("iommu", "off, passthrough or translated")                                                     \
   X("kernel_command_line", "as booted")                                                            \
   X("memlock_limit", "bytes this user may lock, or unlimited")                                     \
-  X("container", "kind of container, or none")
+  X("container", "kind of container, or none")                                                     \
+  X("gpus_hidden", "GPUs that NVML sees and CUDA does not: CUDA_VISIBLE_DEVICES, or no driver")
 #define GPU_FACT_LIST(X)                                                                           \
   X("vbios", "version of the video BIOS")                                                          \
   X("ecc", "on or off")                                                                            \
@@ -124,11 +125,17 @@ struct machine {
 
 /* The first fact of that name and gpu (-1 = machine), or NULL. */
 const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu);
-/* Append a fact; the format makes its value. Facts past MACHINE_FACTS_MAX are dropped. */
+/* Append a fact; the format makes its value. A value too long is cut and ends in "..."; control
+ * characters become spaces. Facts past MACHINE_FACTS_MAX are dropped. */
 void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, enum fact_state state,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Index of the GPU at that (normalised) PCI address, or -1. */
+int machine_gpu_index(const struct machine *machine, const char *pci_address);
 /* Index into machine->nodes of an operating-system node number, or -1. */
 int machine_node_index(const struct machine *machine, int32_t number);
+
+/* "00000000:06:00.0" and "0000:06:00.0" in any case -> "0000:06:00.0"; false: not a PCI address. */
+bool machine_normalise_pci(const char *text, char pci_address[16]);
 
 /* Look at this machine. Initialises CUDA and NVML in the calling process: call it in a child (see
  * runner/supervise/probe.h). Missing drivers, GPUs or rights are facts, never errors. */

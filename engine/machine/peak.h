@@ -13,7 +13,7 @@ uint64_t peak_pcie(uint32_t generation, uint32_t width);
 /* GPU to host: PCIe, or C2C where there is one. *limit says which. */
 uint64_t peak_gpu_host(const struct gpu *gpu, enum limit *limit);
 /* GPU to GPU by the direct path: NVLink where there is one, else the slower of the two PCIe links.
- */
+ * A GPU to itself: its memory. */
 uint64_t peak_gpu_gpu(const struct machine *machine, uint32_t from, uint32_t to, enum limit *limit);
 
 #endif
