@@ -2,7 +2,9 @@
  *
  * A buffer belongs to the pool that made it (engine/memory/pool.h). Sizes in bytes. Host memory is
  * placed on its NUMA node, faulted in, and its placement proven by move_pages before a buffer is
- * handed out; a buffer whose pages are elsewhere is an error that says where they are. */
+ * handed out; a buffer whose pages are elsewhere is an error that says where they are. Where the
+ * kernel will not place pages or not say where they are (containers), the buffer is usable, but
+ * placement_verified is false and the note says why. */
 #ifndef HAUL_ENGINE_MEMORY_MEMORY_H
 #define HAUL_ENGINE_MEMORY_MEMORY_H
 
@@ -12,12 +14,19 @@
 
 struct cuda_session; /* engine/cuda/session.h */
 
+enum { BUFFER_NOTE_MAX = 160 };
+
 struct buffer {
   struct endpoint endpoint;
-  uint64_t size_bytes;   /* as asked for */
-  unsigned char *host;   /* address for host threads; NULL for device memory */
-  uint64_t device;       /* address for GPUs (all of them, unified addressing); 0 = none */
-  uint64_t mapped_bytes; /* what the kind really took, for its release */
+  uint64_t size_bytes;    /* as asked for */
+  unsigned char *host;    /* address for host threads; NULL for device memory */
+  uint64_t device;        /* address for GPUs (all of them, unified addressing); 0 = none */
+  uint64_t mapped_bytes;  /* what the kind really took, for its release */
+  unsigned char *mapping; /* where its mapping begins, guards included, for its release */
+  uint64_t mapping_bytes;
+  bool page_locked;           /* by us: to be unregistered at release */
+  bool placement_verified;    /* the kernel said that the pages are on the endpoint's node */
+  char note[BUFFER_NOTE_MAX]; /* what the reader of a number must know; may be empty */
 };
 
 struct memory_context {
@@ -30,7 +39,8 @@ struct memory_ops {
   enum place place; /* where this kind can be */
   bool needs_cuda;  /* cannot be had without a driver */
   const char *help; /* one line for the reference */
-  /* Fills buffer->host, ->device and ->mapped_bytes; endpoint and size are set by the caller. */
+  /* Fills the rest of the buffer; endpoint and size_bytes (at least 1) are set by the caller, all
+   * else is zero. On an error nothing is left allocated. */
   enum status (*allocate)(const struct memory_context *context, struct buffer *buffer,
                           struct error *err) CHECK_RESULT;
   /* Never fails: what the driver says of a lost context is ignored. */

@@ -1,0 +1,15 @@
+#include "engine/memory/memory.h"
+
+#include "engine/memory/kinds.h"
+
+/* Managed memory comes with method um. */
+const struct memory_ops *const memory_kinds[memory_kind_word_count] = {
+    [MEMORY_PAGEABLE] = &memory_pageable,
+    [MEMORY_HUGE] = &memory_huge,
+#ifdef HAUL_CUDA
+    [MEMORY_PINNED] = &memory_pinned,
+    [MEMORY_REGISTERED] = &memory_registered,
+    [MEMORY_WRITE_COMBINED] = &memory_write_combined,
+    [MEMORY_DEVICE] = &memory_device,
+#endif
+};

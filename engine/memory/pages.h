@@ -1,0 +1,26 @@
+/* pages.h - anonymous pages on a NUMA node: what pageable, registered and huge memory share.
+ *
+ * Mappings begin at a multiple of 2 MiB and have an inaccessible guard on either side: a copy that
+ * runs over an end faults, and the kernel merges no two buffers into one mapping, so that what
+ * /proc/self/smaps says of a buffer's mapping is about that buffer alone. */
+#ifndef HAUL_ENGINE_MEMORY_PAGES_H
+#define HAUL_ENGINE_MEMORY_PAGES_H
+
+#include "engine/memory/memory.h"
+
+#define PAGES_HUGE_BYTES (UINT64_C(2) << 20)
+
+/* Map size_bytes, rounded up to page_bytes, between guards; nothing is placed or faulted yet. */
+enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *err) CHECK_RESULT;
+/* Bind the pages to the endpoint's node and fault them in. */
+enum status pages_place(const struct memory_context *context, struct buffer *buffer,
+                        uint64_t page_bytes, struct error *err) CHECK_RESULT;
+/* Sets placement_verified, or the note that says why not; an error when pages are elsewhere. */
+enum status pages_verify(const struct memory_context *context, struct buffer *buffer,
+                         struct error *err) CHECK_RESULT;
+void pages_unmap(struct buffer *buffer);
+/* Appends to the note, with "; " between. */
+void buffer_add_note(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
