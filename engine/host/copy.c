@@ -102,7 +102,7 @@ const size_t host_copies_count = sizeof host_copies / sizeof *host_copies;
 
 const struct host_copy *host_copy_choose(bool write_combined, uint64_t footprint_bytes,
                                          uint64_t cache_bytes) {
-  bool past_caches = cache_bytes != 0 && footprint_bytes > cache_bytes;
+  bool past_caches = cache_bytes != 0 && footprint_bytes >= cache_bytes;
   for (size_t i = 0; i < host_copies_count - 1 && (write_combined || past_caches); i++) {
     const struct host_copy *candidate = &host_copies[i];
     if (candidate->streaming_loads == write_combined && candidate->supported()) {

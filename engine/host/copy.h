@@ -3,8 +3,8 @@
  * The rule, part of the version of method cpu:
  *  - source or target write_combined: streaming loads and non-temporal stores (loads of such memory
  *    bypass the caches; a streaming load takes a whole line at a time);
- *  - source and target together larger than the last-level caches of the processors that copy:
- *    non-temporal stores, which spare the read of every target line;
+ *  - source and target together at least as large as the last-level caches of the processors that
+ * copy: non-temporal stores, which spare the read of every target line;
  *  - else, and wherever the processor has no such stores: libc's memcpy.
  * Of the non-temporal loops the widest that the processor has: AVX-512, AVX2, SSE2. */
 #ifndef HAUL_ENGINE_HOST_COPY_H

@@ -1,0 +1,198 @@
+/* Method cpu: host threads copy from one host memory to another.
+ *
+ * The threads run on the node of the initiating side (the source unless the flow says otherwise),
+ * one a processor. Each copies its own page-aligned share of the bytes, `iterations` times over,
+ * with the loop that engine/host/copy.h picks; threads do not wait for each other in between. */
+#include "engine/host/cache.h"
+#include "engine/host/copy.h"
+#include "engine/method/method.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SHARE_UNIT_BYTES = 4096 };
+
+struct cpu_state {
+  struct crew *crew;
+  const struct host_copy *loop;
+  unsigned char *target;
+  const unsigned char *source;
+  uint64_t size_bytes;
+  atomic_bool *stop; /* load flows end when it is set; NULL = after `iterations` */
+};
+
+static int32_t initiating_node(const struct flow *flow) {
+  return flow->initiator == INITIATOR_TARGET ? flow->target.index : flow->source.index;
+}
+
+static const char *endpoint_refusal(const struct endpoint *endpoint, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]) {
+  if (endpoint->place != PLACE_NUMA) {
+    return "method cpu copies between host memories; use ce or sm with a GPU";
+  }
+  if (endpoint->memory == MEMORY_DEVICE || endpoint->memory == MEMORY_MANAGED) {
+    (void)snprintf(reason, CASE_REASON_MAX, "method cpu does not copy %s memory",
+                   memory_kind_text(endpoint->memory));
+    return reason;
+  }
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    if (machine->nodes[i].number == endpoint->index) {
+      return NULL;
+    }
+  }
+  (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, endpoint->index);
+  return reason;
+}
+
+static const char *refusal(const struct flow *flow, const struct machine *machine,
+                           char reason[CASE_REASON_MAX]) {
+  const char *refused = endpoint_refusal(&flow->source, machine, reason);
+  if (refused == NULL) {
+    refused = endpoint_refusal(&flow->target, machine, reason);
+  }
+  if (refused != NULL) {
+    return refused;
+  }
+  if (flow->shape.width_bytes != 0) {
+    return "method cpu copies contiguous bytes only";
+  }
+  const int32_t number = initiating_node(flow);
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    const struct numa_node *node = &machine->nodes[i];
+    if (node->number != number) {
+      continue;
+    }
+    if (node->cpu_count == 0) {
+      (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %" PRId32 " has no processors", number);
+      return reason;
+    }
+    if (flow->threads > node->cpu_count) {
+      (void)snprintf(reason, CASE_REASON_MAX,
+                     "%" PRIu32 " threads are wanted on NUMA node %" PRId32 ", which has %" PRIu32
+                     " processors",
+                     flow->threads, number, node->cpu_count);
+      return reason;
+    }
+  }
+  return NULL;
+}
+
+static int32_t gpu(const struct flow *flow) {
+  (void)flow;
+  return -1;
+}
+
+static void expect_seats(const struct flow *flow, const struct machine *machine,
+                         struct crew_seats *seats) {
+  crew_seats_expect(seats, machine, initiating_node(flow), flow->threads);
+}
+
+/* Last-level cache of the processors of a crew. */
+static uint64_t crew_cache_bytes(const struct crew *crew) {
+  const uint32_t count = crew_size(crew);
+  int *cpus = calloc(count, sizeof *cpus);
+  if (cpus == NULL) {
+    return 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    cpus[i] = crew_cpu(crew, i);
+  }
+  uint64_t cache_bytes = cache_last_level_bytes(cpus, count);
+  free(cpus);
+  return cache_bytes;
+}
+
+static enum status prepare(const struct memory_context *context, struct flow_run *run,
+                           struct error *err) {
+  struct cpu_state *state = calloc(1, sizeof *state);
+  if (state == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "out of host memory");
+  }
+  const struct flow *flow = run->flow;
+  enum status status = crew_new(context->machine, initiating_node(flow), flow->threads, run->seats,
+                                &state->crew, err);
+  if (status != STATUS_OK) {
+    free(state);
+    return status;
+  }
+  const bool write_combined =
+      flow->source.memory == MEMORY_WRITE_COMBINED || flow->target.memory == MEMORY_WRITE_COMBINED;
+  state->target = run->target->host;
+  state->source = run->source->host;
+  state->size_bytes = flow->size_bytes;
+  state->loop =
+      host_copy_choose(write_combined, 2 * flow->size_bytes, crew_cache_bytes(state->crew));
+  run->state = state;
+  return STATUS_OK;
+}
+
+static void release(const struct memory_context *context, struct flow_run *run) {
+  (void)context;
+  struct cpu_state *state = run->state;
+  if (state != NULL) {
+    crew_free(state->crew);
+    free(state);
+    run->state = NULL;
+  }
+}
+
+static uint32_t thread_count(const struct flow_run *run) {
+  const struct cpu_state *state = run->state;
+  return crew_size(state->crew);
+}
+
+/* Whole units are dealt out evenly; the last thread takes what is left of the last unit. */
+static uint64_t share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
+  const uint64_t units = size_bytes / SHARE_UNIT_BYTES;
+  return (units / count * thread + units % count * thread / count) * SHARE_UNIT_BYTES;
+}
+
+static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
+  const struct cpu_state *state = context;
+  const uint64_t begin = share_begin(state->size_bytes, thread, count);
+  const uint64_t end =
+      thread + 1 == count ? state->size_bytes : share_begin(state->size_bytes, thread + 1, count);
+  if (state->stop == NULL) {
+    for (uint32_t i = 0; i < iterations; i++) {
+      state->loop->copy(state->target + begin, state->source + begin, end - begin);
+    }
+    return;
+  }
+  while (!atomic_load_explicit(state->stop, memory_order_relaxed)) {
+    state->loop->copy(state->target + begin, state->source + begin, end - begin);
+  }
+}
+
+static enum status execute(struct flow_run *run, uint32_t iterations, struct host_start *start,
+                           struct error *err) {
+  (void)err;
+  struct cpu_state *state = run->state;
+  state->stop = run->flow->role == FLOW_LOAD && start != NULL ? &start->stop : NULL;
+  crew_start(state->crew, work, state, iterations, start);
+  return STATUS_OK;
+}
+
+static void wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
+  struct cpu_state *state = run->state;
+  crew_wait(state->crew, start_ns, end_ns);
+}
+
+/* Declared in methods.c, which lists all. */
+extern const struct method_ops method_cpu;
+const struct method_ops method_cpu = {
+    .method = METHOD_CPU,
+    .version = 1,
+    .clock = CLOCK_HOST,
+    .help = "host threads copy between host memories",
+    .refusal = refusal,
+    .gpu = gpu,
+    .prepare = prepare,
+    .release = release,
+    .enqueue = NULL,
+    .blocks_host = NULL,
+    .expect_seats = expect_seats,
+    .thread_count = thread_count,
+    .execute = execute,
+    .wait = wait,
+};
