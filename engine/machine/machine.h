@@ -137,8 +137,13 @@ int machine_node_index(const struct machine *machine, int32_t number);
 /* "00000000:06:00.0" and "0000:06:00.0" in any case -> "0000:06:00.0"; false: not a PCI address. */
 bool machine_normalise_pci(const char *text, char pci_address[16]);
 
+/* <0, 0 or >0: the order of normalised addresses, by which GPUs are numbered. */
+int machine_compare_pci(const char *left, const char *right);
+
 /* Look at this machine. Initialises CUDA and NVML in the calling process: call it in a child (see
  * runner/supervise/probe.h). Missing drivers, GPUs or rights are facts, never errors. */
 enum status machine_probe(struct machine *machine, struct error *err) CHECK_RESULT;
+/* The host alone: the GPU driver and NVML are not touched; cuda_state stays empty. */
+enum status machine_probe_host(struct machine *machine, struct error *err) CHECK_RESULT;
 
 #endif

@@ -168,10 +168,12 @@ static void read_host_name(struct probe *probe) {
   }
 }
 
-static void look(struct probe *probe) {
+static void look(struct probe *probe, bool ask_driver) {
   read_host_name(probe);
   probe_topology(probe);
-  probe_cuda(probe);
+  if (ask_driver) {
+    probe_cuda(probe);
+  }
   if (probe->machine->driver_cuda_version == 0) {
     int version = 0;
     if (NVML_CALL(probe->nvml, nvmlSystemGetCudaDriverVersion_v2, &version) == NVML_OK) {
@@ -185,8 +187,9 @@ static void look(struct probe *probe) {
   probe_gpu_facts(probe);
 }
 
-enum status probe_run(const struct machine_sources *sources, const struct nvml *nvml,
-                      const struct error *nvml_error, struct machine *machine, struct error *err) {
+static enum status run(const struct machine_sources *sources, const struct nvml *nvml,
+                       const struct error *nvml_error, bool ask_driver, struct machine *machine,
+                       struct error *err) {
   struct probe *probe = calloc(1, sizeof *probe);
   if (probe == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory to look at the machine");
@@ -198,9 +201,14 @@ enum status probe_run(const struct machine_sources *sources, const struct nvml *
   probe->nvml = nvml;
   probe->nvml_state = nvml_error->status == STATUS_DENIED ? FACT_DENIED : FACT_UNAVAILABLE;
   (void)snprintf(probe->nvml_reason, sizeof probe->nvml_reason, "%.500s", nvml_error->message);
-  look(probe);
+  look(probe, ask_driver);
   free(probe);
   return STATUS_OK;
+}
+
+enum status probe_run(const struct machine_sources *sources, const struct nvml *nvml,
+                      const struct error *nvml_error, struct machine *machine, struct error *err) {
+  return run(sources, nvml, nvml_error, true, machine, err);
 }
 
 enum status machine_probe(struct machine *machine, struct error *err) {
@@ -215,4 +223,13 @@ enum status machine_probe(struct machine *machine, struct error *err) {
     nvml_unload(&nvml);
   }
   return status;
+}
+
+enum status machine_probe_host(struct machine *machine, struct error *err) {
+  struct machine_sources sources;
+  struct nvml nvml = {0};
+  struct error nvml_error = {0};
+  sources_init(&sources);
+  (void)error_set(&nvml_error, STATUS_UNSUPPORTED, "the GPU driver was not asked");
+  return run(&sources, &nvml, &nvml_error, false, machine, err);
 }
