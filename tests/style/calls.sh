@@ -44,7 +44,7 @@ find_names() { # AFTER [-v] PATHS NAMES MESSAGE
 
 {
   # The arena cannot go on, and so cannot leave the message to its caller.
-  rule -v 'runner/|tests/|engine/base/arena\.c' 'v?f?printf|f?puts|putchar|perror' 'only runner/ prints'
+  rule -v 'runner/|tests/|engine/base/arena\.c' 'v?printf|puts|putchar|perror' 'only runner/ prints'
   word_rule -v 'runner/|tests/|engine/base/arena\.c' 'stdout|stderr' 'only runner/ prints'
   rule -v 'runner/|tests/' '_?exit|_Exit|quick_exit' 'only runner/ ends the process'
   rule -v 'runner/|tests/' '(secure_)?getenv|setenv|unsetenv' 'only runner/ reads the environment'

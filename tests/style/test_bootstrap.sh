@@ -145,6 +145,12 @@ stand_in pacman 'exit 0'
 bootstrap setup build
 expect 1 'pacman -S --needed numactl tomlplusplus'
 
+fresh
+rm "$scratch/bin/apt-get"
+stand_in cc 'case $1 in -print-file-name=*) echo "${1#*=}" ;; *) cat >/dev/null ;; esac'
+bootstrap setup portable
+expect 1 'what Debian calls libjansson-dev libnuma-dev libsqlite3-dev libxxhash-dev$'
+
 # A cmake that is too old, and stays so.
 fresh
 stand_in cmake 'echo "cmake version 3.22.1"'
