@@ -15,7 +15,14 @@
 #define KERNEL_LIST(X)                                                                             \
   X(KERNEL_GATE, "haul_gate")                                                                      \
   X(KERNEL_PATTERN_FILL, "haul_pattern_fill")                                                      \
-  X(KERNEL_PATTERN_COMPARE, "haul_pattern_compare")
+  X(KERNEL_PATTERN_COMPARE, "haul_pattern_compare")                                                \
+  X(KERNEL_COPY_1, "haul_copy_1")                                                                  \
+  X(KERNEL_COPY_2, "haul_copy_2")                                                                  \
+  X(KERNEL_COPY_4, "haul_copy_4")                                                                  \
+  X(KERNEL_COPY_8, "haul_copy_8")                                                                  \
+  X(KERNEL_COPY_16, "haul_copy_16")                                                                \
+  X(KERNEL_COPY_BULK, "haul_copy_bulk")                                                            \
+  X(KERNEL_CHASE, "haul_chase")
 WORDS_DECLARE(kernel, KERNEL_LIST)
 
 /* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
@@ -51,6 +58,31 @@ struct pattern_compare_arguments {
 struct pattern_compare_result {
   uint64_t first_offset;
   uint64_t bad_bytes;
+};
+
+/* haul_copy_{1,2,4,8,16}<<<any, any>>>: copies [0, size) with accesses of that many bytes.
+ * haul_copy_bulk<<<any, 32>>>: the same through the bulk copy engine (compute capability 9.0 on),
+ * BULK_STAGES chunks of BULK_CHUNK bytes in shared memory, loads BULK_AHEAD chunks before stores.
+ * Any addresses and sizes; the ranges must not overlap. */
+struct copy_arguments {
+  uint64_t target;
+  uint64_t source;
+  uint64_t size_bytes;
+};
+enum { BULK_STAGES = 8, BULK_AHEAD = 4, BULK_CHUNK = 4096 };
+
+/* haul_chase<<<1, 1>>>: dependent loads. At `start` stands the address of the next element, and so
+ * on, `hops` times. Writes to *result (host memory, page-locked). The loads bypass the L1 cache
+ * (ld.relaxed.sys: the memory may be a peer's or the host's). */
+struct chase_arguments {
+  uint64_t start;
+  uint64_t result;
+  uint64_t hops;
+};
+struct chase_result {
+  uint64_t last;       /* address that the last load gave: proves the loads */
+  uint64_t elapsed_ns; /* %globaltimer */
+  uint64_t cycles;     /* %clock64 of the SM */
 };
 
 #endif

@@ -91,9 +91,6 @@ enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) {
 }
 
 void cuda_driver_unload(struct cuda_driver *driver) {
-  if (driver->library != NULL) {
-    (void)dlclose(driver->library);
-  }
   *driver = (struct cuda_driver){0};
 }
 

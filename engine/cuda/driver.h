@@ -32,6 +32,7 @@
   X(cuCtxSetCurrent, v4000, 4000, 1)                                                               \
   X(cuCtxSynchronize, v2000, 2000, 1)                                                              \
   X(cuCtxEnablePeerAccess, v4000, 4000, 1)                                                         \
+  X(cuCtxDisablePeerAccess, v4000, 4000, 1)                                                        \
   X(cuMemGetInfo, v3020, 3020, 1)                                                                  \
   X(cuMemAlloc, v3020, 3020, 1)                                                                    \
   X(cuMemFree, v3020, 3020, 1)                                                                     \
@@ -80,6 +81,7 @@ struct cuda_driver {
  * the entry point that is missing), or it has no device; the message says which and is fit for
  * cuda_state. */
 enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) CHECK_RESULT;
+/* Forget the entry points. The library itself stays: the driver has threads of its own in it. */
 void cuda_driver_unload(struct cuda_driver *driver);
 
 /* Turns a CUresult into a status: OK, NO_MEMORY (out of memory), STICKY (the context is lost:

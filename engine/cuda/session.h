@@ -7,6 +7,7 @@
 #define HAUL_ENGINE_CUDA_SESSION_H
 
 #include "engine/cuda/driver.h"
+#include "engine/cuda/session_lifetime.h"
 #include "engine/machine/machine.h"
 #include "kernels/kernels.h"
 
@@ -17,6 +18,8 @@ struct cuda_gpu {
   CUfunction kernels[kernel_word_count];
   CUstream stream; /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
+  CUdeviceptr compare_result; /* of data_gpu.h: made at first use */
+  CUdeviceptr flush_buffer;   /* of data_gpu.h: made at first use, twice the L2 cache */
 };
 
 struct cuda_session {
@@ -25,16 +28,14 @@ struct cuda_session {
   struct cuda_gpu gpus[MACHINE_GPUS_MAX];
 };
 
-enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
-                             struct error *err) CHECK_RESULT;
-void cuda_session_free(struct cuda_session *session);
 /* Make that GPU's context current in the calling thread, creating it at first. */
 enum status cuda_session_use(struct cuda_session *session, int32_t gpu,
                              struct error *err) CHECK_RESULT;
-/* Let `gpu` reach memory of `peer` directly. No error where it is enabled already;
- * STATUS_UNSUPPORTED where the machine has no peer access between them. */
-enum status cuda_session_enable_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
-                                     struct error *err) CHECK_RESULT;
+/* Let `gpu` reach memory of `peer` directly, or no more (then copies between them go through the
+ * host). No error where it is so already; STATUS_UNSUPPORTED where the machine has no peer access
+ * between them. Leaves the context of `gpu` current when it changes anything. */
+enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
+                                  bool enabled, struct error *err) CHECK_RESULT;
 /* Launch on a stream of that GPU, whose context is current. arguments is one struct of kernels.h.
  */
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,

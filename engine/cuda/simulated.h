@@ -17,7 +17,7 @@ struct simulation {
   uint32_t node_count;
   int32_t node_numbers[SIMULATION_NODES_MAX];
   uint8_t node_distance[SIMULATION_NODES_MAX][SIMULATION_NODES_MAX];
-  const char *machine_file; /* path of the TOML it was told to be */
+  const char *machine_file;                      /* path of the TOML it was told to be */
   uint32_t node_cpu_count[SIMULATION_NODES_MAX]; /* 0 = memory only */
   uint64_t node_memory_bytes[SIMULATION_NODES_MAX];
 };

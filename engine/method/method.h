@@ -1,6 +1,6 @@
 /* method.h - ways to move bytes behind one ops table, one file a method.
  *
- * The trial (engine/trial_run.h) makes a flow ready with prepare(), then either enqueues it on a
+ * The trial (engine/case_run.c) makes a flow ready with prepare(), then either enqueues it on a
  * stream (event clock) or has it executed by host threads (host clock), any number of times, and
  * ends with release(). */
 #ifndef HAUL_ENGINE_METHOD_METHOD_H
@@ -40,7 +40,7 @@ struct method_ops {
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
-  /* Host clock only: what prepare() will take, added to the seats; called for every flow of the
+  /* Host clock only (NULL for the others): what prepare() will take, added to the seats; called for every flow of the
    * case before the first prepare(). */
   void (*expect_seats)(const struct flow *flow, const struct machine *machine,
                        struct crew_seats *seats);

@@ -1,0 +1,66 @@
+/* What the engine calls of CUDA, in a build without the CUDA Toolkit: nothing can be had. */
+#include "engine/cuda/data_gpu.h"
+#include "engine/cuda/session_lifetime.h"
+#include "engine/event_trial.h"
+
+static enum status absent(struct error *err) {
+  return error_set(err, STATUS_UNSUPPORTED,
+                   "this haul was built without CUDA (configured with HAUL_CUDA=OFF)");
+}
+
+enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
+                             struct error *err) {
+  (void)machine;
+  (void)session;
+  return absent(err);
+}
+
+void cuda_session_free(struct cuda_session *session) {
+  (void)session;
+}
+
+enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t address,
+                          uint64_t size_bytes, uint64_t seed, bool complement, struct error *err) {
+  (void)session, (void)gpu, (void)address, (void)size_bytes, (void)seed, (void)complement;
+  return absent(err);
+}
+
+enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
+                             uint64_t size_bytes, uint64_t seed,
+                             struct pattern_compare_result *result, struct error *err) {
+  (void)session, (void)gpu, (void)address, (void)size_bytes, (void)seed, (void)result;
+  return absent(err);
+}
+
+enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,
+                          uint64_t size_bytes, struct error *err) {
+  (void)session, (void)gpu, (void)address, (void)bytes, (void)size_bytes;
+  return absent(err);
+}
+
+enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, struct error *err) {
+  (void)session, (void)gpu;
+  return absent(err);
+}
+
+enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
+                            uint32_t count, struct event_trial **trial, struct error *err) {
+  (void)context, (void)runs, (void)count, (void)trial;
+  return absent(err);
+}
+
+void event_trial_free(struct event_trial *trial) {
+  (void)trial;
+}
+
+bool event_trial_is_gated(const struct event_trial *trial) {
+  (void)trial;
+  return false;
+}
+
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
+                            uint32_t load_iterations, struct trial_times *times,
+                            struct error *err) {
+  (void)trial, (void)iterations, (void)load_iterations, (void)times;
+  return absent(err);
+}

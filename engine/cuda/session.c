@@ -1,0 +1,164 @@
+#include "engine/cuda/session.h"
+
+#include "engine/base/embed.h"
+
+#include <stdlib.h>
+
+/* Device code, one fatbin of every kernel (kernels/CMakeLists.txt). */
+extern const struct embedded_file kernel_images[];
+
+/* The GPU of that CUDA ordinal must be the one the machine was probed with: another process could
+ * have changed CUDA_VISIBLE_DEVICES or the order in between. */
+static enum status find_device(struct cuda_session *session, int32_t gpu, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  CUdevice device;
+  enum status status =
+      cuda_check(driver, driver->cuDeviceGet(&device, session->machine->gpus[gpu].cuda_ordinal),
+                 err, "cuDeviceGet for GPU %d", gpu);
+  if (status == STATUS_OK) {
+    session->gpus[gpu].device = device;
+  }
+  return status;
+}
+
+enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
+                             struct error *err) {
+  struct cuda_session *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the CUDA session");
+  }
+  made->machine = machine;
+  enum status status = cuda_driver_load(&made->driver, err);
+  for (uint32_t gpu = 0; status == STATUS_OK && gpu < machine->gpu_count; gpu++) {
+    status = find_device(made, (int32_t)gpu, err);
+  }
+  if (status != STATUS_OK) {
+    cuda_session_free(made);
+    return status;
+  }
+  *session = made;
+  return STATUS_OK;
+}
+
+static void free_device(const struct cuda_driver *driver, CUdeviceptr address) {
+  if (address != 0) {
+    (void)driver->cuMemFree(address);
+  }
+}
+
+/* Results are ignored: a lost context answers every call with an error, and the process ends. */
+void cuda_session_free(struct cuda_session *session) {
+  if (session == NULL) {
+    return;
+  }
+  const struct cuda_driver *driver = &session->driver;
+  for (uint32_t i = 0; i < session->machine->gpu_count; i++) {
+    struct cuda_gpu *gpu = &session->gpus[i];
+    if (gpu->context != NULL) {
+      (void)driver->cuCtxSetCurrent(gpu->context);
+      free_device(driver, gpu->compare_result);
+      free_device(driver, gpu->flush_buffer);
+      if (gpu->stream != NULL) {
+        (void)driver->cuStreamDestroy(gpu->stream);
+      }
+      if (gpu->module != NULL) {
+        (void)driver->cuModuleUnload(gpu->module);
+      }
+      (void)driver->cuDevicePrimaryCtxRelease(gpu->device);
+    }
+  }
+  cuda_driver_unload(&session->driver);
+  free(session);
+}
+
+/* Get every kernel and make sure it is on the device now, not at its first launch. */
+static enum status load_kernels(struct cuda_session *session, struct cuda_gpu *gpu,
+                                struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  enum status status =
+      cuda_check(driver, driver->cuModuleLoadData(&gpu->module, kernel_images[0].data), err,
+                 "loading device code (built for other GPUs or by a newer toolkit than this driver "
+                 "supports?)");
+  for (int i = 0; status == STATUS_OK && i < (int)kernel_word_count; i++) {
+    const char *name = kernel_text((enum kernel)i);
+    status = cuda_check(driver, driver->cuModuleGetFunction(&gpu->kernels[i], gpu->module, name),
+                        err, "finding kernel %s", name);
+    if (status == STATUS_OK && driver->cuFuncLoad != NULL) {
+      status =
+          cuda_check(driver, driver->cuFuncLoad(gpu->kernels[i]), err, "loading kernel %s", name);
+    } else if (status == STATUS_OK) {
+      int registers; /* asking for an attribute loads the function in drivers that load lazily */
+      status = cuda_check(
+          driver,
+          driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, gpu->kernels[i]), err,
+          "loading kernel %s", name);
+    }
+  }
+  return status;
+}
+
+static enum status create_context(struct cuda_session *session, int32_t index, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  struct cuda_gpu *gpu = &session->gpus[index];
+  CUcontext context;
+  enum status status = cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device),
+                                  err, "creating a context on GPU %d", index);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  gpu->context = context;
+  status = cuda_check(driver, driver->cuCtxSetCurrent(context), err, "cuCtxSetCurrent");
+  if (status == STATUS_OK) {
+    status = load_kernels(session, gpu, err);
+  }
+  if (status == STATUS_OK) {
+    status = cuda_check(driver, driver->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), err,
+                        "cuStreamCreate");
+  }
+  return status;
+}
+
+enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct error *err) {
+  if (session->gpus[gpu].stream == NULL) {
+    return create_context(session, gpu, err);
+  }
+  return cuda_check(&session->driver, session->driver.cuCtxSetCurrent(session->gpus[gpu].context),
+                    err, "cuCtxSetCurrent for GPU %d", gpu);
+}
+
+enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
+                                  bool enabled, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  if (gpu == peer || session->gpus[gpu].peer_enabled[peer] == enabled) {
+    return STATUS_OK;
+  }
+  if (enabled && !session->machine->links[gpu][peer].peer_access) {
+    return error_set(err, STATUS_UNSUPPORTED, "GPU %d has no peer access to GPU %d", gpu, peer);
+  }
+  enum status status = cuda_session_use(session, peer, err);
+  if (status == STATUS_OK) {
+    status = cuda_session_use(session, gpu, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  CUcontext other = session->gpus[peer].context;
+  CUresult result =
+      enabled ? driver->cuCtxEnablePeerAccess(other, 0) : driver->cuCtxDisablePeerAccess(other);
+  status = cuda_check(driver, result, err, "%s peer access of GPU %d to GPU %d",
+                      enabled ? "enabling" : "disabling", gpu, peer);
+  if (status == STATUS_OK) {
+    session->gpus[gpu].peer_enabled[peer] = enabled;
+  }
+  return status;
+}
+
+enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
+                                uint32_t grid, uint32_t block, CUstream stream, void *arguments,
+                                struct error *err) {
+  void *parameters[] = {arguments};
+  return cuda_check(&session->driver,
+                    session->driver.cuLaunchKernel(session->gpus[gpu].kernels[kernel], grid, 1, 1,
+                                                   block, 1, 1, 0, stream, parameters, NULL),
+                    err, "launching %s on GPU %d", kernel_text(kernel), gpu);
+}

@@ -1,0 +1,115 @@
+#include "engine/engine.h"
+
+#include "engine/cuda/session_lifetime.h"
+#include "engine/engine_state.h"
+#include "engine/method/method.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+unsigned engine_method_version(enum method method) {
+  return methods[method] != NULL ? methods[method]->version : 0;
+}
+
+static const char *endpoint_refusal(const struct endpoint *endpoint, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]) {
+  if (memory_kinds[endpoint->memory] == NULL) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
+                   memory_kind_text(endpoint->memory));
+    return reason;
+  }
+  if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
+                   memory_kind_text(endpoint->memory), machine->cuda_state);
+    return reason;
+  }
+  return NULL;
+}
+
+const char *engine_refusal(const struct flow *flow, const struct machine *machine,
+                           char reason[CASE_REASON_MAX]) {
+  const struct method_ops *ops = methods[flow->method];
+  if (ops == NULL) {
+    (void)snprintf(reason, CASE_REASON_MAX, "method %s is not part of this build",
+                   method_text(flow->method));
+    return reason;
+  }
+  const char *refusal = endpoint_refusal(&flow->source, machine, reason);
+  if (refusal == NULL) {
+    refusal = endpoint_refusal(&flow->target, machine, reason);
+  }
+  return refusal != NULL ? refusal : ops->refusal(flow, machine, reason);
+}
+
+const char *engine_case_refusal(const struct bench_case *bench_case, const struct machine *machine,
+                                char reason[CASE_REASON_MAX]) {
+  const char *refusal = NULL;
+  enum clock clock = CLOCK_EVENT;
+  for (uint32_t i = 0; refusal == NULL && i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    refusal = engine_refusal(flow, machine, reason);
+    if (refusal != NULL) {
+      break;
+    }
+    enum clock own = methods[flow->method]->clock;
+    if (i > 0 && own != clock) {
+      refusal = "flows of host threads and flows of GPUs have no common clock: measure them apart";
+    }
+    clock = own;
+  }
+  return refusal;
+}
+
+void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
+                         uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  *host_bytes = 0;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    gpu_bytes[i] = 0;
+  }
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    const struct endpoint *ends[] = {&flow->source, &flow->target};
+    for (int end = 0; end < 2; end++) {
+      if (ends[end]->place == PLACE_NUMA) {
+        *host_bytes += flow->size_bytes;
+      } else {
+        gpu_bytes[ends[end]->index] += flow->size_bytes;
+      }
+    }
+  }
+}
+
+enum status engine_new(const struct machine *machine, struct engine **engine, struct error *err) {
+  struct engine *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the engine");
+  }
+  made->context.machine = machine;
+  enum status status = STATUS_OK;
+  if (machine->gpu_count > 0) {
+    status = cuda_session_new(machine, &made->context.cuda, err);
+  }
+  if (status == STATUS_OK) {
+    made->pool = pool_new(&made->context, memory_kinds);
+    made->data = data_new(&made->context);
+    if (made->pool == NULL || made->data == NULL) {
+      status = error_set(err, STATUS_NO_MEMORY, "no memory for the engine");
+    }
+  }
+  if (status != STATUS_OK) {
+    engine_free(made);
+    return status;
+  }
+  *engine = made;
+  return STATUS_OK;
+}
+
+void engine_free(struct engine *engine) {
+  if (engine == NULL) {
+    return;
+  }
+  pool_free(engine->pool);
+  data_free(engine->data);
+  cuda_session_free(engine->context.cuda);
+  free(engine);
+}

@@ -1,0 +1,60 @@
+#include "engine/method/gpu_flow.h"
+
+#include "engine/cuda/session.h"
+
+#include <stdio.h>
+
+static bool between_gpus(const struct flow *flow) {
+  return flow->source.place == PLACE_GPU && flow->target.place == PLACE_GPU &&
+         flow->source.index != flow->target.index;
+}
+
+int32_t gpu_flow_gpu(const struct flow *flow) {
+  const struct endpoint *own = flow->initiator == INITIATOR_SOURCE ? &flow->source : &flow->target;
+  const struct endpoint *other =
+      flow->initiator == INITIATOR_SOURCE ? &flow->target : &flow->source;
+  if (own->place == PLACE_GPU) {
+    return own->index;
+  }
+  return other->place == PLACE_GPU ? other->index : -1;
+}
+
+const char *gpu_flow_refusal(const struct flow *flow, const struct machine *machine,
+                             char reason[CASE_REASON_MAX]) {
+  if (!between_gpus(flow) || flow->staged) {
+    return NULL;
+  }
+  int32_t gpu = gpu_flow_gpu(flow);
+  int32_t peer = gpu == flow->source.index ? flow->target.index : flow->source.index;
+  if (machine->links[gpu][peer].peer_access) {
+    return NULL;
+  }
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "GPU %d has no peer access to GPU %d; peer = false copies through the host", gpu,
+                 peer);
+  return reason;
+}
+
+enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,
+                             struct error *err) {
+  const struct flow *flow = run->flow;
+  struct cuda_session *session = context->cuda;
+  enum status status = STATUS_OK;
+  if (between_gpus(flow)) {
+    int32_t source = flow->source.index;
+    int32_t target = flow->target.index;
+    if (flow->staged) {
+      status = cuda_session_set_peer(session, source, target, false, err);
+      if (status == STATUS_OK) {
+        status = cuda_session_set_peer(session, target, source, false, err);
+      }
+      if (status == STATUS_OK) {
+        status = cuda_session_use(session, run->gpu == source ? target : source, err);
+      }
+    } else {
+      status =
+          cuda_session_set_peer(session, run->gpu, run->gpu == source ? target : source, true, err);
+    }
+  }
+  return status == STATUS_OK ? cuda_session_use(session, run->gpu, err) : status;
+}

@@ -1,0 +1,190 @@
+/* Method sm: a kernel's own loads and stores, on the initiating GPU.
+ *
+ * Variant "auto" is "vector": on an H200 (tests/gpu/sweep_copy_kernels) 16-byte accesses with a
+ * grid that covers the data are within 0.5 % of the best of 100 shapes for host, peer and local
+ * copies, and "bulk" is never faster. */
+#include "engine/cuda/session.h"
+#include "engine/method/gpu_flow.h"
+#include "engine/method/method.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How a variant is launched when the scenario does not say. */
+struct variant {
+  uint32_t vector_bytes;
+  uint32_t block;
+  uint32_t grid; /* blocks; 0 = as many as cover the data once */
+};
+
+static const struct variant variants[kernel_variant_word_count] = {
+    [KERNEL_AUTO] = {.vector_bytes = 16, .block = 256},
+    [KERNEL_VECTOR] = {.vector_bytes = 16, .block = 256},
+    /* Two blocks an SM fill its shared memory with stages; the SM count is filled in at launch. */
+    [KERNEL_BULK] = {.vector_bytes = 16, .block = 32},
+    /* Comm|Scope's zero-copy kernels: 256 blocks of 256 threads, 4 bytes each. */
+    [KERNEL_SCALAR] = {.vector_bytes = 4, .block = 256, .grid = 256},
+};
+enum { BULK_BLOCKS_PER_SM = 2, GRID_MAX = 0x7fffffff };
+
+struct sm_launch {
+  enum kernel kernel;
+  uint32_t grid;
+  uint32_t block;
+};
+
+static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
+  static const struct {
+    uint32_t bytes;
+    enum kernel kernel;
+  } widths[] = {{1, KERNEL_COPY_1},
+                {2, KERNEL_COPY_2},
+                {4, KERNEL_COPY_4},
+                {8, KERNEL_COPY_8},
+                {16, KERNEL_COPY_16}};
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    if (widths[i].bytes == bytes) {
+      *kernel = widths[i].kernel;
+      return true;
+    }
+  }
+  return false;
+}
+
+static uint32_t width_of(const struct flow *flow) {
+  return flow->kernel.vector_bytes != 0 ? flow->kernel.vector_bytes
+                                        : variants[flow->kernel.variant].vector_bytes;
+}
+
+static const char *shape_refusal(const struct flow *flow, const struct gpu *gpu,
+                                 char reason[CASE_REASON_MAX]) {
+  enum kernel kernel;
+  if (flow->kernel.variant == KERNEL_BULK) {
+    if (gpu->compute_major < 9) {
+      (void)snprintf(reason, CASE_REASON_MAX,
+                     "kernel variant bulk needs compute capability 9.0; the GPU has %u.%u",
+                     gpu->compute_major, gpu->compute_minor);
+      return reason;
+    }
+    if (flow->kernel.vector_bytes != 0 || flow->kernel.block != 0) {
+      return "kernel variant bulk has neither vector_bytes nor block: one thread a block drives "
+             "the "
+             "bulk copy engine";
+    }
+  } else if (!kernel_for_width(width_of(flow), &kernel)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u: there is 1, 2, 4, 8 and 16",
+                   width_of(flow));
+    return reason;
+  }
+  if (flow->kernel.block > 1024) {
+    (void)snprintf(reason, CASE_REASON_MAX, "block = %u: a block has at most 1024 threads",
+                   flow->kernel.block);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *memory_refusal(const struct endpoint *end, const struct gpu *gpu) {
+  return end->memory == MEMORY_PAGEABLE && !gpu->host_page_tables
+             ? "a kernel cannot reach pageable memory on this machine; use pinned, registered or "
+               "managed"
+             : NULL;
+}
+
+static const char *sm_refusal(const struct flow *flow, const struct machine *machine,
+                              char reason[CASE_REASON_MAX]) {
+  int32_t index = gpu_flow_gpu(flow);
+  if (index < 0) {
+    return "a kernel needs a GPU at one end; use method cpu between host memories";
+  }
+  if (flow->staged) {
+    return "method sm has no staged copy: a kernel reaches a peer's memory directly or not at all";
+  }
+  if (flow->shape.width_bytes != 0) {
+    return "strided copies are not part of this version";
+  }
+  const struct gpu *gpu = &machine->gpus[index];
+  const char *refusal = shape_refusal(flow, gpu, reason);
+  if (refusal == NULL) {
+    refusal = memory_refusal(&flow->source, gpu);
+  }
+  if (refusal == NULL) {
+    refusal = memory_refusal(&flow->target, gpu);
+  }
+  return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
+}
+
+static uint32_t covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) {
+  uint64_t grid = (size_bytes + bytes_per_block - 1) / bytes_per_block;
+  if (grid == 0) {
+    return 1;
+  }
+  return grid < GRID_MAX ? (uint32_t)grid : GRID_MAX;
+}
+
+static enum status sm_prepare(const struct memory_context *context, struct flow_run *run,
+                              struct error *err) {
+  enum status status = gpu_flow_prepare(context, run, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  struct sm_launch *launch = calloc(1, sizeof *launch);
+  if (launch == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a flow");
+  }
+  const struct flow *flow = run->flow;
+  const struct variant *variant = &variants[flow->kernel.variant];
+  launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
+  launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
+  if (flow->kernel.variant == KERNEL_BULK) {
+    uint32_t most = context->machine->gpus[run->gpu].sm_count * BULK_BLOCKS_PER_SM;
+    uint32_t useful = covering_grid(flow->size_bytes, BULK_CHUNK);
+    launch->kernel = KERNEL_COPY_BULK;
+    launch->grid = launch->grid != 0 ? launch->grid : useful < most ? useful : most;
+  } else {
+    (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
+    launch->grid = launch->grid != 0
+                       ? launch->grid
+                       : covering_grid(flow->size_bytes, launch->block * width_of(flow));
+  }
+  run->state = launch;
+  return STATUS_OK;
+}
+
+static void sm_release(const struct memory_context *context, struct flow_run *run) {
+  (void)context;
+  free(run->state);
+  run->state = NULL;
+}
+
+static enum status sm_enqueue(const struct memory_context *context, struct flow_run *run,
+                              uint32_t iterations, struct error *err) {
+  const struct sm_launch *launch = run->state;
+  struct copy_arguments arguments = {.target = run->target->device,
+                                     .source = run->source->device,
+                                     .size_bytes = run->flow->size_bytes};
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
+    status = cuda_session_launch(context->cuda, run->gpu, launch->kernel, launch->grid,
+                                 launch->block, run->stream, &arguments, err);
+  }
+  return status;
+}
+
+static bool sm_blocks_host(const struct flow *flow) {
+  (void)flow;
+  return false;
+}
+
+const struct method_ops method_sm = {
+    .method = METHOD_SM,
+    .version = 1,
+    .clock = CLOCK_EVENT,
+    .help = "a kernel's own loads and stores",
+    .refusal = sm_refusal,
+    .gpu = gpu_flow_gpu,
+    .prepare = sm_prepare,
+    .release = sm_release,
+    .enqueue = sm_enqueue,
+    .blocks_host = sm_blocks_host,
+};

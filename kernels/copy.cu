@@ -1,0 +1,155 @@
+/* Copy kernels of method sm. Every variant takes any size; addresses that are not aligned to the
+ * access width are copied byte by byte. */
+#include "kernels/kernels.h"
+
+/* Grid-stride copy of `count` elements. Four loads are in flight before the first store wherever
+ * the grid leaves a thread that many; with a grid that covers the data, each thread has one. */
+template <typename T>
+static __device__ __forceinline__ void copy_elements(T *target, const T *source, uint64_t count) {
+  const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+  uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; i + 3 * stride < count; i += 4 * stride) {
+    const T a = source[i];
+    const T b = source[i + stride];
+    const T c = source[i + 2 * stride];
+    const T d = source[i + 3 * stride];
+    target[i] = a;
+    target[i + stride] = b;
+    target[i + 2 * stride] = c;
+    target[i + 3 * stride] = d;
+  }
+  for (; i < count; i += stride) {
+    target[i] = source[i];
+  }
+}
+
+template <typename T> static __device__ __forceinline__ void copy(struct copy_arguments arguments) {
+  const bool aligned = (arguments.target | arguments.source) % sizeof(T) == 0;
+  const uint64_t count = aligned ? arguments.size_bytes / sizeof(T) : 0;
+  const uint64_t done = count * sizeof(T);
+  copy_elements((T *)arguments.target, (const T *)arguments.source, count);
+  copy_elements((unsigned char *)arguments.target + done,
+                (const unsigned char *)arguments.source + done, arguments.size_bytes - done);
+}
+
+extern "C" __global__ void haul_copy_1(const struct copy_arguments arguments) {
+  copy<unsigned char>(arguments);
+}
+extern "C" __global__ void haul_copy_2(const struct copy_arguments arguments) {
+  copy<unsigned short>(arguments);
+}
+extern "C" __global__ void haul_copy_4(const struct copy_arguments arguments) {
+  copy<unsigned int>(arguments);
+}
+extern "C" __global__ void haul_copy_8(const struct copy_arguments arguments) {
+  copy<unsigned long long>(arguments);
+}
+extern "C" __global__ void haul_copy_16(const struct copy_arguments arguments) {
+  copy<uint4>(arguments);
+}
+
+#if __CUDA_ARCH__ >= 900
+
+static __device__ __forceinline__ uint32_t shared_address(const void *pointer) {
+  return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+/* The chunks of one block, gridDim.x apart, through a ring of stages in shared memory: one thread
+ * starts bulk loads BULK_AHEAD chunks ahead of the bulk stores. (PTX ISA, cp.async.bulk.) */
+struct bulk_ring {
+  unsigned char *stages;
+  uint64_t *barriers;
+  uint64_t target;
+  uint64_t source;
+  uint64_t size_bytes; /* a multiple of 16 */
+};
+
+static __device__ __forceinline__ uint64_t chunk_offset(uint64_t i) {
+  return (blockIdx.x + i * gridDim.x) * BULK_CHUNK;
+}
+
+static __device__ __forceinline__ uint32_t chunk_length(const struct bulk_ring *ring, uint64_t i) {
+  const uint64_t left = ring->size_bytes - chunk_offset(i);
+  return left < BULK_CHUNK ? (uint32_t)left : (uint32_t)BULK_CHUNK;
+}
+
+static __device__ __forceinline__ void start_load(const struct bulk_ring *ring, uint64_t i) {
+  const uint32_t barrier = shared_address(&ring->barriers[i % BULK_STAGES]);
+  const uint32_t stage = shared_address(ring->stages + i % BULK_STAGES * BULK_CHUNK);
+  const uint32_t length = chunk_length(ring, i);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(length)
+               : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+               "[%3];" ::"r"(stage),
+               "l"(ring->source + chunk_offset(i)), "r"(length), "r"(barrier)
+               : "memory");
+}
+
+static __device__ __forceinline__ void wait_load(const struct bulk_ring *ring, uint64_t i) {
+  const uint32_t barrier = shared_address(&ring->barriers[i % BULK_STAGES]);
+  const uint32_t parity = (uint32_t)(i / BULK_STAGES % 2);
+  uint32_t done = 0;
+  while (done == 0) {
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  }
+}
+
+static __device__ __forceinline__ void start_store(const struct bulk_ring *ring, uint64_t i) {
+  const uint32_t stage = shared_address(ring->stages + i % BULK_STAGES * BULK_CHUNK);
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(ring->target +
+                                                                                   chunk_offset(i)),
+               "r"(stage), "r"(chunk_length(ring, i))
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+static __device__ void copy_bulk(const struct bulk_ring *ring) {
+  const uint64_t chunks = (ring->size_bytes + BULK_CHUNK - 1) / BULK_CHUNK;
+  const uint64_t mine = blockIdx.x < chunks ? (chunks - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
+  for (int i = 0; i < BULK_STAGES; i++) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&ring->barriers[i]))
+                 : "memory");
+  }
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  for (uint64_t i = 0; i < BULK_AHEAD && i < mine; i++) {
+    start_load(ring, i);
+  }
+  for (uint64_t i = 0; i < mine; i++) {
+    wait_load(ring, i);
+    start_store(ring, i);
+    /* The stage that the next load takes was read by the store BULK_STAGES - BULK_AHEAD ago. */
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BULK_STAGES - BULK_AHEAD - 1)
+                 : "memory");
+    if (i + BULK_AHEAD < mine) {
+      start_load(ring, i + BULK_AHEAD);
+    }
+  }
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+#endif
+
+/* Launched with one warp a block; one thread of it works, the rest ends. */
+extern "C" __global__ void haul_copy_bulk(const struct copy_arguments arguments) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ __align__(128) unsigned char stages[BULK_STAGES * BULK_CHUNK];
+  __shared__ uint64_t barriers[BULK_STAGES];
+  const bool aligned = (arguments.target | arguments.source) % 16 == 0;
+  const uint64_t size_bytes = aligned ? arguments.size_bytes / 16 * 16 : 0;
+  copy_elements((unsigned char *)arguments.target + size_bytes,
+                (const unsigned char *)arguments.source + size_bytes,
+                arguments.size_bytes - size_bytes);
+  if (threadIdx.x == 0) {
+    const struct bulk_ring ring = {stages, barriers, arguments.target, arguments.source,
+                                   size_bytes};
+    copy_bulk(&ring);
+  }
+#else
+  copy<uint4>(arguments); /* method sm refuses the variant there */
+#endif
+}
