@@ -62,3 +62,13 @@ bool machine_normalise_pci(const char *text, char pci_address[16]) {
                  function & 7);
   return true;
 }
+
+/* Fixed width but for domains past ffff, which come last. */
+int machine_compare_pci(const char *left, const char *right) {
+  size_t left_length = strlen(left);
+  size_t right_length = strlen(right);
+  if (left_length != right_length) {
+    return left_length < right_length ? -1 : 1;
+  }
+  return strcmp(left, right);
+}

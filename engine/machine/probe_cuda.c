@@ -70,16 +70,10 @@ static bool read_gpu(const struct cuda_driver *driver, int ordinal, struct gpu *
   return true;
 }
 
-/* Normalised addresses sort as text up to domain ffff, and by length beyond. */
 static int compare_gpus(const void *left, const void *right) {
   const struct gpu *a = left;
   const struct gpu *b = right;
-  size_t length_a = strlen(a->pci_address);
-  size_t length_b = strlen(b->pci_address);
-  if (length_a != length_b) {
-    return length_a < length_b ? -1 : 1;
-  }
-  return strcmp(a->pci_address, b->pci_address);
+  return machine_compare_pci(a->pci_address, b->pci_address);
 }
 
 static void read_peer_access(const struct cuda_driver *driver, struct machine *machine) {

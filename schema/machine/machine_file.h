@@ -1,0 +1,29 @@
+/* machine_file.h - struct machine as TOML, for people and for `--machine FILE`.
+ *
+ * README.md beside this file documents every key with its unit. What is saved loads back equal,
+ * except `source`, which then names the file. The top-level tables "fake" and everything below it
+ * belong to the simulated driver of the tests and are ignored here; any other unknown key is an
+ * error. Numbers that are not known are left out of the file. */
+#ifndef HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
+#define HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
+
+#include "engine/machine/machine.h"
+
+#include <stdio.h>
+
+enum { MACHINE_FILE_MAX = 4 << 20, MACHINE_FILE_FORMAT = 1 };
+
+/* STATUS_IO when the stream cannot be written. */
+enum status machine_file_save(FILE *stream, const struct machine *machine,
+                              struct error *err) CHECK_RESULT;
+
+/* Read and check. STATUS_INVALID: the content is wrong, with file, line and column of the first
+ * mistake; a file that cannot be read is STATUS_NOT_FOUND, STATUS_DENIED or STATUS_IO. *machine is
+ * only meaningful after STATUS_OK. err->position.file borrows path. */
+enum status machine_file_load(const char *path, struct machine *machine,
+                              struct error *err) CHECK_RESULT;
+/* The same from text; `path` names it in errors and becomes machine->source. */
+enum status machine_file_parse(const char *text, size_t length, const char *path,
+                               struct machine *machine, struct error *err) CHECK_RESULT;
+
+#endif
