@@ -1,5 +1,19 @@
 /* plan.h - scenario x machine: every case that will be measured, and every one that cannot be, with
- * its reason. Immutable once made. Knows neither CUDA nor SQLite. */
+ * its reason. Immutable once made. Knows neither CUDA nor SQLite.
+ *
+ * How it is made, and where the rules stand:
+ *   place.h     selectors -> GPUs and NUMA nodes of this machine
+ *   expand.h    one setting -> pairs -> flows -> cases (direction, initiator, concurrent, loads)
+ *   name.h      path and name
+ *   key.h       what makes two cases the same measurement: definition and case_key
+ *   refuse.h    why a case cannot run here
+ *   bound.h     payload, traffic, and the peak that the hardware allows
+ *   estimate.h  how long it takes
+ *
+ * Order: as in the file (blocks, then settings with the last axis fastest, then pairs), or with
+ * order = "shuffled" ascending by XXH3-64(case_key, seed). So one seed gives one order on every
+ * machine and under every driver, and cases that are left out (--only, skipped) do not move the
+ * others. Every process of a run has the same order. */
 #ifndef HAUL_RUNNER_PLAN_PLAN_H
 #define HAUL_RUNNER_PLAN_PLAN_H
 
@@ -8,13 +22,22 @@
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 
+enum { PLAN_CASES_MAX = 1 << 20 };
+
 struct plan_case {
-  struct bench_case bench;
+  struct bench_case bench; /* without flows where the selectors came to nothing */
   const char *skip_reason; /* NULL: will be measured */
   const char *axes;        /* "from.memory=pinned size=64KiB"; "" without axes */
-  uint64_t estimate_ns;    /* wall time, at most; 0 for a skipped case */
+  uint64_t estimate_ns;    /* usual wall time; 0 for a skipped case */
+  uint64_t longest_ns;     /* wall time when it never settles: for the watchdog */
   uint64_t host_bytes;
   uint64_t gpu_bytes; /* on the GPU that needs most */
+};
+
+/* A case that is the same measurement as another, and so is not measured again. */
+struct plan_duplicate {
+  const char *name;
+  const char *same_as; /* name of the case that is measured */
 };
 
 struct plan {
@@ -23,17 +46,23 @@ struct plan {
   const struct plan_case *cases;   /* in the order of measuring; skipped ones keep their place */
   size_t case_count;
   size_t skip_count;
+  const struct plan_duplicate *duplicates;
+  size_t duplicate_count;
   uint64_t estimate_ns; /* one process */
-  struct arena arena;
+  uint64_t host_bytes;  /* of the case that needs most */
+  uint64_t gpu_bytes;
+  struct arena arena; /* owns what the above point to */
 };
 
 struct plan_options {
-  const char *only; /* glob on case or block names; NULL = all */
+  /* Glob (fnmatch, "*" matches "/" too) on a block's name or a case's whole name; NULL = all. */
+  const char *only;
 };
 
-/* STATUS_INVALID when `only` matches nothing, with what there is. A plan in which every case is
- * skipped is no error. Two settings that come to the same case_key are measured once; the second is
- * dropped. */
+/* STATUS_INVALID when `only` matches nothing, with what there is, or past PLAN_CASES_MAX cases. A
+ * plan in which every case is skipped is no error. Settings that come to the same case_key are
+ * measured once: the first stays, the others become duplicates (and vanish where even their names
+ * are the same). options may be NULL. */
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,
                      const struct plan_options *options, struct plan **plan,
                      struct error *err) CHECK_RESULT;

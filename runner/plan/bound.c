@@ -1,0 +1,219 @@
+#include "runner/plan/bound.h"
+
+#include "engine/machine/peak.h"
+
+/* Typical rates in bytes per second, for estimates only. */
+#define TYPICAL_HOST_LINK UINT64_C(20000000000)
+#define TYPICAL_GPU_LINK  UINT64_C(40000000000)
+#define TYPICAL_DRAM      UINT64_C(800000000000)
+#define TYPICAL_NODE      UINT64_C(20000000000) /* read and written by a copy of host threads */
+#define TYPICAL_PAGEABLE  UINT64_C(9000000000)  /* through the driver's own staging buffer */
+#define TYPICAL_FAULTED   UINT64_C(4000000000)  /* unified memory on demand */
+
+enum resource_kind {
+  RESOURCE_TO_GPU,   /* a GPU's host link, into the GPU */
+  RESOURCE_FROM_GPU, /* a GPU's host link, out of the GPU */
+  RESOURCE_NVLINK,   /* a pair's path */
+  RESOURCE_PORT_OUT, /* all of a GPU's NVLinks */
+  RESOURCE_PORT_IN,
+  RESOURCE_DRAM,
+  RESOURCE_NODE, /* a NUMA node's memory; typical rates only */
+};
+
+struct resource {
+  enum resource_kind kind;
+  int32_t a, b; /* GPU or node, b for pairs */
+  enum limit limit;
+  uint64_t rate;
+  uint64_t bytes;
+};
+
+/* Every pair's path, seven of each GPU (host link as PCIe and as C2C), every node. */
+enum {
+  RESOURCES_MAX = MACHINE_GPUS_MAX * MACHINE_GPUS_MAX + 7 * MACHINE_GPUS_MAX + MACHINE_NODES_MAX
+};
+
+struct resources {
+  bool typical;
+  const struct machine *machine;
+  bool unknown; /* a flow's own path has no known rate */
+  size_t count;
+  struct resource items[RESOURCES_MAX];
+};
+
+static void load(struct resources *r, enum resource_kind kind, int32_t a, int32_t b,
+                 enum limit limit, uint64_t rate, uint64_t bytes) {
+  if (rate == 0) {
+    return;
+  }
+  for (size_t i = r->count; i-- > 0;) {
+    struct resource *item = &r->items[i];
+    if (item->kind == kind && item->a == a && item->b == b && item->limit == limit) {
+      item->bytes += bytes;
+      return;
+    }
+  }
+  r->items[r->count++] = (struct resource){kind, a, b, limit, rate, bytes};
+}
+
+/* The rate to use for a path: its own, a typical one, or 0 with the mark that nothing is known. */
+static uint64_t known_or(struct resources *r, uint64_t rate, uint64_t typical) {
+  if (rate > 0) {
+    return rate;
+  }
+  if (r->typical) {
+    return typical;
+  }
+  r->unknown = true;
+  return 0;
+}
+
+static void load_dram(struct resources *r, int32_t gpu, uint64_t bytes) {
+  uint64_t rate = peak_dram(&r->machine->gpus[gpu]);
+  if (rate == 0 && r->typical) {
+    rate = TYPICAL_DRAM;
+  }
+  load(r, RESOURCE_DRAM, gpu, -1, LIMIT_DRAM, rate, bytes);
+}
+
+static void load_host_link(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
+  enum limit limit = LIMIT_UNKNOWN;
+  const uint64_t rate = peak_gpu_host(&r->machine->gpus[gpu], &limit);
+  load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, limit,
+       known_or(r, rate, TYPICAL_HOST_LINK), bytes);
+}
+
+static void load_pcie(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
+  const struct gpu *g = &r->machine->gpus[gpu];
+  const uint64_t rate = peak_pcie(g->pcie_generation_max, g->pcie_width_max);
+  load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, LIMIT_PCIE,
+       known_or(r, rate, TYPICAL_GPU_LINK), bytes);
+}
+
+static void load_gpu_to_gpu(struct resources *r, int32_t from, int32_t to, uint64_t bytes) {
+  enum limit limit = LIMIT_UNKNOWN;
+  const uint64_t rate = peak_gpu_gpu(r->machine, (uint32_t)from, (uint32_t)to, &limit);
+  if (limit != LIMIT_NVLINK) {
+    load_pcie(r, from, false, bytes);
+    load_pcie(r, to, true, bytes);
+    return;
+  }
+  const struct gpu *out = &r->machine->gpus[from];
+  const struct gpu *in = &r->machine->gpus[to];
+  load(r, RESOURCE_NVLINK, from, to, limit, rate, bytes);
+  load(r, RESOURCE_PORT_OUT, from, -1, limit, out->nvlink_count * out->nvlink_bytes_per_second,
+       bytes);
+  load(r, RESOURCE_PORT_IN, to, -1, limit, in->nvlink_count * in->nvlink_bytes_per_second, bytes);
+}
+
+static void load_flow(struct resources *r, const struct flow *flow) {
+  const struct endpoint *source = &flow->source;
+  const struct endpoint *target = &flow->target;
+  const uint64_t bytes = flow->size_bytes;
+  if (source->place == PLACE_GPU) {
+    load_dram(r, source->index, bytes);
+  }
+  if (target->place == PLACE_GPU) {
+    load_dram(r, target->index, bytes);
+  }
+  if (source->place == PLACE_NUMA && target->place == PLACE_NUMA) {
+    const uint64_t rate = known_or(r, 0, TYPICAL_NODE);
+    load(r, RESOURCE_NODE, source->index, -1, LIMIT_UNKNOWN, rate, bytes);
+    if (target->index != source->index) {
+      load(r, RESOURCE_NODE, target->index, -1, LIMIT_UNKNOWN, rate, bytes);
+    }
+  } else if (source->place == PLACE_NUMA) {
+    load_host_link(r, target->index, true, bytes);
+  } else if (target->place == PLACE_NUMA) {
+    load_host_link(r, source->index, false, bytes);
+  } else if (source->index == target->index) {
+    r->unknown = r->unknown || peak_dram(&r->machine->gpus[source->index]) == 0;
+  } else if (flow->staged) {
+    load_host_link(r, source->index, false, bytes);
+    load_host_link(r, target->index, true, bytes);
+  } else {
+    load_gpu_to_gpu(r, source->index, target->index, bytes);
+  }
+}
+
+/* The resource that needs longest; of equals a link before memory. */
+static const struct resource *slowest(const struct resources *r) {
+  const struct resource *worst = NULL;
+  for (size_t i = 0; i < r->count; i++) {
+    const struct resource *item = &r->items[i];
+    if (worst == NULL) {
+      worst = item;
+      continue;
+    }
+    const unsigned __int128 a = (unsigned __int128)item->bytes * worst->rate;
+    const unsigned __int128 b = (unsigned __int128)worst->bytes * item->rate;
+    if (a > b || (a == b && worst->kind == RESOURCE_DRAM)) {
+      worst = item;
+    }
+  }
+  return worst;
+}
+
+void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct machine *machine,
+                    struct bound *bound) {
+  struct resources r;
+  r.typical = false;
+  r.machine = machine;
+  r.unknown = false;
+  r.count = 0;
+  *bound = (struct bound){.limit = LIMIT_UNKNOWN};
+  for (uint32_t i = 0; i < flow_count; i++) {
+    if (flows[i].role == FLOW_MEASURED) {
+      load_flow(&r, &flows[i]);
+      bound->payload_bytes += flows[i].size_bytes;
+    }
+  }
+  bound->traffic_bytes = bound->payload_bytes;
+  const struct resource *worst = slowest(&r);
+  if (r.unknown || worst == NULL || worst->bytes == 0) {
+    return;
+  }
+  bound->limit = worst->limit;
+  if (worst->limit == LIMIT_DRAM) {
+    bound->traffic_bytes = 0;
+    for (size_t i = 0; i < r.count; i++) {
+      bound->traffic_bytes += r.items[i].kind == RESOURCE_DRAM ? r.items[i].bytes : 0;
+    }
+  }
+  const unsigned __int128 peak =
+      (unsigned __int128)bound->traffic_bytes * worst->rate / worst->bytes;
+  bound->peak_bytes_per_second = (uint64_t)peak;
+}
+
+/* The rate at which one flow can go at most for reasons of its kind of memory; 0 = no such reason.
+ */
+static uint64_t typical_flow_rate(const struct flow *flow) {
+  if (flow->method == METHOD_UM && flow->unified.mode == UNIFIED_DEMAND) {
+    return TYPICAL_FAULTED;
+  }
+  const bool crosses = flow->source.place != flow->target.place;
+  if (crosses &&
+      (flow->source.memory == MEMORY_PAGEABLE || flow->target.memory == MEMORY_PAGEABLE)) {
+    return TYPICAL_PAGEABLE;
+  }
+  return 0;
+}
+
+double bound_typical_ns(const struct flow *flows, uint32_t flow_count,
+                        const struct machine *machine) {
+  struct resources r;
+  r.typical = true;
+  r.machine = machine;
+  r.unknown = false;
+  r.count = 0;
+  double window_ns = 1;
+  for (uint32_t i = 0; i < flow_count; i++) {
+    load_flow(&r, &flows[i]);
+    const uint64_t rate = typical_flow_rate(&flows[i]);
+    const double flow_ns = rate > 0 ? (double)flows[i].size_bytes * 1e9 / (double)rate : 0;
+    window_ns = flow_ns > window_ns ? flow_ns : window_ns;
+  }
+  const struct resource *worst = slowest(&r);
+  const double shared_ns = worst != NULL ? (double)worst->bytes * 1e9 / (double)worst->rate : 0;
+  return shared_ns > window_ns ? shared_ns : window_ns;
+}

@@ -1,0 +1,179 @@
+/* The least window of a case: rates worked out by hand from the machines' numbers. */
+#include "runner/plan/bound.h"
+#include "tests/runner/plan/machines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SIZE  (UINT64_C(64) << 20)
+#define PCIE5 (UINT64_C(32000000000) * 16 * 128 / 130 / 8) /* 63.0 GB/s */
+#define PCIE4 (UINT64_C(16000000000) * 16 * 128 / 130 / 8)
+#define NV18  (UINT64_C(26570000000) * 18)          /* 478.3 GB/s */
+#define DRAM  (UINT64_C(2619000000) * 2 * 5120 / 8) /* 3352 GB/s */
+#define C2C   UINT64_C(450000000000)
+
+static struct flow gpu_gpu(int32_t from, int32_t to) {
+  return (struct flow){.method = METHOD_CE,
+                       .source = {PLACE_GPU, from, MEMORY_DEVICE},
+                       .target = {PLACE_GPU, to, MEMORY_DEVICE},
+                       .size_bytes = SIZE};
+}
+
+static struct flow host_gpu(int32_t node, int32_t gpu) {
+  struct flow flow = gpu_gpu(gpu, gpu);
+  flow.source = (struct endpoint){PLACE_NUMA, node, MEMORY_PINNED};
+  return flow;
+}
+
+static struct flow gpu_host(int32_t gpu, int32_t node) {
+  struct flow flow = gpu_gpu(gpu, gpu);
+  flow.target = (struct endpoint){PLACE_NUMA, node, MEMORY_PINNED};
+  return flow;
+}
+
+static void expect(struct machine *machine, const struct flow *flows, uint32_t count,
+                   enum limit limit, uint64_t payload_bytes, uint64_t traffic_bytes,
+                   uint64_t peak) {
+  struct bound bound;
+  bound_of_flows(flows, count, machine, &bound);
+  assert_int_equal(bound.limit, limit);
+  assert_int_equal(bound.payload_bytes, payload_bytes);
+  assert_int_equal(bound.traffic_bytes, traffic_bytes);
+  assert_int_equal(bound.peak_bytes_per_second, peak);
+  free(machine);
+}
+
+static void one_flow_has_the_peak_of_its_link(void **state) {
+  (void)state;
+  expect(machine_8xh100(), (struct flow[]){host_gpu(0, 0)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
+  expect(machine_8xh100(), (struct flow[]){gpu_host(3, 1)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
+  expect(machine_gh200(), (struct flow[]){host_gpu(0, 0)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
+  expect(machine_8xh100(), (struct flow[]){gpu_gpu(0, 1)}, 1, LIMIT_NVLINK, SIZE, SIZE, NV18);
+  expect(machine_4xl40s(), (struct flow[]){gpu_gpu(0, 1)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE4);
+}
+
+static void a_local_copy_reads_and_writes(void **state) {
+  (void)state;
+  expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, DRAM);
+  /* Two memories at once: twice the bytes in the same time. */
+  expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2), gpu_gpu(3, 3)}, 2, LIMIT_DRAM, 2 * SIZE,
+         4 * SIZE, 2 * DRAM);
+}
+
+static void both_directions_have_twice_the_peak(void **state) {
+  (void)state;
+  expect(machine_8xh100(), (struct flow[]){host_gpu(0, 0), gpu_host(0, 0)}, 2, LIMIT_PCIE, 2 * SIZE,
+         2 * SIZE, 2 * PCIE5);
+  expect(machine_8xh100(), (struct flow[]){gpu_gpu(0, 1), gpu_gpu(1, 0)}, 2, LIMIT_NVLINK, 2 * SIZE,
+         2 * SIZE, 2 * NV18);
+  /* Not so where both flows go the same way. */
+  expect(machine_8xh100(), (struct flow[]){host_gpu(0, 0), host_gpu(1, 0)}, 2, LIMIT_PCIE, 2 * SIZE,
+         2 * SIZE, PCIE5);
+}
+
+static void many_links_add_up_and_one_port_does_not(void **state) {
+  (void)state;
+  struct flow flows[8];
+  for (int32_t i = 0; i < 8; i++) {
+    flows[i] = host_gpu(i / 4, i);
+  }
+  expect(machine_8xh100(), flows, 8, LIMIT_PCIE, 8 * SIZE, 8 * SIZE, 8 * PCIE5);
+  for (int32_t i = 0; i < 7; i++) {
+    flows[i] = gpu_gpu(i + 1, 0);
+  }
+  expect(machine_8xh100(), flows, 7, LIMIT_NVLINK, 7 * SIZE, 7 * SIZE, NV18);
+  for (int32_t i = 0; i < 8; i++) {
+    flows[i] = gpu_gpu(i, (i + 1) % 8);
+  }
+  expect(machine_8xh100(), flows, 8, LIMIT_NVLINK, 8 * SIZE, 8 * SIZE, 8 * NV18);
+}
+
+static void unequal_flows_wait_for_the_slowest(void **state) {
+  (void)state;
+  /* 64 MiB over PCIe take longer than as much over NVLink: 128 MiB in SIZE / PCIE5. */
+  struct flow flows[2] = {host_gpu(0, 0), gpu_gpu(2, 3)};
+  expect(machine_8xh100(), flows, 2, LIMIT_PCIE, 2 * SIZE, 2 * SIZE, 2 * PCIE5);
+  flows[1].size_bytes = 16 * SIZE; /* 16 / 478.3 > 1 / 63.0 */
+  expect(machine_8xh100(), flows, 2, LIMIT_NVLINK, 17 * SIZE, 17 * SIZE,
+         (uint64_t)((unsigned __int128)17 * NV18 / 16));
+}
+
+static void a_staged_flow_crosses_both_host_links(void **state) {
+  (void)state;
+  struct flow staged = gpu_gpu(0, 1);
+  staged.staged = true;
+  expect(machine_8xh100(), &staged, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
+  /* It shares GPU 1's link with a copy from the host. */
+  expect(machine_8xh100(), (struct flow[]){staged, host_gpu(0, 1)}, 2, LIMIT_PCIE, 2 * SIZE,
+         2 * SIZE, PCIE5);
+}
+
+static void memory_can_limit_a_link(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  machine->gpus[1].memory_bus_bits = 128; /* 83.8 GB/s, below NV18 */
+  const uint64_t slow = UINT64_C(2619000000) * 2 * 128 / 8;
+  /* Read from GPU 0 and written to GPU 1: two memories of one copy each. */
+  expect(machine, (struct flow[]){gpu_gpu(0, 1)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, 2 * slow);
+}
+
+static void loads_do_not_count(void **state) {
+  (void)state;
+  struct flow flows[2] = {host_gpu(0, 0), host_gpu(0, 0)};
+  flows[1].role = FLOW_LOAD;
+  expect(machine_8xh100(), flows, 2, LIMIT_PCIE, SIZE, SIZE, PCIE5);
+}
+
+static void what_is_not_known_has_no_peak(void **state) {
+  (void)state;
+  struct flow host = {.method = METHOD_CPU,
+                      .source = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
+                      .target = {PLACE_NUMA, 1, MEMORY_PAGEABLE},
+                      .size_bytes = SIZE};
+  expect(machine_8xh100(), &host, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+  expect(machine_8xh100(), (struct flow[]){host, host_gpu(0, 0)}, 2, LIMIT_UNKNOWN, 2 * SIZE,
+         2 * SIZE, 0);
+  struct machine *machine = machine_8xh100();
+  machine->gpus[0].pcie_width_max = 0;
+  expect(machine, (struct flow[]){host_gpu(0, 0)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+  machine = machine_8xh100();
+  machine->gpus[0].memory_clock_khz = 0;
+  expect(machine, (struct flow[]){gpu_gpu(0, 0)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+  expect(machine_8xh100(), NULL, 0, LIMIT_UNKNOWN, 0, 0, 0);
+}
+
+static void typical_times_are_there_for_everything(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct flow host = host_gpu(0, 0);
+  host.target = (struct endpoint){PLACE_NUMA, 1, MEMORY_PAGEABLE};
+  assert_true(bound_typical_ns(&host, 1, machine) > 1e6); /* 64 MiB at 20 GB/s: 3.4 ms */
+  assert_true(bound_typical_ns(&host, 1, machine) < 1e7);
+  struct flow pinned = host_gpu(0, 0);
+  const double pinned_ns = bound_typical_ns(&pinned, 1, machine);
+  assert_true(pinned_ns > 1.0e6 && pinned_ns < 1.1e6); /* 64 MiB at 63 GB/s */
+  struct flow pageable = pinned;
+  pageable.source.memory = MEMORY_PAGEABLE;
+  assert_true(bound_typical_ns(&pageable, 1, machine) > 5 * pinned_ns);
+  assert_true(bound_typical_ns(NULL, 0, machine) >= 1);
+  free(machine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_flow_has_the_peak_of_its_link),
+      cmocka_unit_test(a_local_copy_reads_and_writes),
+      cmocka_unit_test(both_directions_have_twice_the_peak),
+      cmocka_unit_test(many_links_add_up_and_one_port_does_not),
+      cmocka_unit_test(unequal_flows_wait_for_the_slowest),
+      cmocka_unit_test(a_staged_flow_crosses_both_host_links),
+      cmocka_unit_test(memory_can_limit_a_link),
+      cmocka_unit_test(loads_do_not_count),
+      cmocka_unit_test(what_is_not_known_has_no_peak),
+      cmocka_unit_test(typical_times_are_there_for_everything),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,482 @@
+/* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
+#include "runner/plan/builder.h"
+#include "tests/runner/plan/fake_engine.h"
+#include "tests/runner/plan/machines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Plan of one setting; the machine is freed with it. */
+struct made {
+  struct machine *machine;
+  struct plan *plan;
+};
+
+static struct made make(struct machine *machine, struct setting setting) {
+  struct made made = {.machine = machine};
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  struct error err;
+  assert_int_equal(plan_builder_add(builder, "block", &setting, &err), STATUS_OK);
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &made.plan, &err), STATUS_OK);
+  plan_builder_free(builder);
+  return made;
+}
+
+static void unmake(struct made *made) {
+  plan_free(made->plan);
+  free(made->machine);
+}
+
+static const struct plan_case *at(const struct made *made, size_t i) {
+  assert_true(i < made->plan->case_count);
+  return &made->plan->cases[i];
+}
+
+static void expect_path(const struct made *made, size_t i, const char *path) {
+  assert_string_equal(at(made, i)->bench.path, path);
+}
+
+static void expect_skip(const struct made *made, size_t i, const char *path, const char *reason) {
+  expect_path(made, i, path);
+  assert_non_null(at(made, i)->skip_reason);
+  assert_string_equal(at(made, i)->skip_reason, reason);
+}
+
+/* Both selectors are all GPUs. */
+static struct setting all_to_all(void) {
+  return setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
+}
+
+static void eight_gpus_are_56_ordered_pairs(void **state) {
+  (void)state;
+  struct made made = make(machine_8xh100(), all_to_all());
+  assert_int_equal(made.plan->case_count, 56);
+  assert_int_equal(made.plan->skip_count, 0);
+  expect_path(&made, 0, "gpu0-gpu1");
+  expect_path(&made, 7, "gpu1-gpu0");
+  expect_path(&made, 55, "gpu7-gpu6");
+  unmake(&made);
+}
+
+static void pairs_as_given(void **state) {
+  (void)state;
+  struct setting setting = all_to_all();
+  setting.transfer.pairs_given = true;
+  setting.transfer.pairs = PAIRS_UNORDERED;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 28);
+  expect_path(&made, 27, "gpu6-gpu7");
+  unmake(&made);
+  setting.transfer.pairs = PAIRS_SAME;
+  made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 8);
+  expect_path(&made, 3, "gpu3-gpu3");
+  unmake(&made);
+}
+
+static void unordered_keeps_pairs_that_have_no_reverse(void **state) {
+  (void)state;
+  struct setting setting = setting_of(gpu_end(SELECT(2, 3)), gpu_end(SELECT(0, 2)));
+  setting.transfer.pairs_given = true;
+  setting.transfer.pairs = PAIRS_UNORDERED;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 3);
+  expect_path(&made, 0, "gpu2-gpu0");
+  expect_path(&made, 1, "gpu3-gpu0");
+  expect_path(&made, 2, "gpu3-gpu2");
+  unmake(&made);
+}
+
+static void nodes_are_paired_with_themselves_too(void **state) {
+  (void)state;
+  struct setting setting =
+      setting_of(numa_end(SELECT_ALL, MEMORY_PAGEABLE), numa_end(SELECT_ALL, MEMORY_PAGEABLE));
+  setting.transfer.flow.method = METHOD_CPU;
+  struct made made = make(machine_cpu(), setting);
+  assert_int_equal(made.plan->case_count, 4);
+  expect_path(&made, 0, "numa0:pageable-numa0:pageable");
+  expect_path(&made, 1, "numa0:pageable-numa1:pageable");
+  assert_int_equal(at(&made, 1)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  unmake(&made);
+  setting.transfer.pairs_given = true;
+  setting.transfer.pairs = PAIRS_ORDERED;
+  made = make(machine_cpu(), setting);
+  assert_int_equal(made.plan->case_count, 2);
+  unmake(&made);
+}
+
+static void one_gpu_by_number_to_itself_is_a_local_copy(void **state) {
+  (void)state;
+  struct made made = make(machine_8xh100(), setting_of(gpu_end(SELECT(3)), gpu_end(SELECT(3))));
+  assert_int_equal(made.plan->case_count, 1);
+  expect_path(&made, 0, "gpu3-gpu3");
+  assert_null(at(&made, 0)->skip_reason);
+  unmake(&made);
+}
+
+static void local_and_remote_are_seen_from_the_gpu(void **state) {
+  (void)state;
+  struct made made = make(machine_8xh100(),
+                          setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL)));
+  assert_int_equal(made.plan->case_count, 8);
+  expect_path(&made, 0, "numa0:pinned-gpu0");
+  expect_path(&made, 7, "numa1:pinned-gpu7");
+  assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  unmake(&made);
+  made = make(machine_8xh100(),
+              setting_of(gpu_end(SELECT(0, 7)), numa_end(SELECT_REMOTE, MEMORY_PINNED)));
+  assert_int_equal(made.plan->case_count, 2);
+  expect_path(&made, 0, "gpu0-numa1:pinned");
+  expect_path(&made, 1, "gpu7-numa0:pinned");
+  assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  unmake(&made);
+}
+
+static void an_unknown_nearest_node_is_a_reason_but_with_one_node(void **state) {
+  (void)state;
+  struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT(0, 1)));
+  struct machine *machine = machine_4xl40s();
+  machine->gpus[1].numa_node = -1;
+  struct made made = make(machine, setting);
+  assert_int_equal(made.plan->case_count, 2);
+  expect_skip(&made, 0, "numa.local:pinned-gpu1",
+              "the NUMA node nearest to GPU 1 is not known, and this machine has 2: name the node "
+              "by its number");
+  expect_path(&made, 1, "numa0:pinned-gpu0");
+  unmake(&made);
+  machine = machine_4xl40s();
+  machine->gpus[1].numa_node = -1;
+  machine->node_count = 1;
+  made = make(machine, setting);
+  assert_int_equal(made.plan->case_count, 2);
+  expect_path(&made, 1, "numa0:pinned-gpu1");
+  assert_int_equal(made.plan->skip_count, 0);
+  unmake(&made);
+}
+
+static void local_without_a_gpu_at_the_other_end_is_refused(void **state) {
+  (void)state;
+  struct made made = make(machine_cpu(), setting_of(numa_end(SELECT_LOCAL, MEMORY_PAGEABLE),
+                                                    numa_end(SELECT_ALL, MEMORY_PAGEABLE)));
+  assert_int_equal(made.plan->case_count, 1);
+  expect_skip(&made, 0, "numa.local:pageable-numa.all:pageable",
+              "\"local\" and \"remote\" are seen from the GPU at the other end, and there is none");
+  unmake(&made);
+}
+
+static void memory_only_nodes_are_measured_only_when_named(void **state) {
+  (void)state;
+  struct made made =
+      make(machine_gh200(), setting_of(numa_end(SELECT_ALL, MEMORY_PINNED), gpu_end(SELECT_ALL)));
+  assert_int_equal(made.plan->case_count, 1);
+  expect_path(&made, 0, "numa0:pinned-gpu0");
+  unmake(&made);
+  struct setting setting =
+      setting_of(numa_end(SELECT(0, 1), MEMORY_PAGEABLE), numa_end(SELECT(1), MEMORY_PAGEABLE));
+  setting.transfer.flow.method = METHOD_CPU;
+  made = make(machine_gh200(), setting);
+  assert_int_equal(made.plan->case_count, 2);
+  assert_null(at(&made, 0)->skip_reason);
+  expect_skip(&made, 1, "numa1:pageable-numa1:pageable",
+              "NUMA node 1 has no processors to run threads on");
+  unmake(&made);
+  /* From a node without processors to one that has some, the other side's threads copy. */
+  setting = setting_of(numa_end(SELECT(1), MEMORY_PAGEABLE), numa_end(SELECT(0), MEMORY_PAGEABLE));
+  setting.transfer.flow.method = METHOD_CPU;
+  made = make(machine_gh200(), setting);
+  assert_null(at(&made, 0)->skip_reason);
+  assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  unmake(&made);
+}
+
+static void what_is_not_there_is_skipped_and_says_what_there_is(void **state) {
+  (void)state;
+  struct made made = make(machine_4xl40s(), setting_of(numa_end(SELECT(0, 5), MEMORY_PINNED),
+                                                       gpu_end(SELECT(0, 7, 8, 9))));
+  assert_int_equal(made.plan->case_count, 2);
+  expect_skip(&made, 0, "numa0,5:pinned-gpu0,7..9",
+              "NUMA node 5: this machine has 2, 0,1; GPUs 7-9: this machine has 4, 0-3");
+  assert_int_equal(at(&made, 0)->bench.flow_count, 0);
+  expect_path(&made, 1, "numa0:pinned-gpu0");
+  unmake(&made);
+}
+
+static void no_gpu_is_one_skip_with_the_state_of_cuda(void **state) {
+  (void)state;
+  struct made made = make(machine_cpu(), all_to_all());
+  assert_int_equal(made.plan->case_count, 1);
+  expect_skip(&made, 0, "gpu.all-gpu.all", "there is no NVIDIA driver (libcuda.so.1)");
+  assert_int_equal(made.plan->estimate_ns, 0);
+  unmake(&made);
+}
+
+static void gpus_that_cuda_does_not_see_are_left_out(void **state) {
+  (void)state;
+  struct machine *machine = machine_4xl40s();
+  machine->gpus[1].cuda_ordinal = -1;
+  struct made made =
+      make(machine, setting_of(numa_end(SELECT(0), MEMORY_PINNED), gpu_end(SELECT_ALL)));
+  assert_int_equal(made.plan->case_count, 3);
+  unmake(&made);
+  machine = machine_4xl40s();
+  machine->gpus[1].cuda_ordinal = -1;
+  made = make(machine, setting_of(numa_end(SELECT(0), MEMORY_PINNED), gpu_end(SELECT(1))));
+  expect_skip(&made, 0, "numa0:pinned-gpu1",
+              "GPU 1: this machine has 3, 0,2,3 visible to CUDA (4 GPUs in all)");
+  unmake(&made);
+}
+
+static void pairs_need_two_places(void **state) {
+  (void)state;
+  struct made made = make(machine_gh200(), all_to_all());
+  assert_int_equal(made.plan->case_count, 1);
+  expect_skip(&made, 0, "gpu.all-gpu.all", "needs two GPUs, this machine has 1");
+  unmake(&made);
+}
+
+static void reverse_and_both(void **state) {
+  (void)state;
+  struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT(5)));
+  setting.transfer.direction = DIRECTION_REVERSE;
+  struct made made = make(machine_8xh100(), setting);
+  expect_path(&made, 0, "gpu5-numa1:pinned");
+  assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  unmake(&made);
+  setting.transfer.direction = DIRECTION_BOTH;
+  made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 1);
+  expect_path(&made, 0, "numa1:pinned--gpu5");
+  assert_int_equal(at(&made, 0)->bench.flow_count, 2);
+  assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  assert_int_equal(at(&made, 0)->bench.flows[1].initiator, INITIATOR_SOURCE);
+  assert_int_equal(at(&made, 0)->bench.payload_bytes, UINT64_C(128) << 20);
+  unmake(&made);
+}
+
+static void the_initiator_belongs_to_each_flow(void **state) {
+  (void)state;
+  struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
+  setting.transfer.direction = DIRECTION_BOTH;
+  setting.transfer.flow.initiator_given = true;
+  setting.transfer.flow.initiator = INITIATOR_TARGET;
+  struct made made = make(machine_8xh100(), setting);
+  for (uint32_t i = 0; i < 2; i++) {
+    assert_int_equal(at(&made, 0)->bench.flows[i].initiator, INITIATOR_TARGET);
+    assert_int_equal(at(&made, 0)->bench.flows[i].target.index, 1 - i);
+  }
+  unmake(&made);
+}
+
+static void both_ways_stands_once_unless_asked(void **state) {
+  (void)state;
+  struct setting setting = all_to_all();
+  setting.transfer.direction = DIRECTION_BOTH;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 28);
+  expect_path(&made, 0, "gpu0--gpu1");
+  unmake(&made);
+  setting.transfer.pairs_given = true;
+  setting.transfer.pairs = PAIRS_ORDERED;
+  made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 56);
+  unmake(&made);
+  setting.transfer.pairs_given = false;
+  setting.transfer.flow.to.memory = MEMORY_MANAGED; /* now a--b differs from b--a */
+  made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 56);
+  unmake(&made);
+}
+
+static void peer_access_is_needed_or_staged(void **state) {
+  (void)state;
+  struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
+  struct made made = make(machine_4xl40s(), setting);
+  expect_skip(&made, 0, "gpu0-gpu1",
+              "GPU 0 and GPU 1 have no peer access (peer = false copies through the host)");
+  assert_int_equal(at(&made, 0)->bench.flow_count, 1);
+  unmake(&made);
+  setting.transfer.flow.peer = false;
+  made = make(machine_4xl40s(), setting);
+  assert_null(at(&made, 0)->skip_reason);
+  assert_true(at(&made, 0)->bench.flows[0].staged);
+  unmake(&made);
+  /* A local copy is never staged. */
+  setting.transfer.flow.to = gpu_end(SELECT(0));
+  made = make(machine_4xl40s(), setting);
+  assert_false(at(&made, 0)->bench.flows[0].staged);
+  unmake(&made);
+}
+
+static struct made make_concurrent(struct machine *machine, enum concurrent concurrent,
+                                   enum direction direction) {
+  struct setting setting = all_to_all();
+  setting.transfer.concurrent = concurrent;
+  setting.transfer.direction = direction;
+  return make(machine, setting);
+}
+
+static void many_at_once(void **state) {
+  (void)state;
+  struct made made = make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_FORWARD);
+  assert_int_equal(made.plan->case_count, 8);
+  assert_int_equal(at(&made, 0)->bench.flow_count, 7);
+  expect_path(&made, 0, "gpu0,2..7-gpu1"); /* in the order of first appearance */
+  expect_path(&made, 7, "gpu1..7-gpu0");
+  unmake(&made);
+
+  made = make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_REVERSE);
+  assert_int_equal(made.plan->case_count, 8);
+  expect_path(&made, 0, "gpu1..7-gpu0");
+  unmake(&made);
+
+  made = make_concurrent(machine_8xh100(), CONCURRENT_PER_SOURCE, DIRECTION_BOTH);
+  assert_int_equal(made.plan->case_count, 8);
+  assert_int_equal(at(&made, 0)->bench.flow_count, 14);
+  expect_path(&made, 0, "gpu0--gpu1..7");
+  unmake(&made);
+
+  made = make_concurrent(machine_8xh100(), CONCURRENT_ALL, DIRECTION_FORWARD);
+  assert_int_equal(made.plan->case_count, 1);
+  assert_int_equal(at(&made, 0)->bench.flow_count, 56);
+  expect_path(&made, 0, "gpu0..7-gpu0..7");
+  unmake(&made);
+
+  /* All pairs both ways at once are the same flows, none of them twice. */
+  made = make_concurrent(machine_8xh100(), CONCURRENT_ALL, DIRECTION_BOTH);
+  assert_int_equal(at(&made, 0)->bench.flow_count, 56);
+  unmake(&made);
+}
+
+static void expect_flows(const struct made *made, const int32_t (*pairs)[2], uint32_t count) {
+  const struct bench_case *bench = &at(made, 0)->bench;
+  assert_int_equal(made->plan->case_count, 1);
+  assert_int_equal(bench->flow_count, count);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_int_equal(bench->flows[i].source.index, pairs[i][0]);
+    assert_int_equal(bench->flows[i].target.index, pairs[i][1]);
+  }
+}
+
+static void ring_and_bisection(void **state) {
+  (void)state;
+  struct made made = make_concurrent(machine_8xh100(), CONCURRENT_RING, DIRECTION_FORWARD);
+  expect_flows(
+      &made, (const int32_t[8][2]){{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 0}},
+      8);
+  unmake(&made);
+  made = make_concurrent(machine_8xh100(), CONCURRENT_BISECT, DIRECTION_FORWARD);
+  expect_flows(
+      &made, (const int32_t[8][2]){{0, 4}, {1, 5}, {2, 6}, {3, 7}, {4, 0}, {5, 1}, {6, 2}, {7, 3}},
+      8);
+  unmake(&made);
+  struct setting setting = setting_of(gpu_end(SELECT(1, 3, 4)), gpu_end(SELECT(1, 3, 4)));
+  setting.transfer.concurrent = CONCURRENT_BISECT;
+  made = make(machine_8xh100(), setting);
+  expect_flows(&made, (const int32_t[2][2]){{1, 3}, {3, 1}}, 2); /* the odd one is left out */
+  unmake(&made);
+  made = make_concurrent(machine_gh200(), CONCURRENT_RING, DIRECTION_FORWARD);
+  expect_skip(&made, 0, "gpu.all-gpu.all", "concurrent = \"ring\" needs two places, there is 1");
+  unmake(&made);
+}
+
+static void gpus_of_a_node_run_together_per_source(void **state) {
+  (void)state;
+  struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));
+  setting.transfer.concurrent = CONCURRENT_PER_SOURCE;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 2);
+  expect_path(&made, 0, "numa0:pinned-gpu0..3");
+  expect_path(&made, 1, "numa1:pinned-gpu4..7");
+  unmake(&made);
+}
+
+static void loads_run_beside_every_case(void **state) {
+  (void)state;
+  struct setting setting = all_to_all();
+  struct flow_setting load = setting.transfer.flow;
+  load.from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
+  load.to = gpu_end(SELECT(0, 1));
+  setting.transfer.loads = &load;
+  setting.transfer.load_count = 1;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 56);
+  assert_int_equal(at(&made, 0)->bench.flow_count, 3);
+  assert_int_equal(at(&made, 0)->bench.flows[0].role, FLOW_MEASURED);
+  assert_int_equal(at(&made, 0)->bench.flows[2].role, FLOW_LOAD);
+  assert_int_equal(at(&made, 0)->bench.payload_bytes, UINT64_C(64) << 20);
+  expect_path(&made, 0, "gpu0-gpu1");
+  unmake(&made);
+  load.to = gpu_end(SELECT(9));
+  made = make(machine_8xh100(), setting);
+  expect_skip(&made, 0, "gpu0-gpu1", "load: GPU 9: this machine has 8, 0-7");
+  unmake(&made);
+}
+
+static void spelled_flows_are_one_case(void **state) {
+  (void)state;
+  struct setting setting = all_to_all();
+  struct flow_setting flows[2] = {setting.transfer.flow, setting.transfer.flow};
+  flows[0].from = gpu_end(SELECT(0));
+  flows[0].to = gpu_end(SELECT(0));
+  flows[1].from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
+  flows[1].to = gpu_end(SELECT(0, 1));
+  flows[1].size_bytes = 4096;
+  setting.transfer.flows = flows;
+  setting.transfer.flow_count = 2;
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 1);
+  expect_path(&made, 0, "3flows");
+  assert_string_equal(at(&made, 0)->bench.name, "block/3flows"); /* no common size */
+  assert_int_equal(at(&made, 0)->bench.payload_bytes, (UINT64_C(64) << 20) + 2 * 4096);
+  unmake(&made);
+  flows[1].to = gpu_end(SELECT(11));
+  made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 1);
+  expect_skip(&made, 0, "numa.local:pinned-gpu11", "GPU 11: this machine has 8, 0-7");
+  unmake(&made);
+}
+
+static void a_shape_sets_the_size(void **state) {
+  (void)state;
+  struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
+  setting.transfer.flow.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
+  struct made made = make(machine_8xh100(), setting);
+  const struct flow *flow = at(&made, 0)->bench.flows;
+  assert_int_equal(flow->size_bytes, 8000);
+  assert_int_equal(flow->shape.depth, 1);
+  assert_int_equal(flow->shape.pitch_bytes, 1000);
+  assert_int_equal(at(&made, 0)->bench.payload_bytes, 8000);
+  unmake(&made);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(eight_gpus_are_56_ordered_pairs),
+      cmocka_unit_test(pairs_as_given),
+      cmocka_unit_test(unordered_keeps_pairs_that_have_no_reverse),
+      cmocka_unit_test(nodes_are_paired_with_themselves_too),
+      cmocka_unit_test(one_gpu_by_number_to_itself_is_a_local_copy),
+      cmocka_unit_test(local_and_remote_are_seen_from_the_gpu),
+      cmocka_unit_test(an_unknown_nearest_node_is_a_reason_but_with_one_node),
+      cmocka_unit_test(local_without_a_gpu_at_the_other_end_is_refused),
+      cmocka_unit_test(memory_only_nodes_are_measured_only_when_named),
+      cmocka_unit_test(what_is_not_there_is_skipped_and_says_what_there_is),
+      cmocka_unit_test(no_gpu_is_one_skip_with_the_state_of_cuda),
+      cmocka_unit_test(gpus_that_cuda_does_not_see_are_left_out),
+      cmocka_unit_test(pairs_need_two_places),
+      cmocka_unit_test(reverse_and_both),
+      cmocka_unit_test(the_initiator_belongs_to_each_flow),
+      cmocka_unit_test(both_ways_stands_once_unless_asked),
+      cmocka_unit_test(peer_access_is_needed_or_staged),
+      cmocka_unit_test(many_at_once),
+      cmocka_unit_test(ring_and_bisection),
+      cmocka_unit_test(gpus_of_a_node_run_together_per_source),
+      cmocka_unit_test(loads_run_beside_every_case),
+      cmocka_unit_test(spelled_flows_are_one_case),
+      cmocka_unit_test(a_shape_sets_the_size),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+/* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
+#include "runner/plan/builder.h"
+#include "runner/plan/key.h"
+#include "tests/runner/plan/fake_engine.h"
+#include "tests/runner/plan/machines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct setting host_to_device(void) {
+  static const int32_t zero[] = {0};
+  const struct selector gpu0 = {SELECTOR_LIST, zero, 1};
+  return setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(gpu0));
+}
+
+static void add(struct plan_builder *builder, const char *block, struct setting setting) {
+  struct error err;
+  assert_int_equal(plan_builder_add(builder, block, &setting, &err), STATUS_OK);
+}
+
+static struct plan *finish(struct plan_builder *builder, enum case_order order, uint64_t seed) {
+  struct plan *plan = NULL;
+  struct error err;
+  assert_int_equal(plan_builder_finish(builder, order, seed, &plan, &err), STATUS_OK);
+  plan_builder_free(builder);
+  return plan;
+}
+
+/* Plan of one setting in block "block" on 8 x H100. */
+static struct plan *plan_one(const struct machine *machine, struct setting setting) {
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  add(builder, "block", setting);
+  return finish(builder, CASE_ORDER_FILE, 0);
+}
+
+static void names_show_block_path_axes_and_size(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct setting setting = host_to_device();
+  const struct axis_value axes[] = {
+      {"from.memory", "pinned"}, {"direction", "forward"}, {"measure.host_cache", "warm"},
+      {"to.gpu", "*"},           {"odd key", "a b*"},      {"size", "64MiB"}};
+  setting.axis_values = axes;
+  setting.axis_value_count = sizeof axes / sizeof *axes;
+  struct plan *plan = plan_one(machine, setting);
+  const struct plan_case *c = &plan->cases[0];
+  assert_string_equal(c->bench.name,
+                      "block/numa0:pinned-gpu0/measure.host_cache=warm/odd_key=a_b_/64MiB");
+  assert_string_equal(c->axes, "from.memory=pinned direction=forward measure.host_cache=warm "
+                               "to.gpu=* odd key=a b* size=64MiB");
+  assert_string_equal(c->bench.block, "block");
+  plan_free(plan);
+  free(machine);
+}
+
+static void equal_names_of_different_cases_are_numbered(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  struct setting setting = host_to_device();
+  for (uint32_t i = 0; i < 3; i++) {
+    setting.measure.iterations = i; /* varied without an axis: cannot come from a scenario */
+    add(builder, "block", setting);
+  }
+  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  assert_int_equal(plan->case_count, 3);
+  assert_string_equal(plan->cases[0].bench.name, "block/numa0:pinned-gpu0/64MiB");
+  assert_string_equal(plan->cases[1].bench.name, "block/numa0:pinned-gpu0/64MiB/2");
+  assert_string_equal(plan->cases[2].bench.name, "block/numa0:pinned-gpu0/64MiB/3");
+  plan_free(plan);
+  free(machine);
+}
+
+static void identical_cases_are_measured_once(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  add(builder, "first", host_to_device());
+  add(builder, "first", host_to_device()); /* even the name: vanishes */
+  add(builder, "second", host_to_device());
+  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  assert_int_equal(plan->case_count, 1);
+  assert_int_equal(plan->duplicate_count, 1);
+  assert_string_equal(plan->duplicates[0].name, "second/numa0:pinned-gpu0/64MiB");
+  assert_string_equal(plan->duplicates[0].same_as, "first/numa0:pinned-gpu0/64MiB");
+  plan_free(plan);
+  free(machine);
+}
+
+static void the_definition_is_canonical(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  fake_engine.version = 7;
+  struct plan *plan = plan_one(machine, host_to_device());
+  fake_engine.version = 1;
+  assert_string_equal(
+      plan->cases[0].bench.definition,
+      "{\"version\":1,\"flows\":[{\"role\":\"measured\",\"method\":\"ce\",\"method_version\":7,"
+      "\"source\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
+      "\"target\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
+      "\"initiator\":\"target\",\"staged\":0,\"size_bytes\":67108864}],"
+      "\"measure\":{\"min_trial_ns\":200000,\"host_cache\":\"warm\",\"device_cache\":\"warm\"}}");
+  plan_free(plan);
+  free(machine);
+}
+
+static void the_key_is_xxh3_128(void **state) {
+  (void)state;
+  char key[CASE_KEY_MAX];
+  key_of_definition("", 0, key); /* published value of the empty input, seed 0 */
+  assert_string_equal(key, "99aa06d3014798d86001c324468d497f");
+}
+
+/* Key of a setting that the change function altered. */
+static void key_of(void (*change)(struct setting *), char key[CASE_KEY_MAX]) {
+  struct machine *machine = machine_8xh100();
+  struct setting setting = host_to_device();
+  change(&setting);
+  struct plan *plan = plan_one(machine, setting);
+  (void)snprintf(key, CASE_KEY_MAX, "%s", plan->cases[0].bench.key);
+  plan_free(plan);
+  free(machine);
+}
+
+static void nothing(struct setting *s) {
+  (void)s;
+}
+static void care(struct setting *s) {
+  s->measure.trials_min = 3;
+  s->measure.trials_max = 4;
+  s->measure.precision = 0.1;
+  s->measure.max_time_ns = 1;
+  s->measure.warmup = 9;
+  s->measure.verify = VERIFY_EVERY;
+}
+static void threads(struct setting *s) {
+  s->transfer.flow.threads = 3;
+}
+static void unified(struct setting *s) {
+  s->transfer.flow.unified.advise = ADVISE_READ_MOSTLY;
+}
+static void kernel(struct setting *s) {
+  s->transfer.flow.kernel.block = 256;
+}
+static void iterations(struct setting *s) {
+  s->measure.iterations = 8;
+}
+static void min_trial(struct setting *s) {
+  s->measure.min_trial_ns = 1;
+}
+static void host_cache(struct setting *s) {
+  s->measure.host_cache = CACHE_FLUSHED;
+}
+static void device_cache(struct setting *s) {
+  s->measure.device_cache = CACHE_FLUSHED;
+}
+static void size(struct setting *s) {
+  s->transfer.flow.size_bytes++;
+}
+static void memory(struct setting *s) {
+  s->transfer.flow.from.memory = MEMORY_PAGEABLE;
+}
+static void gpu(struct setting *s) {
+  static const int32_t one[] = {1};
+  s->transfer.flow.to.selector = (struct selector){SELECTOR_LIST, one, 1};
+}
+static void reverse(struct setting *s) {
+  s->transfer.direction = DIRECTION_REVERSE;
+}
+static void initiator(struct setting *s) {
+  s->transfer.flow.initiator_given = true;
+}
+static void method(struct setting *s) {
+  s->transfer.flow.method = METHOD_SM;
+}
+static void shape(struct setting *s) {
+  s->transfer.flow.shape = (struct copy_shape){1 << 20, 64, 1, 2 << 20};
+}
+
+static void the_key_has_what_changes_the_number_and_no_more(void **state) {
+  (void)state;
+  char base[CASE_KEY_MAX];
+  char key[CASE_KEY_MAX];
+  key_of(nothing, base);
+  void (*const same[])(struct setting *) = {care, threads, unified, kernel};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+    key_of(same[i], key);
+    assert_string_equal(key, base);
+  }
+  void (*const other[])(struct setting *) = {iterations, min_trial, host_cache, device_cache,
+                                             size,       memory,    gpu,        reverse,
+                                             initiator,  method,    shape};
+  char keys[sizeof other / sizeof *other + 1][CASE_KEY_MAX];
+  const size_t count = sizeof other / sizeof *other;
+  (void)snprintf(keys[count], CASE_KEY_MAX, "%s", base);
+  for (size_t i = 0; i < count; i++) {
+    key_of(other[i], keys[i]);
+    assert_string_not_equal(keys[i], base);
+    for (size_t j = 0; j < i; j++) {
+      assert_string_not_equal(keys[i], keys[j]);
+    }
+  }
+}
+
+static void caches_that_a_case_does_not_touch_are_not_in_its_key(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
+  struct plan *warm = plan_one(machine, setting);
+  setting.measure.host_cache = CACHE_FLUSHED;
+  struct plan *flushed = plan_one(machine, setting);
+  assert_string_equal(warm->cases[0].bench.key, flushed->cases[0].bench.key);
+  plan_free(warm);
+  plan_free(flushed);
+  free(machine);
+}
+
+static struct plan_builder *three_blocks(const struct machine *machine, const char *only) {
+  struct plan_builder *builder = plan_builder_new(machine, only);
+  struct setting setting = host_to_device();
+  setting.transfer.flow.to = gpu_end(SELECT_ALL);
+  add(builder, "host_to_device", setting);
+  setting.transfer.direction = DIRECTION_REVERSE;
+  add(builder, "device_to_host", setting);
+  add(builder, "device_to_device", setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL)));
+  return builder;
+}
+
+static void only_takes_globs_on_blocks_and_cases(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  static const struct {
+    const char *only;
+    size_t count;
+  } cases[] = {{"device_to_device", 56},
+               {"*_to_device", 64},
+               {"host_to_device/*gpu3*", 1},
+               {"*gpu3*", 16},
+               {"*/64MiB", 72}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct plan *plan = finish(three_blocks(machine, cases[i].only), CASE_ORDER_FILE, 0);
+    assert_int_equal(plan->case_count, cases[i].count);
+    plan_free(plan);
+  }
+  free(machine);
+}
+
+static void only_that_matches_nothing_names_what_is_near(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan_builder *builder = three_blocks(machine, "host_to_devise");
+  struct plan *plan = NULL;
+  struct error err;
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_INVALID);
+  assert_string_equal(
+      err.message,
+      "no block and no case is called \"host_to_devise\"; did you mean \"host_to_device\"; there "
+      "are blocks \"host_to_device\", \"device_to_host\", \"device_to_device\" and cases such as "
+      "\"host_to_device/numa0:pinned-gpu0/64MiB\"");
+  assert_null(plan);
+  plan_builder_free(builder);
+  free(machine);
+}
+
+static void a_duplicate_is_measured_when_only_names_it(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan_builder *builder = plan_builder_new(machine, "second");
+  add(builder, "first", host_to_device());
+  add(builder, "second", host_to_device());
+  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  assert_int_equal(plan->case_count, 1);
+  assert_string_equal(plan->cases[0].bench.block, "second");
+  plan_free(plan);
+  free(machine);
+}
+
+static void shuffled_is_one_order_a_seed_whatever_else_is_there(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan *one = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
+  struct plan *two = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
+  struct plan *other = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 43);
+  struct plan *part = finish(three_blocks(machine, "device_to_device"), CASE_ORDER_SHUFFLED, 42);
+  size_t moved = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < one->case_count; i++) {
+    assert_string_equal(one->cases[i].bench.name, two->cases[i].bench.name);
+    moved += strcmp(one->cases[i].bench.name, other->cases[i].bench.name) != 0;
+    if (strcmp(one->cases[i].bench.block, "device_to_device") == 0) {
+      assert_string_equal(one->cases[i].bench.name, part->cases[at++].bench.name);
+    }
+  }
+  assert_int_equal(at, 56);
+  assert_true(moved > one->case_count / 2);
+  plan_free(one);
+  plan_free(two);
+  plan_free(other);
+  plan_free(part);
+  free(machine);
+}
+
+static void what_the_engine_refuses_is_skipped_with_its_reason(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  fake_engine.refuses = true;
+  fake_engine.refused = MEMORY_PINNED;
+  struct plan *plan = plan_one(machine, host_to_device());
+  fake_engine.refuses = false;
+  assert_int_equal(plan->skip_count, 1);
+  assert_string_equal(plan->cases[0].skip_reason, "no pinned memory here");
+  assert_int_equal(plan->cases[0].bench.flow_count, 1);
+  assert_int_equal(plan->cases[0].estimate_ns, 0);
+  plan_free(plan);
+  free(machine);
+}
+
+static void what_does_not_fit_is_skipped_with_the_numbers(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(0)));
+  setting.transfer.flow.size_bytes = UINT64_C(40) << 30;
+  struct plan *plan = plan_one(machine, setting);
+  assert_string_equal(plan->cases[0].skip_reason,
+                      "needs 80.0 GiB on GPU 0, which has 79.0 GiB free");
+  plan_free(plan);
+  setting = host_to_device();
+  fake_engine.host_buffer_bytes = UINT64_C(900) << 30;
+  plan = plan_one(machine, setting);
+  fake_engine.host_buffer_bytes = 0;
+  assert_string_equal(plan->cases[0].skip_reason,
+                      "needs 900.1 GiB of host memory, NUMA node 0 has 900.0 GiB free");
+  plan_free(plan);
+  /* Fits: what it needs is in the plan. */
+  plan = plan_one(machine, setting);
+  assert_null(plan->cases[0].skip_reason);
+  assert_int_equal(plan->gpu_bytes, UINT64_C(64) << 20);
+  assert_int_equal(plan->host_bytes, UINT64_C(64) << 20);
+  plan_free(plan);
+  free(machine);
+}
+
+/* 200 us trials, 10 of them, 1 warm-up: the bytes add 1.07 ms a copy. */
+static void estimates_follow_the_settings(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct setting setting = host_to_device();
+  struct plan *plan = plan_one(machine, setting);
+  const uint64_t usual = plan->cases[0].estimate_ns;
+  /* 11 trials of 1.3 ms, allocation 22 ms, pattern and check 14 ms: about 55 ms. */
+  assert_in_range(usual, 25000000, 110000000);
+  assert_true(plan->cases[0].longest_ns > usual);
+  assert_true(plan->cases[0].longest_ns < UINT64_C(3000000000));
+  assert_true(plan->estimate_ns >= usual);
+  plan_free(plan);
+  setting.measure.trials_min = 1000;
+  setting.measure.trials_max = 1000;
+  plan = plan_one(machine, setting);
+  assert_in_range(plan->cases[0].estimate_ns, 900000000, 2200000000);
+  plan_free(plan);
+  free(machine);
+}
+
+static void buffers_are_allocated_once(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  struct setting setting = host_to_device();
+  add(builder, "first", setting);
+  setting.measure.iterations = 1;
+  add(builder, "second", setting);
+  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  assert_true(plan->cases[0].estimate_ns > plan->cases[1].estimate_ns + 15000000);
+  plan_free(plan);
+  free(machine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_show_block_path_axes_and_size),
+      cmocka_unit_test(equal_names_of_different_cases_are_numbered),
+      cmocka_unit_test(identical_cases_are_measured_once),
+      cmocka_unit_test(the_definition_is_canonical),
+      cmocka_unit_test(the_key_is_xxh3_128),
+      cmocka_unit_test(the_key_has_what_changes_the_number_and_no_more),
+      cmocka_unit_test(caches_that_a_case_does_not_touch_are_not_in_its_key),
+      cmocka_unit_test(only_takes_globs_on_blocks_and_cases),
+      cmocka_unit_test(only_that_matches_nothing_names_what_is_near),
+      cmocka_unit_test(a_duplicate_is_measured_when_only_names_it),
+      cmocka_unit_test(shuffled_is_one_order_a_seed_whatever_else_is_there),
+      cmocka_unit_test(what_the_engine_refuses_is_skipped_with_its_reason),
+      cmocka_unit_test(what_does_not_fit_is_skipped_with_the_numbers),
+      cmocka_unit_test(estimates_follow_the_settings),
+      cmocka_unit_test(buffers_are_allocated_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
