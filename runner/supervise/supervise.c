@@ -238,7 +238,7 @@ static enum status try_start_worker(struct supervisor *supervisor, struct error 
 
 static uint64_t watchdog_ns(const struct supervisor *supervisor, const struct plan_case *item) {
   uint64_t floor_ns = supervisor->options->watchdog_floor_ns;
-  uint64_t limit_ns = SUPERVISE_WATCHDOG_FACTOR * item->estimate_ns;
+  uint64_t limit_ns = SUPERVISE_WATCHDOG_FACTOR * item->longest_ns;
   return limit_ns > floor_ns ? limit_ns : floor_ns;
 }
 

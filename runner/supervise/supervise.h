@@ -18,7 +18,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* A case may take ten times its estimate, and at least the floor. */
+/* A case may take ten times what it takes when it never settles (plan_case.longest_ns), and at
+ * least the floor. */
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
 
@@ -80,7 +81,7 @@ struct supervise_options {
   const struct supervise_ops *ops;
   uint32_t processes;
   uint64_t telemetry_ns;      /* between samples; 0 = off */
-  uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS but for tests */
+  uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
   /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
   const volatile sig_atomic_t *interrupted;
 };

@@ -18,15 +18,16 @@ static enum status look_whole(struct machine *machine, struct error *err) {
   (void)err;
   machine->gpu_count = 2;
   machine->node_count = 1;
-  strcpy(machine->cuda_state, "ok");
-  strcpy(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
+  snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "ok");
+  snprintf(machine->facts[MACHINE_FACTS_MAX - 1].value,
+           sizeof machine->facts[MACHINE_FACTS_MAX - 1].value, "%s", "the last byte counts");
   return STATUS_OK;
 }
 
 static enum status look_host(struct machine *machine, struct error *err) {
   (void)err;
   machine->node_count = 1;
-  strcpy(machine->cuda_state, "not asked");
+  snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "not asked");
   return STATUS_OK;
 }
 

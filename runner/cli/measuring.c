@@ -1,0 +1,239 @@
+#include "runner/cli/measuring.h"
+
+#include "runner/cli/preflight.h"
+#include "runner/cli/result.h"
+#include "runner/cli/status_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct measuring {
+  const struct run_request *request;
+  const struct plan *plan;
+  struct record *record;
+  uint32_t processes;
+  bool resumed; /* some of it was measured before */
+  struct status_line line;
+  size_t done, total; /* of the progress */
+  size_t counts[case_status_word_count];
+  struct telemetry_extent extents[MACHINE_GPUS_MAX];
+};
+
+/* The receiver of what the workers measure ----------------------------------------------------- */
+
+static bool is_already_done(void *context, uint32_t process, size_t case_index) {
+  const struct measuring *measuring = context;
+  return record_has_case(measuring->record, process, measuring->plan->cases[case_index].bench.key);
+}
+
+static enum status take_process_started(void *context, uint32_t process, pid_t pid,
+                                        struct error *err) {
+  const struct measuring *measuring = context;
+  return record_process_started(measuring->record, process, pid, err);
+}
+
+static enum status take_case(void *context, const struct case_report *report, struct error *err) {
+  struct measuring *measuring = context;
+  enum status status = record_case(measuring->record, measuring->plan, report, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  measuring->counts[report->outcome->status]++;
+  measuring->done++;
+  status_line_case(&measuring->line, &measuring->plan->cases[report->case_index].bench, report,
+                   measuring->done, measuring->total);
+  return STATUS_OK;
+}
+
+static enum status take_process_ended(void *context, uint32_t process, struct error *err) {
+  const struct measuring *measuring = context;
+  return record_process_ended(measuring->record, process, err);
+}
+
+static enum status take_telemetry(void *context, const struct telemetry_sample *samples,
+                                  size_t count, struct error *err) {
+  struct measuring *measuring = context;
+  for (size_t i = 0; i < count; i++) {
+    if (samples[i].gpu >= 0 && samples[i].gpu < MACHINE_GPUS_MAX) {
+      telemetry_extent_add(&measuring->extents[samples[i].gpu], &samples[i]);
+    }
+  }
+  return record_telemetry(measuring->record, samples, count, err);
+}
+
+static void take_progress(void *context, const struct progress *progress) {
+  struct measuring *measuring = context;
+  measuring->total = progress->total;
+  status_line_show(&measuring->line, progress);
+}
+
+/* One run -------------------------------------------------------------------------------------- */
+
+static enum status measure(struct measuring *measuring, struct error *err) {
+  const struct scenario *scenario = measuring->plan->scenario;
+  struct supervise_sink sink = {
+      .context = measuring,
+      .already_done = measuring->resumed ? is_already_done : NULL,
+      .process_started = take_process_started,
+      .case_finished = take_case,
+      .process_ended = take_process_ended,
+      .telemetry = take_telemetry,
+      .progress = take_progress,
+  };
+  struct supervise_options options = {
+      .ops = &supervise_real_ops,
+      .processes = measuring->processes,
+      .telemetry_ns = scenario->run.telemetry_ns,
+      .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
+      .interrupted = measuring->request->interrupted,
+  };
+  enum status status = supervise_run(measuring->plan, &options, &sink, err);
+  status_line_clear(&measuring->line);
+  return status;
+}
+
+static enum status record_late_checks(struct measuring *measuring, struct error *err) {
+  struct preflight late;
+  preflight_after(&late, measuring->request->common, measuring->plan->scenario,
+                  measuring->plan->machine, measuring->extents);
+  enum status status =
+      late.count > 0 ? record_checks(measuring->record, late.results, late.count, err) : STATUS_OK;
+  preflight_fini(&late);
+  return status;
+}
+
+static int exit_code_of_cases(const struct measuring *measuring) {
+  const size_t *counts = measuring->counts;
+  bool wrong =
+      counts[CASE_FAILED] + counts[CASE_CRASHED] + counts[CASE_HUNG] + counts[CASE_CORRUPT] > 0;
+  return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
+}
+
+/* Measure what is open in the record, write how it ended, and show it. */
+static int measure_and_show(struct measuring *measuring) {
+  struct error err = {0};
+  const struct common_options *common = measuring->request->common;
+  for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    telemetry_extent_init(&measuring->extents[i]);
+  }
+  status_line_init(&measuring->line, common);
+  char uuid[64];
+  snprintf(uuid, sizeof uuid, "%s", record_run_uuid(measuring->record));
+
+  enum status status = measure(measuring, &err);
+  if (status == STATUS_OK) {
+    status = record_late_checks(measuring, &err);
+  }
+  if (status == STATUS_OK) {
+    status = record_end_run(measuring->record, "done", NULL, &err);
+  } else {
+    /* It may be the database that fails: the first error is the one that counts. */
+    struct error second;
+    bool interrupted = status == STATUS_INTERRUPTED;
+    (void)!record_end_run(measuring->record, interrupted ? "interrupted" : "failed",
+                          interrupted ? NULL : err.message, &second);
+  }
+  record_close(measuring->record);
+  measuring->record = NULL;
+
+  int code = exit_code_of_cases(measuring);
+  if (status == STATUS_INTERRUPTED) {
+    say_warning(common,
+                "interrupted; what was measured is kept, and haul run --resume run:%.8s "
+                "goes on",
+                uuid);
+    code = EXIT_INTERRUPTED;
+  } else if (status != STATUS_OK) {
+    (void)fail(common, &err);
+    say_note(common, "what was measured before is kept as run %s in %s", uuid,
+             measuring->request->database);
+    return EXIT_NOT_MEASURED;
+  }
+  return worse(code, result_show(measuring->request, measuring->plan, uuid));
+}
+
+/* The plan in which every case is skipped for that reason; cases belong to the caller. */
+static struct plan skip_all(const struct plan *plan, const char *reason, struct plan_case **cases) {
+  *cases = calloc(plan->case_count + 1, sizeof **cases);
+  if (*cases == NULL) {
+    abort();
+  }
+  for (size_t i = 0; i < plan->case_count; i++) {
+    (*cases)[i] = plan->cases[i];
+    if ((*cases)[i].skip_reason == NULL) {
+      (*cases)[i].skip_reason = reason;
+      (*cases)[i].estimate_ns = 0;
+    }
+  }
+  struct plan skipped = *plan;
+  skipped.cases = *cases;
+  skipped.skip_count = plan->case_count;
+  skipped.estimate_ns = 0;
+  return skipped;
+}
+
+/* Open the database and write all that is known before measuring. */
+static enum status begin(struct measuring *measuring, const struct preflight *preflight,
+                         struct error *err) {
+  const struct run_request *request = measuring->request;
+  struct run_info info = {
+      .tag = request->tag,
+      .only = request->only,
+      .command_line = request->command_line,
+      .haul_version = HAUL_VERSION,
+      .processes = measuring->processes,
+  };
+  enum status status = record_open(request->database, &measuring->record, err);
+  if (status == STATUS_OK) {
+    status = record_begin_run(measuring->record, &info, measuring->plan->machine, measuring->plan,
+                              preflight->results, preflight->count, err);
+  }
+  return status;
+}
+
+int run_plan(const struct run_request *request, const struct plan *plan) {
+  struct error err = {0};
+  struct preflight preflight;
+  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  struct plan_case *skipped_cases = NULL;
+  struct plan skipped_plan;
+  if (preflight.skip_reason[0] != '\0') {
+    skipped_plan = skip_all(plan, preflight.skip_reason, &skipped_cases);
+    plan = &skipped_plan;
+  }
+  struct measuring measuring = {
+      .request = request, .plan = plan, .processes = plan->scenario->run.processes};
+  int code;
+  if (begin(&measuring, &preflight, &err) != STATUS_OK) {
+    (void)fail(request->common, &err);
+    code = EXIT_NOT_MEASURED;
+  } else if (preflight.abort_reason[0] != '\0') {
+    (void)!record_end_run(measuring.record, "failed", preflight.abort_reason, &err);
+    say_error(request->common, "%s: nothing was measured", preflight.abort_reason);
+    code = EXIT_NOT_MEASURED;
+  } else {
+    code = measure_and_show(&measuring);
+  }
+  record_close(measuring.record);
+  free(skipped_cases);
+  preflight_fini(&preflight);
+  return code;
+}
+
+int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
+                const struct resumed_run *resumed) {
+  struct error err = {0};
+  struct measuring measuring = {.request = request,
+                                .plan = plan,
+                                .record = record,
+                                .processes = resumed->processes,
+                                .resumed = true};
+  int code;
+  if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK) {
+    code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);
+  } else {
+    code = measure_and_show(&measuring);
+  }
+  record_close(measuring.record);
+  return code;
+}

@@ -1,0 +1,25 @@
+/* measuring.h - one run: a plan measured, recorded and shown. */
+#ifndef HAUL_RUNNER_CLI_MEASURING_H
+#define HAUL_RUNNER_CLI_MEASURING_H
+
+#include "runner/cli/cli.h"
+#include "runner/plan/plan.h"
+#include "runner/record/record.h"
+
+struct run_request {
+  const struct common_options *common;
+  const char *database; /* path */
+  const char *tag;      /* NULL = none */
+  const char *only;     /* NULL = all */
+  const char *command_line;
+  const volatile sig_atomic_t *interrupted;
+  const struct row_sink *result; /* where the result goes */
+};
+
+/* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */
+int run_plan(const struct run_request *request, const struct plan *plan);
+/* Go on with an earlier run, whose record is open; closes it. */
+int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
+                const struct resumed_run *resumed);
+
+#endif

@@ -1,0 +1,16 @@
+/* planning.h - a machine to plan for, and a plan to look at. */
+#ifndef HAUL_RUNNER_CLI_PLANNING_H
+#define HAUL_RUNNER_CLI_PLANNING_H
+
+#include "runner/cli/cli.h"
+#include "runner/plan/plan.h"
+
+/* Zeroed, on the heap (free() it): it is too large for the stack. */
+struct machine *machine_new(void);
+/* A machine saved with haul env --save, or this one when path is NULL. */
+enum status machine_get(const char *path, struct machine *machine, struct error *err) CHECK_RESULT;
+/* Show what would be measured. Returns the exit code. */
+int plan_show(const struct common_options *common, const struct scenario *scenario,
+              const struct machine *machine, const char *only);
+
+#endif

@@ -1,0 +1,26 @@
+/* preflight.h - a scenario's [checks] against the machine: evaluated before the run, the late ones
+ * (from telemetry) after it. */
+#ifndef HAUL_RUNNER_CLI_PREFLIGHT_H
+#define HAUL_RUNNER_CLI_PREFLIGHT_H
+
+#include "runner/cli/cli.h"
+#include "schema/scenario/scenario.h"
+
+struct preflight {
+  struct check_result *results; /* owned */
+  size_t count;
+  /* The first failed check that says so, for a person; "" = none does. */
+  char skip_reason[CASE_REASON_MAX];
+  char abort_reason[CASE_REASON_MAX];
+};
+
+/* Evaluate what can be before the run; warnings go to stderr. */
+void preflight_before(struct preflight *preflight, const struct common_options *common,
+                      const struct scenario *scenario, const struct machine *machine);
+/* Evaluate the rest: nothing can be skipped or aborted any more, so those are warnings too. */
+void preflight_after(struct preflight *preflight, const struct common_options *common,
+                     const struct scenario *scenario, const struct machine *machine,
+                     const struct telemetry_extent extents[MACHINE_GPUS_MAX]);
+void preflight_fini(struct preflight *preflight);
+
+#endif

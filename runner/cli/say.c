@@ -1,0 +1,144 @@
+/* How the verbs speak: errors, warnings, colour, width. */
+#include "runner/cli/cli.h"
+#include "runner/render/text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+WORDS_DEFINE(when, WHEN_LIST)
+
+enum { SAID_MAX = 1 << 16 };
+
+bool use_colour(const struct common_options *options, FILE *stream) {
+  switch (options->colour) {
+  case WHEN_ALWAYS:
+    return true;
+  case WHEN_NEVER:
+    return false;
+  case WHEN_AUTO:
+  case when_word_count:
+    break;
+  }
+  /* https://no-color.org: set and not empty. */
+  const char *no_colour = getenv("NO_COLOR");
+  const char *term = getenv("TERM");
+  return (no_colour == NULL || no_colour[0] == '\0') && isatty(fileno(stream)) &&
+         (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+unsigned terminal_width(FILE *stream) {
+  struct winsize size;
+  if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) {
+    return 0;
+  }
+  return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+struct rows *open_rows(const struct common_options *options, const char *empty) {
+  struct rows_options rows = {.format = options->format,
+                              .stream = stdout,
+                              .width = terminal_width(stdout),
+                              .colour = use_colour(options, stdout),
+                              .empty = empty};
+  return rows_new(&rows);
+}
+
+static void say(const char *head, const char *colour, const char *format, va_list args) {
+  struct strbuf shown;
+  char *text = NULL;
+  int length = vasprintf(&text, format, args);
+  if (length < 0) {
+    abort();
+  }
+  strbuf_init(&shown, SAID_MAX);
+  /* Lines are ours, everything else that controls a terminal is not. */
+  for (const char *line = text; line != NULL;) {
+    const char *end = strchr(line, '\n');
+    size_t size = end != NULL ? (size_t)(end - line) : strlen(line);
+    text_escape(&shown, line, size, ESCAPE_TERMINAL);
+    line = end != NULL ? end + 1 : NULL;
+    if (line != NULL) {
+      strbuf_append_char(&shown, '\n');
+    }
+  }
+  fflush(stdout);
+  if (colour != NULL) {
+    fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text);
+  } else {
+    fprintf(stderr, "haul: %s%s\n", head, shown.text);
+  }
+  strbuf_fini(&shown);
+  free(text);
+}
+
+void say_error(const struct common_options *options, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say("error: ", use_colour(options, stderr) ? "1;31" : NULL, format, args);
+  va_end(args);
+}
+
+void say_warning(const struct common_options *options, const char *format, ...) {
+  if (options->quiet) {
+    return;
+  }
+  va_list args;
+  va_start(args, format);
+  say("warning: ", use_colour(options, stderr) ? "1;35" : NULL, format, args);
+  va_end(args);
+}
+
+void say_note(const struct common_options *options, const char *format, ...) {
+  if (options->quiet) {
+    return;
+  }
+  va_list args;
+  va_start(args, format);
+  say("", NULL, format, args);
+  va_end(args);
+}
+
+static int exit_code_of(enum status status) {
+  switch (status) {
+  case STATUS_OK:
+    return EXIT_DONE;
+  case STATUS_USAGE:
+  case STATUS_INVALID:
+  case STATUS_NOT_FOUND:
+    return EXIT_USAGE;
+  case STATUS_NO_MEMORY:
+  case STATUS_IO:
+  case STATUS_DENIED:
+  case STATUS_UNSUPPORTED:
+  case STATUS_CUDA:
+  case STATUS_STICKY:
+  case STATUS_DATABASE:
+  case STATUS_TIMEOUT:
+  case STATUS_CORRUPT:
+  case STATUS_CRASHED:
+    return EXIT_NOT_MEASURED;
+  case STATUS_INTERRUPTED:
+    return EXIT_INTERRUPTED;
+  case status_word_count:
+    break;
+  }
+  return EXIT_NOT_MEASURED;
+}
+
+int fail(const struct common_options *options, const struct error *err) {
+  const struct position *position = &err->position;
+  if (position->file != NULL && position->line > 0) {
+    say_error(options, "%s:%u:%u: %s", position->file, position->line, position->column,
+              err->message);
+  } else {
+    say_error(options, "%s", err->message);
+  }
+  return exit_code_of(err->status);
+}
+
+int worse(int a, int b) {
+  return a > b ? a : b;
+}

@@ -1,0 +1,72 @@
+#include "runner/cli/status_line.h"
+
+#include "engine/base/units.h"
+#include "engine/statistics.h"
+
+#include <stdlib.h>
+
+void status_line_init(struct status_line *line, const struct common_options *common) {
+  *line = (struct status_line){
+      .common = common,
+      .terminal = !common->quiet && terminal_width(stderr) > 0,
+  };
+}
+
+void status_line_show(struct status_line *line, const struct progress *progress) {
+  if (!line->terminal) {
+    return;
+  }
+  char left[UNITS_TEXT_MAX];
+  units_format_duration_short(progress->left_ns, left);
+  char text[512];
+  int length = snprintf(text, sizeof text, "[%zu/%zu] %s left  %s", progress->done, progress->total,
+                        left, progress->case_name != NULL ? progress->case_name : "");
+  /* The last column is left free: some terminals wrap when it is written. */
+  int width = (int)terminal_width(stderr) - 1;
+  fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);
+  fflush(stderr);
+  line->shown = true;
+}
+
+void status_line_clear(struct status_line *line) {
+  if (line->shown) {
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    line->shown = false;
+  }
+}
+
+/* "55.2 GB/s, 23 trials" of what was measured; "" when nothing was. */
+static void describe_rate(const struct bench_case *bench_case, const struct case_report *report,
+                          char *text, size_t size) {
+  text[0] = '\0';
+  double *scratch = calloc(report->trial_count + 1, sizeof *scratch);
+  if (scratch == NULL) {
+    return;
+  }
+  struct summary summary;
+  summary_of_trials(report->trials, report->trial_count, scratch, &summary);
+  if (summary.count > 0 && summary.median_ns > 0) {
+    snprintf(text, size, ", %.4g GB/s, %u trials",
+             (double)bench_case->payload_bytes / summary.median_ns, summary.count);
+  }
+  free(scratch);
+}
+
+void status_line_case(struct status_line *line, const struct bench_case *bench_case,
+                      const struct case_report *report, size_t done, size_t total) {
+  const struct case_outcome *outcome = report->outcome;
+  if (outcome->status == CASE_OK && !line->common->verbose) {
+    return;
+  }
+  status_line_clear(line);
+  if (outcome->status != CASE_OK) {
+    say_warning(line->common, "case %s: %s: %s", bench_case->name,
+                case_status_text(outcome->status), outcome->reason);
+    return;
+  }
+  char rate[96];
+  describe_rate(bench_case, report, rate, sizeof rate);
+  say_note(line->common, "[%zu/%zu] %s: ok%s%s%s", done, total, bench_case->name, rate,
+           outcome->note[0] != '\0' ? "; " : "", outcome->note);
+}

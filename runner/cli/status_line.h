@@ -1,0 +1,24 @@
+/* status_line.h - what a run shows on stderr while it measures: one line that is rewritten on a
+ * terminal, nothing elsewhere; under -v also a line a case, anywhere. */
+#ifndef HAUL_RUNNER_CLI_STATUS_LINE_H
+#define HAUL_RUNNER_CLI_STATUS_LINE_H
+
+#include "runner/cli/cli.h"
+#include "runner/supervise/supervise.h"
+
+struct status_line {
+  const struct common_options *common;
+  bool terminal; /* stderr is one, and not under -q */
+  bool shown;    /* something stands on the line now */
+};
+
+void status_line_init(struct status_line *line, const struct common_options *common);
+void status_line_show(struct status_line *line, const struct progress *progress);
+/* To be called before anything else is written to the terminal. */
+void status_line_clear(struct status_line *line);
+/* The line of a case under -v; a warning when the case went wrong. done and total are those of the
+ * progress. */
+void status_line_case(struct status_line *line, const struct bench_case *bench_case,
+                      const struct case_report *report, size_t done, size_t total);
+
+#endif

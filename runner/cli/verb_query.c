@@ -1,0 +1,148 @@
+/* haul query: people's SQL and the saved queries, read-only. */
+#include "engine/base/strbuf.h"
+#include "engine/base/units.h"
+#include "runner/cli/verbs.h"
+#include "runner/record/query.h"
+#include "runner/record/saved.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPTION_SAVED = 0x300, OPTION_PARAM, OPTION_TIME_LIMIT, SQL_MAX = 1 << 20 };
+
+struct query_verb_options {
+  struct common_options common;
+  const char *sql;
+  const char *saved;
+  struct query_parameter *parameters;
+  size_t parameter_count, parameter_capacity;
+  struct query_options query;
+  struct arena arena;
+};
+
+static const struct argp_option options_table[] = {
+    {"saved", OPTION_SAVED, "NAME", 0, "run a saved query; haul list queries shows them", 1},
+    {"param", OPTION_PARAM, "NAME=VALUE", 0, "value of a parameter :NAME; may be repeated", 1},
+    {"time-limit", OPTION_TIME_LIMIT, "DURATION", 0, "give up after that long, e.g. 10s", 1},
+    {0},
+};
+
+static void add_parameter(struct query_verb_options *options, char *arg, struct argp_state *state) {
+  char *equals = strchr(arg, '=');
+  if (equals == NULL || equals == arg) {
+    argp_error(state, "--param wants NAME=VALUE, for example --param run=latest, not '%s'", arg);
+    return;
+  }
+  options->parameters = arena_grow(&options->arena, options->parameters, options->parameter_count,
+                                   &options->parameter_capacity, sizeof *options->parameters);
+  const char *name = arena_strndup(&options->arena, arg, (size_t)(equals - arg));
+  options->parameters[options->parameter_count++] = (struct query_parameter){name, equals + 1};
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct query_verb_options *options = state->input;
+  switch (key) {
+  case OPTION_SAVED:
+    options->saved = arg;
+    return 0;
+  case OPTION_PARAM:
+    add_parameter(options, arg, state);
+    return 0;
+  case OPTION_TIME_LIMIT:
+    if (!units_parse_duration(arg, &options->query.time_limit_ns)) {
+      argp_error(state, "--time-limit wants a duration such as 10s, not '%s'", arg);
+    }
+    return 0;
+  case ARGP_KEY_ARG:
+    if (options->sql != NULL) {
+      argp_error(state, "one SQL statement, in quotes; '%s' is more", arg);
+    }
+    options->sql = arg;
+    return 0;
+  case ARGP_KEY_END:
+    if (options->sql != NULL && options->saved != NULL) {
+      argp_error(state, "SQL or --saved, not both");
+    }
+    if (options->sql == NULL && options->saved == NULL && isatty(STDIN_FILENO)) {
+      argp_error(state, "which query? Give SQL in quotes, or --saved NAME");
+    }
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static enum status read_stdin(struct arena *arena, const char **sql, struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, SQL_MAX);
+  char chunk[4096];
+  size_t got;
+  while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
+    strbuf_append_n(&text, chunk, got);
+  }
+  enum status status = STATUS_OK;
+  if (ferror(stdin)) {
+    status = error_set_errno(err, errno, "cannot read SQL from standard input");
+  } else if (text.truncated) {
+    status = error_set(err, STATUS_INVALID, "more than 1 MiB of SQL on standard input");
+  } else {
+    *sql = arena_strdup(arena, text.text);
+  }
+  strbuf_fini(&text);
+  return status;
+}
+
+static enum status run_query(struct query_verb_options *options, struct rows *rows,
+                             struct error *err) {
+  const char *path = NULL;
+  struct query *query = NULL;
+  enum status status = database_path(&options->common, &options->arena, &path, err);
+  if (status == STATUS_OK && options->saved == NULL &&
+      (options->sql == NULL || strcmp(options->sql, "-") == 0)) {
+    status = read_stdin(&options->arena, &options->sql, err);
+  }
+  if (status == STATUS_OK) {
+    status = query_open(path, &query, err);
+  }
+  if (status == STATUS_OK) {
+    options->query.interrupted = watch_interrupts();
+    status = options->saved != NULL
+                 ? query_run_saved(query, options->saved, options->parameters,
+                                   options->parameter_count, &options->query, rows_sink(rows), err)
+                 : query_run(query, options->sql, options->parameters, options->parameter_count,
+                             &options->query, rows_sink(rows), err);
+  }
+  query_close(query);
+  return status;
+}
+
+static int query_main(const struct verb *verb, int argc, char **argv) {
+  struct query_verb_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  struct error err = {0};
+  struct rows *rows = open_rows(&options.common, NULL);
+  enum status status = run_query(&options, rows, &err);
+  int code = EXIT_DONE;
+  if (status != STATUS_OK && !rows_reader_gone(rows)) {
+    code = fail(&options.common, &err);
+  }
+  rows_free(rows);
+  arena_fini(&options.arena);
+  return code;
+}
+
+const struct verb VERB_QUERY = {
+    .name = "query",
+    .arguments = "[SQL]",
+    .summary = "ask the results database, with SQL or a saved query",
+    .doc =
+        "Without SQL and without --saved, the statement is read from standard input. Nothing that "
+        "a query says can change the database. Parameters are written :name in SQL; :run takes "
+        "latest, previous, tag:NAME, driver:VERSION or the beginning of a run's id, and is the "
+        "latest run when not given. haul schema results describes the views.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_NONE,
+    .main = query_main,
+};

@@ -1,0 +1,261 @@
+/* haul run FILE...: measure scenarios, record them, show the result. */
+#include "engine/base/strbuf.h"
+#include "runner/cli/batch.h"
+#include "runner/cli/joined.h"
+#include "runner/cli/measuring.h"
+#include "runner/cli/planning.h"
+#include "runner/cli/verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPTION_TAG = 0x400, OPTION_RESUME, OPTION_DRY_RUN };
+
+struct run_options {
+  struct common_options common;
+  struct batch_options batch;
+  const char *tag;
+  const char *resume;
+  bool dry_run;
+};
+
+static const struct argp_option options_table[] = {
+    BATCH_OPTION_ONLY,
+    BATCH_OPTION_SET,
+    BATCH_OPTION_PROCESSES,
+    {"tag", OPTION_TAG, "NAME", 0, "name the run, for tag:NAME later", 1},
+    {"resume", OPTION_RESUME, "RUN", 0, "measure what an interrupted run left: latest, run:ID, ...",
+     1},
+    {"dry-run", OPTION_DRY_RUN, 0, 0, "show the plan and measure nothing", 1},
+    {0},
+};
+
+static void check_together(struct argp_state *state, const struct run_options *options) {
+  const struct batch_options *batch = &options->batch;
+  if (options->resume == NULL) {
+    if (batch->word_count == 0) {
+      argp_error(state, "which scenario? Name a file, a folder or a shipped scenario; "
+                        "\"haul run quick\" fits every machine");
+    }
+  } else if (batch->word_count > 0 || batch->only != NULL || batch->override_count > 0 ||
+             options->tag != NULL || options->dry_run) {
+    argp_error(state, "--resume goes on with a run as it was: no scenario and no other option of "
+                      "the run can be given with it");
+  }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct run_options *options = state->input;
+  switch (key) {
+  case OPTION_TAG:
+    if (arg[0] == '\0') {
+      argp_error(state, "--tag needs a name");
+    }
+    options->tag = arg;
+    return 0;
+  case OPTION_RESUME:
+    options->resume = arg;
+    return 0;
+  case OPTION_DRY_RUN:
+    options->dry_run = true;
+    return 0;
+  case ARGP_KEY_END:
+    check_together(state, options);
+    return 0;
+  default:
+    return batch_parse(key, arg, state, &options->batch);
+  }
+}
+
+/* The command line as a shell would take it again. */
+static const char *quote_command_line(struct arena *arena, int argc, char **argv) {
+  const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,%+@";
+  const char *line = "haul run";
+  for (int i = 1; i < argc; i++) {
+    if (argv[i][0] != '\0' && argv[i][strspn(argv[i], safe)] == '\0') {
+      line = arena_format(arena, "%s %s", line, argv[i]);
+      continue;
+    }
+    struct strbuf word;
+    strbuf_init(&word, 1 << 20);
+    for (const char *c = argv[i]; *c != '\0'; c++) {
+      if (*c == '\'') {
+        strbuf_append(&word, "'\\''");
+      } else {
+        strbuf_append_char(&word, *c);
+      }
+    }
+    line = arena_format(arena, "%s '%s'", line, word.text);
+    strbuf_fini(&word);
+  }
+  return line;
+}
+
+/* One scenario of the batch. The first is planned for the machine as it was found at the start;
+ * before each later one the machine is looked at again, for what may have changed meanwhile. */
+static int run_one(const struct run_request *request, const struct scenario *scenario,
+                   struct machine *machine, bool look_again) {
+  struct error err = {0};
+  if (look_again && supervise_probe(machine, &err) != STATUS_OK) {
+    (void)fail(request->common, &err);
+    return EXIT_NOT_MEASURED;
+  }
+  struct plan_options plan_options = {.only = request->only};
+  struct plan *plan = NULL;
+  if (plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
+    return fail(request->common, &err);
+  }
+  int code = run_plan(request, plan);
+  plan_free(plan);
+  return code;
+}
+
+static int run_batch(struct run_options *options, const struct batch *batch,
+                     struct run_request *request) {
+  struct error err = {0};
+  struct machine *machine = machine_new();
+  if (supervise_probe(machine, &err) != STATUS_OK) {
+    (void)fail(&options->common, &err);
+    free(machine);
+    return EXIT_NOT_MEASURED;
+  }
+  int code = EXIT_DONE;
+  for (size_t i = 0; i < batch->sources.count && *request->interrupted == 0; i++) {
+    if (batch->sources.count > 1) {
+      say_note(&options->common, "%s (%zu of %zu)", batch->sources.items[i].name, i + 1,
+               batch->sources.count);
+    }
+    code = worse(code, run_one(request, batch->scenarios[i], machine, i > 0));
+  }
+  free(machine);
+  return code;
+}
+
+static int show_plans(const struct run_options *options, const struct batch *batch) {
+  struct machine *machine = machine_new();
+  struct error err = {0};
+  int code = supervise_probe(machine, &err) == STATUS_OK
+                 ? EXIT_DONE
+                 : worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
+  for (size_t i = 0; code == EXIT_DONE && i < batch->sources.count; i++) {
+    code = plan_show(&options->common, batch->scenarios[i], machine, options->batch.only);
+  }
+  free(machine);
+  return code;
+}
+
+static int resume(const struct run_request *request, struct record *record,
+                  const struct resumed_run *resumed, bool *record_taken) {
+  const struct common_options *common = request->common;
+  struct error err = {0};
+  struct scenario *scenario = NULL;
+  struct plan *plan = NULL;
+  struct machine *machine = machine_new();
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct plan_options plan_options = {.only = resumed->only};
+  int code;
+  if (scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
+                     NULL, 0, &scenario, diagnostics) != STATUS_OK) {
+    diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
+    code = EXIT_USAGE;
+  } else if (supervise_probe(machine, &err) != STATUS_OK ||
+             plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
+    code = worse(fail(common, &err), EXIT_NOT_MEASURED);
+  } else {
+    *record_taken = true;
+    code = run_resumed(request, plan, record, resumed);
+  }
+  plan_free(plan);
+  diagnostics_free(diagnostics);
+  free(machine);
+  scenario_free(scenario);
+  return code;
+}
+
+/* Find the run and go on with it. Looking for one must not make an empty database. */
+static int run_resume(const struct run_options *options, const struct run_request *request) {
+  struct error err = {0};
+  struct record *record = NULL;
+  struct resumed_run resumed = {0};
+  if (access(request->database, F_OK) != 0) {
+    say_error(&options->common, "there is no run to resume: there is no database %s",
+              request->database);
+    return EXIT_USAGE;
+  }
+  if (record_open(request->database, &record, &err) != STATUS_OK) {
+    return worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
+  }
+  bool record_taken = false;
+  int code;
+  if (record_resume_find(record, options->resume, &resumed, &err) != STATUS_OK) {
+    code = fail(&options->common, &err);
+  } else {
+    code = resume(request, record, &resumed, &record_taken);
+  }
+  resumed_run_fini(&resumed);
+  if (!record_taken) {
+    record_close(record);
+  }
+  return code;
+}
+
+/* With the scenarios read and valid: measure. */
+static int run_with_database(struct run_options *options, const struct batch *batch,
+                             const char *command_line) {
+  struct error err = {0};
+  const char *database = NULL;
+  if (database_path(&options->common, &options->batch.arena, &database, &err) != STATUS_OK) {
+    return fail(&options->common, &err);
+  }
+  struct rows *rows = open_rows(&options->common, "nothing was measured");
+  struct joined joined;
+  joined_init(&joined, rows_sink(rows), options->common.format != ROW_TABLE);
+  struct run_request request = {
+      .common = &options->common,
+      .database = database,
+      .tag = options->tag,
+      .only = options->batch.only,
+      .command_line = command_line,
+      .interrupted = watch_interrupts(),
+      .result = &joined.sink,
+  };
+  int code =
+      options->resume != NULL ? run_resume(options, &request) : run_batch(options, batch, &request);
+  if (joined_end(&joined, &err) != STATUS_OK) {
+    code = worse(code, fail(&options->common, &err));
+  }
+  rows_free(rows);
+  return code;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+  struct run_options options = {0};
+  struct arena arena = {0};
+  const char *command_line = quote_command_line(&arena, argc, argv);
+  cli_parse(verb, argc, argv, &options);
+  struct batch batch;
+  int code = batch_read(&options.common, &options.batch, &batch);
+  if (code == EXIT_DONE) {
+    code = options.dry_run ? show_plans(&options, &batch)
+                           : run_with_database(&options, &batch, command_line);
+  }
+  batch_fini(&batch);
+  batch_options_fini(&options.batch);
+  arena_fini(&arena);
+  return code;
+}
+
+const struct verb VERB_RUN = {
+    .name = "run",
+    .arguments = "FILE...",
+    .summary = "measure scenarios and record every trial",
+    .doc =
+        "FILE is a scenario, a folder of them, or the name of a shipped one; each is a run of its "
+        "own. Nothing is measured while any of them has a mistake. The first Ctrl-C ends after "
+        "the case that is being measured, the second at once; --resume goes on from there.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_SCENARIOS,
+    .main = run,
+};

@@ -1,0 +1,52 @@
+/* haul show NAME: a shipped scenario's text, as a start for one's own. */
+#include "runner/cli/source.h"
+#include "runner/cli/verbs.h"
+#include "scenarios/scenarios.h"
+
+struct show_options {
+  struct common_options common;
+  const char *name;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct show_options *options = state->input;
+  switch (key) {
+  case ARGP_KEY_ARG:
+    if (options->name != NULL) {
+      return ARGP_ERR_UNKNOWN;
+    }
+    options->name = arg;
+    return 0;
+  case ARGP_KEY_NO_ARGS:
+    argp_error(state, "which scenario? haul list scenarios shows what there is");
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int show(const struct verb *verb, int argc, char **argv) {
+  struct show_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  const struct embedded_file *file = scenarios_find(options.name);
+  if (file == NULL) {
+    struct arena arena = {0};
+    const char *meant = sources_nearest(&arena, options.name);
+    say_error(&options.common, "no shipped scenario '%s'%s%s%s; haul list scenarios shows them all",
+              options.name, meant != NULL ? ": did you mean '" : "", meant != NULL ? meant : "",
+              meant != NULL ? "'?" : "");
+    arena_fini(&arena);
+    return EXIT_USAGE;
+  }
+  fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
+  return EXIT_DONE;
+}
+
+const struct verb VERB_SHOW = {
+    .name = "show",
+    .arguments = "NAME",
+    .summary = "print a shipped scenario, as a start for one's own",
+    .parse = parse,
+    .argument_kind = ARGUMENTS_SCENARIOS,
+    .main = show,
+};

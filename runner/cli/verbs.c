@@ -1,0 +1,104 @@
+/* The table of verbs, haul --help, and picking the verb. */
+#include "runner/cli/verbs.h"
+
+#include "runner/record/database.h"
+#include "schema/scenario/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct verb *const VERBS[] = {
+    &VERB_RUN,  &VERB_PLAN,  &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV,
+    &VERB_LIST, &VERB_QUERY, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
+};
+
+const struct verb *verb_find(const char *name) {
+  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    if (strcmp((*verb)->name, name) == 0) {
+      return *verb;
+    }
+  }
+  return NULL;
+}
+
+static void print_help(FILE *stream) {
+  fprintf(stream, "Usage: haul VERB [OPTION...] [ARGUMENT...]\n"
+                  "Measures how data moves inside a GPU machine.\n\n");
+  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    char head[64];
+    snprintf(head, sizeof head, "%s %s", (*verb)->name,
+             (*verb)->arguments != NULL ? (*verb)->arguments : "");
+    fprintf(stream, "  %-34s %s\n", head, (*verb)->summary);
+  }
+  fprintf(stream,
+          "\n"
+          "  haul VERB --help                   options of a verb\n"
+          "  haul --version                     version of haul and of its parts\n"
+          "\n"
+          "To begin: haul run quick\n"
+          "\n"
+          "Exit codes: 0 done; 2 the command line or a scenario is wrong; 3 nothing could be\n"
+          "measured, or a case failed, crashed, hung or was corrupt; 130 interrupted.\n");
+}
+
+void cli_version(FILE *stream) {
+  fprintf(stream, "haul %s\n%s\nSQLite %s\n", HAUL_VERSION,
+#ifdef HAUL_CUDA_VERSION
+          "CUDA Toolkit " HAUL_CUDA_VERSION,
+#else
+          "without CUDA",
+#endif
+          sqlite3_libversion());
+}
+
+static int unknown_verb(const char *name) {
+  const struct common_options plain = {0};
+  if (name[0] == '-') {
+    say_error(&plain, "unknown option '%s': options of a verb follow it; see haul --help", name);
+    return EXIT_USAGE;
+  }
+  struct nearest nearest = nearest_start(name);
+  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    nearest_offer(&nearest, (*verb)->name);
+  }
+  if (nearest.word != NULL) {
+    say_error(&plain, "unknown verb '%s': did you mean '%s'? See haul --help", name, nearest.word);
+  } else {
+    say_error(&plain, "unknown verb '%s'; see haul --help", name);
+  }
+  return EXIT_USAGE;
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv) {
+  char name[64];
+  snprintf(name, sizeof name, "haul %s", verb->name);
+  argv[0] = name; /* what usage lines and mistakes begin with */
+  return verb->main(verb, argc, argv);
+}
+
+int cli_main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return EXIT_USAGE;
+  }
+  const char *first = argv[1];
+  if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+    cli_version(stdout);
+    return EXIT_DONE;
+  }
+  bool help_word = strcmp(first, "help") == 0;
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help_word && argc == 2)) {
+    print_help(stdout);
+    return EXIT_DONE;
+  }
+  const struct verb *verb = verb_find(help_word ? argv[2] : first);
+  if (verb == NULL) {
+    return unknown_verb(help_word ? argv[2] : first);
+  }
+  if (help_word) {
+    char help[] = "--help";
+    char *help_argv[] = {argv[1], help, NULL};
+    return run_verb(verb, 2, help_argv);
+  }
+  return run_verb(verb, argc - 1, argv + 1);
+}
