@@ -159,9 +159,9 @@ static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterat
     }
     return;
   }
-  while (!atomic_load_explicit(state->stop, memory_order_relaxed)) {
+  do {
     state->loop->copy(state->target + begin, state->source + begin, end - begin);
-  }
+  } while (!atomic_load_explicit(state->stop, memory_order_relaxed));
 }
 
 static enum status execute(struct flow_run *run, uint32_t iterations, struct host_start *start,

@@ -1,0 +1,190 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/host/numa.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct machine real = {.node_count = 1};
+static struct machine simulated = {
+    .simulated = true, .node_count = 3, .nodes = {{.number = 0}, {.number = 1}, {.number = 7}}};
+
+/* The lowest node that this process has processors on. */
+static int32_t home_node(void) {
+  int cpu = 0;
+  for (int32_t node = 0; node < MACHINE_NODES_MAX; node++) {
+    if (numa_node_cpus(&real, node, &cpu, 1) == 1) {
+      return node;
+    }
+  }
+  fail_msg("no node has a processor");
+  return -1;
+}
+
+static unsigned char *map_pages(size_t size_bytes) {
+  unsigned char *pages =
+      mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  return pages;
+}
+
+static void nodes_of_a_real_machine_are_themselves(void **state) {
+  (void)state;
+  struct error err;
+  int found = -1;
+  int32_t node = home_node();
+  assert_int_equal(numa_real_node(&real, node, &found, &err), STATUS_OK);
+  assert_int_equal(found, node);
+  assert_int_equal(numa_real_node(&real, 5000, &found, &err), STATUS_NOT_FOUND);
+  assert_non_null(strstr(err.message, "5000"));
+  assert_int_equal(numa_real_node(&real, -1, &found, &err), STATUS_NOT_FOUND);
+}
+
+static void nodes_of_a_simulated_machine_stand_for_real_ones(void **state) {
+  (void)state;
+  struct error err;
+  int cpus[NUMA_CPUS_MAX];
+  for (size_t i = 0; i < 3; i++) {
+    int found = -1;
+    int32_t node = simulated.nodes[i].number;
+    assert_int_equal(numa_real_node(&simulated, node, &found, &err), STATUS_OK);
+    assert_true(found >= 0);
+    assert_int_equal(numa_node_cpus(&simulated, node, cpus, NUMA_CPUS_MAX),
+                     numa_node_cpus(&real, found, cpus, NUMA_CPUS_MAX));
+  }
+  int found = -1;
+  assert_int_equal(numa_real_node(&simulated, 2, &found, &err), STATUS_NOT_FOUND);
+}
+
+static void processors_of_a_node_are_those_we_may_use(void **state) {
+  (void)state;
+  int cpus[NUMA_CPUS_MAX];
+  size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
+  cpu_set_t allowed;
+  assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(CPU_ISSET((size_t)cpus[i], &allowed));
+    assert_true(i == 0 || cpus[i] > cpus[i - 1]);
+  }
+  assert_int_equal(numa_node_cpus(&real, 5000, cpus, NUMA_CPUS_MAX), 0);
+  assert_int_equal(numa_node_cpus(&real, home_node(), cpus, 1), 1);
+}
+
+static void a_bound_thread_is_restored(void **state) {
+  (void)state;
+  cpu_set_t before;
+  cpu_set_t after;
+  struct numa_binding binding;
+  struct error err;
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  assert_int_equal(numa_bind_thread(&real, home_node(), &binding, &err), STATUS_OK);
+  int cpus[NUMA_CPUS_MAX];
+  size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
+  assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+  assert_int_equal(CPU_COUNT(&after), count);
+  numa_restore_thread(&binding);
+  assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+  assert_true(CPU_EQUAL(&before, &after));
+
+  assert_int_equal(numa_bind_thread(&real, 5000, &binding, &err), STATUS_NOT_FOUND);
+  numa_restore_thread(&binding);
+  assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+  assert_true(CPU_EQUAL(&before, &after));
+}
+
+/* Where the kernel denies it, it must be said and nothing else. */
+static bool is_denied(enum status status) {
+  return status == STATUS_DENIED || status == STATUS_UNSUPPORTED;
+}
+
+static void touched_pages_are_where_they_were_bound(void **state) {
+  (void)state;
+  const size_t size = (size_t)40 << 20;
+  unsigned char *pages = map_pages(size);
+  struct error err = {0};
+  int32_t node = home_node();
+  enum status status = numa_bind_memory(&real, pages, size, node, &err);
+  assert_true(status == STATUS_OK || is_denied(status));
+  assert_int_equal(numa_touch_memory(&real, pages, size, 4096, node, &err), STATUS_OK);
+  unsigned char resident[1];
+  for (size_t at = 0; at < size; at += (size_t)1 << 20) {
+    assert_int_equal(mincore(pages + at, 4096, resident), 0);
+    assert_int_equal(resident[0] & 1, 1);
+  }
+  status = numa_verify_memory(&real, pages, size, node, &err);
+  assert_true(status == STATUS_OK || is_denied(status));
+  (void)munmap(pages, size);
+}
+
+static void touching_keeps_what_pages_hold(void **state) {
+  (void)state;
+  const size_t size = 5 * 4096;
+  unsigned char *pages = map_pages(size);
+  struct error err;
+  for (size_t i = 0; i < size; i++) {
+    pages[i] = (unsigned char)(i * 7);
+  }
+  assert_int_equal(numa_touch_memory(&real, pages, size, 4096, home_node(), &err), STATUS_OK);
+  for (size_t i = 0; i < size; i++) {
+    assert_int_equal(pages[i], (unsigned char)(i * 7));
+  }
+  (void)munmap(pages, size);
+}
+
+static void pages_that_nobody_touched_are_not_verified(void **state) {
+  (void)state;
+  unsigned char *pages = map_pages(16 * 4096);
+  struct error err;
+  enum status status = numa_verify_memory(&real, pages, 16 * 4096, home_node(), &err);
+  assert_true(is_denied(status));
+  assert_true(strlen(err.message) > 0);
+  (void)munmap(pages, 16 * 4096);
+}
+
+static void touching_what_is_not_mapped_is_an_error(void **state) {
+  (void)state;
+  unsigned char *pages = map_pages(4096);
+  (void)munmap(pages, 4096);
+  void *guard = mmap(pages, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  assert_ptr_not_equal(guard, MAP_FAILED);
+#ifdef MADV_POPULATE_WRITE
+  struct error err;
+  if (madvise(pages, 4096, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+    assert_int_not_equal(numa_touch_memory(&real, pages, 4096, 4096, home_node(), &err), STATUS_OK);
+  }
+#endif
+  (void)munmap(guard, 4096);
+}
+
+static void more_memory_than_there_is_is_refused_beforehand(void **state) {
+  (void)state;
+  struct error err;
+  assert_int_equal(numa_check_available(&real, home_node(), 4096, &err), STATUS_OK);
+  assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, &err),
+                   STATUS_NO_MEMORY);
+  assert_non_null(strstr(err.message, "1048576TiB"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nodes_of_a_real_machine_are_themselves),
+      cmocka_unit_test(nodes_of_a_simulated_machine_stand_for_real_ones),
+      cmocka_unit_test(processors_of_a_node_are_those_we_may_use),
+      cmocka_unit_test(a_bound_thread_is_restored),
+      cmocka_unit_test(touched_pages_are_where_they_were_bound),
+      cmocka_unit_test(touching_keeps_what_pages_hold),
+      cmocka_unit_test(pages_that_nobody_touched_are_not_verified),
+      cmocka_unit_test(touching_what_is_not_mapped_is_an_error),
+      cmocka_unit_test(more_memory_than_there_is_is_refused_beforehand),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
