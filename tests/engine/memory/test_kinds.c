@@ -1,0 +1,162 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/host/numa.h"
+#include "engine/memory/memory.h"
+#include "engine/memory/pages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct machine machine = {.node_count = 1};
+static const struct memory_context context = {.machine = &machine};
+
+/* The lowest node that this process has processors on. */
+static int32_t home_node(void) {
+  int cpu = 0;
+  int32_t node = 0;
+  while (node < MACHINE_NODES_MAX && numa_node_cpus(&machine, node, &cpu, 1) == 0) {
+    node++;
+  }
+  return node;
+}
+
+static struct buffer wanted(enum memory_kind kind, uint64_t size_bytes) {
+  return (struct buffer){
+      .endpoint = {.place = PLACE_NUMA, .index = home_node(), .memory = kind},
+      .size_bytes = size_bytes,
+  };
+}
+
+static void every_entry_is_complete_and_in_its_place(void **state) {
+  (void)state;
+  for (int kind = 0; kind < memory_kind_word_count; kind++) {
+    const struct memory_ops *ops = memory_kinds[kind];
+    if (ops == NULL) {
+      continue;
+    }
+    assert_int_equal(ops->kind, kind);
+    assert_non_null(ops->allocate);
+    assert_non_null(ops->release);
+    assert_non_null(ops->help);
+    assert_int_equal(ops->place, kind == MEMORY_DEVICE ? PLACE_GPU : PLACE_NUMA);
+  }
+  assert_non_null(memory_kinds[MEMORY_PAGEABLE]);
+  assert_non_null(memory_kinds[MEMORY_HUGE]);
+  assert_null(memory_kinds[MEMORY_MANAGED]);
+#ifdef HAUL_CUDA
+  assert_non_null(memory_kinds[MEMORY_PINNED]);
+  assert_non_null(memory_kinds[MEMORY_DEVICE]);
+#else
+  assert_null(memory_kinds[MEMORY_PINNED]);
+  assert_null(memory_kinds[MEMORY_DEVICE]);
+#endif
+}
+
+static void check_usable(struct buffer *buffer) {
+  assert_non_null(buffer->host);
+  assert_true(buffer->mapped_bytes >= buffer->size_bytes);
+  assert_int_equal((uintptr_t)buffer->host % 4096, 0);
+  for (uint64_t at = 0; at < buffer->size_bytes; at += 4096) {
+    assert_int_equal(buffer->host[at], 0);
+    buffer->host[at] = 1;
+  }
+  buffer->host[buffer->size_bytes - 1] = 1;
+  /* Either the kernel said so, or the note says why nobody knows. */
+  assert_true(buffer->placement_verified || strstr(buffer->note, "not verified") != NULL);
+}
+
+static void pageable_memory_is_placed_and_usable(void **state) {
+  (void)state;
+  static const uint64_t sizes[] = {1, 4095, 4097, (UINT64_C(3) << 20) + 5, UINT64_C(64) << 20};
+  const struct memory_ops *ops = memory_kinds[MEMORY_PAGEABLE];
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    struct buffer buffer = wanted(MEMORY_PAGEABLE, sizes[i]);
+    struct error err = {0};
+    if (ops->allocate(&context, &buffer, &err) != STATUS_OK) {
+      fail_msg("%s", err.message);
+    }
+    check_usable(&buffer);
+    ops->release(&context, &buffer);
+    assert_null(buffer.host);
+  }
+}
+
+static void a_size_that_cannot_be_had_is_no_memory(void **state) {
+  (void)state;
+  static const uint64_t sizes[] = {UINT64_C(1) << 45, UINT64_C(1) << 60, UINT64_MAX};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (int kind = 0; kind < memory_kind_word_count; kind++) {
+      if (memory_kinds[kind] == NULL || memory_kinds[kind]->needs_cuda) {
+        continue;
+      }
+      struct buffer buffer = wanted((enum memory_kind)kind, sizes[i]);
+      struct error err = {0};
+      assert_int_equal(memory_kinds[kind]->allocate(&context, &buffer, &err), STATUS_NO_MEMORY);
+      assert_true(strlen(err.message) > 0);
+      assert_null(buffer.host);
+    }
+  }
+}
+
+static void an_absent_node_is_not_found(void **state) {
+  (void)state;
+  struct buffer buffer = wanted(MEMORY_PAGEABLE, 4096);
+  buffer.endpoint.index = 5000;
+  struct error err = {0};
+  assert_int_equal(memory_kinds[MEMORY_PAGEABLE]->allocate(&context, &buffer, &err),
+                   STATUS_NOT_FOUND);
+  assert_null(buffer.host);
+}
+
+static void huge_memory_is_huge_or_refused_with_the_reason(void **state) {
+  (void)state;
+  const struct memory_ops *ops = memory_kinds[MEMORY_HUGE];
+  struct buffer buffer = wanted(MEMORY_HUGE, (UINT64_C(9) << 20) + 1);
+  struct error err = {0};
+  enum status status = ops->allocate(&context, &buffer, &err);
+  if (status == STATUS_UNSUPPORTED) {
+    assert_non_null(strstr(err.message, "2 MiB pages"));
+    assert_null(buffer.host);
+    print_message("%s\n", err.message);
+    skip();
+  }
+  assert_int_equal(status, STATUS_OK);
+  print_message("%s\n", buffer.note);
+  assert_int_equal(buffer.mapped_bytes, UINT64_C(10) << 20);
+  assert_int_equal((uintptr_t)buffer.host % PAGES_HUGE_BYTES, 0);
+  assert_true(strstr(buffer.note, "transparent 2 MiB pages") != NULL ||
+              strstr(buffer.note, "reserved 2 MiB pages") != NULL);
+  check_usable(&buffer);
+  ops->release(&context, &buffer);
+}
+
+static void notes_are_joined_and_never_too_long(void **state) {
+  (void)state;
+  struct buffer buffer = {0};
+  buffer_add_note(&buffer, "first %d", 1);
+  buffer_add_note(&buffer, "second");
+  assert_string_equal(buffer.note, "first 1; second");
+  for (int i = 0; i < 50; i++) {
+    buffer_add_note(&buffer, "another note of some length");
+  }
+  assert_int_equal(strlen(buffer.note), BUFFER_NOTE_MAX - 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_entry_is_complete_and_in_its_place),
+      cmocka_unit_test(pageable_memory_is_placed_and_usable),
+      cmocka_unit_test(a_size_that_cannot_be_had_is_no_memory),
+      cmocka_unit_test(an_absent_node_is_not_found),
+      cmocka_unit_test(huge_memory_is_huge_or_refused_with_the_reason),
+      cmocka_unit_test(notes_are_joined_and_never_too_long),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/memory/pool.h"
+
+#include <stdlib.h>
+
+static const uint64_t MIB = UINT64_C(1) << 20;
+
+/* Kinds that count, with a budget of bytes a place (host, GPU 0, GPU 1). */
+static struct {
+  uint64_t budget_bytes[3];
+  int allocated;
+  int released;
+  uint64_t last_released_bytes;
+  bool broken;
+} fake;
+
+static uint64_t *budget(const struct buffer *buffer) {
+  return &fake.budget_bytes[buffer->endpoint.place == PLACE_NUMA ? 0 : 1 + buffer->endpoint.index];
+}
+
+static enum status fake_allocate(const struct memory_context *context, struct buffer *buffer,
+                                 struct error *err) {
+  (void)context;
+  if (fake.broken) {
+    return error_set(err, STATUS_CUDA, "broken on purpose");
+  }
+  if (buffer->size_bytes > *budget(buffer)) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory on purpose");
+  }
+  *budget(buffer) -= buffer->size_bytes;
+  buffer->host = malloc(1);
+  fake.allocated++;
+  return STATUS_OK;
+}
+
+static void fake_release(const struct memory_context *context, struct buffer *buffer) {
+  (void)context;
+  *budget(buffer) += buffer->size_bytes;
+  fake.last_released_bytes = buffer->size_bytes;
+  fake.released++;
+  free(buffer->host);
+}
+
+static const struct memory_ops fake_pageable = {.kind = MEMORY_PAGEABLE,
+                                                .place = PLACE_NUMA,
+                                                .allocate = fake_allocate,
+                                                .release = fake_release};
+static const struct memory_ops fake_pinned = {.kind = MEMORY_PINNED,
+                                              .place = PLACE_NUMA,
+                                              .needs_cuda = true,
+                                              .allocate = fake_allocate,
+                                              .release = fake_release};
+static const struct memory_ops fake_device = {
+    .kind = MEMORY_DEVICE, .place = PLACE_GPU, .allocate = fake_allocate, .release = fake_release};
+static const struct memory_ops *const kinds[memory_kind_word_count] = {
+    [MEMORY_PAGEABLE] = &fake_pageable,
+    [MEMORY_PINNED] = &fake_pinned,
+    [MEMORY_DEVICE] = &fake_device,
+};
+
+static struct machine machine = {.cuda_state = "no driver on purpose"};
+static const struct memory_context context = {.machine = &machine};
+static const struct endpoint node0 = {.place = PLACE_NUMA, .memory = MEMORY_PAGEABLE};
+static const struct endpoint node1 = {.place = PLACE_NUMA, .index = 1, .memory = MEMORY_PAGEABLE};
+static const struct endpoint gpu0 = {.place = PLACE_GPU, .memory = MEMORY_DEVICE};
+static const struct endpoint gpu1 = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE};
+
+static int set_up(void **state) {
+  memset(&fake, 0, sizeof fake);
+  for (size_t i = 0; i < 3; i++) {
+    fake.budget_bytes[i] = 1000 * MIB;
+  }
+  *state = pool_new(&context, kinds);
+  return *state == NULL;
+}
+
+/* Whatever a test did, everything allocated is released once. */
+static int tear_down(void **state) {
+  pool_free(*state);
+  return fake.allocated != fake.released || fake.budget_bytes[0] != 1000 * MIB ||
+         fake.budget_bytes[1] != 1000 * MIB || fake.budget_bytes[2] != 1000 * MIB;
+}
+
+static const struct buffer *take(struct pool *pool, const struct endpoint *endpoint,
+                                 uint64_t size_bytes) {
+  const struct buffer *buffer = NULL;
+  struct error err = {0};
+  if (pool_take(pool, endpoint, size_bytes, &buffer, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  assert_true(buffer->size_bytes >= size_bytes);
+  return buffer;
+}
+
+static void a_buffer_given_back_is_taken_again(void **state) {
+  struct pool *pool = *state;
+  const struct buffer *first = take(pool, &node0, 10 * MIB);
+  const struct buffer *second = take(pool, &node0, 10 * MIB);
+  assert_ptr_not_equal(first, second);
+  assert_int_equal(fake.allocated, 2);
+  pool_give_back_all(pool);
+  (void)take(pool, &node0, 10 * MIB);
+  (void)take(pool, &node0, 1 * MIB);
+  assert_int_equal(fake.allocated, 2);
+  (void)take(pool, &node0, 1 * MIB);
+  assert_int_equal(fake.allocated, 3);
+}
+
+static void buffers_stay_where_they_are_while_the_pool_grows(void **state) {
+  struct pool *pool = *state;
+  const struct buffer *buffers[40];
+  for (uint64_t i = 0; i < 40; i++) {
+    buffers[i] = take(pool, &node0, i + 1);
+  }
+  for (uint64_t i = 0; i < 40; i++) {
+    assert_int_equal(buffers[i]->size_bytes, i + 1);
+  }
+}
+
+static void other_endpoints_do_not_share(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, MIB);
+  (void)take(pool, &gpu0, MIB);
+  pool_give_back_all(pool);
+  assert_int_equal(take(pool, &node1, MIB)->endpoint.index, 1);
+  assert_int_equal(take(pool, &gpu1, MIB)->endpoint.index, 1);
+  assert_int_equal(fake.allocated, 4);
+}
+
+static void much_larger_buffers_are_left_alone(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, 400 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &node0, 99 * MIB); /* more than 4 times and more than 64 MiB above */
+  assert_int_equal(fake.allocated, 2);
+  pool_give_back_all(pool);
+  assert_int_equal(take(pool, &node0, 100 * MIB)->size_bytes, 400 * MIB);
+  assert_int_equal(take(pool, &node0, 36 * MIB)->size_bytes, 99 * MIB);
+  assert_int_equal(fake.allocated, 2);
+}
+
+static void the_smallest_that_fits_is_taken(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, 30 * MIB);
+  (void)take(pool, &node0, 20 * MIB);
+  (void)take(pool, &node0, 25 * MIB);
+  pool_give_back_all(pool);
+  assert_int_equal(take(pool, &node0, 18 * MIB)->size_bytes, 20 * MIB);
+  assert_int_equal(take(pool, &node0, 18 * MIB)->size_bytes, 25 * MIB);
+}
+
+static void free_buffers_make_room_largest_first(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &gpu0, 300 * MIB);
+  (void)take(pool, &gpu0, 400 * MIB);
+  (void)take(pool, &gpu1, 800 * MIB);
+  (void)take(pool, &node0, 900 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &gpu0, 500 * MIB);
+  assert_int_equal(fake.released, 1);
+  assert_int_equal(fake.last_released_bytes, 400 * MIB);
+  assert_int_equal(fake.budget_bytes[2], 200 * MIB); /* GPU 1 and the host keep theirs */
+  assert_int_equal(fake.budget_bytes[0], 100 * MIB);
+}
+
+static void a_taken_buffer_is_never_released_for_another(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, 600 * MIB);
+  const struct buffer *buffer = NULL;
+  struct error err;
+  assert_int_equal(pool_take(pool, &node1, 600 * MIB, &buffer, &err), STATUS_NO_MEMORY);
+  assert_null(buffer);
+  assert_int_equal(fake.released, 0);
+  pool_give_back_all(pool);
+  (void)take(pool, &node1, 600 * MIB);
+}
+
+static void another_error_releases_nothing(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, MIB);
+  pool_give_back_all(pool);
+  fake.broken = true;
+  const struct buffer *buffer = NULL;
+  struct error err;
+  assert_int_equal(pool_take(pool, &gpu0, MIB, &buffer, &err), STATUS_CUDA);
+  assert_int_equal(fake.released, 0);
+}
+
+static void trimming_leaves_what_is_taken(void **state) {
+  struct pool *pool = *state;
+  (void)take(pool, &node0, 10 * MIB);
+  (void)take(pool, &node0, 20 * MIB);
+  pool_give_back_all(pool);
+  const struct buffer *kept = take(pool, &node0, 20 * MIB);
+  pool_trim(pool);
+  assert_int_equal(fake.released, 1);
+  assert_int_equal(fake.last_released_bytes, 10 * MIB);
+  assert_int_equal(kept->size_bytes, 20 * MIB);
+}
+
+static void kinds_that_cannot_be_say_why(void **state) {
+  struct pool *pool = *state;
+  const struct buffer *buffer = NULL;
+  struct error err;
+  struct endpoint endpoint = {.place = PLACE_GPU, .memory = MEMORY_MANAGED};
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_UNSUPPORTED);
+  assert_non_null(strstr(err.message, "managed"));
+  endpoint = (struct endpoint){.place = PLACE_GPU, .memory = MEMORY_PAGEABLE};
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "GPU"));
+  endpoint = (struct endpoint){.place = PLACE_NUMA, .memory = MEMORY_PINNED};
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_UNSUPPORTED);
+  assert_non_null(strstr(err.message, "no driver on purpose"));
+  assert_null(buffer);
+}
+
+#define POOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      POOL_TEST(a_buffer_given_back_is_taken_again),
+      POOL_TEST(buffers_stay_where_they_are_while_the_pool_grows),
+      POOL_TEST(other_endpoints_do_not_share),
+      POOL_TEST(much_larger_buffers_are_left_alone),
+      POOL_TEST(the_smallest_that_fits_is_taken),
+      POOL_TEST(free_buffers_make_room_largest_first),
+      POOL_TEST(a_taken_buffer_is_never_released_for_another),
+      POOL_TEST(another_error_releases_nothing),
+      POOL_TEST(trimming_leaves_what_is_taken),
+      POOL_TEST(kinds_that_cannot_be_say_why),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
