@@ -1,0 +1,348 @@
+#include "runner/render/plan.h"
+
+#include "engine/base/units.h"
+#include "runner/render/plan_json.h"
+#include "runner/render/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 16, NAMES_SHOWN_MAX = 2, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
+
+/* What the columns of the whole table need. */
+struct table_shape {
+  bool settings; /* a case has axes that path and size do not show */
+  bool flows;    /* a case has several flows */
+  bool peak;     /* a case has a known peak */
+};
+
+/* The part of a name between path and size: its axes. */
+static void append_settings(const struct plan_case *c, struct strbuf *text) {
+  const char *rest = c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path);
+  for (bool first = true; *rest == '/';) {
+    const size_t length = strcspn(rest + 1, "/");
+    const char *part = rest + 1;
+    if (memchr(part, '=', length) != NULL) {
+      strbuf_append(text, first ? "" : " ");
+      strbuf_append_n(text, part, length);
+      first = false;
+    }
+    rest = part + length;
+  }
+}
+
+static const struct flow *first_flow(const struct plan_case *c) {
+  return c->bench.flow_count > 0 ? &c->bench.flows[0] : NULL;
+}
+
+/* Bytes of a measured flow; 0 where they differ. */
+static uint64_t common_size(const struct plan_case *c) {
+  uint64_t size_bytes = 0;
+  for (uint32_t i = 0; i < c->bench.flow_count; i++) {
+    const struct flow *flow = &c->bench.flows[i];
+    if (flow->role == FLOW_MEASURED) {
+      if (size_bytes != 0 && flow->size_bytes != size_bytes) {
+        return 0;
+      }
+      size_bytes = flow->size_bytes;
+    }
+  }
+  return size_bytes;
+}
+
+static const char *common_method(const struct plan_case *c) {
+  const struct flow *first = first_flow(c);
+  if (first == NULL) {
+    return NULL;
+  }
+  for (uint32_t i = 1; i < c->bench.flow_count; i++) {
+    if (c->bench.flows[i].role == FLOW_MEASURED && c->bench.flows[i].method != first->method) {
+      return "mixed";
+    }
+  }
+  return method_text(first->method);
+}
+
+static struct table_shape shape_of(const struct plan *plan) {
+  struct table_shape shape = {false, false, false};
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct plan_case *c = &plan->cases[i];
+    if (c->skip_reason == NULL) {
+      struct strbuf settings;
+      strbuf_init(&settings, TEXT_MAX);
+      append_settings(c, &settings);
+      shape.settings = shape.settings || settings.length > 0;
+      shape.flows = shape.flows || c->bench.flow_count > 1;
+      shape.peak = shape.peak || c->bench.peak_bytes_per_second > 0;
+      strbuf_fini(&settings);
+    }
+  }
+  return shape;
+}
+
+static enum status table_row(const struct plan_case *c, const struct table_shape *shape,
+                             const struct row_sink *sink, struct error *err) {
+  struct cell cells[COLUMNS_MAX];
+  size_t count = 0;
+  char size[UNITS_TEXT_MAX] = "";
+  char time[UNITS_TEXT_MAX];
+  struct strbuf settings;
+  strbuf_init(&settings, TEXT_MAX);
+  if (common_size(c) > 0) {
+    units_format_size(common_size(c), size);
+  }
+  units_format_duration_short(c->estimate_ns, time);
+  append_settings(c, &settings);
+  cells[count++] = cell_text(c->bench.block);
+  cells[count++] = cell_text(c->bench.path);
+  cells[count++] = cell_text(size);
+  if (shape->settings) {
+    cells[count++] = cell_text(settings.text);
+  }
+  cells[count++] = cell_text(common_method(c));
+  if (shape->flows) {
+    cells[count++] = cell_integer(c->bench.flow_count);
+  }
+  if (shape->peak) {
+    const double gbps = (double)c->bench.peak_bytes_per_second / 1e9;
+    cells[count++] = gbps > 0 ? cell_real(gbps) : cell_null();
+    cells[count++] = gbps > 0 ? cell_text(limit_text(c->bench.limit)) : cell_null();
+  }
+  cells[count++] = cell_text(time);
+  enum status status = sink->row(sink->context, cells, err);
+  strbuf_fini(&settings);
+  return status;
+}
+
+static enum status print_cases(const struct plan *plan, const struct row_sink *sink,
+                               struct error *err) {
+  const struct table_shape shape = shape_of(plan);
+  const char *columns[COLUMNS_MAX];
+  size_t count = 0;
+  columns[count++] = "block";
+  columns[count++] = "path";
+  columns[count++] = "size";
+  if (shape.settings) {
+    columns[count++] = "settings";
+  }
+  columns[count++] = "method";
+  if (shape.flows) {
+    columns[count++] = "flows";
+  }
+  if (shape.peak) {
+    columns[count++] = "peak GB/s";
+    columns[count++] = "limit";
+  }
+  columns[count++] = "time";
+  enum status status = sink->begin(sink->context, columns, count, err);
+  for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
+    if (plan->cases[i].skip_reason == NULL) {
+      status = table_row(&plan->cases[i], &shape, sink, err);
+    }
+  }
+  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+}
+
+/* ---- below the table ---- */
+
+static void append_escaped(struct strbuf *text, const char *value) {
+  text_escape(text, value, strlen(value), ESCAPE_TERMINAL);
+}
+
+/* Every case with that reason, from the first that has it. */
+static void append_skip_group(const struct plan *plan, size_t first, struct strbuf *text) {
+  const char *reason = plan->cases[first].skip_reason;
+  size_t count = 0;
+  struct strbuf names;
+  strbuf_init(&names, TEXT_MAX);
+  for (size_t i = first; i < plan->case_count; i++) {
+    const struct plan_case *c = &plan->cases[i];
+    if (c->skip_reason != NULL && strcmp(c->skip_reason, reason) == 0) {
+      if (count < NAMES_SHOWN_MAX) {
+        strbuf_append(&names, count > 0 ? ", " : "");
+        append_escaped(&names, c->bench.name);
+      }
+      count++;
+    }
+  }
+  strbuf_printf(text, "%6zu  ", count);
+  append_escaped(text, reason);
+  strbuf_printf(text, "\n        %s", names.text);
+  if (count > NAMES_SHOWN_MAX) {
+    strbuf_printf(text, " and %zu more", count - NAMES_SHOWN_MAX);
+  }
+  strbuf_append(text, "\n");
+  strbuf_fini(&names);
+}
+
+/* True when no case before has the same reason. Reasons of different cases are few or, in a large
+ * plan, mostly those of the cases just before: look back from there. */
+static bool is_first_of_its_reason(const struct plan *plan, size_t at) {
+  for (size_t i = at; i-- > 0;) {
+    const char *other = plan->cases[i].skip_reason;
+    if (other != NULL && strcmp(other, plan->cases[at].skip_reason) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void append_skipped(const struct plan *plan, struct strbuf *text) {
+  if (plan->skip_count == 0) {
+    return;
+  }
+  strbuf_printf(text, "\nSkipped: %zu\n", plan->skip_count);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    if (plan->cases[i].skip_reason != NULL && is_first_of_its_reason(plan, i)) {
+      append_skip_group(plan, i, text);
+    }
+  }
+}
+
+static void append_duplicates(const struct plan *plan, struct strbuf *text) {
+  if (plan->duplicate_count == 0) {
+    return;
+  }
+  strbuf_printf(text, "\nMeasured once, as the same measurement: %zu\n", plan->duplicate_count);
+  for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
+    strbuf_append(text, "        ");
+    append_escaped(text, plan->duplicates[i].name);
+    strbuf_append(text, " is ");
+    append_escaped(text, plan->duplicates[i].same_as);
+    strbuf_append(text, "\n");
+  }
+  if (plan->duplicate_count > DUPLICATES_SHOWN_MAX) {
+    strbuf_printf(text, "        and %zu more\n", plan->duplicate_count - DUPLICATES_SHOWN_MAX);
+  }
+}
+
+static void append_bytes(struct strbuf *text, uint64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = (double)bytes;
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+    value /= 1024;
+    unit++;
+  }
+  strbuf_printf(text, "%.3g %s", value, units[unit]);
+}
+
+static void append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
+  const size_t measured = plan->case_count - plan->skip_count;
+  char time[UNITS_TEXT_MAX];
+  strbuf_printf(text, "\n%zu case%s", measured, measured == 1 ? "" : "s");
+  if (plan->skip_count > 0) {
+    strbuf_printf(text, ", %zu skipped", plan->skip_count);
+  }
+  units_format_duration_short(plan->estimate_ns, time);
+  strbuf_printf(text, "; about %s", time);
+  if (processes > 1) {
+    units_format_duration_short(plan->estimate_ns * processes, time);
+    strbuf_printf(text, " a process, %s for %u processes", time, processes);
+  }
+  if (plan->host_bytes > 0) {
+    strbuf_append(text, "; at most ");
+    append_bytes(text, plan->host_bytes);
+    strbuf_append(text, " of host memory");
+  }
+  if (plan->gpu_bytes > 0) {
+    strbuf_append(text, plan->host_bytes > 0 ? " and " : "; at most ");
+    append_bytes(text, plan->gpu_bytes);
+    strbuf_append(text, " on a GPU");
+  }
+  strbuf_append(text, "\n");
+}
+
+static enum status print_below(const struct plan *plan, uint32_t processes, FILE *stream,
+                               struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, TEXT_MAX);
+  append_skipped(plan, &text);
+  append_duplicates(plan, &text);
+  append_totals(plan, processes, &text);
+  errno = 0;
+  const bool failed = fputs(text.text, stream) == EOF || fflush(stream) != 0;
+  const int saved = errno;
+  strbuf_fini(&text);
+  return failed && saved != EPIPE ? error_set_errno(err, saved, "cannot write the plan")
+                                  : STATUS_OK;
+}
+
+/* ---- one row a case ---- */
+
+static enum status print_rows(const struct plan *plan, const struct row_sink *sink,
+                              struct error *err) {
+  static const char *const columns[] = {
+      "case",        "block",      "path",          "axes",     "method",
+      "flows",       "size_bytes", "payload_bytes", "limit",    "peak_bytes_per_second",
+      "estimate_ns", "host_bytes", "gpu_bytes",     "case_key", "skip_reason"};
+  enum { COUNT = sizeof columns / sizeof *columns };
+  enum status status = sink->begin(sink->context, columns, COUNT, err);
+  for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
+    if (sink->enough != NULL && sink->enough(sink->context)) {
+      break;
+    }
+    const struct plan_case *c = &plan->cases[i];
+    const struct bench_case *bench = &c->bench;
+    const uint64_t size_bytes = common_size(c);
+    const struct cell cells[COUNT] = {
+        cell_text(bench->name),
+        cell_text(bench->block),
+        cell_text(bench->path),
+        cell_text(c->axes),
+        cell_text(common_method(c)),
+        cell_integer(bench->flow_count),
+        size_bytes > 0 ? cell_integer((int64_t)size_bytes) : cell_null(),
+        cell_integer((int64_t)bench->payload_bytes),
+        cell_text(limit_text(bench->limit)),
+        bench->peak_bytes_per_second > 0 ? cell_integer((int64_t)bench->peak_bytes_per_second)
+                                         : cell_null(),
+        cell_integer((int64_t)c->estimate_ns),
+        cell_integer((int64_t)c->host_bytes),
+        cell_integer((int64_t)c->gpu_bytes),
+        cell_text(bench->key),
+        cell_text(c->skip_reason),
+    };
+    status = sink->row(sink->context, cells, err);
+  }
+  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+}
+
+static enum status print_for_people(const struct plan *plan, uint32_t processes,
+                                    const struct rows_options *options, struct error *err) {
+  struct rows *rows = rows_new(options);
+  enum status status = STATUS_OK;
+  if (plan->skip_count < plan->case_count) {
+    status = print_cases(plan, rows_sink(rows), err);
+  }
+  if (status == STATUS_OK && !rows_reader_gone(rows)) {
+    status = print_below(plan, processes, options->stream, err);
+  }
+  rows_free(rows);
+  return status;
+}
+
+static enum status print_for_programs(const struct plan *plan, const struct rows_options *options,
+                                      struct error *err) {
+  struct rows *rows = rows_new(options);
+  enum status status = print_rows(plan, rows_sink(rows), err);
+  rows_free(rows);
+  return status;
+}
+
+enum status plan_render(const struct plan *plan, uint32_t processes,
+                        const struct rows_options *options, struct error *err) {
+  switch (options->format) {
+  case ROW_TABLE:
+    return print_for_people(plan, processes, options, err);
+  case ROW_JSON:
+    return plan_render_json(plan, processes, options->stream, err);
+  case ROW_JSONL:
+  case ROW_CSV:
+  case ROW_MD:
+  case row_format_word_count:
+    break;
+  }
+  return print_for_programs(plan, options, err);
+}

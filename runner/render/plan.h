@@ -1,0 +1,19 @@
+/* plan.h - what `haul plan` prints.
+ *
+ *   table  for people: the cases that will be measured, then what is skipped by reason, what is the
+ *          same measurement as another case, and the totals
+ *   json   one object: scenario, machine, totals, and every case with its flows, the skipped ones
+ *          with skip_reason; written as it goes
+ *   others one row a case, the skipped ones with skip_reason, sizes in bytes and times in ns
+ *
+ * Writing fails as in rows.h: a reader that went away is no error. */
+#ifndef HAUL_RUNNER_RENDER_PLAN_H
+#define HAUL_RUNNER_RENDER_PLAN_H
+
+#include "runner/plan/plan.h"
+#include "runner/render/rows.h"
+
+enum status plan_render(const struct plan *plan, uint32_t processes,
+                        const struct rows_options *options, struct error *err) CHECK_RESULT;
+
+#endif

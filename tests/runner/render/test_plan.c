@@ -1,0 +1,162 @@
+/* What `haul plan` prints, of a plan made by hand. */
+#include "runner/plan/builder.h"
+#include "runner/render/plan.h"
+#include "tests/runner/plan/machines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+/* 56 pairs, 56 host-device copies both ways with an axis, one skip for each of two sizes. */
+static struct plan *make_plan(struct machine *machine) {
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  struct error err;
+  struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
+  assert_int_equal(plan_builder_add(builder, "device_to_device", &setting, &err), STATUS_OK);
+  assert_int_equal(plan_builder_add(builder, "again", &setting, &err), STATUS_OK);
+  const int32_t missing[] = {9};
+  for (uint64_t i = 1; i <= 3; i++) {
+    setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED),
+                         gpu_end((struct selector){SELECTOR_LIST, missing, 1}));
+    setting.transfer.flow.size_bytes = i << 20;
+    assert_int_equal(plan_builder_add(builder, "missing", &setting, &err), STATUS_OK);
+  }
+  setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));
+  setting.transfer.direction = DIRECTION_BOTH;
+  const struct axis_value axis = {"threads", "4"};
+  setting.axis_values = &axis;
+  setting.axis_value_count = 1;
+  assert_int_equal(plan_builder_add(builder, "both", &setting, &err), STATUS_OK);
+  struct plan *plan = NULL;
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
+  plan_builder_free(builder);
+  return plan;
+}
+
+/* Owned by the caller. */
+static char *render(const struct plan *plan, enum row_format format) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  const struct rows_options options = {.format = format, .stream = stream};
+  struct error err;
+  assert_int_equal(plan_render(plan, 5, &options, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  return text;
+}
+
+static size_t count_of(const char *text, const char *part) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
+    count++;
+  }
+  return count;
+}
+
+static void people_see_cases_skips_and_totals(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan *plan = make_plan(machine);
+  char *text = render(plan, ROW_TABLE);
+  assert_int_equal(count_of(text, "\ndevice_to_device "), 56);
+  assert_int_equal(count_of(text, "\nboth "), 8);
+  assert_int_equal(count_of(text, "threads=4"), 8);
+  assert_int_equal(count_of(text, "478.26"), 56);
+  assert_non_null(strstr(text, "\nSkipped: 3\n     3  GPU 9: this machine has 8, 0-7\n"
+                               "        missing/numa.local:pinned-gpu9/1MiB, "
+                               "missing/numa.local:pinned-gpu9/2MiB and 1 more\n"));
+  assert_non_null(strstr(text, "\nMeasured once, as the same measurement: 56\n"
+                               "        again/gpu0-gpu1/64MiB is device_to_device/"
+                               "gpu0-gpu1/64MiB\n"));
+  assert_non_null(strstr(text, "        and 51 more\n"));
+  assert_non_null(strstr(text, "\n64 cases, 3 skipped; about "));
+  assert_non_null(strstr(text, " for 5 processes; at most 128 MiB of host memory and 128 MiB on "
+                               "a GPU\n"));
+  free(text);
+  plan_free(plan);
+  free(machine);
+}
+
+static void programs_get_every_case(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan *plan = make_plan(machine);
+  char *text = render(plan, ROW_CSV);
+  assert_int_equal(count_of(text, "\r\n"), 1 + plan->case_count);
+  assert_int_equal(count_of(text, "\"GPU 9: this machine has 8, 0-7\""), 3);
+  free(text);
+
+  text = render(plan, ROW_JSON);
+  json_error_t where;
+  json_t *root = json_loads(text, 0, &where);
+  assert_non_null(root);
+  const json_t *cases = json_object_get(root, "cases");
+  assert_int_equal(json_array_size(cases), plan->case_count);
+  assert_int_equal(json_array_size(json_object_get(root, "duplicates")), 56);
+  assert_int_equal(json_integer_value(json_object_get(root, "skip_count")), 3);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const json_t *c = json_array_get(cases, i);
+    const struct bench_case *bench = &plan->cases[i].bench;
+    assert_string_equal(json_string_value(json_object_get(c, "name")), bench->name);
+    assert_string_equal(json_string_value(json_object_get(c, "case_key")), bench->key);
+    assert_int_equal(json_array_size(json_object_get(c, "flows")), bench->flow_count);
+    assert_int_equal(json_is_null(json_object_get(c, "skip_reason")),
+                     plan->cases[i].skip_reason == NULL);
+  }
+  json_decref(root);
+  free(text);
+  plan_free(plan);
+  free(machine);
+}
+
+static void a_plan_without_a_case_to_measure_has_no_table(void **state) {
+  (void)state;
+  struct machine *machine = machine_cpu();
+  struct plan_builder *builder = plan_builder_new(machine, NULL);
+  struct error err;
+  (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "odd \033[31m state");
+  const struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
+  assert_int_equal(plan_builder_add(builder, "d2d", &setting, &err), STATUS_OK);
+  struct plan *plan = NULL;
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
+  plan_builder_free(builder);
+  char *text = render(plan, ROW_TABLE);
+  assert_string_equal(text, "\nSkipped: 1\n     1  odd \\u001b[31m state\n        "
+                            "d2d/gpu.all-gpu.all/64MiB\n\n0 cases, 1 skipped; about 0 ns a "
+                            "process, 0 ns for 5 processes\n");
+  free(text);
+  plan_free(plan);
+  free(machine);
+}
+
+static void a_full_disk_is_an_error(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  struct plan *plan = make_plan(machine);
+  static const enum row_format formats[] = {ROW_TABLE, ROW_JSON, ROW_CSV};
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    FILE *stream = fopen("/dev/full", "w");
+    assert_non_null(stream);
+    const struct rows_options options = {.format = formats[i], .stream = stream};
+    struct error err;
+    assert_int_equal(plan_render(plan, 1, &options, &err), STATUS_IO);
+    assert_non_null(strstr(err.message, "No space left"));
+    (void)fclose(stream);
+  }
+  plan_free(plan);
+  free(machine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(people_see_cases_skips_and_totals),
+      cmocka_unit_test(programs_get_every_case),
+      cmocka_unit_test(a_plan_without_a_case_to_measure_has_no_table),
+      cmocka_unit_test(a_full_disk_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
