@@ -45,6 +45,7 @@ static size_t reserve(struct strbuf *buffer, size_t extra) {
       return 0;
     }
     buffer->text = text;
+    buffer->text[buffer->length] = '\0'; /* a first block holds anything */
     buffer->capacity = capacity;
   }
   return extra;

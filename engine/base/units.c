@@ -111,18 +111,19 @@ void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
 }
 
 void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
+  /* The first unit in which three digits do not round up to 1000 (60 for seconds). */
   const double ns = (double)duration_ns;
-  if (duration_ns >= UINT64_C(60000000000)) {
+  if (duration_ns < 1000) {
+    (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " ns", duration_ns);
+  } else if (ns < 999.5e3) {
+    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g us", ns / 1e3);
+  } else if (ns < 999.5e6) {
+    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g ms", ns / 1e6);
+  } else if (ns < 59.95e9) {
+    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g s", ns / 1e9);
+  } else {
     uint64_t seconds = (duration_ns + UINT64_C(500000000)) / UINT64_C(1000000000);
     (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " min %" PRIu64 " s", seconds / 60,
                    seconds % 60);
-  } else if (duration_ns >= UINT64_C(1000000000)) {
-    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g s", ns / 1e9);
-  } else if (duration_ns >= UINT64_C(1000000)) {
-    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g ms", ns / 1e6);
-  } else if (duration_ns >= UINT64_C(1000)) {
-    (void)snprintf(text, UNITS_TEXT_MAX, "%.3g us", ns / 1e3);
-  } else {
-    (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " ns", duration_ns);
   }
 }

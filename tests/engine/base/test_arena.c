@@ -1,0 +1,115 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/base/arena.h"
+
+#include <signal.h>
+#include <stdalign.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void memory_is_zeroed_aligned_and_apart(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  unsigned char *blocks[200];
+  for (size_t i = 0; i < 200; i++) {
+    blocks[i] = arena_alloc(&arena, i * 13);
+    assert_int_equal((uintptr_t)blocks[i] % alignof(max_align_t), 0);
+    for (size_t j = 0; j < i * 13; j++) {
+      assert_int_equal(blocks[i][j], 0);
+    }
+    memset(blocks[i], (int)i, i * 13);
+  }
+  for (size_t i = 0; i < 200; i++) {
+    for (size_t j = 0; j < i * 13; j++) {
+      assert_int_equal(blocks[i][j], (unsigned char)i);
+    }
+  }
+  arena_fini(&arena);
+  assert_null(arena.last);
+}
+
+static void large_pieces_and_small_ones_mix(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  char *small = arena_strdup(&arena, "before");
+  unsigned char *large = arena_alloc(&arena, (size_t)1 << 20);
+  memset(large, 0xFF, (size_t)1 << 20);
+  char *after = arena_strdup(&arena, "after");
+  assert_string_equal(small, "before");
+  assert_string_equal(after, "after");
+  assert_int_equal(large[((size_t)1 << 20) - 1], 0xFF);
+  arena_fini(&arena);
+  arena_fini(&arena);
+}
+
+static void texts_are_copied(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  char text[] = "abcdef";
+  char *whole = arena_strdup(&arena, text);
+  char *part = arena_strndup(&arena, text, 3);
+  char *none = arena_strndup(&arena, text, 0);
+  text[0] = 'x';
+  assert_string_equal(whole, "abcdef");
+  assert_string_equal(part, "abc");
+  assert_string_equal(none, "");
+  assert_string_equal(arena_format(&arena, "%d-%s", 7, "x"), "7-x");
+  assert_string_equal(arena_format(&arena, "%s", ""), "");
+  arena_fini(&arena);
+}
+
+static void arrays_grow_and_keep_their_items(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  size_t *items = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  for (size_t i = 0; i < 5000; i++) {
+    items = arena_grow(&arena, items, count, &capacity, sizeof *items);
+    assert_true(count < capacity);
+    items[count++] = i;
+  }
+  for (size_t i = 0; i < 5000; i++) {
+    assert_int_equal(items[i], i);
+  }
+  arena_fini(&arena);
+}
+
+/* A size that no machine has ends the process by abort(), never with a wrapped size. */
+static void sizes_that_overflow_abort(void **state) {
+  (void)state;
+  for (int which = 0; which < 3; which++) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      struct arena arena = {0};
+      (void)signal(SIGABRT, SIG_DFL);
+      (void)close(STDERR_FILENO);
+      (void)(which == 0   ? arena_array(&arena, SIZE_MAX / 4, 8)
+             : which == 1 ? arena_alloc(&arena, SIZE_MAX)
+                          : arena_array(&arena, SIZE_MAX / 2 - 1, 1));
+      _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
+      cmocka_unit_test(large_pieces_and_small_ones_mix),
+      cmocka_unit_test(texts_are_copied),
+      cmocka_unit_test(arrays_grow_and_keep_their_items),
+      cmocka_unit_test(sizes_that_overflow_abort),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

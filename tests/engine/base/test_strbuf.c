@@ -1,0 +1,106 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/base/strbuf.h"
+
+#include <string.h>
+
+static void an_empty_buffer_is_an_empty_text(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  strbuf_init(&buffer, 10);
+  assert_string_equal(buffer.text, "");
+  strbuf_clear(&buffer);
+  strbuf_append(&buffer, "");
+  strbuf_append_n(&buffer, "x", 0);
+  strbuf_printf(&buffer, "%s", "");
+  assert_string_equal(buffer.text, "");
+  assert_int_equal(buffer.length, 0);
+  assert_false(buffer.truncated);
+  strbuf_fini(&buffer);
+}
+
+static void pieces_are_joined(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  strbuf_init(&buffer, 1 << 20);
+  strbuf_append(&buffer, "one");
+  strbuf_append_char(&buffer, ' ');
+  strbuf_append_n(&buffer, "two three", 3);
+  strbuf_printf(&buffer, " %d", 3);
+  assert_string_equal(buffer.text, "one two 3");
+  assert_int_equal(buffer.length, 9);
+  for (int i = 0; i < 1000; i++) {
+    strbuf_append(&buffer, "0123456789");
+  }
+  assert_int_equal(buffer.length, 10009);
+  assert_int_equal(strlen(buffer.text), 10009);
+  strbuf_clear(&buffer);
+  assert_string_equal(buffer.text, "");
+  strbuf_fini(&buffer);
+}
+
+static void long_formats_come_whole(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  strbuf_init(&buffer, 1 << 20);
+  for (int width = 250; width < 262; width++) {
+    strbuf_clear(&buffer);
+    strbuf_printf(&buffer, "%*d", width, 7);
+    assert_int_equal(buffer.length, width);
+    assert_int_equal(buffer.text[width - 1], '7');
+  }
+  strbuf_fini(&buffer);
+}
+
+static void the_maximum_holds_and_is_told(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  strbuf_init(&buffer, 10);
+  strbuf_append(&buffer, "0123456789");
+  assert_false(buffer.truncated);
+  strbuf_append_char(&buffer, 'x');
+  assert_true(buffer.truncated);
+  assert_string_equal(buffer.text, "0123456789");
+  strbuf_printf(&buffer, "%d", 12345);
+  assert_string_equal(buffer.text, "0123456789");
+  strbuf_clear(&buffer);
+  assert_false(buffer.truncated);
+  strbuf_printf(&buffer, "%s", "0123456789abc");
+  assert_string_equal(buffer.text, "0123456789");
+  assert_true(buffer.truncated);
+  strbuf_fini(&buffer);
+}
+
+static void a_finished_buffer_can_be_used_again(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  strbuf_init(&buffer, 0);
+  strbuf_append(&buffer, "x");
+  assert_string_equal(buffer.text, "");
+  assert_true(buffer.truncated);
+  strbuf_fini(&buffer);
+  strbuf_init(&buffer, 5);
+  strbuf_append(&buffer, "abc");
+  strbuf_fini(&buffer);
+  assert_string_equal(buffer.text, "");
+  strbuf_append(&buffer, "defghi");
+  assert_string_equal(buffer.text, "defgh");
+  strbuf_fini(&buffer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_empty_buffer_is_an_empty_text),
+      cmocka_unit_test(pieces_are_joined),
+      cmocka_unit_test(long_formats_come_whole),
+      cmocka_unit_test(the_maximum_holds_and_is_told),
+      cmocka_unit_test(a_finished_buffer_can_be_used_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

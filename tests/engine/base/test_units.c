@@ -1,0 +1,181 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "engine/base/units.h"
+
+#include <string.h>
+
+static void sizes_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t bytes;
+  } table[] = {
+      {"0", 0},
+      {"4096", 4096},
+      {"1B", 1},
+      {"64KiB", 65536},
+      {"64kB", 64000},
+      {"2MiB", UINT64_C(2) << 20},
+      {"2MB", 2000000},
+      {"1GiB", UINT64_C(1) << 30},
+      {"1GB", 1000000000},
+      {"1TiB", UINT64_C(1) << 40},
+      {"1TB", UINT64_C(1000000000000)},
+      {"1.5GiB", UINT64_C(3) << 29},
+      {"0.5KiB", 512},
+      {"1.0", 1},
+      {"007", 7},
+      {"9223372036854775807", INT64_MAX},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    uint64_t bytes = 99;
+    if (!units_parse_size(table[i].text, &bytes) || bytes != table[i].bytes) {
+      fail_msg("\"%s\" gives %llu", table[i].text, (unsigned long long)bytes);
+    }
+  }
+}
+
+static void what_is_no_size_is_refused(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "",
+      "x",
+      "KiB",
+      "64 KiB",
+      " 64",
+      "64K",
+      "64kib",
+      "64KB",
+      "-1",
+      "+1",
+      "1e3",
+      "0x10",
+      ".5",
+      "1.",
+      "1..5",
+      "1.5",
+      "0.3KiB",
+      "1.5.5B",
+      "64KiB ",
+      "8EiB",
+      "1,5GiB",
+      "1.KiB",
+      "nan",
+      "200ms",
+      "9223372036854775808",
+      "18446744073709551616",
+      "99999999999999999999999999",
+      "16777216TiB",
+      "0.00000000000000000000000000001TiB",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    uint64_t bytes = 99;
+    if (units_parse_size(texts[i], &bytes) || bytes != 99) {
+      fail_msg("\"%s\" gives %llu", texts[i], (unsigned long long)bytes);
+    }
+  }
+}
+
+static void durations_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t ns;
+  } table[] = {
+      {"200ns", 200},
+      {"50us", 50000},
+      {"20ms", 20000000},
+      {"2s", 2000000000},
+      {"5min", UINT64_C(300000000000)},
+      {"0.5s", 500000000},
+      {"1.5us", 1500},
+      {"0s", 0},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    uint64_t ns = 99;
+    if (!units_parse_duration(table[i].text, &ns) || ns != table[i].ns) {
+      fail_msg("\"%s\" gives %llu", table[i].text, (unsigned long long)ns);
+    }
+  }
+  static const char *const wrong[] = {"", "5", "0", "1.5ns", "1h", "10 ms", "5m", "1KiB", "s"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    uint64_t ns = 99;
+    if (units_parse_duration(wrong[i], &ns) || ns != 99) {
+      fail_msg("\"%s\" gives %llu", wrong[i], (unsigned long long)ns);
+    }
+  }
+}
+
+static void what_is_written_reads_back(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t value;
+    const char *size;
+    const char *duration;
+  } table[] = {
+      {0, "0B", "0ns"},
+      {1, "1B", "1ns"},
+      {1000, "1000B", "1us"},
+      {1024, "1KiB", "1024ns"},
+      {65536, "64KiB", "65536ns"},
+      {65537, "65537B", "65537ns"},
+      {200000, "200000B", "200us"},
+      {UINT64_C(60000000000), "58593750KiB", "1min"},
+      {UINT64_C(3) << 40, "3TiB", "3298534883328ns"},
+      {INT64_MAX, "9223372036854775807B", "9223372036854775807ns"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char text[UNITS_TEXT_MAX];
+    uint64_t value = 99;
+    units_format_size(table[i].value, text);
+    assert_string_equal(text, table[i].size);
+    assert_true(units_parse_size(text, &value));
+    assert_int_equal(value, table[i].value);
+    units_format_duration(table[i].value, text);
+    assert_string_equal(text, table[i].duration);
+    assert_true(units_parse_duration(text, &value));
+    assert_int_equal(value, table[i].value);
+  }
+}
+
+static void short_durations_have_three_digits(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t ns;
+    const char *text;
+  } table[] = {
+      {0, "0 ns"},
+      {999, "999 ns"},
+      {1000, "1 us"},
+      {1234567, "1.23 ms"},
+      {999499, "999 us"},
+      {999600, "1 ms"},
+      {999999999, "1 s"},
+      {59940000000, "59.9 s"},
+      {59990000000, "1 min 0 s"},
+      {UINT64_C(95000000000), "1 min 35 s"},
+      {UINT64_C(119600000000), "2 min 0 s"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char text[UNITS_TEXT_MAX];
+    units_format_duration_short(table[i].ns, text);
+    assert_string_equal(text, table[i].text);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_are_read),
+      cmocka_unit_test(what_is_no_size_is_refused),
+      cmocka_unit_test(durations_are_read),
+      cmocka_unit_test(what_is_written_reads_back),
+      cmocka_unit_test(short_durations_have_three_digits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
