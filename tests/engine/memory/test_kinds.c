@@ -10,8 +10,14 @@
 #include "engine/memory/memory.h"
 #include "engine/memory/pages.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct machine machine = {.node_count = 1};
@@ -137,6 +143,66 @@ static void huge_memory_is_huge_or_refused_with_the_reason(void **state) {
   ops->release(&context, &buffer);
 }
 
+/* What the usual seccomp profile of containers does. */
+static bool deny_placement(void) {
+#define DENY(call)                                                                                 \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1),                                               \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      DENY(SYS_mbind),
+      DENY(SYS_move_pages),
+      DENY(SYS_set_mempolicy),
+      DENY(SYS_get_mempolicy),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+#undef DENY
+  struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+enum { DENIED_AS_IT_SHOULD = 0, NO_SECCOMP = 77 };
+
+static int allocate_where_placement_is_denied(void) {
+  struct buffer buffer = wanted(MEMORY_PAGEABLE, UINT64_C(20) << 20);
+  struct error err = {0};
+  if (!deny_placement()) {
+    return NO_SECCOMP;
+  }
+  if (memory_kinds[MEMORY_PAGEABLE]->allocate(&context, &buffer, &err) != STATUS_OK) {
+    return 1;
+  }
+  if (buffer.placement_verified || strstr(buffer.note, "placement not verified") == NULL) {
+    return 2;
+  }
+  memset(buffer.host, 1, buffer.size_bytes);
+  memory_kinds[MEMORY_PAGEABLE]->release(&context, &buffer);
+  /* Threads are still bound by their affinity, and the way back needs no denied call. */
+  struct numa_binding before;
+  if (numa_bind_thread(&machine, home_node(), &before, &err) != STATUS_OK) {
+    return 3;
+  }
+  numa_restore_thread(&before);
+  return DENIED_AS_IT_SHOULD;
+}
+
+static void a_kernel_that_denies_placement_gives_unverified_memory(void **state) {
+  (void)state;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    _exit(allocate_where_placement_is_denied());
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  if (WEXITSTATUS(status) == NO_SECCOMP) {
+    skip();
+  }
+  assert_int_equal(WEXITSTATUS(status), DENIED_AS_IT_SHOULD);
+}
+
 static void notes_are_joined_and_never_too_long(void **state) {
   (void)state;
   struct buffer buffer = {0};
@@ -156,6 +222,7 @@ int main(void) {
       cmocka_unit_test(a_size_that_cannot_be_had_is_no_memory),
       cmocka_unit_test(an_absent_node_is_not_found),
       cmocka_unit_test(huge_memory_is_huge_or_refused_with_the_reason),
+      cmocka_unit_test(a_kernel_that_denies_placement_gives_unverified_memory),
       cmocka_unit_test(notes_are_joined_and_never_too_long),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
