@@ -27,13 +27,8 @@ find_path(HAUL_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRE
 add_library(haul_dep_boost INTERFACE)
 target_include_directories(haul_dep_boost SYSTEM INTERFACE "${HAUL_BOOST_INCLUDE_DIR}")
 
-# cuda.h and cudaTypedefs.h of the toolkit that nvcc belongs to; the driver is never linked.
+# cuda.h and cudaTypedefs.h; the driver is never linked.
 add_library(haul_dep_cuda INTERFACE)
 if(HAUL_CUDA)
-  get_filename_component(haul_nvcc_real "${HAUL_NVCC}" REALPATH)
-  get_filename_component(haul_toolkit "${haul_nvcc_real}/../.." ABSOLUTE)
-  find_path(HAUL_CUDA_INCLUDE_DIR cudaTypedefs.h REQUIRED
-    HINTS "${haul_toolkit}/include" "${haul_toolkit}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
-          /usr/local/cuda/include)
   target_include_directories(haul_dep_cuda SYSTEM INTERFACE "${HAUL_CUDA_INCLUDE_DIR}")
 endif()

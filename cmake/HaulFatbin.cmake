@@ -8,18 +8,16 @@
 # environment names another one. The files include from the root of the project.
 
 # Machine code for every architecture that this nvcc knows and people measure; later GPUs compile the
-# PTX of the newest. A GPU also runs machine code of a lower minor version: 100 serves 103.
-if(HAUL_CUDA)
+# PTX of the newest. A GPU also runs machine code of a lower minor version: 100 serves 103. Another
+# ascending list can be given as HAUL_CUDA_ARCHITECTURES="80;90"; PTX is kept of its last.
+if(HAUL_CUDA AND NOT DEFINED HAUL_CUDA_ARCHITECTURES)
   if(HAUL_NVCC_VERSION VERSION_GREATER_EQUAL 13.0)
-    set(architectures 75 80 86 89 90 100 120)
+    set(HAUL_CUDA_ARCHITECTURES 75 80 86 89 90 100 120)
   elseif(HAUL_NVCC_VERSION VERSION_GREATER_EQUAL 12.8)
-    set(architectures 70 75 80 86 89 90 100 120)
+    set(HAUL_CUDA_ARCHITECTURES 70 75 80 86 89 90 100 120)
   else()
-    set(architectures 70 75 80 86 89 90)
+    set(HAUL_CUDA_ARCHITECTURES 70 75 80 86 89 90)
   endif()
-  set(HAUL_CUDA_ARCHITECTURES "${architectures}" CACHE STRING
-    "GPU architectures to compile kernels for, ascending, as in 80;90; PTX is kept of the last")
-  unset(architectures)
 endif()
 
 function(haul_fatbin target symbol)

@@ -18,16 +18,28 @@ else()
   elseif(HAUL_NVCC_VERSION VERSION_LESS haul_nvcc_oldest)
     set(haul_nvcc_state "${HAUL_NVCC} is ${HAUL_NVCC_VERSION}, older than ${haul_nvcc_oldest}")
   endif()
+  # The driver's types of the same toolkit; the driver itself is never linked.
+  get_filename_component(haul_toolkit "${HAUL_NVCC}" REALPATH)
+  get_filename_component(haul_toolkit "${haul_toolkit}/../.." ABSOLUTE)
+  find_path(HAUL_CUDA_INCLUDE_DIR cudaTypedefs.h
+    HINTS "${haul_toolkit}/include" "${haul_toolkit}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
+          "${haul_toolkit}/targets/sbsa-linux/include")
+  if(NOT haul_nvcc_state AND NOT HAUL_CUDA_INCLUDE_DIR)
+    set(haul_nvcc_state "${HAUL_NVCC} is there, but not the cudaTypedefs.h of its toolkit")
+  endif()
 endif()
-if(haul_nvcc_state)
-  option(HAUL_CUDA "Build what needs the CUDA Toolkit (nvcc, cuda.h)" OFF)
-  if(HAUL_CUDA)
+# HAUL_CUDA=ON or OFF, where given, is what is built. Without it a toolkit decides, and is looked for
+# again whenever CMake runs: so it is no option, whose default the cache would keep.
+if(DEFINED HAUL_CUDA)
+  if(HAUL_CUDA AND haul_nvcc_state)
     message(FATAL_ERROR "HAUL_CUDA=ON needs the CUDA Toolkit ${haul_nvcc_oldest} or newer, but "
       "${haul_nvcc_state}. Install it and set CUDA_HOME, or configure with -DHAUL_CUDA=OFF.")
   endif()
-else()
-  option(HAUL_CUDA "Build what needs the CUDA Toolkit (nvcc, cuda.h)" ON)
   set(haul_nvcc_state "as configured")
+elseif(haul_nvcc_state)
+  set(HAUL_CUDA OFF)
+else()
+  set(HAUL_CUDA ON)
 endif()
 if(HAUL_CUDA)
   message(STATUS "HAUL_CUDA is ON (${HAUL_NVCC} ${HAUL_NVCC_VERSION})")
