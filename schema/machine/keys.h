@@ -1,5 +1,5 @@
 /* keys.h - the keys of a machine file and where each stands in the structs: one list for saving,
- * loading and the reference. Inside schema/machine only. */
+ * loading, the reference and the JSON of `haul env`. */
 #ifndef HAUL_SCHEMA_MACHINE_KEYS_H
 #define HAUL_SCHEMA_MACHINE_KEYS_H
 
