@@ -57,16 +57,29 @@ struct flow {
   struct unified_shape unified;
 };
 
+/* Dependent loads by one thread of a GPU: case kind chase. */
+struct chase {
+  enum chase_space space;
+  int32_t gpu;            /* whose thread loads */
+  struct endpoint memory; /* where the elements are */
+  uint64_t footprint_bytes;
+  uint64_t stride_bytes; /* between elements, a multiple of 8 */
+  enum chase_order order;
+  uint64_t hops; /* loads of one iteration */
+};
+
 struct bench_case {
-  const char *key;        /* 32 hexadecimal digits: XXH3-128 of definition */
-  const char *definition; /* canonical JSON of everything that defines the measurement */
-  const char *block;      /* name of the scenario's block */
-  const char *name;       /* unique in the plan: "host_to_device/numa0:pinned-gpu0/64MiB" */
-  const char *path;       /* "numa0:pinned-gpu0"; several flows: a short text for all */
-  const struct flow *flows;
-  uint32_t flow_count;
-  uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
-  uint64_t traffic_bytes; /* what of it crosses the limiting resource, read and written apart */
+  enum case_kind kind;
+  const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
+  const char *definition;   /* canonical JSON of everything that defines the measurement */
+  const char *block;        /* name of the scenario's block */
+  const char *name;         /* unique in the plan: "host_to_device/numa0:pinned-gpu0/64MiB" */
+  const char *path;         /* "numa0:pinned-gpu0"; several flows: a short text for all */
+  const struct flow *flows; /* of a transfer */
+  uint32_t flow_count;      /* 0 for other kinds */
+  struct chase chase;       /* of a chase */
+  uint64_t payload_bytes;   /* of the measured flows, one iteration: what gbps counts */
+  uint64_t traffic_bytes;   /* what of it crosses the limiting resource, read and written apart */
   enum limit limit;
   uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
   struct measure measure;

@@ -3,6 +3,7 @@
 #include "engine/cuda/session_lifetime.h"
 #include "engine/engine_state.h"
 #include "engine/method/method.h"
+#include "engine/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,21 +44,7 @@ const char *engine_refusal(const struct flow *flow, const struct machine *machin
 
 const char *engine_case_refusal(const struct bench_case *bench_case, const struct machine *machine,
                                 char reason[CASE_REASON_MAX]) {
-  const char *refusal = NULL;
-  enum clock clock = CLOCK_EVENT;
-  for (uint32_t i = 0; refusal == NULL && i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
-    refusal = engine_refusal(flow, machine, reason);
-    if (refusal != NULL) {
-      break;
-    }
-    enum clock own = methods[flow->method]->clock;
-    if (i > 0 && own != clock) {
-      refusal = "flows of host threads and flows of GPUs have no common clock: measure them apart";
-    }
-    clock = own;
-  }
-  return refusal;
+  return workloads[bench_case->kind]->refusal(bench_case, machine, reason);
 }
 
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
@@ -66,17 +53,7 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     gpu_bytes[i] = 0;
   }
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
-    const struct endpoint *ends[] = {&flow->source, &flow->target};
-    for (int end = 0; end < 2; end++) {
-      if (ends[end]->place == PLACE_NUMA) {
-        *host_bytes += flow->size_bytes;
-      } else {
-        gpu_bytes[ends[end]->index] += flow->size_bytes;
-      }
-    }
-  }
+  workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
 }
 
 enum status engine_new(const struct machine *machine, struct engine **engine, struct error *err) {

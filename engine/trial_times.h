@@ -12,6 +12,7 @@ struct flow_times {
 
 struct trial_times {
   uint64_t window_ns;       /* first measured flow's start to last one's end */
+  uint64_t cycles;          /* of the SM, where a kernel times itself; else 0 */
   bool gate_timed_out;      /* the gate opened by itself: the times mean nothing */
   bool load_outlasted;      /* every load flow was still running when the window had closed */
   struct flow_times *flows; /* one a flow of the case; owned by what filled it in */

@@ -4,6 +4,12 @@
 
 #include "engine/base/words.h"
 
+/* What a case measures; one kind of block in a scenario each. */
+#define CASE_KIND_LIST(X)                                                                          \
+  X(CASE_TRANSFER, "transfer") /* flows of bytes */                                                \
+  X(CASE_CHASE, "chase")       /* latency of dependent loads */
+WORDS_DECLARE(case_kind, CASE_KIND_LIST)
+
 /* How bytes are moved. */
 #define METHOD_LIST(X)                                                                             \
   X(METHOD_CE, "ce")   /* a copy engine, through the driver's memcpy */                            \
@@ -84,6 +90,17 @@ WORDS_DECLARE(unified_mode, UNIFIED_MODE_LIST)
   X(ADVISE_ACCESSED_BY, "accessed_by")               /* by the target */
 WORDS_DECLARE(advise, ADVISE_LIST)
 
+/* Where a GPU's dependent loads go. */
+#define CHASE_SPACE_LIST(X)                                                                        \
+  X(CHASE_HOST, "host") /* page-locked host memory */                                              \
+  X(CHASE_PEER, "peer") /* another GPU's memory */
+WORDS_DECLARE(chase_space, CHASE_SPACE_LIST)
+
+#define CHASE_ORDER_LIST(X)                                                                        \
+  X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
+  X(CHASE_STRIDED, "strided")
+WORDS_DECLARE(chase_order, CHASE_ORDER_LIST)
+
 #define VERIFY_LIST(X)                                                                             \
   X(VERIFY_OFF, "off")                                                                             \
   X(VERIFY_ONCE, "once")   /* after the last trial of a case */                                    \
@@ -130,8 +147,9 @@ WORDS_DECLARE(stop, STOP_LIST)
 
 /* The clock of a trial. */
 #define CLOCK_LIST(X)                                                                              \
-  X(CLOCK_EVENT, "event") /* CUDA events, on the GPU */                                            \
-  X(CLOCK_HOST, "host")   /* CLOCK_MONOTONIC_RAW */
+  X(CLOCK_EVENT, "event")   /* CUDA events, on the GPU */                                          \
+  X(CLOCK_HOST, "host")     /* CLOCK_MONOTONIC_RAW */                                              \
+  X(CLOCK_KERNEL, "kernel") /* the GPU's global timer, read inside the kernel */
 WORDS_DECLARE(clock, CLOCK_LIST)
 
 /* What limits a flow: the resource whose theoretical peak its rate is compared with. */

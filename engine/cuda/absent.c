@@ -1,4 +1,5 @@
 /* What the engine calls of CUDA, in a build without the CUDA Toolkit: nothing can be had. */
+#include "engine/cuda/chase_gpu.h"
 #include "engine/cuda/data_gpu.h"
 #include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
@@ -62,5 +63,27 @@ enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,
                             struct error *err) {
   (void)trial, (void)iterations, (void)load_iterations, (void)times;
+  return absent(err);
+}
+
+enum status chase_gpu_prepare(struct cuda_session *session, int32_t gpu, int32_t peer,
+                              struct chase_slot *slot, struct error *err) {
+  (void)session, (void)gpu, (void)peer, (void)slot;
+  return absent(err);
+}
+
+void chase_gpu_release(struct cuda_session *session, struct chase_slot *slot) {
+  (void)session, (void)slot;
+}
+
+enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
+                             const void *bytes, uint64_t size_bytes, struct error *err) {
+  (void)session, (void)gpu, (void)address, (void)bytes, (void)size_bytes;
+  return absent(err);
+}
+
+enum status chase_gpu_run(struct cuda_session *session, int32_t gpu, uint64_t start, uint64_t hops,
+                          const struct chase_slot *slot, struct error *err) {
+  (void)session, (void)gpu, (void)start, (void)hops, (void)slot;
   return absent(err);
 }

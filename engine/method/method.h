@@ -16,6 +16,7 @@ struct flow_run {
   const struct buffer *target;
   int32_t gpu;              /* the GPU whose stream it runs on; -1 = host threads */
   void *stream;             /* CUstream of that GPU; NULL for host threads */
+  uint32_t kernels_on_gpu;  /* flows of the case whose kernels share that GPU, this one included */
   void *state;              /* the method's own, made by prepare() */
   struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
 };
@@ -40,8 +41,8 @@ struct method_ops {
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
-  /* Host clock only (NULL for the others): what prepare() will take, added to the seats; called for every flow of the
-   * case before the first prepare(). */
+  /* Host clock only (NULL for the others): what prepare() will take, added to the seats; called for
+   * every flow of the case before the first prepare(). */
   void (*expect_seats)(const struct flow *flow, const struct machine *machine,
                        struct crew_seats *seats);
   /* Host clock only: threads that execute() will bring to start->ready. */

@@ -20,11 +20,11 @@ struct variant {
 static const struct variant variants[kernel_variant_word_count] = {
     [KERNEL_AUTO] = {.vector_bytes = 16, .block = 256},
     [KERNEL_VECTOR] = {.vector_bytes = 16, .block = 256},
-    /* Two blocks an SM fill its shared memory with stages; the SM count is filled in at launch. */
     [KERNEL_BULK] = {.vector_bytes = 16, .block = 32},
     /* Comm|Scope's zero-copy kernels: 256 blocks of 256 threads, 4 bytes each. */
     [KERNEL_SCALAR] = {.vector_bytes = 4, .block = 256, .grid = 256},
 };
+/* Two blocks an SM fill its shared memory with stages. */
 enum { BULK_BLOCKS_PER_SM = 2, GRID_MAX = 0x7fffffff };
 
 struct sm_launch {
@@ -114,12 +114,42 @@ static const char *sm_refusal(const struct flow *flow, const struct machine *mac
   return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
 }
 
+/* Blocks of a flow whose rate needs few of them (host memory), or that must leave room for the
+ * kernels of other flows: all flows of the case are resident at once, with loads in flight a
+ * thread. */
+enum { SM_THREADS = 2048, HOST_BLOCKS_PER_SM = 2 };
+
+static uint32_t resident_grid(const struct gpu *gpu, uint32_t block, uint32_t kernels_on_gpu,
+                              uint32_t blocks_per_sm_max) {
+  uint32_t blocks = SM_THREADS / kernels_on_gpu / block;
+  blocks = blocks < blocks_per_sm_max ? blocks : blocks_per_sm_max;
+  return gpu->sm_count * (blocks > 0 ? blocks : 1);
+}
+
 static uint32_t covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) {
   uint64_t grid = (size_bytes + bytes_per_block - 1) / bytes_per_block;
   if (grid == 0) {
     return 1;
   }
   return grid < GRID_MAX ? (uint32_t)grid : GRID_MAX;
+}
+
+/* The grid that the variant takes by itself. A covering grid is best for a kernel alone between GPU
+ * memories, but it keeps every other kernel waiting until its last blocks have started. */
+static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
+                         const struct sm_launch *launch, uint32_t kernels_on_gpu) {
+  bool bulk = flow->kernel.variant == KERNEL_BULK;
+  bool host = flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU;
+  uint32_t covering =
+      covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * width_of(flow));
+  if (!bulk && !host && kernels_on_gpu == 1) {
+    return covering;
+  }
+  uint32_t most = bulk   ? BULK_BLOCKS_PER_SM
+                  : host ? HOST_BLOCKS_PER_SM
+                         : SM_THREADS / launch->block;
+  uint32_t resident = resident_grid(gpu, launch->block, kernels_on_gpu, most);
+  return resident < covering ? resident : covering;
 }
 
 static enum status sm_prepare(const struct memory_context *context, struct flow_run *run,
@@ -136,16 +166,12 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   const struct variant *variant = &variants[flow->kernel.variant];
   launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
-  if (flow->kernel.variant == KERNEL_BULK) {
-    uint32_t most = context->machine->gpus[run->gpu].sm_count * BULK_BLOCKS_PER_SM;
-    uint32_t useful = covering_grid(flow->size_bytes, BULK_CHUNK);
-    launch->kernel = KERNEL_COPY_BULK;
-    launch->grid = launch->grid != 0 ? launch->grid : useful < most ? useful : most;
-  } else {
+  launch->kernel = KERNEL_COPY_BULK;
+  if (flow->kernel.variant != KERNEL_BULK) {
     (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
-    launch->grid = launch->grid != 0
-                       ? launch->grid
-                       : covering_grid(flow->size_bytes, launch->block * width_of(flow));
+  }
+  if (launch->grid == 0) {
+    launch->grid = own_grid(flow, &context->machine->gpus[run->gpu], launch, run->kernels_on_gpu);
   }
   run->state = launch;
   return STATUS_OK;

@@ -1,0 +1,42 @@
+/* workload.h - kinds of case behind one ops table, one file a kind: what is set up once, and what
+ * one trial does. The loop over trials, warm-up and stop rule are the same for all (case_run.c). */
+#ifndef HAUL_ENGINE_WORKLOAD_H
+#define HAUL_ENGINE_WORKLOAD_H
+
+#include "engine/engine_state.h"
+#include "engine/trial_times.h"
+
+struct workload_ops {
+  enum case_kind kind;
+  /* Why the case cannot be measured there, or NULL. Needs no GPU. */
+  const char *(*refusal)(const struct bench_case *bench_case, const struct machine *machine,
+                         char reason[CASE_REASON_MAX]);
+  /* Adds to what engine_memory_needs() has zeroed. */
+  void (*memory_needs)(const struct bench_case *bench_case, uint64_t *host_bytes,
+                       uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
+  enum clock (*clock)(const struct bench_case *bench_case);
+  /* Take buffers and make everything ready; adds to the outcome's times and note. *state is the
+   * workload's own and is set even on an error, for tear_down(). */
+  enum status (*set_up)(struct engine *engine, const struct bench_case *bench_case,
+                        struct case_outcome *outcome, void **state, struct error *err) CHECK_RESULT;
+  /* Most repeats that a trial can have. */
+  uint32_t (*iterations_max)(const void *state);
+  /* Before a trial, outside its time: bring caches into the wanted state. May be NULL. */
+  enum status (*before_trial)(void *state, struct error *err) CHECK_RESULT;
+  enum status (*run)(void *state, uint32_t iterations, struct trial_times *times,
+                     struct error *err) CHECK_RESULT;
+  /* Make the result wrong in every byte, so that verify() proves what came after. May be NULL. */
+  enum status (*poison)(void *state, struct error *err) CHECK_RESULT;
+  /* STATUS_CORRUPT with the first difference. May be NULL: nothing to verify. */
+  enum status (*verify)(void *state, struct error *err) CHECK_RESULT;
+  bool verifies_itself; /* run() compares what it got: verify() is NULL */
+  void (*tear_down)(void *state);
+};
+
+/* Every kind, in the order of enum case_kind. */
+extern const struct workload_ops *const workloads[case_kind_word_count];
+
+/* Append to the outcome's note, once, "; " between; an empty text is nothing. */
+void workload_note(struct case_outcome *outcome, const char *text);
+
+#endif

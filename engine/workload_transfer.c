@@ -1,0 +1,323 @@
+/* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
+#include "engine/event_trial.h"
+#include "engine/host/clock.h"
+#include "engine/host_trial.h"
+#include "engine/method/method.h"
+#include "engine/workload.h"
+
+#include <stdlib.h>
+
+enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_ITERATIONS_FIRST = 4 };
+
+struct transfer {
+  struct engine *engine;
+  const struct bench_case *bench;
+  struct case_outcome *outcome;
+  struct flow_run *runs; /* bench->flow_count */
+  uint32_t ready_count;  /* runs prepared by their method */
+  struct crew_seats seats;
+  struct event_trial *event;     /* NULL: host clock */
+  struct flow_times *host_times; /* of the host clock */
+  uint32_t load_iterations;
+  bool has_load;
+};
+
+static const struct method_ops *ops_of(const struct flow *flow) {
+  return methods[flow->method];
+}
+
+/* Every flow has a pattern of its own, so that a flow's bytes in another's target show. */
+static uint64_t seed_of(uint32_t flow) {
+  return (uint64_t)(flow + 1) << 40;
+}
+
+static const char *transfer_refusal(const struct bench_case *bench_case,
+                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  enum clock clock = CLOCK_EVENT;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    const char *refusal = engine_refusal(flow, machine, reason);
+    if (refusal != NULL) {
+      return refusal;
+    }
+    enum clock own = ops_of(flow)->clock;
+    if (i > 0 && own != clock) {
+      return "flows of host threads and flows of GPUs have no common clock: measure them apart";
+    }
+    clock = own;
+  }
+  return NULL;
+}
+
+static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+                                  uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    const struct endpoint *ends[] = {&flow->source, &flow->target};
+    for (int end = 0; end < 2; end++) {
+      if (ends[end]->place == PLACE_NUMA) {
+        *host_bytes += flow->size_bytes;
+      } else {
+        gpu_bytes[ends[end]->index] += flow->size_bytes;
+      }
+    }
+  }
+}
+
+static enum clock transfer_clock(const struct bench_case *bench_case) {
+  return ops_of(&bench_case->flows[0])->clock;
+}
+
+/* Flows of the case whose kernels run on that GPU. */
+static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gpu) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    count += flow->method == METHOD_SM && ops_of(flow)->gpu(flow) == gpu;
+  }
+  return count;
+}
+
+static enum status take_buffers(struct transfer *transfer, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    const struct flow *flow = &transfer->bench->flows[i];
+    struct flow_run *run = &transfer->runs[i];
+    *run =
+        (struct flow_run){.flow = flow, .gpu = ops_of(flow)->gpu(flow), .seats = &transfer->seats};
+    run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
+    transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
+    status = pool_take(transfer->engine->pool, &flow->source, flow->size_bytes, &run->source, err);
+    if (status == STATUS_OK) {
+      status =
+          pool_take(transfer->engine->pool, &flow->target, flow->size_bytes, &run->target, err);
+    }
+    if (status == STATUS_OK) {
+      workload_note(transfer->outcome, run->source->note);
+      workload_note(transfer->outcome, run->target->note);
+    }
+  }
+  return status;
+}
+
+static enum status prepare_flows(struct transfer *transfer, struct error *err) {
+  const uint32_t count = transfer->bench->flow_count;
+  const struct memory_context *context = &transfer->engine->context;
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct flow *flow = transfer->runs[i].flow;
+    if (ops_of(flow)->expect_seats != NULL) {
+      ops_of(flow)->expect_seats(flow, context->machine, &transfer->seats);
+    }
+  }
+  for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+    status = ops_of(transfer->runs[i].flow)->prepare(context, &transfer->runs[i], err);
+    transfer->ready_count += status == STATUS_OK;
+  }
+  if (status == STATUS_OK && transfer_clock(transfer->bench) == CLOCK_EVENT) {
+    status = event_trial_new(context, transfer->runs, count, &transfer->event, err);
+    transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
+    if (status == STATUS_OK && !transfer->outcome->gated) {
+      workload_note(transfer->outcome, "not gated: copies of pageable memory block the host, so "
+                                       "the time of the call is in the number");
+    }
+  }
+  return status;
+}
+
+/* A host cache flush is proven once an engine; where it cannot be done or proven, the row says so.
+ */
+static void prove_flush(const struct transfer *transfer) {
+  struct engine *engine = transfer->engine;
+  if (transfer->bench->measure.host_cache != CACHE_FLUSHED) {
+    return;
+  }
+  if (!engine->flush_proven) {
+    cache_flush_prove(&engine->flush_proof);
+    engine->flush_proven = true;
+  }
+  if (!engine->flush_proof.supported) {
+    workload_note(transfer->outcome,
+                  "host caches were not flushed: this processor has no instruction for it");
+  } else if (!engine->flush_proof.works) {
+    workload_note(transfer->outcome, "the flush of host caches could not be proven: a reload after "
+                                     "it took no longer");
+  }
+}
+
+static enum status fill_sources(const struct transfer *transfer, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    status = data_fill(transfer->engine->data, run->source, run->flow->size_bytes, seed_of(i),
+                       false, run->gpu, err);
+  }
+  return status;
+}
+
+static enum status transfer_set_up(struct engine *engine, const struct bench_case *bench_case,
+                                   struct case_outcome *outcome, void **state, struct error *err) {
+  uint64_t start_ns = clock_now_ns();
+  struct transfer *transfer = calloc(1, sizeof *transfer);
+  *state = transfer;
+  if (transfer == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  }
+  transfer->engine = engine;
+  transfer->bench = bench_case;
+  transfer->outcome = outcome;
+  transfer->load_iterations = LOAD_ITERATIONS_FIRST;
+  transfer->runs = calloc(bench_case->flow_count, sizeof *transfer->runs);
+  transfer->host_times = calloc(bench_case->flow_count, sizeof *transfer->host_times);
+  enum status status = STATUS_OK;
+  if (transfer->runs == NULL || transfer->host_times == NULL) {
+    status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", bench_case->flow_count);
+  }
+  if (status == STATUS_OK) {
+    status = take_buffers(transfer, err);
+  }
+  if (status == STATUS_OK) {
+    status = prepare_flows(transfer, err);
+  }
+  uint64_t ready_ns = clock_now_ns();
+  outcome->allocate_ns += ready_ns - start_ns;
+  if (status == STATUS_OK) {
+    prove_flush(transfer);
+    status = fill_sources(transfer, err);
+  }
+  outcome->verify_ns += clock_now_ns() - ready_ns;
+  return status;
+}
+
+static void transfer_tear_down(void *state) {
+  struct transfer *transfer = state;
+  event_trial_free(transfer->event);
+  for (uint32_t i = 0; i < transfer->ready_count; i++) {
+    ops_of(transfer->runs[i].flow)->release(&transfer->engine->context, &transfer->runs[i]);
+  }
+  pool_give_back_all(transfer->engine->pool);
+  free(transfer->runs);
+  free(transfer->host_times);
+  free(transfer);
+}
+
+static uint32_t transfer_iterations_max(const void *state) {
+  const struct transfer *transfer = state;
+  return transfer->event != NULL ? EVENT_ITERATIONS_MAX : HOST_ITERATIONS_MAX;
+}
+
+static enum status flush_device_caches(const struct transfer *transfer, const struct flow *flow,
+                                       struct error *err) {
+  enum status status = STATUS_OK;
+  if (flow->source.place == PLACE_GPU) {
+    status = data_flush_gpu_cache(transfer->engine->data, flow->source.index, err);
+  }
+  if (status == STATUS_OK && flow->target.place == PLACE_GPU &&
+      (flow->source.place != PLACE_GPU || flow->source.index != flow->target.index)) {
+    status = data_flush_gpu_cache(transfer->engine->data, flow->target.index, err);
+  }
+  return status;
+}
+
+static void flush_host_cache(const struct buffer *buffer) {
+  if (buffer->host != NULL) {
+    (void)cache_flush(buffer->host, buffer->size_bytes); /* prove_flush() says what it can do */
+  }
+}
+
+static enum status transfer_before_trial(void *state, struct error *err) {
+  const struct transfer *transfer = state;
+  const struct measure *measure = &transfer->bench->measure;
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    if (measure->host_cache == CACHE_FLUSHED) {
+      flush_host_cache(run->source);
+      flush_host_cache(run->target);
+    }
+    if (measure->device_cache == CACHE_FLUSHED) {
+      status = flush_device_caches(transfer, run->flow, err);
+    }
+  }
+  return status;
+}
+
+static enum status run_flows(struct transfer *transfer, uint32_t iterations,
+                             struct trial_times *times, struct error *err) {
+  if (transfer->event != NULL) {
+    return event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
+  }
+  times->flows = transfer->host_times;
+  return host_trial_run(transfer->runs, transfer->bench->flow_count, iterations, times, err);
+}
+
+/* Repeats with longer load flows until they outlast the measured ones. */
+static enum status transfer_run(void *state, uint32_t iterations, struct trial_times *times,
+                                struct error *err) {
+  struct transfer *transfer = state;
+  for (;;) {
+    enum status status = run_flows(transfer, iterations, times, err);
+    if (status != STATUS_OK || !transfer->has_load || times->load_outlasted) {
+      return status;
+    }
+    if (transfer->load_iterations >= EVENT_ITERATIONS_MAX) {
+      return error_set(err, STATUS_UNSUPPORTED,
+                       "the load flows end before the measured ones even with %d repeats: give "
+                       "them a larger size",
+                       EVENT_ITERATIONS_MAX);
+    }
+    transfer->load_iterations = transfer->load_iterations * 2 < EVENT_ITERATIONS_MAX
+                                    ? transfer->load_iterations * 2
+                                    : EVENT_ITERATIONS_MAX;
+  }
+}
+
+static enum status transfer_poison(void *state, struct error *err) {
+  const struct transfer *transfer = state;
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    status = data_fill(transfer->engine->data, run->target, run->flow->size_bytes, seed_of(i), true,
+                       run->gpu, err);
+  }
+  return status;
+}
+
+static enum status transfer_verify(void *state, struct error *err) {
+  const struct transfer *transfer = state;
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    struct data_difference difference;
+    if (run->flow->role != FLOW_MEASURED) {
+      continue;
+    }
+    enum status status = data_compare(transfer->engine->data, run->target, run->flow->size_bytes,
+                                      seed_of(i), run->gpu, &difference, err);
+    if (status != STATUS_OK) {
+      return status;
+    }
+    if (difference.bad_bytes != 0) {
+      return error_set(
+          err, STATUS_CORRUPT,
+          "flow %u: %llu of %llu bytes differ, the first at offset %llu: expected "
+          "0x%02x, found 0x%02x",
+          i, (unsigned long long)difference.bad_bytes, (unsigned long long)run->flow->size_bytes,
+          (unsigned long long)difference.first_offset, difference.expected, difference.found);
+    }
+  }
+  return STATUS_OK;
+}
+
+const struct workload_ops workload_transfer = {
+    .kind = CASE_TRANSFER,
+    .refusal = transfer_refusal,
+    .memory_needs = transfer_memory_needs,
+    .clock = transfer_clock,
+    .set_up = transfer_set_up,
+    .iterations_max = transfer_iterations_max,
+    .before_trial = transfer_before_trial,
+    .run = transfer_run,
+    .poison = transfer_poison,
+    .verify = transfer_verify,
+    .tear_down = transfer_tear_down,
+};
