@@ -22,11 +22,13 @@ int main(int argc, char **argv) {
   open_standard_files();
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write, not the end */
   argp_err_exit_status = EXIT_USAGE;
   int code = cli_main(argc, argv);
-  if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && errno != 0) {
+  /* A reader that went away is no error, and a verb that failed has said why. */
+  if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && code == EXIT_DONE) {
     fprintf(stderr, "haul: error: cannot write to standard output: %s\n", strerror(errno));
-    code = worse(code, EXIT_NOT_MEASURED);
+    code = EXIT_NOT_MEASURED;
   }
   return code;
 }

@@ -33,7 +33,7 @@ error_t batch_parse(int key, char *arg, struct argp_state *state, struct batch_o
 void batch_options_fini(struct batch_options *options);
 
 struct batch {
-  struct source_list sources;
+  struct scenario_source_list sources;
   struct scenario **scenarios; /* one a source */
 };
 

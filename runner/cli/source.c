@@ -11,12 +11,12 @@
 
 struct finding {
   struct arena *arena;
-  struct source_list *list;
+  struct scenario_source_list *list;
   size_t capacity;
 };
 
-static void add(struct finding *finding, struct source source) {
-  struct source_list *list = finding->list;
+static void add(struct finding *finding, struct scenario_source source) {
+  struct scenario_source_list *list = finding->list;
   list->items =
       arena_grow(finding->arena, list->items, list->count, &finding->capacity, sizeof *list->items);
   list->items[list->count++] = source;
@@ -37,7 +37,7 @@ static enum status add_folder(struct finding *finding, const char *path, struct 
   const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
   for (int i = 0; i < count; i++) {
     const char *file = arena_format(finding->arena, "%s%s%s", path, slash, entries[i]->d_name);
-    add(finding, (struct source){.name = file, .path = file});
+    add(finding, (struct scenario_source){.name = file, .path = file});
     free(entries[i]);
   }
   free(entries);
@@ -54,7 +54,7 @@ static bool add_group(struct finding *finding, const char *word) {
     const struct embedded_file *file = scenarios_at(i);
     if (strncmp(file->name, word, length) == 0 && file->name[length] == '/' &&
         scenarios_runnable(file)) {
-      add(finding, (struct source){.name = file->name, .embedded = file});
+      add(finding, (struct scenario_source){.name = file->name, .embedded = file});
       found = true;
     }
   }
@@ -90,7 +90,7 @@ static enum status find(struct finding *finding, const char *word, struct error 
     if (S_ISDIR(status.st_mode)) {
       return add_folder(finding, word, err);
     }
-    add(finding, (struct source){.name = word, .path = word});
+    add(finding, (struct scenario_source){.name = word, .path = word});
     return STATUS_OK;
   }
   if (errno != ENOENT && errno != ENOTDIR) {
@@ -98,15 +98,15 @@ static enum status find(struct finding *finding, const char *word, struct error 
   }
   const struct embedded_file *embedded = scenarios_find(word);
   if (embedded != NULL) {
-    add(finding, (struct source){.name = embedded->name, .embedded = embedded});
+    add(finding, (struct scenario_source){.name = embedded->name, .embedded = embedded});
     return STATUS_OK;
   }
   return add_group(finding, word) ? STATUS_OK : not_found(word, finding->arena, err);
 }
 
 enum status sources_find(struct arena *arena, char *const *words, size_t word_count,
-                         struct source_list *list, struct error *err) {
-  *list = (struct source_list){0};
+                         struct scenario_source_list *list, struct error *err) {
+  *list = (struct scenario_source_list){0};
   struct finding finding = {.arena = arena, .list = list};
   for (size_t i = 0; i < word_count; i++) {
     enum status status = find(&finding, words[i], err);
@@ -117,9 +117,9 @@ enum status sources_find(struct arena *arena, char *const *words, size_t word_co
   return STATUS_OK;
 }
 
-enum status source_read(const struct source *source, const struct scenario_override *overrides,
-                        size_t override_count, struct scenario **scenario,
-                        struct diagnostics *diagnostics) {
+enum status source_read(const struct scenario_source *source,
+                        const struct scenario_override *overrides, size_t override_count,
+                        struct scenario **scenario, struct diagnostics *diagnostics) {
   if (source->embedded == NULL) {
     return scenario_load(source->path, overrides, override_count, scenario, diagnostics);
   }

@@ -10,25 +10,25 @@
 #include "engine/base/embed.h"
 #include "schema/scenario/scenario.h"
 
-struct source {
+struct scenario_source {
   const char *name;                     /* for people */
   const char *path;                     /* of a file; NULL = shipped */
   const struct embedded_file *embedded; /* NULL = a file */
 };
 
-struct source_list {
-  struct source *items;
+struct scenario_source_list {
+  struct scenario_source *items;
   size_t count;
 };
 
 /* STATUS_NOT_FOUND names what is like a word that fits nothing. */
 enum status sources_find(struct arena *arena, char *const *words, size_t word_count,
-                         struct source_list *list, struct error *err) CHECK_RESULT;
+                         struct scenario_source_list *list, struct error *err) CHECK_RESULT;
 /* The shipped scenario whose name is most like the word, without ".toml"; NULL = none is. */
 const char *sources_nearest(struct arena *arena, const char *word);
 /* As scenario_load(). */
-enum status source_read(const struct source *source, const struct scenario_override *overrides,
-                        size_t override_count, struct scenario **scenario,
-                        struct diagnostics *diagnostics) CHECK_RESULT;
+enum status source_read(const struct scenario_source *source,
+                        const struct scenario_override *overrides, size_t override_count,
+                        struct scenario **scenario, struct diagnostics *diagnostics) CHECK_RESULT;
 
 #endif

@@ -67,7 +67,7 @@ static enum status list_scenarios(const struct row_sink *sink, struct error *err
     if (!scenarios_runnable(file)) {
       continue;
     }
-    struct source source = {.name = file->name, .embedded = file};
+    struct scenario_source source = {.name = file->name, .embedded = file};
     struct scenario *scenario = NULL;
     struct diagnostics *diagnostics = diagnostics_new();
     if (source_read(&source, NULL, 0, &scenario, diagnostics) == STATUS_OK) {

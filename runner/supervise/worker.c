@@ -24,6 +24,7 @@ int child_detach(int keep_fd, pid_t parent) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   int null = open("/dev/null", O_RDONLY);
   if (null >= 0) {
     dup2(null, STDIN_FILENO);

@@ -1,0 +1,36 @@
+#include "runner/cli/planning.h"
+
+#include "runner/render/plan.h"
+#include "runner/supervise/supervise.h"
+#include "schema/machine/machine_file.h"
+
+#include <stdlib.h>
+
+struct machine *machine_new(void) {
+  struct machine *machine = calloc(1, sizeof *machine);
+  if (machine == NULL) {
+    abort();
+  }
+  return machine;
+}
+
+enum status machine_get(const char *path, struct machine *machine, struct error *err) {
+  return path != NULL ? machine_file_load(path, machine, err) : supervise_probe(machine, err);
+}
+
+int plan_show(const struct common_options *common, const struct scenario *scenario,
+              const struct machine *machine, const char *only) {
+  struct error err = {0};
+  struct plan *plan = NULL;
+  struct plan_options options = {.only = only};
+  struct rows_options rows = {.format = common->format,
+                              .stream = stdout,
+                              .width = terminal_width(stdout),
+                              .colour = use_colour(common, stdout)};
+  enum status status = plan_new(scenario, machine, &options, &plan, &err);
+  if (status == STATUS_OK) {
+    status = plan_render(plan, scenario->run.processes, &rows, &err);
+  }
+  plan_free(plan);
+  return status == STATUS_OK ? EXIT_DONE : fail(common, &err);
+}

@@ -1,0 +1,101 @@
+# common.sh - assertions for tests of the executable; to be sourced. A test script is called with
+# the executable, the source folder and the build folder, and ends with `finish`.
+set -u
+export LC_ALL=C.UTF-8
+unset HAUL_DB NO_COLOR
+haul=$1
+source_folder=$2
+build_folder=$3
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+# Whatever is not told otherwise must not touch the user's own results.
+export XDG_DATA_HOME=$scratch/data HOME=$scratch/home
+cd -- "$scratch" || exit 1
+: "$source_folder" "$build_folder"
+
+failures=0
+checks=0
+title=
+
+begin() { title=$*; }
+
+bad() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s: %s\n' "$title" "$*"
+  if [ -e "$scratch/command" ]; then
+    printf '  command: %s\n  exit code: %s\n' "$(cat "$scratch/command")" "$code"
+    sed 's/^/  out: /' "$scratch/out" | head -n 20
+    sed 's/^/  err: /' "$scratch/err" | head -n 40
+  fi
+}
+
+good() { checks=$((checks + 1)); }
+
+# Run haul; its output is in $scratch/out and $scratch/err, its exit code in $code.
+run() {
+  printf 'haul %s' "$*" >"$scratch/command"
+  "$haul" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+  code=$?
+}
+
+expect_code() {
+  if [ "$code" -eq "$1" ]; then good; else bad "exit code $code, expected $1"; fi
+}
+expect_out() { # extended regular expression
+  if grep -Eq -- "$1" "$scratch/out"; then good; else bad "no '$1' on stdout"; fi
+}
+expect_err() {
+  if grep -Eq -- "$1" "$scratch/err"; then good; else bad "no '$1' on stderr"; fi
+}
+reject_err() {
+  if grep -Eq -- "$1" "$scratch/err"; then bad "'$1' on stderr"; else good; fi
+}
+# One error, not several, and nothing of a sanitizer or an assertion.
+expect_one_error() { # CODE REGEX
+  expect_code "$1"
+  expect_err "$2"
+  equal 1 "$(grep -Ec '(^|[ :])error: ' "$scratch/err")" 'number of errors'
+  reject_err 'Sanitizer|runtime error|ssertion'
+}
+equal() { # EXPECTED ACTUAL WHAT
+  if [ "$1" = "$2" ]; then good; else bad "$3: '$2', expected '$1'"; fi
+}
+exists() { if [ -e "$1" ]; then good; else bad "$1 does not exist"; fi; }
+missing() { if [ -e "$1" ]; then bad "$1 exists"; else good; fi; }
+# Of one value that a query gives.
+value() { # DB SQL
+  "$haul" query --db "$1" --format csv "$2" 2>&1 </dev/null | tr -d '\r' | sed -n 2p
+}
+expect_value() { # EXPECTED DB SQL
+  equal "$1" "$(value "$2" "$3")" "$3"
+}
+
+# Wait up to 20 s for a command to succeed.
+await() {
+  local i
+  for i in $(seq 400); do
+    if "$@"; then
+      return 0
+    fi
+    sleep 0.05
+  done
+  bad "waited in vain for: $*"
+  return 1
+}
+gone() { ! kill -0 "$1" 2>/dev/null || [ "$(process_state "$1")" = Z ]; }
+process_state() { sed -n 's/.*) \(.\) .*/\1/p' "/proc/$1/stat" 2>/dev/null; }
+children() { # PID
+  local stat
+  for stat in /proc/[0-9]*/stat; do
+    sed -n "s/^\\([0-9]*\\) (.*) . $1 .*/\\1/p" "$stat" 2>/dev/null
+  done
+}
+
+finish() {
+  if [ "$failures" -gt 0 ]; then
+    echo "$failures failed, $checks passed"
+    exit 1
+  fi
+  echo "$checks passed"
+  exit 0
+}

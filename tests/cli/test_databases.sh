@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Whatever lies where the database should be: one clear error, and nothing is lost.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+small=$source_folder/tests/cli/small.toml
+
+# Neither a run nor a query gets anywhere, both say so in one error, and the file stays as it was.
+refused() { # FILE REGEX
+  cp -- "$1" before
+  run run "$small" --db "$1"
+  expect_one_error 3 "$2"
+  run query 'select 1' --db "$1"
+  expect_code 2
+  expect_err "$2"
+  if cmp -s -- "$1" before; then good; else bad "$1 was changed"; fi
+}
+
+begin 'not a database'
+echo 'These are my notes, not a database, and they are mine.' >notes.db
+refused notes.db 'notes\.db'
+head -c 20000 /dev/urandom >random.db
+refused random.db 'random\.db'
+
+begin 'a folder'
+mkdir folder.db
+run run "$small" --db folder.db
+expect_one_error 3 'folder\.db'
+
+begin 'a path below a file'
+run run "$small" --db notes.db/results.db
+expect_one_error 3 'notes\.db'
+
+begin 'a folder that cannot be written'
+run run "$small" --db /proc/haul/results.db
+expect_one_error 3 '/proc/haul'
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir locked
+  chmod 555 locked
+  run run "$small" --db locked/results.db
+  expect_one_error 3 'locked'
+  run run "$small" --db r.db
+  chmod 000 r.db
+  run query 'select 1' --db r.db
+  expect_code 3
+  expect_err 'ermission denied'
+  rm -f r.db
+fi
+
+begin 'no database yet'
+run query 'select 1' --db no-such.db
+expect_one_error 2 'no-such\.db'
+run list runs --db no-such.db
+expect_one_error 2 'no-such\.db'
+missing no-such.db
+
+if command -v sqlite3 >/dev/null; then
+  begin "another program's database"
+  sqlite3 other.db 'create table mine(x); insert into mine values (42)'
+  refused other.db 'other\.db'
+  equal 42 "$(sqlite3 other.db 'select x from mine')" 'its data'
+
+  begin 'a newer schema'
+  run run "$small" --db r.db
+  expect_code 0
+  cp r.db newer.db
+  sqlite3 newer.db 'pragma user_version = 9000000'
+  refused newer.db 'newer'
+
+  begin 'a damaged database'
+  cp r.db damaged.db
+  dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
+  run run "$small" --db damaged.db
+  expect_code 3
+  expect_err 'damaged\.db'
+
+  begin 'the stock shell reads the views'
+  equal 3 "$(sqlite3 r.db 'select count(*) from v_case')" v_case
+  equal 1 "$(sqlite3 r.db 'select count(*) > 0 from v_trial')" v_trial
+fi
+
+begin 'a disk that fills while measuring'
+cat >many.toml <<'TOML'
+schema_version = 1
+name = "many"
+[measure]
+trials = { min = 2000, max = 2000 }
+iterations = 1
+[[transfer]]
+name = "host"
+method = "cpu"
+from = { numa = 0, memory = "pageable" }
+to = { numa = 0, memory = "pageable" }
+pairs = "same"
+size = { from = "4KiB", to = "96KiB", step = "4KiB" }
+TOML
+printf 'haul run many.toml --db full.db, under a limit of 1 MiB a file' >"$scratch/command"
+(ulimit -f 1024; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
+code=$?
+expect_one_error 3 'full\.db'
+expect_value ok full.db 'pragma integrity_check'
+equal 1 "$(($(value full.db "select count(*) from v_case where status = 'ok'") > 0))" 'what was committed is there'
+run run --resume latest --db full.db -q
+expect_code 0
+expect_value 24 full.db "select count(*) from v_case where status = 'ok'"
+
+begin 'two runs into one database at once'
+"$haul" run "$small" --db both.db -q >/dev/null 2>err.1 &
+first=$!
+"$haul" run "$small" --db both.db -q >/dev/null 2>err.2 &
+second=$!
+wait "$first"
+equal 0 $? 'exit code of the first'
+wait "$second"
+equal 0 $? 'exit code of the second'
+expect_value 6 both.db "select count(*) from v_case where status = 'ok'"
+expect_value ok both.db 'pragma integrity_check'
+
+finish

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Workers and parents that are killed, and people who interrupt, in the middle of a case.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+slow=$source_folder/tests/cli/slow.toml
+
+# Start a run in the background and wait until it is inside the long case. Sets $parent, $worker.
+start_slow() { # ARGUMENT...
+  printf 'haul run -v %s &' "$*" >"$scratch/command"
+  set -m # a job of its own: the shell would start it with interrupts ignored
+  "$haul" run -v "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
+  parent=$!
+  set +m
+  await grep -q 'first/.*: ok' "$scratch/err" || return 1
+  sleep 0.3
+  worker=$(children "$parent")
+}
+finish_slow() {
+  wait "$parent"
+  code=$?
+}
+
+begin 'SIGKILL of the worker costs one case'
+start_slow "$slow" --db worker.db
+kill -KILL "$worker"
+finish_slow
+expect_code 3
+expect_err 'case long/.*: crashed: the worker process was killed by signal 9 \(SIGKILL\)'
+expect_value ok worker.db "select status from v_case where block = 'first'"
+expect_value crashed worker.db "select status from v_case where block = 'long'"
+expect_value ok worker.db "select status from v_case where block = 'last'"
+expect_value ok worker.db 'pragma integrity_check'
+expect_value done worker.db 'select status from v_run'
+run run --resume latest --db worker.db
+expect_one_error 2 '.'
+
+begin 'Ctrl-C ends after the case, and resume measures what is left'
+start_slow "$slow" --db interrupt.db
+kill -INT "$parent"
+finish_slow
+expect_code 130
+expect_err 'interrupted; .* --resume run:'
+expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"
+expect_value interrupted interrupt.db 'select status from v_run'
+before=$(value interrupt.db 'select count(*) from trial')
+run run --resume latest --db interrupt.db -v
+expect_code 0
+expect_err 'last/.*: ok'
+reject_err 'first/|long/'
+expect_value 3 interrupt.db "select count(*) from v_case where status = 'ok'"
+expect_value 1 interrupt.db 'select count(*) from v_run'
+expect_value done interrupt.db 'select status from v_run'
+expect_value ok interrupt.db 'pragma integrity_check'
+equal 1 "$(($(value interrupt.db 'select count(*) from trial') > before))" 'trials were added'
+run run --resume latest --db interrupt.db
+expect_one_error 2 '.'
+
+begin 'the second Ctrl-C does not wait'
+start_slow "$slow" --db twice.db
+kill -INT "$parent"
+sleep 0.2
+kill -INT "$parent"
+finish_slow
+expect_code 130
+await gone "$worker"
+expect_value 1 twice.db "select count(*) from v_case where status = 'ok'"
+
+begin 'Ctrl-C at a terminal reaches the whole group'
+start_slow "$slow" --db group.db
+kill -INT -- "-$parent"
+finish_slow
+expect_code 130
+expect_value 2 group.db "select count(*) from v_case where status = 'ok'"
+
+begin 'SIGTERM is an interrupt too'
+start_slow "$slow" --db term.db
+kill -TERM "$parent"
+finish_slow
+expect_code 130
+
+begin 'SIGKILL of the parent leaves no worker and keeps what was committed'
+start_slow "$slow" --db parent.db
+kill -KILL "$parent"
+finish_slow
+await gone "$worker"
+expect_value ok parent.db 'pragma integrity_check'
+expect_value 1 parent.db "select count(*) from v_case where status = 'ok'"
+run run --resume latest --db parent.db
+expect_code 0
+expect_value 3 parent.db "select count(*) from v_case where status = 'ok'"
+expect_value 1 parent.db 'select count(*) from v_run'
+
+begin 'resume keeps the scenario, whatever became of the file'
+cp "$slow" mine.toml
+start_slow mine.toml --db gone.db --only '*st' --tag kept
+kill -KILL "$parent"
+finish_slow
+rm mine.toml
+run run --resume tag:kept --db gone.db
+expect_code 0
+expect_value 2 gone.db "select count(*) from v_case where status = 'ok'"
+
+begin 'resume of what is not there'
+run run --resume latest --db no-such.db
+expect_one_error 2 'no-such\.db'
+missing no-such.db
+run run --resume run:ffffffff --db worker.db
+expect_one_error 2 '.'
+
+finish

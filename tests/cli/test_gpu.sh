@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# The executable on the fake driver: GPUs measured, and everything that can go wrong with them.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+
+cat >gpu.toml <<'TOML'
+schema_version = 1
+name = "gpu"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "100ms"
+telemetry = "20ms"
+[checks]
+throttling = { want = "none", on_fail = "record" }
+pcie_link = { want = "max", on_fail = "record" }
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = [0, 1] }
+size = ["64KiB", "1MiB", "4MiB"]
+[[transfer]]
+name = "across"
+method = "ce"
+from = { gpu = 0 }
+to = { gpu = [1, 2] }
+size = "1MiB"
+TOML
+
+# Run gpu.toml with a fault.
+run_with() { # DB FAULT-TOML
+  printf '%s\n' '[[fake.fault]]' "$2" >fault.toml
+  HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db "$1"
+}
+# Every case but those of that size and target is ok, and the database is sound.
+expect_others_ok() { # DB
+  expect_value 7 "$1" "select count(*) from v_case where status = 'ok'"
+  expect_value ok "$1" 'pragma integrity_check'
+  expect_value 1 "$1" "select count(*) from v_case where status not in ('ok', 'skipped')"
+}
+
+begin 'GPUs are measured'
+run run gpu.toml --db ok.db
+expect_code 0
+expect_value 8 ok.db "select count(*) from v_case where status = 'ok'"
+expect_value 1 ok.db 'select simulated from v_run'
+expect_value 1 ok.db 'select count(*) > 0 from telemetry'
+expect_value 1 ok.db "select count(*) > 0 from check_result where name = 'throttling'"
+run plan quick --format jsonl
+expect_code 0
+run env
+expect_code 0
+expect_out 'H100'
+expect_out 'SIMULATED'
+
+begin 'a crash inside the driver'
+run_with crash.db 'kind = "crash"
+call = "cuMemcpy*"
+nth = 1
+gpu = 1
+size_bytes = 1048576
+from = "host"
+signal = 11'
+expect_code 3
+expect_err 'case up/.*: crashed: the worker process was killed by signal 11 \(SIGSEGV\)|: crashed: .*exit code'
+expect_others_ok crash.db
+run run --resume latest --db crash.db
+expect_code 2
+
+begin 'a lost context'
+run_with sticky.db 'kind = "sticky"
+call = "cuMemcpy*"
+code = 700
+nth = 1
+gpu = 1
+size_bytes = 1048576
+from = "host"'
+expect_code 3
+expect_err 'case up/.*: failed: '
+expect_others_ok sticky.db
+
+begin 'a flipped byte'
+run_with corrupt.db 'kind = "flip_byte"
+call = "cuMemcpy*"
+nth = 1
+count = 0
+offset = 4097
+from = "host"
+to = 1
+size_bytes = 4194304'
+expect_code 3
+expect_err 'case up/.*: corrupt: .*4097'
+expect_others_ok corrupt.db
+expect_value 1 corrupt.db "select reason like '%4097%' from v_case where status = 'corrupt'"
+
+begin 'no memory'
+run_with memory.db 'kind = "out_of_memory"
+call = "cuMemAlloc*"
+nth = 1
+count = 0
+gpu = 2'
+expect_code 3
+expect_err 'across/.*: failed: .*memory'
+expect_value 7 memory.db "select count(*) from v_case where status = 'ok'"
+
+begin 'a machine without GPUs'
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run run gpu.toml --db none.db
+expect_code 3
+expect_err 'skipped .*: .*GPU'
+expect_value 0 none.db "select count(*) from v_case where status = 'ok'"
+
+begin 'a driver that hangs when it is asked what is here'
+printf '%s\n' '[[fake.fault]]' 'kind = "crash"' 'call = "cuInit"' 'nth = 1' 'signal = 11' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run quick --db init.db
+expect_code 0
+expect_err 'skipped .*the process that asked the GPU driver'
+expect_value 1 init.db "select count(*) > 0 from v_case where status = 'ok'"
+
+finish

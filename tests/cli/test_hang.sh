@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A stream that never ends: the watchdog ends the worker, and the rest is measured. Takes as long as
+# the watchdog waits at least, 30 s.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+
+cat >gpu.toml <<'TOML'
+schema_version = 1
+name = "gpu"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "100ms"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = 0 }
+size = ["64KiB", "1MiB", "4MiB"]
+TOML
+cat >fault.toml <<'TOML'
+[[fake.fault]]
+kind = "hang"
+call = "cuMemcpy*"
+nth = 1
+from = "host"
+size_bytes = 1048576
+TOML
+
+begin 'a stream that never ends'
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db hang.db
+expect_code 3
+expect_err 'case up/.*1MiB: hung: no result after 30'
+expect_value hung hang.db "select status from v_case where size_bytes = 1048576"
+expect_value 2 hang.db "select count(*) from v_case where status = 'ok'"
+expect_value ok hang.db 'pragma integrity_check'
+
+finish

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Measuring: what is shown, what is recorded, and that both are the same.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+small=$source_folder/tests/cli/small.toml
+
+begin 'a run is shown and recorded'
+run run "$small" --db r.db --tag first
+expect_code 0
+expect_out '(^| )host'
+expect_err 'run [0-9a-f]{32} of small is in r\.db'
+reject_err 'error|warning: case'
+expect_value 3 r.db "select count(*) from v_case where status = 'ok'"
+expect_value done r.db 'select status from v_run'
+expect_value first r.db 'select tag from v_run'
+expect_value 1 r.db "select count(*) from v_run where command_line like 'haul run %small.toml --db r.db --tag first'"
+expect_value ok r.db 'pragma integrity_check'
+
+begin 'trials reproduce every number of the table'
+run query --db r.db --format csv "
+  with t as (
+    select case_run, elapsed_ns * 1.0 / iterations as ns,
+           row_number() over (partition by case_run order by elapsed_ns * 1.0 / iterations) as i,
+           count(*) over (partition by case_run) as n
+    from v_trial where phase = 'measure' and status = 'ok'),
+  m as (select case_run, avg(ns) as median, max(n) as n from t
+        where i in ((n + 1) / 2, (n + 2) / 2) group by case_run)
+  select count(*) from v_case c join m using (case_run)
+  where c.n = m.n and abs(c.gbps - c.payload_bytes / m.median) < 1e-9 * c.gbps"
+expect_code 0
+equal 3 "$(tr -d '\r' <"$scratch/out" | sed -n 2p)" 'cases whose numbers follow from their trials'
+
+begin 'formats'
+run run "$small" --db r.db --json --only host --set measure.trials.max=5
+expect_code 0
+if command -v python3 >/dev/null; then
+  equal 3 "$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)))' <"$scratch/out")" 'rows of JSON'
+fi
+mkdir batch
+cp "$small" batch/a.toml
+cp "$small" batch/b.toml
+run run batch --db r.db --format csv -q
+expect_code 0
+equal '' "$(cat "$scratch/err")" 'stderr under -q'
+equal 7 "$(grep -c '' "$scratch/out")" 'lines of CSV of two runs'
+run run batch --db r.db --format jsonl -v
+expect_code 0
+equal 6 "$(grep -c '^{' "$scratch/out")" 'lines of JSON of two runs'
+expect_err '\[1/3\] host/.*: ok, [0-9.e+]+ GB/s, [0-9]+ trials'
+expect_err 'a\.toml \(1 of 2\)'
+
+begin 'only and set'
+run run "$small" --db r.db --only '*/64KiB*' -q --format csv
+expect_code 0
+equal 2 "$(grep -c '' "$scratch/out")" 'lines of CSV'
+
+begin 'processes'
+run run "$small" --db r.db --processes 2 --tag two -q
+expect_code 0
+expect_value 6 r.db "select count(*) from v_case where tag = 'two'"
+expect_value 2 r.db "select count(distinct process) from v_case where tag = 'two'"
+
+begin 'dry run'
+run run "$small" --db dry.db --dry-run
+expect_code 0
+expect_out 'host'
+missing dry.db
+
+begin 'the default database'
+run run "$small"
+expect_code 0
+exists "$XDG_DATA_HOME/haul/results.db"
+HAUL_DB=$scratch/env.db run run "$small"
+expect_code 0
+exists env.db
+unset XDG_DATA_HOME
+run run "$small"
+expect_code 0
+exists "$HOME/.local/share/haul/results.db"
+HOME='' run run "$small"
+expect_one_error 2 'HOME'
+export XDG_DATA_HOME=$scratch/data
+
+begin 'lists and queries'
+run list runs --db r.db
+expect_code 0
+expect_out small
+run list cases --db r.db --run tag:two
+expect_code 0
+expect_out host
+run query --db r.db --saved run-table --param run=tag:first
+expect_code 0
+run query --db r.db --saved no-such-query
+expect_code 2
+run query --db r.db 'select 1 as one' --json
+expect_code 0
+expect_out '"one": ?1'
+run query --db r.db 'selec 1'
+expect_one_error 2 'syntax'
+run query --db r.db 'delete from trial'
+expect_code 2
+run query --db r.db 'select :x as x' --param x=7 --format csv
+expect_code 0
+expect_out '^7'
+run query --db r.db 'select :x as x'
+expect_code 2
+equal '1' "$(echo 'select 1 as one' | "$haul" query --db r.db --format csv | tr -d '\r' | sed -n 2p)" 'SQL on stdin'
+run query --db r.db --time-limit 200ms 'with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n'
+expect_code 3
+
+begin 'a reader that goes away'
+"$haul" query --db r.db 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1000000) select i from n' --format csv 2>err | head -n 1 >/dev/null
+equal 0 "${PIPESTATUS[0]}" 'exit code'
+equal '' "$(cat err)" stderr
+"$haul" run "$small" --db r.db -q 2>err | head -n 1 >/dev/null
+equal 0 "${PIPESTATUS[0]}" 'exit code'
+
+begin 'checks'
+cat "$small" - >skip.toml <<'TOML'
+[checks]
+driver = { want = ">=99999", on_fail = "skip" }
+TOML
+sed 's/"skip"/"abort"/' skip.toml >abort.toml
+sed 's/"skip"/"warn"/' skip.toml >warn.toml
+run run skip.toml abort.toml warn.toml --db c.db --machine x
+expect_code 2
+
+begin 'the quick scenario, as on any machine'
+run run quick --db q.db
+expect_code 0
+expect_out 'GB/s|gbps'
+expect_value ok q.db 'pragma integrity_check'
+if [ ! -e /dev/nvidiactl ]; then
+  expect_err 'skipped .*GPU'
+fi
+
+finish
