@@ -1,0 +1,270 @@
+/* What a block says, split into what is fixed and what is swept. */
+#include "schema/scenario/block.h"
+
+#include "schema/scenario/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void block_defaults(struct setting *defaults) {
+  *defaults = (struct setting){0};
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    union value value;
+    if (field->default_text == NULL || !value_from_text(field, field->default_text, &value)) {
+      continue;
+    }
+    if (field->owner == OWNER_MEASURE) {
+      value_store(field, &value, &defaults->measure);
+    } else if (field->owner == OWNER_TRANSFER) {
+      value_store(field, &value, &defaults->transfer);
+    } else if (field->owner == OWNER_FLOW) {
+      value_store(field, &value, &defaults->transfer.flow);
+    }
+  }
+}
+
+/* A load or flow never takes these from its block. */
+static bool is_own(const char *key) {
+  return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
+}
+
+/* A size of its own takes the place of the block's shape. */
+static bool hides(const struct slot *slot, const char *key) {
+  return entries_find(&slot->entries, key) != NULL ||
+         (strncmp(key, "shape.", 6) == 0 && entries_find(&slot->entries, "size") != NULL);
+}
+
+const struct entry *slot_entry(const struct block *block, size_t slot, const char *key) {
+  const struct entry *own = entries_find(&block->slots[slot].entries, key);
+  if (own != NULL || slot == 0 || is_own(key) || hides(&block->slots[slot], key)) {
+    return own;
+  }
+  return entries_find(&block->slots[0].entries, key);
+}
+
+static struct flow_setting *slot_base(struct block *block, size_t slot) {
+  return slot == 0 ? &block->base.transfer.flow : &block->flows[slot - 1];
+}
+
+static void store_fixed(struct block *block, const struct entry *entry, size_t slot) {
+  const union value *value = &entry->values.items[0];
+  switch (entry->field->owner) {
+  case OWNER_MEASURE:
+    value_store(entry->field, value, &block->base.measure);
+    break;
+  case OWNER_TRANSFER:
+    value_store(entry->field, value, &block->base.transfer);
+    break;
+  case OWNER_FLOW:
+    value_store(entry->field, value, slot_base(block, slot));
+    break;
+  case OWNER_FILE:
+  case OWNER_RUN:
+  case OWNER_CHECK:
+    break;
+  }
+}
+
+static void store_all_fixed(struct block *block, const struct entries *entries, size_t slot) {
+  for (size_t i = 0; i < entries->count; i++) {
+    if (entries->items[i].values.count == 1) {
+      store_fixed(block, &entries->items[i], slot);
+    }
+  }
+}
+
+static void make_base(struct reader *reader, const struct setting *defaults,
+                      const struct entries *measure, struct block *block) {
+  const size_t below = block->slot_count - 1;
+  block->base = *defaults;
+  block->flows = arena_array(reader->arena, below, sizeof *block->flows);
+  block->made_flows = arena_array(reader->arena, below, sizeof *block->made_flows);
+  store_all_fixed(block, measure, 0);
+  store_all_fixed(block, &block->slots[0].entries, 0);
+  for (size_t i = 1; i < block->slot_count; i++) {
+    struct flow_setting *flow = slot_base(block, i);
+    *flow = block->base.transfer.flow;
+    flow->name = NULL;
+    flow->from = (struct endpoint_setting){0};
+    flow->to = (struct endpoint_setting){0};
+    if (hides(&block->slots[i], "shape.width")) {
+      flow->shape = defaults->transfer.flow.shape;
+    }
+    store_all_fixed(block, &block->slots[i].entries, i);
+  }
+  struct transfer_setting *transfer = &block->base.transfer;
+  transfer->loads = block->load_count > 0 ? block->made_flows : NULL;
+  transfer->load_count = block->load_count;
+  transfer->flows = block->flow_count > 0 ? block->made_flows + block->load_count : NULL;
+  transfer->flow_count = block->flow_count;
+  transfer->pairs_given = slot_entry(block, 0, "pairs") != NULL;
+  for (size_t i = 0; i < block->slot_count; i++) {
+    struct slot *slot = &block->slots[i];
+    slot_base(block, i)->initiator_given = slot_entry(block, i, "initiator") != NULL;
+    slot->from_memory_given = entries_find(&slot->entries, "from.memory") != NULL;
+    slot->to_memory_given = entries_find(&slot->entries, "to.memory") != NULL;
+  }
+}
+
+/* The slots that an entry of `slot` decides about. */
+static void find_slots(struct reader *reader, const struct block *block, const struct entry *entry,
+                       size_t slot, struct axis *axis) {
+  unsigned *slots = arena_array(reader->arena, block->slot_count, sizeof *slots);
+  for (size_t i = slot; i < block->slot_count; i++) {
+    if (i == slot || (slot == 0 && slot_entry(block, i, entry->field->name) == entry)) {
+      slots[axis->slot_count++] = (unsigned)i;
+    }
+  }
+  axis->slots = slots;
+}
+
+static void add_axis(struct reader *reader, struct block *block, const struct entry *entry,
+                     size_t slot, size_t *capacity) {
+  const struct values *values = &entry->values;
+  const char **texts = arena_array(reader->arena, values->count, sizeof *texts);
+  for (size_t i = 0; i < values->count; i++) {
+    texts[i] = value_text(reader->arena, entry->field, &values->items[i]);
+  }
+  const char *label = block->slots[slot].label;
+  const char *name = entry->field->name;
+  struct axis axis = {.entry = entry, .texts = texts};
+  axis.key = label == NULL ? name : arena_format(reader->arena, "%s.%s", label, name);
+  if (entry->field->owner == OWNER_FLOW) {
+    find_slots(reader, block, entry, slot, &axis);
+  }
+  block->axes =
+      arena_grow(reader->arena, block->axes, block->axis_count, capacity, sizeof *block->axes);
+  block->axes[block->axis_count++] = axis;
+}
+
+/* Axes of [measure] vary slowest, then those of the block, then those of its loads and flows. */
+static void find_axes(struct reader *reader, const struct entries *measure, struct block *block) {
+  size_t capacity = 0;
+  for (size_t i = 0; i < measure->count; i++) {
+    const struct entry *entry = &measure->items[i];
+    if (entry->values.count > 1 && slot_entry(block, 0, entry->field->name) == NULL) {
+      add_axis(reader, block, entry, 0, &capacity);
+    }
+  }
+  for (size_t slot = 0; slot < block->slot_count; slot++) {
+    const struct entries *entries = &block->slots[slot].entries;
+    for (size_t i = 0; i < entries->count; i++) {
+      if (entries->items[i].values.count > 1) {
+        add_axis(reader, block, &entries->items[i], slot, &capacity);
+      }
+    }
+  }
+  block->made_values = arena_array(reader->arena, block->axis_count, sizeof *block->made_values);
+}
+
+enum { NO_GROUP = -1 };
+
+/* While axes are counted: which of them run in lockstep. */
+struct lockstep {
+  struct reader *reader;
+  struct block *block;
+  const struct entry *zip;
+  int *groups; /* of every axis */
+};
+
+static bool refuse_zip(const struct lockstep *lockstep, const struct toml_node *node,
+                       const char *suggestion, const char *what) {
+  char expected[FIELD_EXPECTED_MAX];
+  field_expected(lockstep->zip->field, expected);
+  complain(lockstep->reader->diagnostics, lockstep->zip->source, node->span, expected, suggestion,
+           "zip: %s", what);
+  return false;
+}
+
+static bool zip_key(const struct lockstep *lockstep, const struct toml_node *node, int group,
+                    size_t *length) {
+  const struct block *block = lockstep->block;
+  struct arena *arena = lockstep->reader->arena;
+  if (node->kind != TOML_TEXT) {
+    return refuse_zip(lockstep, node, NULL, "only keys in quotes can stand here");
+  }
+  struct nearest nearest = nearest_start(node->text);
+  for (size_t i = 0; i < block->axis_count; i++) {
+    nearest_offer(&nearest, block->axes[i].key);
+    if (strcmp(block->axes[i].key, node->text) != 0) {
+      continue;
+    }
+    const size_t count = block->axes[i].entry->values.count;
+    if (lockstep->groups[i] != NO_GROUP) {
+      return refuse_zip(lockstep, node, NULL,
+                        arena_format(arena, "\"%s\" is named twice", node->text));
+    }
+    if (*length != 0 && *length != count) {
+      return refuse_zip(lockstep, node, NULL,
+                        arena_format(arena, "\"%s\" has %zu values, the axis before it %zu",
+                                     node->text, count, *length));
+    }
+    lockstep->groups[i] = group;
+    *length = count;
+    return true;
+  }
+  return refuse_zip(lockstep, node, nearest.word,
+                    arena_format(arena, "\"%s\" is no axis of this block", node->text));
+}
+
+static bool read_zip(const struct lockstep *lockstep) {
+  const struct toml_node *node = lockstep->zip->node;
+  bool good = true;
+  if (node->kind != TOML_ARRAY) {
+    return refuse_zip(lockstep, node, NULL, "it needs an array");
+  }
+  for (size_t g = 0; g < node->child_count; g++) {
+    const struct toml_node *group = &node->children[g];
+    size_t length = 0;
+    if (group->kind != TOML_ARRAY || group->child_count < 2) {
+      good = refuse_zip(lockstep, group, NULL, "a group is an array of two keys or more");
+      continue;
+    }
+    for (size_t i = 0; i < group->child_count; i++) {
+      good = zip_key(lockstep, &group->children[i], (int)g, &length) && good;
+    }
+  }
+  return good;
+}
+
+/* The last axis varies fastest; axes in lockstep share the stride of the last of them. */
+static bool count_settings(const struct lockstep *lockstep) {
+  struct block *block = lockstep->block;
+  size_t product = 1;
+  for (size_t i = block->axis_count; i-- > 0;) {
+    struct axis *axis = &block->axes[i];
+    const int group = lockstep->groups[i];
+    for (size_t k = i + 1; k < block->axis_count && group != NO_GROUP; k++) {
+      if (lockstep->groups[k] == group) {
+        axis->stride = block->axes[k].stride;
+        break;
+      }
+    }
+    if (axis->stride == 0) {
+      axis->stride = product;
+      product *= axis->entry->values.count;
+    }
+    if (product > SCENARIO_SETTINGS_MAX) {
+      complain(lockstep->reader->diagnostics, block->slots[0].source, block->slots[0].header_span,
+               "fewer or shorter axes, or zip", NULL, "more than %d settings in block \"%s\"",
+               (int)SCENARIO_SETTINGS_MAX, block->name);
+      return false;
+    }
+  }
+  block->setting_count = product;
+  return true;
+}
+
+bool block_make(struct reader *reader, const struct setting *defaults,
+                const struct entries *measure, struct block *block) {
+  make_base(reader, defaults, measure, block);
+  find_axes(reader, measure, block);
+  struct lockstep lockstep = {reader, block, entries_find(&block->slots[0].entries, "zip"), NULL};
+  lockstep.groups = arena_array(reader->arena, block->axis_count, sizeof *lockstep.groups);
+  for (size_t i = 0; i < block->axis_count; i++) {
+    lockstep.groups[i] = NO_GROUP;
+  }
+  const bool zipped = lockstep.zip == NULL || read_zip(&lockstep);
+  return zipped && count_settings(&lockstep);
+}

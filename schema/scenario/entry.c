@@ -1,0 +1,183 @@
+#include "schema/scenario/entry.h"
+
+#include "schema/scenario/nearest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct entry *entries_find(const struct entries *entries, const char *name) {
+  for (size_t i = 0; i < entries->count; i++) {
+    if (strcmp(entries->items[i].field->name, name) == 0) {
+      return &entries->items[i];
+    }
+  }
+  return NULL;
+}
+
+static void append(struct reader *reader, struct entries *entries, struct entry entry) {
+  entries->items = arena_grow(reader->arena, entries->items, entries->count, &entries->capacity,
+                              sizeof *entries->items);
+  entries->items[entries->count++] = entry;
+}
+
+/* A section that knows the key, where this one does not; section_count = none. */
+static enum section other_home(enum section section, const char *path, const char *key) {
+  for (unsigned i = 0; i < section_count; i++) {
+    const enum section other = (enum section)i;
+    if (other != section && (field_find(other, path) != NULL || field_is_group(other, path))) {
+      return other;
+    }
+  }
+  const enum section below = section_below(SECTION_ROOT, key);
+  return below != section_count && section != SECTION_ROOT ? SECTION_ROOT : section_count;
+}
+
+/* The nearest key that may stand beside this one, as it would be written there. */
+static const char *suggest_key(struct reader *reader, enum section section, const char *path,
+                               const char *key) {
+  const size_t prefix = strlen(path) - strlen(key);
+  struct nearest nearest = nearest_start(key);
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    if ((field->sections & (1U << section)) != 0 && strncmp(field->name, path, prefix) == 0) {
+      const char *rest = field->name + prefix;
+      nearest_offer(&nearest, arena_strndup(reader->arena, rest, strcspn(rest, ".")));
+    }
+  }
+  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
+    if (sections[i].parent == section) {
+      nearest_offer(&nearest, sections[i].key);
+    }
+  }
+  return nearest.word;
+}
+
+/* The keys that the group or section has: "gpu, numa or memory". */
+static const char *list_keys(struct reader *reader, enum section section, const char *path,
+                             size_t prefix) {
+  struct strbuf list;
+  strbuf_init(&list, FIELD_EXPECTED_MAX);
+  char last[64] = "";
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    if ((field->sections & (1U << section)) == 0 || strncmp(field->name, path, prefix) != 0) {
+      continue;
+    }
+    const char *rest = field->name + prefix;
+    const size_t length = strcspn(rest, ".");
+    if (length < sizeof last && strncmp(last, rest, length) == 0 && last[length] == '\0') {
+      continue;
+    }
+    strbuf_append(&list, list.length == 0 ? "" : ", ");
+    strbuf_append_n(&list, rest, length);
+    (void)snprintf(last, sizeof last, "%.*s", (int)length, rest);
+  }
+  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
+    if (sections[i].parent == section) {
+      strbuf_printf(&list, ", %s", sections[i].title);
+    }
+  }
+  const char *text = arena_format(reader->arena, "one of: %s", list.text);
+  strbuf_fini(&list);
+  return text;
+}
+
+static void complain_unknown(struct reader *reader, const struct source *source,
+                             enum section section, const char *path, const char *key,
+                             struct toml_span span) {
+  const char *suggestion = suggest_key(reader, section, path, key);
+  const enum section home = other_home(section, path, key);
+  if (home != section_count && suggestion == NULL) {
+    complain(reader->diagnostics, source, span,
+             home == SECTION_ROOT ? "it above the first [table] of the file"
+                                  : arena_format(reader->arena, "it in %s", sections[home].title),
+             NULL, "\"%s\" cannot stand in %s", path, sections[section].title);
+    return;
+  }
+  complain(reader->diagnostics, source, span,
+           list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
+           "unknown key \"%s\" in %s", path, sections[section].title);
+}
+
+static void read_node(struct reader *reader, const struct source *source, enum section section,
+                      const char *path, const struct toml_node *node, struct toml_span key_span,
+                      struct entries *entries);
+
+static void read_children(struct reader *reader, const struct source *source, enum section section,
+                          const char *path, const struct toml_node *table,
+                          struct entries *entries) {
+  for (size_t i = 0; i < table->child_count; i++) {
+    const struct toml_node *child = &table->children[i];
+    if (path[0] == '\0' && section_below(section, child->key) != section_count) {
+      continue;
+    }
+    if (strchr(child->key, '.') != NULL) { /* would look like a path */
+      complain(reader->diagnostics, source, child->key_span, "keys without dots, or without quotes",
+               NULL, "unknown key \"%s\"", child->key);
+      continue;
+    }
+    const char *below =
+        path[0] == '\0' ? child->key : arena_format(reader->arena, "%s.%s", path, child->key);
+    read_node(reader, source, section, below, child, child->key_span, entries);
+  }
+}
+
+static void read_node(struct reader *reader, const struct source *source, enum section section,
+                      const char *path, const struct toml_node *node, struct toml_span key_span,
+                      struct entries *entries) {
+  const struct field *field = field_find(section, path);
+  if (field != NULL) {
+    struct entry entry = {field, source, node, key_span, {NULL, 0}};
+    if (field->type != FIELD_TEXTS && field->type != FIELD_ZIP) {
+      (void)values_read(reader, source, field, node, &entry.values); /* complained, stays empty */
+    }
+    append(reader, entries, entry);
+  } else if (!field_is_group(section, path)) {
+    const char *dot = strrchr(path, '.');
+    const char *key = dot == NULL ? path : dot + 1;
+    complain_unknown(reader, source, section, path, key, key_span);
+  } else if (node->kind != TOML_TABLE) {
+    complain(reader->diagnostics, source, node->span,
+             arena_format(reader->arena, "a table with %s",
+                          list_keys(reader, section, arena_format(reader->arena, "%s.", path),
+                                    strlen(path) + 1)),
+             NULL, "%s: %s cannot stand here", path, toml_kind_text(node->kind));
+  } else {
+    read_children(reader, source, section, path, node, entries);
+  }
+}
+
+static int by_place(const void *left, const void *right) {
+  const struct toml_span *a = &((const struct entry *)left)->key_span;
+  const struct toml_span *b = &((const struct entry *)right)->key_span;
+  if (a->line != b->line) {
+    return a->line < b->line ? -1 : 1;
+  }
+  return a->column < b->column ? -1 : a->column > b->column ? 1 : 0;
+}
+
+void entries_read(struct reader *reader, const struct source *source, enum section section,
+                  const struct toml_node *table, struct entries *entries) {
+  const size_t first = entries->count;
+  read_children(reader, source, section, "", table, entries);
+  if (entries->count > first) { /* "from.numa, size, from.memory": by their places, not by groups */
+    qsort(entries->items + first, entries->count - first, sizeof *entries->items, by_place);
+  }
+}
+
+void entries_read_key(struct reader *reader, const struct source *source, enum section section,
+                      const char *path, const struct toml_node *node, struct entries *entries) {
+  read_node(reader, source, section, path, node, node->span, entries);
+}
+
+void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over) {
+  for (size_t i = 0; i < over->count; i++) {
+    const struct entry *entry = entries_find(entries, over->items[i].field->name);
+    if (entry != NULL) {
+      entries->items[entry - entries->items] = over->items[i];
+    } else {
+      append(reader, entries, over->items[i]);
+    }
+  }
+}

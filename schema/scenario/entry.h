@@ -1,0 +1,36 @@
+/* entry.h - the keys of one table of the file, flattened: "from.memory" with its values.
+ *
+ * Keys from includes, from the file and from --set end up in one list; that order is the order of
+ * the axes and of the resolved text. For schema/scenario alone. */
+#ifndef HAUL_SCHEMA_SCENARIO_ENTRY_H
+#define HAUL_SCHEMA_SCENARIO_ENTRY_H
+
+#include "schema/scenario/value.h"
+
+struct entry {
+  const struct field *field;
+  const struct source *source;
+  const struct toml_node *node;
+  struct toml_span key_span;
+  struct values values; /* count 0: wrong (complained about), or FIELD_TEXTS and FIELD_ZIP */
+};
+
+struct entries {
+  struct entry *items;
+  size_t count;
+  size_t capacity;
+};
+
+/* NULL = the key is absent. */
+const struct entry *entries_find(const struct entries *entries, const char *name);
+/* Read a table: one entry a key, complaints for what is wrong. Tables that are sections of their
+ * own (section_below) are left to the caller. */
+void entries_read(struct reader *reader, const struct source *source, enum section section,
+                  const struct toml_node *table, struct entries *entries);
+/* Read one node as the key `path` (for --set): a value, or a table of values below it. */
+void entries_read_key(struct reader *reader, const struct source *source, enum section section,
+                      const char *path, const struct toml_node *node, struct entries *entries);
+/* Put every entry of `over` into `entries`: in the place of the same key, or at the end. */
+void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over);
+
+#endif

@@ -1,0 +1,94 @@
+/* field.h - the one table of every key of the scenario language.
+ *
+ * A row says where a key may stand, what it takes, what it means and where its value goes. It
+ * drives reading, defaults, complaints, the JSON Schema, the reference and completion; a new key is
+ * a new row (and a rule in rules.c where it depends on other keys). Static data only. */
+#ifndef HAUL_SCHEMA_SCENARIO_FIELD_H
+#define HAUL_SCHEMA_SCENARIO_FIELD_H
+
+#include "schema/scenario/scenario.h"
+
+/* The tables of a file, each with keys of its own. */
+enum section {
+  SECTION_ROOT,
+  SECTION_MEASURE,
+  SECTION_CHECKS,
+  SECTION_TRANSFER,
+  SECTION_LOAD,
+  SECTION_FLOW,
+  section_count,
+};
+
+struct section_row {
+  enum section parent;
+  const char *key;   /* below its parent; NULL for the root */
+  bool repeated;     /* [[array of tables]] */
+  const char *title; /* as people write it: "[[transfer]]" */
+  const char *help;
+};
+
+extern const struct section_row sections[section_count];
+
+enum field_type {
+  FIELD_TEXT,
+  FIELD_NAME,     /* letters, digits, '.', '_' and '-' */
+  FIELD_TEXTS,    /* an array of text */
+  FIELD_ZIP,      /* an array of arrays of keys */
+  FIELD_VERSION,  /* a version to compare with: ">=570" */
+  FIELD_WORD,     /* one of `words`; stored as an enum */
+  FIELD_FLAG,     /* bool */
+  FIELD_COUNT,    /* uint32_t */
+  FIELD_INTEGER,  /* uint64_t */
+  FIELD_NUMBER,   /* double */
+  FIELD_SIZE,     /* uint64_t, bytes */
+  FIELD_DURATION, /* uint64_t, ns */
+  FIELD_GPUS,     /* struct endpoint_setting: place and selector */
+  FIELD_NODES,    /* the same for NUMA nodes */
+};
+
+/* What `offset` counts from. */
+enum field_owner {
+  OWNER_FILE,     /* nothing: read by name */
+  OWNER_RUN,      /* struct run_settings */
+  OWNER_CHECK,    /* nothing: see `check` */
+  OWNER_MEASURE,  /* struct measure */
+  OWNER_TRANSFER, /* struct transfer_setting */
+  OWNER_FLOW,     /* struct flow_setting */
+};
+
+struct field {
+  const char *name;  /* dotted path in its section: "from.memory" */
+  unsigned sections; /* bit set of enum section: where it may stand */
+  unsigned required; /* bit set of enum section: where it must */
+  enum field_type type;
+  enum field_owner owner;
+  size_t offset;
+  bool axis;                /* an array or a range is a sweep */
+  const char *const *words; /* FIELD_WORD: all of them, NULL-terminated */
+  const char *zero_word;    /* text that stands for 0; NULL = none */
+  double minimum;           /* of numbers, sizes (bytes) and durations (ns), zero_word apart */
+  double maximum;
+  bool power_of_two;
+  unsigned methods;         /* bit set of enum method that use it; 0 = every one */
+  enum check_kind check;    /* OWNER_CHECK */
+  const char *default_text; /* what it is when absent; NULL = see help */
+  const char *help;         /* one line */
+};
+
+extern const struct field fields[];
+extern const size_t field_count;
+
+/* NULL = no such key in that section. */
+const struct field *field_find(enum section section, const char *name);
+/* True for the part in front of a dot: "from", "trials". */
+bool field_is_group(enum section section, const char *name);
+/* The section below `section` under that key, or section_count. */
+enum section section_below(enum section section, const char *key);
+/* True for types that hold a number, of which there can be a range. */
+bool field_is_numeric(const struct field *field);
+
+enum { FIELD_EXPECTED_MAX = 512 };
+/* What one value may be, for people: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
+void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]);
+
+#endif

@@ -1,0 +1,65 @@
+#include "schema/scenario/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WORD_MAX = 64 };
+
+static unsigned min3(unsigned a, unsigned b, unsigned c) {
+  const unsigned least = a < b ? a : b;
+  return least < c ? least : c;
+}
+
+static int letter(const char *word, size_t i) {
+  return tolower((unsigned char)word[i]);
+}
+
+unsigned nearest_distance(const char *a, const char *b, unsigned limit) {
+  const size_t a_length = strlen(a);
+  const size_t b_length = strlen(b);
+  const size_t gap = a_length > b_length ? a_length - b_length : b_length - a_length;
+  if (a_length >= WORD_MAX || b_length >= WORD_MAX || gap >= limit) {
+    return limit;
+  }
+  unsigned rows[3][WORD_MAX]; /* of the distance matrix: i-2, i-1 and i, in turn */
+  for (size_t j = 0; j <= b_length; j++) {
+    rows[0][j] = (unsigned)j;
+  }
+  for (size_t i = 1; i <= a_length; i++) {
+    unsigned *row = rows[i % 3];
+    const unsigned *above = rows[(i + 2) % 3];
+    const unsigned *two_above = rows[(i + 1) % 3];
+    row[0] = (unsigned)i;
+    for (size_t j = 1; j <= b_length; j++) {
+      const unsigned change = letter(a, i - 1) == letter(b, j - 1) ? 0 : 1;
+      row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + change);
+      if (i > 1 && j > 1 && letter(a, i - 1) == letter(b, j - 2) &&
+          letter(a, i - 2) == letter(b, j - 1) && two_above[j - 2] + 1 < row[j]) {
+        row[j] = two_above[j - 2] + 1;
+      }
+    }
+  }
+  const unsigned distance = rows[a_length % 3][b_length];
+  return distance < limit ? distance : limit;
+}
+
+struct nearest nearest_start(const char *wanted) {
+  const size_t third = strlen(wanted) / 3;
+  return (struct nearest){wanted, NULL, (unsigned)(third < 1 ? 1 : third) + 1};
+}
+
+void nearest_offer(struct nearest *nearest, const char *candidate) {
+  const unsigned distance = nearest_distance(nearest->wanted, candidate, nearest->distance);
+  if (distance < nearest->distance) {
+    nearest->distance = distance;
+    nearest->word = candidate;
+  }
+}
+
+const char *nearest_word(const char *wanted, const char *const *words) {
+  struct nearest nearest = nearest_start(wanted);
+  for (size_t i = 0; words[i] != NULL; i++) {
+    nearest_offer(&nearest, words[i]);
+  }
+  return nearest.word;
+}

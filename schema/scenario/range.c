@@ -1,0 +1,173 @@
+/* { from, to, factor } and { from, to, step }: the values of a sweep. */
+#include "schema/scenario/value.h"
+
+#include "schema/scenario/nearest.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const expected = "{ from = FIRST, to = LAST, factor = F } or "
+                                    "{ from = FIRST, to = LAST, step = S }";
+
+struct range {
+  const struct field *field;
+  union value from;
+  union value to;
+  union value step;
+  double factor; /* 0 = by step */
+};
+
+static bool refuse(struct reader *reader, const struct source *source, struct toml_span span,
+                   const struct field *field, const char *what) {
+  complain(reader->diagnostics, source, span, expected, NULL, "%s: %s", field->name, what);
+  return false;
+}
+
+static bool check_keys(struct reader *reader, const struct source *source,
+                       const struct field *field, const struct toml_node *node) {
+  static const char *const keys[] = {"from", "to", "factor", "step", NULL};
+  bool good = true;
+  for (size_t i = 0; i < node->child_count; i++) {
+    const struct toml_node *child = &node->children[i];
+    bool known = false;
+    for (size_t k = 0; keys[k] != NULL; k++) {
+      known = known || strcmp(keys[k], child->key) == 0;
+    }
+    if (!known) {
+      complain(reader->diagnostics, source, child->key_span, expected,
+               nearest_word(child->key, keys), "%s: unknown key \"%s\" in a range", field->name,
+               child->key);
+      good = false;
+    }
+  }
+  return good;
+}
+
+static bool read_factor(struct reader *reader, const struct source *source,
+                        const struct field *field, const struct toml_node *node, double *factor) {
+  *factor = node->kind == TOML_INTEGER ? (double)node->integer
+                                       : (node->kind == TOML_NUMBER ? node->number : 0);
+  if (!(*factor > 1) || !isfinite(*factor)) {
+    return refuse(reader, source, node->span, field, "factor must be a number above 1");
+  }
+  return true;
+}
+
+/* A step is a quantity of the same kind, within no limits but above 0. */
+static bool read_step(struct reader *reader, const struct source *source, const struct field *field,
+                      const struct toml_node *node, union value *step) {
+  struct field any = *field;
+  any.minimum = field->type == FIELD_NUMBER ? 1e-12 : 1;
+  any.zero_word = NULL;
+  any.power_of_two = false;
+  return value_read(reader, source, &any, node, step);
+}
+
+static bool read_parts(struct reader *reader, const struct source *source,
+                       const struct toml_node *node, struct range *range) {
+  const struct toml_node *from = toml_get(node, "from");
+  const struct toml_node *to = toml_get(node, "to");
+  const struct toml_node *factor = toml_get(node, "factor");
+  const struct toml_node *step = toml_get(node, "step");
+  const struct field *field = range->field;
+  struct field end = *field; /* a range has numbers for its ends, no word */
+  end.zero_word = NULL;
+  if (!check_keys(reader, source, field, node)) {
+    return false;
+  }
+  if (from == NULL || to == NULL || (factor == NULL) == (step == NULL)) {
+    return refuse(reader, source, node->span, field,
+                  from == NULL || to == NULL ? "a range needs from and to"
+                                             : "a range needs one of factor and step");
+  }
+  bool good = value_read(reader, source, &end, from, &range->from);
+  good = value_read(reader, source, &end, to, &range->to) && good;
+  if (factor != NULL) {
+    good = read_factor(reader, source, field, factor, &range->factor) && good;
+  } else {
+    good = read_step(reader, source, field, step, &range->step) && good;
+  }
+  return good;
+}
+
+/* The value after the i-th, or false past the end. */
+static bool next_number(const struct range *range, size_t i, double *number) {
+  const double from = range->from.number;
+  const double step = range->step.number * (double)i;
+  *number = range->factor > 0 ? from * pow(range->factor, (double)i) : from + step;
+  /* Rounding must not lose the last value. */
+  return *number <= range->to.number * (1 + 1e-12);
+}
+
+/* Whole factors are exact; others are rounded, and values that round to the same are one. */
+static bool next_integer(const struct range *range, size_t i, uint64_t last, uint64_t *integer) {
+  const uint64_t to = range->to.integer;
+  if (range->factor <= 0) {
+    *integer = last + range->step.integer;
+    return range->step.integer <= to - last;
+  }
+  const uint64_t whole = (uint64_t)fmin(range->factor, 0x1p53);
+  if (!((double)whole < range->factor)) {
+    *integer = last * whole;
+    return last <= to / whole;
+  }
+  const double exact = round((double)range->from.integer * pow(range->factor, (double)i));
+  *integer = exact > 0x1p62 ? UINT64_MAX : (uint64_t)exact;
+  return *integer <= to;
+}
+
+/* False when there are too many values. */
+static bool expand(struct reader *reader, const struct range *range, struct values *values) {
+  union value *items = NULL;
+  size_t capacity = 0;
+  size_t count = 0;
+  union value value = range->from;
+  const bool is_number = range->field->type == FIELD_NUMBER;
+  for (size_t i = 1; i <= SCENARIO_SETTINGS_MAX; i++) {
+    const bool repeats = !is_number && count > 0 && items[count - 1].integer == value.integer;
+    if (!repeats) {
+      items = arena_grow(reader->arena, items, count, &capacity, sizeof *items);
+      items[count++] = value;
+    }
+    if (is_number ? !next_number(range, i, &value.number)
+                  : !next_integer(range, i, value.integer, &value.integer)) {
+      *values = (struct values){items, count};
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool all_powers_of_two(const struct values *values) {
+  for (size_t i = 0; i < values->count; i++) {
+    if ((values->items[i].integer & (values->items[i].integer - 1)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool range_read(struct reader *reader, const struct source *source, const struct field *field,
+                const struct toml_node *node, struct values *values) {
+  struct range range = {.field = field};
+  if (!read_parts(reader, source, node, &range)) {
+    return false;
+  }
+  const bool is_number = field->type == FIELD_NUMBER;
+  if (is_number ? range.from.number > range.to.number : range.from.integer > range.to.integer) {
+    return refuse(reader, source, node->span, field, "from is above to");
+  }
+  const bool from_zero = is_number ? !(range.from.number > 0) : range.from.integer == 0;
+  if (range.factor > 0 && from_zero) {
+    return refuse(reader, source, node->span, field, "a range by factor cannot begin at 0");
+  }
+  struct values made;
+  if (!expand(reader, &range, &made)) {
+    return refuse(reader, source, node->span, field, "more than 1048576 values");
+  }
+  if (field->power_of_two && !all_powers_of_two(&made)) {
+    return refuse(reader, source, node->span, field, "not all values are powers of two");
+  }
+  *values = made;
+  return true;
+}

@@ -1,0 +1,282 @@
+#include "schema/scenario/value.h"
+
+#include "engine/base/units.h"
+#include "schema/scenario/nearest.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_name(const char *text) {
+  const size_t length = strlen(text);
+  return length > 0 && length < SCENARIO_NAME_MAX &&
+         strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+             length;
+}
+
+static bool is_version(const char *text) {
+  static const char *const operators[] = {">=", "<=", "==", "!=", ">", "<"};
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+    if (strncmp(text, operators[i], strlen(operators[i])) == 0) {
+      text += strlen(operators[i]);
+      break;
+    }
+  }
+  const size_t length = strlen(text);
+  return length > 0 && length < 32 && strspn(text, "0123456789.") == length && text[0] != '.' &&
+         text[length - 1] != '.' && strstr(text, "..") == NULL;
+}
+
+static bool word_index(const char *const *words, const char *text, unsigned *word) {
+  for (unsigned i = 0; words[i] != NULL; i++) {
+    if (strcmp(words[i], text) == 0) {
+      *word = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool fits(const struct field *field, const union value *value) {
+  if (field->type == FIELD_NUMBER) {
+    return value->number >= field->minimum && value->number <= field->maximum;
+  }
+  return (double)value->integer >= field->minimum && (double)value->integer <= field->maximum &&
+         (!field->power_of_two || (value->integer & (value->integer - 1)) == 0);
+}
+
+static bool parse_whole(const char *text, uint64_t *value) {
+  const size_t length = strlen(text);
+  if (length == 0 || length > 18 || strspn(text, "0123456789") != length) {
+    return false;
+  }
+  *value = strtoull(text, NULL, 10);
+  return true;
+}
+
+/* What a text can say for a numeric field, limits apart. */
+static bool parse_numeric(const struct field *field, const char *text, union value *value) {
+  char *end = NULL;
+  switch (field->type) {
+  case FIELD_SIZE:
+    return units_parse_size(text, &value->integer);
+  case FIELD_DURATION:
+    return units_parse_duration(text, &value->integer);
+  case FIELD_COUNT:
+  case FIELD_INTEGER:
+    return parse_whole(text, &value->integer);
+  case FIELD_NUMBER:
+    value->number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(value->number);
+  case FIELD_TEXT:
+  case FIELD_NAME:
+  case FIELD_TEXTS:
+  case FIELD_ZIP:
+  case FIELD_VERSION:
+  case FIELD_WORD:
+  case FIELD_FLAG:
+  case FIELD_GPUS:
+  case FIELD_NODES:
+    return false;
+  }
+  return false;
+}
+
+bool value_from_text(const struct field *field, const char *text, union value *value) {
+  switch (field->type) {
+  case FIELD_TEXT:
+    value->text = text;
+    return true;
+  case FIELD_NAME:
+    value->text = text;
+    return is_name(text);
+  case FIELD_VERSION:
+    value->text = text;
+    return is_version(text);
+  case FIELD_WORD:
+    return word_index(field->words, text, &value->word);
+  case FIELD_FLAG:
+    value->flag = strcmp(text, "true") == 0;
+    return value->flag || strcmp(text, "false") == 0;
+  case FIELD_COUNT:
+  case FIELD_INTEGER:
+  case FIELD_NUMBER:
+  case FIELD_SIZE:
+  case FIELD_DURATION:
+    if (field->zero_word != NULL && strcmp(text, field->zero_word) == 0) {
+      value->integer = 0;
+      return true;
+    }
+    return parse_numeric(field, text, value) && fits(field, value);
+  case FIELD_TEXTS:
+  case FIELD_ZIP:
+  case FIELD_GPUS:
+  case FIELD_NODES:
+    return false;
+  }
+  return false;
+}
+
+static void complain_value(struct reader *reader, const struct source *source,
+                           const struct field *field, const struct toml_node *node,
+                           const char *suggestion, const char *what) {
+  char expected[FIELD_EXPECTED_MAX];
+  field_expected(field, expected);
+  complain(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s", field->name,
+           what);
+}
+
+/* "200 ms" and "64KB" are nearly right: without spaces, and with the nearest unit. */
+static const char *suggest_quantity(struct reader *reader, const struct field *field,
+                                    const char *text) {
+  static const char *const size_units[] = {"KiB", "MiB", "GiB", "TiB", "kB",
+                                           "MB",  "GB",  "TB",  "B",   NULL};
+  static const char *const duration_units[] = {"ns", "us", "ms", "s", "min", NULL};
+  char tight[UNITS_TEXT_MAX] = "";
+  size_t length = 0;
+  for (const char *p = text; *p != '\0' && length < sizeof tight - 1; p++) {
+    if (!isspace((unsigned char)*p)) {
+      tight[length++] = *p;
+    }
+  }
+  union value value;
+  if (parse_numeric(field, tight, &value)) {
+    return fits(field, &value) ? arena_strdup(reader->arena, tight) : NULL;
+  }
+  const size_t digits = strspn(tight, "0123456789.");
+  const bool is_size = field->type == FIELD_SIZE;
+  const char *unit =
+      digits == 0 ? NULL : nearest_word(tight + digits, is_size ? size_units : duration_units);
+  if (unit == NULL) {
+    return NULL;
+  }
+  return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);
+}
+
+static bool read_text(struct reader *reader, const struct source *source, const struct field *field,
+                      const struct toml_node *node, union value *value) {
+  if (value_from_text(field, node->text, value)) {
+    if (field->type == FIELD_TEXT || field->type == FIELD_NAME || field->type == FIELD_VERSION) {
+      value->text = arena_strdup(reader->arena, node->text);
+    }
+    return true;
+  }
+  const char *suggestion = NULL;
+  const char *what = arena_format(reader->arena, "\"%s\" cannot stand here", node->text);
+  union value beyond;
+  if (field->type == FIELD_WORD) {
+    suggestion = nearest_word(node->text, field->words);
+  } else if (field->zero_word != NULL && nearest_distance(node->text, field->zero_word, 2) < 2) {
+    suggestion = field->zero_word;
+  } else if (field_is_numeric(field) && parse_numeric(field, node->text, &beyond)) {
+    what = arena_format(reader->arena, "%s is out of range", node->text);
+  } else if (field->type == FIELD_SIZE || field->type == FIELD_DURATION) {
+    suggestion = suggest_quantity(reader, field, node->text);
+  }
+  complain_value(reader, source, field, node, suggestion, what);
+  return false;
+}
+
+static bool read_number(struct reader *reader, const struct source *source,
+                        const struct field *field, const struct toml_node *node,
+                        union value *value) {
+  bool kind_fits = false;
+  if (field->type == FIELD_NUMBER) {
+    kind_fits = true;
+    value->number = node->kind == TOML_INTEGER ? (double)node->integer : node->number;
+  } else if (node->kind == TOML_INTEGER && field_is_numeric(field) &&
+             field->type != FIELD_DURATION) {
+    kind_fits = node->integer >= 0;
+    value->integer = (uint64_t)node->integer;
+  }
+  if (kind_fits && fits(field, value)) {
+    return true;
+  }
+  const char *what = "a number cannot stand here";
+  if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
+    what = arena_format(reader->arena, "%" PRId64 " lacks a unit", node->integer);
+  } else if (field_is_numeric(field) && node->kind == TOML_INTEGER) {
+    what = arena_format(reader->arena, "%" PRId64 " is out of range", node->integer);
+  } else if (field->type == FIELD_NUMBER) {
+    what = arena_format(reader->arena, "%g is out of range", node->number);
+  }
+  complain_value(reader, source, field, node, NULL, what);
+  return false;
+}
+
+bool value_read(struct reader *reader, const struct source *source, const struct field *field,
+                const struct toml_node *node, union value *value) {
+  const bool wants_text =
+      field->type != FIELD_FLAG && (!field_is_numeric(field) || field->zero_word != NULL ||
+                                    field->type == FIELD_SIZE || field->type == FIELD_DURATION);
+  switch (node->kind) {
+  case TOML_TEXT:
+    if (wants_text) {
+      return read_text(reader, source, field, node, value);
+    }
+    break;
+  case TOML_INTEGER:
+  case TOML_NUMBER:
+    return read_number(reader, source, field, node, value);
+  case TOML_BOOLEAN:
+    if (field->type == FIELD_FLAG) {
+      value->flag = node->boolean;
+      return true;
+    }
+    break;
+  case TOML_TABLE:
+  case TOML_ARRAY:
+  case TOML_TIME:
+  case toml_kind_word_count:
+    break;
+  }
+  complain_value(reader, source, field, node, NULL,
+                 arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
+  return false;
+}
+
+static bool read_axis(struct reader *reader, const struct source *source, const struct field *field,
+                      const struct toml_node *node, struct values *values) {
+  if (!field->axis || node->child_count == 0) {
+    complain_value(reader, source, field, node, NULL,
+                   node->child_count == 0 ? "the array is empty" : "it takes one value alone");
+    return false;
+  }
+  if (node->child_count > SCENARIO_SETTINGS_MAX) {
+    complain_value(reader, source, field, node, NULL, "too many values");
+    return false;
+  }
+  union value *items = arena_array(reader->arena, node->child_count, sizeof *items);
+  bool good = true;
+  for (size_t i = 0; i < node->child_count; i++) {
+    good = value_read(reader, source, field, &node->children[i], &items[i]) && good;
+  }
+  *values = (struct values){items, good ? node->child_count : 0};
+  return good;
+}
+
+bool values_read(struct reader *reader, const struct source *source, const struct field *field,
+                 const struct toml_node *node, struct values *values) {
+  *values = (struct values){NULL, 0};
+  union value *one = arena_alloc(reader->arena, sizeof *one);
+  if (field->type == FIELD_GPUS || field->type == FIELD_NODES) {
+    if (!selector_read(reader, source, field, node, &one->selector)) {
+      return false;
+    }
+  } else if (node->kind == TOML_ARRAY) {
+    return read_axis(reader, source, field, node, values);
+  } else if (node->kind == TOML_TABLE && field->axis && field_is_numeric(field)) {
+    return range_read(reader, source, field, node, values);
+  } else if (!value_read(reader, source, field, node, one)) {
+    return false;
+  }
+  *values = (struct values){one, 1};
+  return true;
+}
+
+struct toml_span value_span(const struct toml_node *node, size_t i) {
+  return node->kind == TOML_ARRAY && i < node->child_count ? node->children[i].span : node->span;
+}

@@ -1,0 +1,55 @@
+/* value.h - one key's values: TOML in, checked and typed values out.
+ *
+ * For schema/scenario alone. What is wrong goes to the reader's diagnostics; memory comes from its
+ * arena. */
+#ifndef HAUL_SCHEMA_SCENARIO_VALUE_H
+#define HAUL_SCHEMA_SCENARIO_VALUE_H
+
+#include "engine/base/arena.h"
+#include "schema/scenario/diagnostics.h"
+#include "schema/scenario/field.h"
+
+struct reader {
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+union value {
+  uint64_t integer; /* FIELD_COUNT, FIELD_INTEGER, FIELD_SIZE, FIELD_DURATION */
+  double number;
+  bool flag;
+  unsigned word; /* index into the field's words: the enum's value */
+  const char *text;
+  struct selector selector;
+};
+
+/* More than one value: an axis. FIELD_TEXTS and FIELD_ZIP are read elsewhere and have none. */
+struct values {
+  const union value *items;
+  size_t count; /* 0 = what stands there is wrong */
+};
+
+/* False after a complaint. */
+bool values_read(struct reader *reader, const struct source *source, const struct field *field,
+                 const struct toml_node *node, struct values *values);
+/* A default or a word of --set; false, without complaint, when it does not fit. */
+bool value_from_text(const struct field *field, const char *text, union value *value);
+/* Where the i-th value of `node` stands. */
+struct toml_span value_span(const struct toml_node *node, size_t i);
+
+/* Write into the struct that the field's owner is. */
+void value_store(const struct field *field, const union value *value, void *owner);
+/* Canonical text: "64KiB", "200us", "pinned". */
+const char *value_text(struct arena *arena, const struct field *field, const union value *value);
+
+/* Numbers from a range table { from, to, factor | step }; in range.c. */
+bool range_read(struct reader *reader, const struct source *source, const struct field *field,
+                const struct toml_node *node, struct values *values);
+/* FIELD_GPUS and FIELD_NODES; in selector.c. */
+bool selector_read(struct reader *reader, const struct source *source, const struct field *field,
+                   const struct toml_node *node, struct selector *selector);
+/* One value, no array and no range; false after a complaint. */
+bool value_read(struct reader *reader, const struct source *source, const struct field *field,
+                const struct toml_node *node, union value *value);
+
+#endif
