@@ -39,9 +39,6 @@ enum status database_open_waiting(const char *path, enum database_access access,
 /* Accepts NULL. */
 void database_close(struct database *database);
 
-/* The schema version that this build writes. */
-int database_schema_version(void);
-
 /* An embedded .sql file of schema/results by its path there ("statements/insert_run.sql"); it must
  * exist. */
 const char *database_sql(const char *name);
@@ -57,6 +54,8 @@ struct statement {
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) CHECK_RESULT;
 void statement_finalize(struct statement *statement);
+/* Index of ":name" for sqlite3_bind_*(), for statements that are run often; it must be there. */
+int statement_parameter(const struct statement *statement, const char *parameter);
 /* parameter: ":name", which must be in the statement. Bound text is borrowed until the next bind
  * or reset. NULL text binds NULL. */
 void statement_bind_int(struct statement *statement, const char *parameter, int64_t value);

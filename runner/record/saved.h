@@ -1,4 +1,4 @@
-/* saved.h - the saved queries: schema/results/queries/*.sql, embedded.
+/* saved.h - the saved queries: schema/results/queries, embedded.
  *
  * Each file opens with a comment that says what it is; saved_query_describe() reads it:
  *

@@ -1,0 +1,201 @@
+/* case_rows.c - what was measured of one case, as rows: the large tables are filled here. */
+#include "runner/record/record_state.h"
+
+#include "engine/statistics.h"
+
+static double *scratch(struct record *record, size_t count) {
+  if (count > record->scratch_capacity) {
+    record->scratch_capacity = 2 * count;
+    record->scratch =
+        record_reallocate(record->scratch, record->scratch_capacity, sizeof *record->scratch);
+  }
+  return record->scratch;
+}
+
+static void bind_summary(struct statement *statement, const struct summary *summary) {
+  statement_bind_int(statement, ":n", summary->count);
+  if (summary->count == 0)
+    return;
+  statement_bind_real(statement, ":median_ns", summary->median_ns);
+  statement_bind_real(statement, ":p5_ns", summary->p5_ns);
+  statement_bind_real(statement, ":p95_ns", summary->p95_ns);
+  statement_bind_real(statement, ":min_ns", summary->min_ns);
+  statement_bind_real(statement, ":max_ns", summary->max_ns);
+  statement_bind_real(statement, ":mean_ns", summary->mean_ns);
+  if (summary->count >= 2)
+    statement_bind_real(statement, ":cv", summary->cv);
+  size_t low = 0;
+  size_t high = 0;
+  if (median_interval_ranks(summary->count, &low, &high)) {
+    statement_bind_real(statement, ":median_low_ns", summary->median_low_ns);
+    statement_bind_real(statement, ":median_high_ns", summary->median_high_ns);
+  }
+}
+
+static void bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
+  statement_bind_text(statement, ":status", case_status_text(outcome->status));
+  if (outcome->status != CASE_OK)
+    statement_bind_text(statement, ":reason", outcome->reason);
+  if (outcome->note[0] != '\0')
+    statement_bind_text(statement, ":note", outcome->note);
+  statement_bind_int(statement, ":iterations", outcome->iterations);
+  statement_bind_text(statement, ":clock", clock_text(outcome->clock));
+  statement_bind_int(statement, ":gated", outcome->gated);
+  statement_bind_int(statement, ":verified", outcome->verified);
+  statement_bind_int(statement, ":serialised", outcome->serialised);
+  statement_bind_text(statement, ":stop", stop_text(outcome->stop));
+  statement_bind_int(statement, ":allocate_ns", (int64_t)outcome->allocate_ns);
+  statement_bind_int(statement, ":measure_ns", (int64_t)outcome->measure_ns);
+  statement_bind_int(statement, ":verify_ns", (int64_t)outcome->verify_ns);
+  statement_bind_int(statement, ":total_ns", (int64_t)outcome->total_ns);
+}
+
+static enum status insert_case_run(struct record *record, const struct case_report *report,
+                                   int64_t *id, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_CASE_RUN);
+  struct summary summary = {0};
+  summary_of_trials(report->trials, report->trial_count, scratch(record, report->trial_count),
+                    &summary);
+  statement_bind_int(statement, ":run", record->run);
+  statement_bind_int(statement, ":process", record->process);
+  statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
+  bind_outcome(statement, report->outcome);
+  bind_summary(statement, &summary);
+  if (report->trial_count > 0) {
+    const struct trial *first = &report->trials[0];
+    const struct trial *last = &report->trials[report->trial_count - 1];
+    statement_bind_int(statement, ":started_at_ns",
+                       (int64_t)first->start_ns + record->clock_offset_ns);
+    statement_bind_int(statement, ":ended_at_ns",
+                       (int64_t)(last->start_ns + last->elapsed_ns) + record->clock_offset_ns);
+  }
+  enum status status = statement_run(statement, err);
+  *id = sqlite3_last_insert_rowid(record->database->handle);
+  return status;
+}
+
+/* Hot: up to 10^6 rows a case. Parameters are bound by index, and stay bound between rows. */
+static enum status insert_trials(struct record *record, const struct case_report *report,
+                                 int64_t case_run, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_TRIAL);
+  sqlite3_stmt *stmt = statement->stmt;
+  const int ordinal = statement_parameter(statement, ":ordinal");
+  const int phase = statement_parameter(statement, ":phase");
+  const int trial_status = statement_parameter(statement, ":status");
+  const int iterations = statement_parameter(statement, ":iterations");
+  const int start_ns = statement_parameter(statement, ":start_ns");
+  const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
+  statement_bind_int(statement, ":case_run", case_run);
+  for (size_t i = 0; i < report->trial_count; i++) {
+    const struct trial *trial = &report->trials[i];
+    (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
+    (void)sqlite3_bind_int(stmt, phase, (int)trial->phase);
+    (void)sqlite3_bind_int(stmt, trial_status, (int)trial->status);
+    (void)sqlite3_bind_int64(stmt, iterations, trial->iterations);
+    (void)sqlite3_bind_int64(stmt, start_ns,
+                             (int64_t)(trial->start_ns - report->trials[0].start_ns));
+    (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
+    if (sqlite3_step(stmt) != SQLITE_DONE) {
+      enum status status = database_error(record->database, statement->name, err);
+      statement_reset(statement);
+      return status;
+    }
+    (void)sqlite3_reset(stmt);
+  }
+  statement_reset(statement);
+  return STATUS_OK;
+}
+
+static enum status insert_flow_trials(struct record *record, const struct case_report *report,
+                                      int64_t case_run, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_FLOW_TRIAL);
+  sqlite3_stmt *stmt = statement->stmt;
+  const int ordinal = statement_parameter(statement, ":ordinal");
+  const int flow = statement_parameter(statement, ":flow");
+  const int start_ns = statement_parameter(statement, ":start_ns");
+  const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
+  statement_bind_int(statement, ":case_run", case_run);
+  for (size_t i = 0; i < report->flow_trial_count; i++) {
+    const struct flow_trial *trial = &report->flow_trials[i];
+    (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
+    (void)sqlite3_bind_int64(stmt, flow, trial->flow);
+    (void)sqlite3_bind_int64(stmt, start_ns, (int64_t)trial->start_ns);
+    (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
+    if (sqlite3_step(stmt) != SQLITE_DONE) {
+      enum status status = database_error(record->database, statement->name, err);
+      statement_reset(statement);
+      return status;
+    }
+    (void)sqlite3_reset(stmt);
+  }
+  statement_reset(statement);
+  return STATUS_OK;
+}
+
+/* Per-iteration times of one flow, from the trials that count. Trials come in the order of their
+ * ordinals, and so do flow trials. */
+static size_t flow_values(const struct case_report *report, uint32_t flow, double *values) {
+  size_t count = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < report->flow_trial_count; i++) {
+    const struct flow_trial *timed = &report->flow_trials[i];
+    if (timed->flow != flow)
+      continue;
+    while (at < report->trial_count && report->trials[at].ordinal < timed->ordinal)
+      at++;
+    if (at == report->trial_count || report->trials[at].ordinal != timed->ordinal)
+      continue;
+    const struct trial *trial = &report->trials[at];
+    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0)
+      values[count++] = (double)timed->elapsed_ns / trial->iterations;
+  }
+  return count;
+}
+
+static enum status insert_flow_runs(struct record *record, const struct case_report *report,
+                                    uint32_t flow_count, int64_t case_run, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_FLOW_RUN);
+  double *values = scratch(record, report->trial_count);
+  enum status status = STATUS_OK;
+  if (report->flow_trial_count == 0)
+    return STATUS_OK;
+  for (uint32_t flow = 0; flow < flow_count && status == STATUS_OK; flow++) {
+    struct summary summary = {0};
+    summary_of_values(values, flow_values(report, flow, values), &summary);
+    if (summary.count == 0)
+      continue;
+    statement_bind_int(statement, ":case_run", case_run);
+    statement_bind_int(statement, ":flow", flow);
+    statement_bind_int(statement, ":n", summary.count);
+    statement_bind_real(statement, ":median_ns", summary.median_ns);
+    statement_bind_real(statement, ":p5_ns", summary.p5_ns);
+    statement_bind_real(statement, ":p95_ns", summary.p95_ns);
+    status = statement_run(statement, err);
+  }
+  return status;
+}
+
+enum status record_case(struct record *record, const struct plan *plan,
+                        const struct case_report *report, struct error *err) {
+  if (record->process == 0 || record->process_ordinal != report->process)
+    return error_set(err, STATUS_INVALID, "process %u has a result but was not started",
+                     report->process);
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return record_finish(record, status, err);
+  int64_t case_run = 0;
+  status = record_flush_telemetry(record, err);
+  if (status == STATUS_OK)
+    status = insert_case_run(record, report, &case_run, err);
+  if (status == STATUS_OK)
+    status = insert_trials(record, report, case_run, err);
+  if (status == STATUS_OK)
+    status = insert_flow_trials(record, report, case_run, err);
+  if (status == STATUS_OK)
+    status = insert_flow_runs(record, report, plan->cases[report->case_index].bench.flow_count,
+                              case_run, err);
+  status = record_finish(record, status, err);
+  if (status == STATUS_OK)
+    record->recorded++;
+  return status;
+}

@@ -1,0 +1,251 @@
+#include "runner/record/database.h"
+
+#include "runner/record/file.h"
+#include "runner/record/migrate.h"
+#include "schema/results/results_sql.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *database_sql(const char *name) {
+  for (size_t i = 0; i < results_sql_count; i++) {
+    if (strcmp(results_sql[i].name, name) == 0)
+      return (const char *)results_sql[i].data;
+  }
+  fprintf(stderr, "haul: no embedded file %s\n", name);
+  abort();
+}
+
+/* What usually lies behind a code of SQLite, and what to do about it. */
+static const char *explain(int code, int system_errno, enum status *status) {
+  *status = STATUS_IO;
+  switch (code & 0xff) {
+  case SQLITE_FULL:
+    return "the disk is full; make room on its file system";
+  case SQLITE_IOERR:
+    if (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG)
+      return "no room for more: the disk, quota or file size limit is reached";
+    return "the disk or file system failed";
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    *status = STATUS_TIMEOUT;
+    return "another program keeps it locked; wait for it or end it";
+  case SQLITE_READONLY:
+  case SQLITE_PERM:
+    *status = STATUS_DENIED;
+    return "it or its folder cannot be written";
+  case SQLITE_CANTOPEN:
+    return "it, or its journal beside it, cannot be opened";
+  case SQLITE_NOTADB:
+    *status = STATUS_INVALID;
+    return "it is not an SQLite database, or an encrypted one";
+  case SQLITE_CORRUPT:
+    *status = STATUS_CORRUPT;
+    return "it is damaged; \"sqlite3 FILE .recover\" saves what can be read";
+  case SQLITE_NOMEM:
+    *status = STATUS_NO_MEMORY;
+    return "out of memory";
+  case SQLITE_INTERRUPT:
+    *status = STATUS_INTERRUPTED;
+    return "interrupted";
+  default:
+    *status = STATUS_DATABASE;
+    return NULL;
+  }
+}
+
+enum status database_error(const struct database *database, const char *what, struct error *err) {
+  int code = sqlite3_extended_errcode(database->handle);
+  int system_errno = sqlite3_system_errno(database->handle);
+  enum status status = STATUS_DATABASE;
+  const char *meaning = explain(code, system_errno, &status);
+  return error_set_native(err, status, code, "%s: %s%s%s: %s (SQLite code %d%s%s)", database->path,
+                          meaning != NULL ? meaning : "", meaning != NULL ? ": " : "", what,
+                          sqlite3_errmsg(database->handle), code, system_errno != 0 ? ", " : "",
+                          system_errno != 0 ? strerror(system_errno) : "");
+}
+
+enum status database_script(struct database *database, const char *name, struct error *err) {
+  if (sqlite3_exec(database->handle, database_sql(name), NULL, NULL, NULL) != SQLITE_OK)
+    return database_error(database, name, err);
+  return STATUS_OK;
+}
+
+enum status database_begin(struct database *database, struct error *err) {
+  return database_script(database, "statements/begin.sql", err);
+}
+
+enum status database_commit(struct database *database, struct error *err) {
+  enum status status = database_script(database, "statements/commit.sql", err);
+  if (status != STATUS_OK)
+    database_rollback(database);
+  return status;
+}
+
+void database_rollback(struct database *database) {
+  /* SQLite rolls back by itself after some errors. A rollback that fails leaves a hot journal,
+   * which the next opening plays back. */
+  if (sqlite3_get_autocommit(database->handle) == 0)
+    (void)sqlite3_exec(database->handle, database_sql("statements/rollback.sql"), NULL, NULL, NULL);
+}
+
+enum status statement_prepare(struct database *database, const char *name,
+                              struct statement *statement, struct error *err) {
+  char file[96];
+  (void)snprintf(file, sizeof file, "statements/%s.sql", name);
+  sqlite3_stmt *stmt = NULL;
+  if (sqlite3_prepare_v3(database->handle, database_sql(file), -1, SQLITE_PREPARE_PERSISTENT, &stmt,
+                         NULL) != SQLITE_OK)
+    return database_error(database, name, err);
+  *statement = (struct statement){database, stmt, name};
+  return STATUS_OK;
+}
+
+void statement_finalize(struct statement *statement) {
+  (void)sqlite3_finalize(statement->stmt);
+  statement->stmt = NULL;
+}
+
+int statement_parameter(const struct statement *statement, const char *parameter) {
+  int index = sqlite3_bind_parameter_index(statement->stmt, parameter);
+  if (index == 0) {
+    fprintf(stderr, "haul: %s.sql has no parameter %s\n", statement->name, parameter);
+    abort();
+  }
+  return index;
+}
+
+void statement_bind_int(struct statement *statement, const char *parameter, int64_t value) {
+  (void)sqlite3_bind_int64(statement->stmt, statement_parameter(statement, parameter), value);
+}
+
+void statement_bind_real(struct statement *statement, const char *parameter, double value) {
+  (void)sqlite3_bind_double(statement->stmt, statement_parameter(statement, parameter), value);
+}
+
+void statement_bind_text(struct statement *statement, const char *parameter, const char *text) {
+  (void)sqlite3_bind_text(statement->stmt, statement_parameter(statement, parameter), text, -1,
+                          SQLITE_STATIC);
+}
+
+void statement_bind_null(struct statement *statement, const char *parameter) {
+  (void)sqlite3_bind_null(statement->stmt, statement_parameter(statement, parameter));
+}
+
+void statement_reset(struct statement *statement) {
+  (void)sqlite3_reset(statement->stmt);
+  (void)sqlite3_clear_bindings(statement->stmt);
+}
+
+enum status statement_step(struct statement *statement, bool *row, struct error *err) {
+  int code = sqlite3_step(statement->stmt);
+  *row = code == SQLITE_ROW;
+  enum status status = STATUS_OK;
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    status = database_error(statement->database, statement->name, err);
+  if (code != SQLITE_ROW)
+    statement_reset(statement);
+  return status;
+}
+
+enum status statement_run(struct statement *statement, struct error *err) {
+  bool row = false;
+  enum status status = statement_step(statement, &row, err);
+  if (row)
+    statement_reset(statement);
+  return status;
+}
+
+static enum status configure(struct database *database, int busy_ms, struct error *err) {
+  sqlite3 *handle = database->handle;
+  (void)sqlite3_extended_result_codes(handle, 1);
+  (void)sqlite3_busy_timeout(handle, busy_ms);
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  /* "text" in double quotes is a column, never quietly a string. */
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+  return database_script(database, "statements/connection.sql", err);
+}
+
+/* A path that SQLite takes for no more than a path: not ":memory:", not "file:...". */
+static char *plain_path(const char *path) {
+  char *text = malloc(strlen(path) + 3);
+  if (text == NULL)
+    abort();
+  memcpy(text, "./", 2);
+  memcpy(text + (path[0] == '/' ? 0 : 2), path, strlen(path) + 1);
+  return text;
+}
+
+static enum status open_handle(struct database *database, int flags, int busy_ms,
+                               struct error *err) {
+  int code = sqlite3_open_v2(database->path, &database->handle, flags, NULL);
+  if (code == SQLITE_OK)
+    return configure(database, busy_ms, err);
+  if (database->handle != NULL)
+    return database_error(database, "open", err);
+  return error_set_native(err, STATUS_NO_MEMORY, code, "%s: out of memory", database->path);
+}
+
+/* A writer that was killed left a journal, which only a connection that may write can play back. */
+static enum status open_to_recover(struct database *database, int busy_ms, struct error *err) {
+  (void)sqlite3_close(database->handle);
+  database->handle = NULL;
+  enum status status = open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
+  if (status == STATUS_OK)
+    status = database_script(database, "statements/query_only.sql", err);
+  if (status == STATUS_OK)
+    status = migrate_check(database, DATABASE_READ, err);
+  return status;
+}
+
+static enum status open_checked(struct database *database, enum database_access access, int busy_ms,
+                                struct error *err) {
+  int flags =
+      access == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  enum status status = open_handle(database, flags, busy_ms, err);
+  if (status == STATUS_OK)
+    status = migrate_check(database, access, err);
+  if (access == DATABASE_WRITE)
+    return status == STATUS_OK ? migrate_run(database, err) : status;
+  int code = database->handle != NULL ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
+  bool left_over = status != STATUS_OK &&
+                   (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
+                    code == SQLITE_READONLY_CANTINIT || (code & 0xff) == SQLITE_CANTOPEN);
+  return left_over ? open_to_recover(database, busy_ms, err) : status;
+}
+
+enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
+                                  struct database **database, struct error *err) {
+  struct database_file file;
+  enum status status = database_file_examine(path, access, &file, err);
+  if (status != STATUS_OK)
+    return status;
+  struct database *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    abort();
+  opened->path = plain_path(path);
+  opened->network_file_system = file.network_file_system;
+  status = open_checked(opened, access, busy_ms, err);
+  if (status != STATUS_OK) {
+    database_close(opened);
+    return status;
+  }
+  *database = opened;
+  return STATUS_OK;
+}
+
+enum status database_open(const char *path, enum database_access access, struct database **database,
+                          struct error *err) {
+  return database_open_waiting(path, access, DATABASE_BUSY_MS, database, err);
+}
+
+void database_close(struct database *database) {
+  if (database == NULL)
+    return;
+  (void)sqlite3_close(database->handle);
+  free(database->path);
+  free(database);
+}

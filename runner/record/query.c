@@ -1,0 +1,430 @@
+#include "runner/record/query.h"
+
+#include "runner/record/saved.h"
+#include "runner/record/selector.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PROGRESS_STEPS = 10000, QUERY_COLUMNS_MAX = 2000 /* SQLite's own limit */ };
+
+struct query {
+  struct database *database;
+  /* Of the statement that is being prepared or run. */
+  char refused[160]; /* what the authorizer did not allow; "" = nothing */
+  const struct query_options *options;
+  uint64_t deadline_ns;
+  bool timed_out, interrupted;
+};
+
+/* Pragmas that tell about the schema or the file and change nothing; with an argument they name
+ * what to tell about. */
+static bool pragma_reads(const char *name, const char *argument) {
+  static const char *const TELL[] = {"table_info",       "table_xinfo",     "table_list",
+                                     "index_list",       "index_info",      "index_xinfo",
+                                     "foreign_key_list", "collation_list",  "function_list",
+                                     "pragma_list",      "compile_options", "database_list",
+                                     "quick_check",      "integrity_check", "foreign_key_check"};
+  static const char *const TELL_WITHOUT_ARGUMENT[] = {
+      "user_version",   "application_id", "schema_version", "page_count",   "page_size",
+      "freelist_count", "journal_mode",   "encoding",       "foreign_keys", "data_version"};
+  for (size_t i = 0; i < sizeof TELL / sizeof *TELL; i++) {
+    if (sqlite3_stricmp(name, TELL[i]) == 0)
+      return true;
+  }
+  for (size_t i = 0; i < sizeof TELL_WITHOUT_ARGUMENT / sizeof *TELL_WITHOUT_ARGUMENT; i++) {
+    if (argument == NULL && sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second,
+                     const char *schema, const char *trigger) {
+  struct query *query = context;
+  const char *what = "it would change something";
+  (void)schema, (void)trigger;
+  switch (action) {
+  case SQLITE_READ:
+  case SQLITE_SELECT:
+  case SQLITE_RECURSIVE:
+    return SQLITE_OK;
+  case SQLITE_FUNCTION:
+    if (sqlite3_stricmp(second, "load_extension") != 0)
+      return SQLITE_OK;
+    what = "extensions are not loaded";
+    break;
+  case SQLITE_PRAGMA:
+    if (pragma_reads(first, second))
+      return SQLITE_OK;
+    (void)snprintf(query->refused, sizeof query->refused,
+                   "a query only reads: pragma %s is refused", first);
+    return SQLITE_DENY;
+  case SQLITE_ATTACH:
+  case SQLITE_DETACH:
+    what = "ATTACH and DETACH are refused";
+    break;
+  case SQLITE_TRANSACTION:
+  case SQLITE_SAVEPOINT:
+    what = "transactions are refused";
+    break;
+  default:
+    break;
+  }
+  (void)snprintf(query->refused, sizeof query->refused, "a query only reads: %s", what);
+  return SQLITE_DENY;
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int progress(void *context) {
+  struct query *query = context;
+  const struct query_options *options = query->options;
+  query->interrupted = options->interrupted != NULL && *options->interrupted != 0;
+  query->timed_out = options->time_limit_ns > 0 && now_ns() > query->deadline_ns;
+  return query->interrupted || query->timed_out;
+}
+
+enum status query_open(const char *path, struct query **query, struct error *err) {
+  struct database *database = NULL;
+  enum status status = database_open(path, DATABASE_READ, &database, err);
+  if (status != STATUS_OK)
+    return status;
+  struct query *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    abort();
+  opened->database = database;
+  *query = opened;
+  return STATUS_OK;
+}
+
+void query_close(struct query *query) {
+  if (query == NULL)
+    return;
+  database_close(query->database);
+  free(query);
+}
+
+struct database *query_database(struct query *query) {
+  return query->database;
+}
+
+/* Line and column, from 1, of a byte in the text. */
+static struct position position_of(const char *sql, int offset) {
+  struct position position = {.line = 1, .column = 1};
+  for (int i = 0; i < offset && sql[i] != '\0'; i++) {
+    bool continues = (sql[i] & 0xc0) == 0x80;
+    position.column += !continues;
+    if (sql[i] == '\n') {
+      position.line++;
+      position.column = 1;
+    }
+  }
+  return position;
+}
+
+static int error_offset(sqlite3 *handle) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_error_offset(handle);
+#else
+  (void)handle;
+  return -1;
+#endif
+}
+
+static enum status query_error(struct query *query, const char *sql, struct error *err) {
+  sqlite3 *handle = query->database->handle;
+  int code = sqlite3_extended_errcode(handle);
+  if (query->refused[0] != '\0')
+    return error_set_native(err, STATUS_DENIED, code, "%s", query->refused);
+  if (code == SQLITE_INTERRUPT && query->timed_out)
+    return error_set_native(err, STATUS_TIMEOUT, code, "the query took longer than %.3g s",
+                            (double)query->options->time_limit_ns / 1e9);
+  if (code == SQLITE_INTERRUPT)
+    return error_set_native(err, STATUS_INTERRUPTED, code, "interrupted");
+  if ((code & 0xff) != SQLITE_ERROR)
+    return database_error(query->database, "the query", err);
+  int offset = error_offset(handle);
+  if (offset < 0)
+    return error_set_native(err, STATUS_INVALID, code, "%s", sqlite3_errmsg(handle));
+  struct position position = position_of(sql, offset);
+  enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s",
+                                        position.line, position.column, sqlite3_errmsg(handle));
+  if (err != NULL)
+    err->position = position;
+  return status;
+}
+
+/* Only blanks and comments, as SQLite sees it. */
+static bool is_blank(struct query *query, const char *sql) {
+  sqlite3_stmt *stmt = NULL;
+  bool blank = sqlite3_prepare_v2(query->database->handle, sql, -1, &stmt, NULL) == SQLITE_OK &&
+               stmt == NULL;
+  (void)sqlite3_finalize(stmt);
+  return blank;
+}
+
+static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **stmt,
+                           struct error *err) {
+  const char *tail = NULL;
+  query->refused[0] = '\0';
+  if (sqlite3_prepare_v2(query->database->handle, sql, -1, stmt, &tail) != SQLITE_OK)
+    return query_error(query, sql, err);
+  if (*stmt == NULL)
+    return error_set(err, STATUS_INVALID, "there is no SQL in the query");
+  if (!is_blank(query, tail)) {
+    (void)sqlite3_finalize(*stmt);
+    *stmt = NULL;
+    struct position position = position_of(sql, (int)(tail - sql));
+    return error_set(err, STATUS_INVALID,
+                     "line %u, column %u: one statement at a time, but another one follows",
+                     position.line, position.column);
+  }
+  return STATUS_OK;
+}
+
+/* ":run" of "run" and of ":run". */
+static const char *bare(const char *name) {
+  return strchr(":@$", name[0]) != NULL && name[0] != '\0' ? name + 1 : name;
+}
+
+static const struct query_parameter *given(const struct query_parameter *parameters, size_t count,
+                                           const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(bare(parameters[i].name), bare(name)) == 0)
+      return &parameters[i];
+  }
+  return NULL;
+}
+
+static bool bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
+  char *end = NULL;
+  errno = 0;
+  long long integer = strtoll(value, &end, 10);
+  bool whole = errno == 0 && end != value && *end == '\0' && !isspace((unsigned char)value[0]);
+  if (whole)
+    (void)sqlite3_bind_int64(stmt, index, integer);
+  return whole;
+}
+
+static bool bind_real(sqlite3_stmt *stmt, int index, const char *value) {
+  char *end = NULL;
+  double real = strtod(value, &end);
+  bool number = end != value && *end == '\0' && isfinite(real) && !isspace((unsigned char)value[0]);
+  if (number)
+    (void)sqlite3_bind_double(stmt, index, real);
+  return number;
+}
+
+static enum status bind_run(struct query *query, sqlite3_stmt *stmt, int index, const char *value,
+                            struct error *err) {
+  struct run_ref run;
+  enum status status = selector_find(query->database, value, &run, err);
+  if (status == STATUS_OK)
+    (void)sqlite3_bind_int64(stmt, index, run.id);
+  return status;
+}
+
+static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index,
+                              enum parameter_type type, const char *value, struct error *err) {
+  const char *name = sqlite3_bind_parameter_name(stmt, index);
+  switch (type) {
+  case PARAMETER_RUN:
+    return bind_run(query, stmt, index, value, err);
+  case PARAMETER_INTEGER:
+    if (!bind_integer(stmt, index, value))
+      return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a whole number", name, value);
+    return STATUS_OK;
+  case PARAMETER_REAL:
+    if (!bind_real(stmt, index, value))
+      return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a number", name, value);
+    return STATUS_OK;
+  case PARAMETER_TEXT:
+    (void)sqlite3_bind_text(stmt, index, value, -1, SQLITE_TRANSIENT);
+    return STATUS_OK;
+  case parameter_type_word_count:
+    break;
+  }
+  abort();
+}
+
+/* A parameter of people's own SQL: as the number that its value looks like, else as text. */
+static enum status bind_guessed(struct query *query, sqlite3_stmt *stmt, int index,
+                                const struct query_parameter *parameter, struct error *err) {
+  const char *name = sqlite3_bind_parameter_name(stmt, index);
+  if (strcmp(bare(name), "run") == 0)
+    return bind_run(query, stmt, index, parameter != NULL ? parameter->value : "latest", err);
+  if (parameter == NULL)
+    return error_set(err, STATUS_USAGE, "parameter %s has no value", name);
+  if (!bind_integer(stmt, index, parameter->value) && !bind_real(stmt, index, parameter->value))
+    (void)sqlite3_bind_text(stmt, index, parameter->value, -1, SQLITE_TRANSIENT);
+  return STATUS_OK;
+}
+
+static const struct saved_parameter *declared(const struct saved_query *saved, const char *name) {
+  for (size_t i = 0; i < saved->parameter_count; i++) {
+    if (strcmp(bare(saved->parameters[i].name), bare(name)) == 0)
+      return &saved->parameters[i];
+  }
+  return NULL;
+}
+
+static enum status bind_saved(struct query *query, sqlite3_stmt *stmt, int index,
+                              const struct saved_query *saved,
+                              const struct query_parameter *parameter, struct error *err) {
+  const char *name = sqlite3_bind_parameter_name(stmt, index);
+  const struct saved_parameter *declaration = declared(saved, name);
+  if (declaration == NULL)
+    return bind_guessed(query, stmt, index, parameter, err);
+  const char *value = parameter != NULL ? parameter->value : declaration->standard;
+  if (value == NULL)
+    return error_set(err, STATUS_USAGE, "the saved query %s needs %s: %s", saved->name, name,
+                     declaration->help);
+  if (parameter == NULL && strcmp(value, "null") == 0)
+    return STATUS_OK; /* unbound is NULL */
+  return bind_typed(query, stmt, index, declaration->type, value, err);
+}
+
+/* saved may be NULL. */
+static enum status bind_all(struct query *query, sqlite3_stmt *stmt,
+                            const struct saved_query *saved,
+                            const struct query_parameter *parameters, size_t count,
+                            struct error *err) {
+  int parameter_count = sqlite3_bind_parameter_count(stmt);
+  for (size_t i = 0; i < count; i++) {
+    bool wanted = false;
+    for (int index = 1; index <= parameter_count && !wanted; index++) {
+      const char *name = sqlite3_bind_parameter_name(stmt, index);
+      wanted = name != NULL && strcmp(bare(name), bare(parameters[i].name)) == 0;
+    }
+    if (!wanted)
+      return error_set(err, STATUS_USAGE, "the query has no parameter :%s",
+                       bare(parameters[i].name));
+  }
+  enum status status = STATUS_OK;
+  for (int index = 1; index <= parameter_count && status == STATUS_OK; index++) {
+    const char *name = sqlite3_bind_parameter_name(stmt, index);
+    if (name == NULL || !isalpha((unsigned char)bare(name)[0]))
+      return error_set(err, STATUS_USAGE, "parameters have names, as in :run, not \"?\"");
+    const struct query_parameter *parameter = given(parameters, count, name);
+    status = saved != NULL ? bind_saved(query, stmt, index, saved, parameter, err)
+                           : bind_guessed(query, stmt, index, parameter, err);
+  }
+  return status;
+}
+
+static struct cell cell_of(sqlite3_stmt *stmt, int column) {
+  switch (sqlite3_column_type(stmt, column)) {
+  case SQLITE_INTEGER:
+    return cell_integer(sqlite3_column_int64(stmt, column));
+  case SQLITE_FLOAT:
+    return cell_real(sqlite3_column_double(stmt, column));
+  case SQLITE_TEXT: {
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    size_t length = (size_t)sqlite3_column_bytes(stmt, column);
+    return (struct cell){.kind = CELL_TEXT, .as.text = {text != NULL ? text : "", length}};
+  }
+  case SQLITE_BLOB: {
+    const char *bytes = sqlite3_column_blob(stmt, column);
+    size_t length = (size_t)sqlite3_column_bytes(stmt, column);
+    return (struct cell){.kind = CELL_BLOB, .as.text = {bytes != NULL ? bytes : "", length}};
+  }
+  default:
+    return cell_null();
+  }
+}
+
+static enum status step_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
+                             const struct row_sink *sink, struct cell *cells, struct error *err) {
+  int column_count = sqlite3_column_count(stmt);
+  for (;;) {
+    int code = sqlite3_step(stmt);
+    if (code == SQLITE_DONE)
+      return STATUS_OK;
+    if (code != SQLITE_ROW)
+      return query_error(query, sql, err);
+    for (int i = 0; i < column_count; i++)
+      cells[i] = cell_of(stmt, i);
+    enum status status = sink->row(sink->context, cells, err);
+    if (status != STATUS_OK)
+      return status;
+    if (sink->enough != NULL && sink->enough(sink->context))
+      return STATUS_OK;
+  }
+}
+
+static enum status give_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
+                             const struct row_sink *sink, struct error *err) {
+  int column_count = sqlite3_column_count(stmt);
+  if (column_count <= 0 || column_count > QUERY_COLUMNS_MAX)
+    return error_set(err, STATUS_INVALID, "the statement gives no rows");
+  struct arena arena = {0};
+  struct cell *cells = arena_array(&arena, (size_t)column_count, sizeof *cells);
+  const char **columns = arena_array(&arena, (size_t)column_count, sizeof *columns);
+  for (int i = 0; i < column_count; i++)
+    columns[i] = arena_strdup(&arena, sqlite3_column_name(stmt, i));
+  enum status status = sink->begin(sink->context, columns, (size_t)column_count, err);
+  if (status == STATUS_OK)
+    status = step_rows(query, stmt, sql, sink, cells, err);
+  if (status == STATUS_OK)
+    status = sink->end(sink->context, err);
+  arena_fini(&arena);
+  return status;
+}
+
+static enum status run_statement(struct query *query, const char *sql,
+                                 const struct saved_query *saved,
+                                 const struct query_parameter *parameters, size_t parameter_count,
+                                 const struct query_options *options, const struct row_sink *sink,
+                                 struct error *err) {
+  static const struct query_options NO_LIMITS = {0};
+  sqlite3 *handle = query->database->handle;
+  sqlite3_stmt *stmt = NULL;
+  query->options = options != NULL ? options : &NO_LIMITS;
+  query->deadline_ns = now_ns() + query->options->time_limit_ns;
+  query->timed_out = query->interrupted = false;
+  (void)sqlite3_set_authorizer(handle, authorize, query);
+  enum status status = prepare(query, sql, &stmt, err);
+  (void)sqlite3_set_authorizer(handle, NULL, NULL); /* run selectors are ours */
+  if (status == STATUS_OK)
+    status = bind_all(query, stmt, saved, parameters, parameter_count, err);
+  /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
+  (void)sqlite3_set_authorizer(handle, authorize, query);
+  sqlite3_progress_handler(handle, PROGRESS_STEPS, progress, query);
+  if (status == STATUS_OK)
+    status = give_rows(query, stmt, sql, sink, err);
+  sqlite3_progress_handler(handle, 0, NULL, NULL);
+  (void)sqlite3_finalize(stmt);
+  (void)sqlite3_set_authorizer(handle, NULL, NULL);
+  return status;
+}
+
+enum status query_run(struct query *query, const char *sql,
+                      const struct query_parameter *parameters, size_t parameter_count,
+                      const struct query_options *options, const struct row_sink *sink,
+                      struct error *err) {
+  return run_statement(query, sql, NULL, parameters, parameter_count, options, sink, err);
+}
+
+enum status query_run_saved(struct query *query, const char *name,
+                            const struct query_parameter *parameters, size_t parameter_count,
+                            const struct query_options *options, const struct row_sink *sink,
+                            struct error *err) {
+  struct arena arena = {0};
+  struct saved_query saved;
+  enum status status = saved_query_find(name, &arena, &saved, err);
+  if (status == STATUS_OK)
+    status =
+        run_statement(query, saved.sql, &saved, parameters, parameter_count, options, sink, err);
+  arena_fini(&arena);
+  return status;
+}

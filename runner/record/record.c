@@ -1,0 +1,288 @@
+#include "runner/record/record.h"
+
+#include "runner/record/record_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+WORDS_DEFINE(record_statement, RECORD_STATEMENT_LIST)
+
+enum { NS_PER_MS = 1000000 };
+#define NS_PER_S INT64_C(1000000000)
+
+void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
+  void *moved = reallocarray(memory, count > 0 ? count : 1, size_bytes);
+  if (moved == NULL)
+    abort();
+  return moved;
+}
+
+struct statement *record_statement(struct record *record, enum record_statement which) {
+  return &record->statements[which];
+}
+
+enum status record_find(struct record *record, enum record_statement which, const char *key,
+                        int64_t *id, bool *found, struct error *err) {
+  struct statement *statement = record_statement(record, which);
+  statement_bind_text(statement, ":key", key);
+  enum status status = statement_step(statement, found, err);
+  if (status == STATUS_OK && *found) {
+    *id = sqlite3_column_int64(statement->stmt, 0);
+    statement_reset(statement);
+  }
+  return status;
+}
+
+static int64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  (void)clock_gettime(clock, &now); /* fails only for an unknown clock */
+  return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t record_now_ns(const struct record *record) {
+  return clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
+}
+
+enum status record_open(const char *path, struct record **record, struct error *err) {
+  struct database *database = NULL;
+  enum status status = database_open(path, DATABASE_WRITE, &database, err);
+  if (status != STATUS_OK)
+    return status;
+  struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
+  *opened = (struct record){.database = database};
+  /* Once: a clock that is set while we measure moves nothing that we record. */
+  opened->clock_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC_RAW);
+  for (int i = 0; i < (int)record_statement_word_count && status == STATUS_OK; i++)
+    status = statement_prepare(database, record_statement_words[i], &opened->statements[i], err);
+  if (status != STATUS_OK) {
+    record_close(opened);
+    return status;
+  }
+  *record = opened;
+  return STATUS_OK;
+}
+
+void record_close(struct record *record) {
+  if (record == NULL)
+    return;
+  for (int i = 0; i < (int)record_statement_word_count; i++)
+    statement_finalize(&record->statements[i]);
+  database_close(record->database);
+  free(record->bench_cases);
+  free(record->samples);
+  free(record->finished);
+  free(record->scratch);
+  free(record);
+}
+
+const char *record_run_uuid(const struct record *record) {
+  return record->uuid;
+}
+
+enum status record_finish(struct record *record, enum status status, struct error *err) {
+  if (status == STATUS_OK)
+    status = database_commit(record->database, err);
+  else
+    database_rollback(record->database);
+  if (status != STATUS_OK && record->run != 0)
+    status =
+        error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,
+                     record->recorded);
+  return status;
+}
+
+static enum status insert_run(struct record *record, const struct run_info *info,
+                              const struct scenario *scenario, int64_t environment_id,
+                              int64_t scenario_id, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_RUN);
+  char seed[24];
+  (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
+  int64_t now_ns = record_now_ns(record);
+  content_uuid((uint64_t)now_ns / NS_PER_MS, record->uuid);
+  statement_bind_text(statement, ":uuid", record->uuid);
+  statement_bind_int(statement, ":environment", environment_id);
+  statement_bind_int(statement, ":scenario", scenario_id);
+  statement_bind_text(statement, ":scenario_path", scenario->path);
+  statement_bind_text(statement, ":tag", info->tag);
+  statement_bind_text(statement, ":only_glob", info->only);
+  statement_bind_text(statement, ":command_line", info->command_line);
+  statement_bind_text(statement, ":haul_version", info->haul_version);
+  statement_bind_int(statement, ":processes", info->processes);
+  statement_bind_text(statement, ":case_order", case_order_text(scenario->run.order));
+  statement_bind_text(statement, ":seed", seed);
+  statement_bind_int(statement, ":telemetry_ns", (int64_t)scenario->run.telemetry_ns);
+  statement_bind_int(statement, ":started_at_ns", now_ns);
+  enum status status = statement_run(statement, err);
+  record->run = sqlite3_last_insert_rowid(record->database->handle);
+  return status;
+}
+
+static enum status begin_run(struct record *record, const struct run_info *info,
+                             const struct machine *machine, const struct plan *plan,
+                             const struct check_result *checks, size_t check_count,
+                             struct error *err) {
+  int64_t environment_id = 0;
+  int64_t scenario_id = 0;
+  enum status status = record_add_environment(record, machine, &environment_id, err);
+  if (status == STATUS_OK)
+    status = record_add_scenario(record, plan->scenario, &scenario_id, err);
+  if (status == STATUS_OK)
+    status = insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
+  if (status == STATUS_OK)
+    status = record_add_plan(record, plan, err);
+  if (status == STATUS_OK)
+    status = record_add_checks(record, checks, check_count, err);
+  return status;
+}
+
+/* A record that serves several runs, one after the other, forgets the last one. */
+static void forget_run(struct record *record) {
+  record->run = 0;
+  record->uuid[0] = '\0';
+  record->recorded = 0;
+  record->process = 0;
+  record->sample_count = 0;
+  record->finished_count = 0;
+}
+
+enum status record_begin_run(struct record *record, const struct run_info *info,
+                             const struct machine *machine, const struct plan *plan,
+                             const struct check_result *checks, size_t check_count,
+                             struct error *err) {
+  forget_run(record);
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return status;
+  status = begin_run(record, info, machine, plan, checks, check_count, err);
+  status = record_finish(record, status, err);
+  if (status != STATUS_OK)
+    forget_run(record);
+  return status;
+}
+
+enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
+                                   struct error *err) {
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return status;
+  struct statement *statement = record_statement(record, START_PROCESS);
+  statement_bind_int(statement, ":run", record->run);
+  statement_bind_int(statement, ":ordinal", process);
+  statement_bind_int(statement, ":pid", pid);
+  statement_bind_int(statement, ":started_at_ns", record_now_ns(record));
+  status = statement_run(statement, err);
+  bool found = false;
+  if (status == STATUS_OK) {
+    statement = record_statement(record, FIND_PROCESS);
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_int(statement, ":ordinal", process);
+    status = statement_step(statement, &found, err);
+  }
+  if (found) {
+    record->process = sqlite3_column_int64(statement->stmt, 0);
+    record->process_ordinal = process;
+    statement_reset(statement);
+  }
+  return record_finish(record, status, err);
+}
+
+enum status record_process_ended(struct record *record, uint32_t process, struct error *err) {
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return status;
+  status = record_flush_telemetry(record, err);
+  if (status == STATUS_OK) {
+    struct statement *statement = record_statement(record, END_PROCESS);
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_int(statement, ":ordinal", process);
+    statement_bind_int(statement, ":ended_at_ns", record_now_ns(record));
+    status = statement_run(statement, err);
+  }
+  return record_finish(record, status, err);
+}
+
+enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
+                             size_t count, struct error *err) {
+  (void)err; /* written with the next transaction: a sample is not worth one of its own */
+  if (count == 0)
+    return STATUS_OK;
+  size_t wanted = record->sample_count + count;
+  if (wanted > record->sample_capacity) {
+    record->sample_capacity = 2 * wanted;
+    record->samples =
+        record_reallocate(record->samples, record->sample_capacity, sizeof *record->samples);
+  }
+  memcpy(record->samples + record->sample_count, samples, count * sizeof *samples);
+  record->sample_count = wanted;
+  return STATUS_OK;
+}
+
+enum status record_flush_telemetry(struct record *record, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_TELEMETRY);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < record->sample_count && status == STATUS_OK; i++) {
+    const struct telemetry_sample *sample = &record->samples[i];
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_int(statement, ":gpu", sample->gpu);
+    statement_bind_int(statement, ":at_ns", (int64_t)sample->time_ns + record->clock_offset_ns);
+    statement_bind_int(statement, ":sm_clock_khz", sample->sm_clock_khz);
+    statement_bind_int(statement, ":memory_clock_khz", sample->memory_clock_khz);
+    statement_bind_int(statement, ":power_mw", sample->power_mw);
+    statement_bind_int(statement, ":temperature_c", sample->temperature_c);
+    statement_bind_int(statement, ":utilization_percent", sample->utilization_percent);
+    statement_bind_int(statement, ":pcie_generation", sample->pcie_generation);
+    statement_bind_int(statement, ":pcie_width", sample->pcie_width);
+    statement_bind_int(statement, ":throttle_reasons", sample->throttle_reasons);
+    status = statement_run(statement, err);
+  }
+  if (status == STATUS_OK)
+    record->sample_count = 0;
+  return status;
+}
+
+enum status record_add_checks(struct record *record, const struct check_result *checks,
+                              size_t count, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
+  int64_t now_ns = record_now_ns(record);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_text(statement, ":name", check_kind_text(checks[i].kind));
+    statement_bind_int(statement, ":gpu", checks[i].gpu);
+    statement_bind_int(statement, ":checked_at_ns", now_ns);
+    statement_bind_text(statement, ":status", check_status_text(checks[i].status));
+    statement_bind_text(statement, ":on_fail", on_fail_text(checks[i].on_fail));
+    statement_bind_text(statement, ":want", checks[i].want);
+    statement_bind_text(statement, ":found", checks[i].found);
+    status = statement_run(statement, err);
+  }
+  return status;
+}
+
+enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
+                          struct error *err) {
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return status;
+  status = record_add_checks(record, checks, count, err);
+  return record_finish(record, status, err);
+}
+
+enum status record_end_run(struct record *record, const char *run_status, const char *reason,
+                           struct error *err) {
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK)
+    return status;
+  status = record_flush_telemetry(record, err);
+  if (status == STATUS_OK) {
+    struct statement *statement = record_statement(record, END_RUN);
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_text(statement, ":status", run_status);
+    statement_bind_text(statement, ":reason", reason);
+    statement_bind_int(statement, ":ended_at_ns", record_now_ns(record));
+    status = statement_run(statement, err);
+  }
+  return record_finish(record, status, err);
+}

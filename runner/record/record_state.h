@@ -1,0 +1,103 @@
+/* record_state.h - what the files of the recorder share; only they include it. */
+#ifndef HAUL_RUNNER_RECORD_RECORD_STATE_H
+#define HAUL_RUNNER_RECORD_RECORD_STATE_H
+
+#include "runner/record/content.h"
+#include "runner/record/database.h"
+#include "runner/record/record.h"
+
+/* The statements of a record, prepared when it opens. */
+#define RECORD_STATEMENT_LIST(X)                                                                   \
+  X(FIND_ENVIRONMENT, "find_environment")                                                          \
+  X(INSERT_ENVIRONMENT, "insert_environment")                                                      \
+  X(INSERT_ENVIRONMENT_FACT, "insert_environment_fact")                                            \
+  X(INSERT_GPU, "insert_gpu")                                                                      \
+  X(INSERT_NODE, "insert_node")                                                                    \
+  X(INSERT_GPU_LINK, "insert_gpu_link")                                                            \
+  X(INSERT_NODE_LINK, "insert_node_link")                                                          \
+  X(FIND_SCENARIO, "find_scenario")                                                                \
+  X(INSERT_SCENARIO, "insert_scenario")                                                            \
+  X(INSERT_RUN, "insert_run")                                                                      \
+  X(END_RUN, "end_run")                                                                            \
+  X(CONTINUE_RUN, "continue_run")                                                                  \
+  X(FIND_RUN, "find_run")                                                                          \
+  X(FIND_RESUMABLE, "find_resumable")                                                              \
+  X(RUN_ENVIRONMENT, "run_environment")                                                            \
+  X(FINISHED_CASES, "finished_cases")                                                              \
+  X(INSERT_CHECK_RESULT, "insert_check_result")                                                    \
+  X(FIND_BENCH_CASE, "find_bench_case")                                                            \
+  X(INSERT_BENCH_CASE, "insert_bench_case")                                                        \
+  X(INSERT_FLOW, "insert_flow")                                                                    \
+  X(FIND_PLAN_CASE, "find_plan_case")                                                              \
+  X(INSERT_PLAN_CASE, "insert_plan_case")                                                          \
+  X(INSERT_SKIPPED, "insert_skipped")                                                              \
+  X(START_PROCESS, "start_process")                                                                \
+  X(FIND_PROCESS, "find_process")                                                                  \
+  X(END_PROCESS, "end_process")                                                                    \
+  X(INSERT_CASE_RUN, "insert_case_run")                                                            \
+  X(INSERT_FLOW_RUN, "insert_flow_run")                                                            \
+  X(INSERT_TRIAL, "insert_trial")                                                                  \
+  X(INSERT_FLOW_TRIAL, "insert_flow_trial")                                                        \
+  X(INSERT_TELEMETRY, "insert_telemetry")
+WORDS_DECLARE(record_statement, RECORD_STATEMENT_LIST)
+
+/* A case with a final result; process -1: in every process (it was skipped). */
+struct finished_case {
+  int64_t process;
+  char case_key[CASE_KEY_MAX];
+};
+
+struct record {
+  struct database *database;
+  struct statement statements[record_statement_word_count];
+  int64_t run; /* run.id; 0 = none begun */
+  char uuid[CONTENT_KEY_MAX];
+  int64_t clock_offset_ns; /* what to add to CLOCK_MONOTONIC_RAW for ns since 1970 */
+  int64_t *bench_cases;    /* bench_case.id of plan->cases[i] */
+  size_t case_count;
+  size_t recorded; /* cases committed since the record was opened */
+  int64_t process; /* process.id of process_ordinal */
+  uint32_t process_ordinal;
+  /* Samples that wait for the next transaction. */
+  struct telemetry_sample *samples;
+  size_t sample_count, sample_capacity;
+  /* Sorted by process and key. */
+  struct finished_case *finished;
+  size_t finished_count;
+  double *scratch; /* for summaries */
+  size_t scratch_capacity;
+};
+
+struct statement *record_statement(struct record *record, enum record_statement which);
+/* ns since 1970, by the run's clock. */
+int64_t record_now_ns(const struct record *record);
+/* Aborts for want of memory. */
+void *record_reallocate(void *memory, size_t count, size_t size_bytes);
+
+/* The id of the row that a FIND_ statement finds by its :key. */
+enum status record_find(struct record *record, enum record_statement which, const char *key,
+                        int64_t *id, bool *found, struct error *err) CHECK_RESULT;
+
+/* Inside a transaction each: find or add by content; *id is the row's. */
+enum status record_add_environment(struct record *record, const struct machine *machine,
+                                   int64_t *id, struct error *err) CHECK_RESULT;
+enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
+                                struct error *err) CHECK_RESULT;
+/* Every case of the plan, its flows, its place in the run, and why it is skipped; fills
+ * record->bench_cases. */
+enum status record_add_plan(struct record *record, const struct plan *plan,
+                            struct error *err) CHECK_RESULT;
+/* The same for a run that has its plan: STATUS_INVALID when it is another one. */
+enum status record_match_plan(struct record *record, const struct plan *plan,
+                              struct error *err) CHECK_RESULT;
+enum status record_add_checks(struct record *record, const struct check_result *checks,
+                              size_t count, struct error *err) CHECK_RESULT;
+enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
+/* The value of a machine's fact when it is known, else NULL. */
+const char *record_fact(const struct machine *machine, const char *name);
+
+/* begin ... commit around what `status` says of the work between; names the run in errors. */
+enum status record_finish(struct record *record, enum status status,
+                          struct error *err) CHECK_RESULT;
+
+#endif

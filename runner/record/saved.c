@@ -1,0 +1,110 @@
+#include "runner/record/saved.h"
+
+#include "engine/base/strbuf.h"
+#include "schema/results/results_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+WORDS_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
+
+#define QUERY_FOLDER "queries/"
+enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16 };
+
+static bool is_query(const struct embedded_file *file) {
+  return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
+}
+
+static const struct embedded_file *query_file(size_t i) {
+  for (size_t file = 0; file < results_sql_count; file++) {
+    if (is_query(&results_sql[file]) && i-- == 0)
+      return &results_sql[file];
+  }
+  abort(); /* i is past saved_query_count() */
+}
+
+static const char *name_of(const struct embedded_file *file, struct arena *arena) {
+  const char *name = file->name + strlen(QUERY_FOLDER);
+  return arena_strndup(arena, name, strlen(name) - strlen(".sql"));
+}
+
+/* ":run (run, default latest) the run to show". The queries are ours: a test reads all of them. */
+static struct saved_parameter parse_parameter(const char *line, struct arena *arena) {
+  struct saved_parameter parameter = {.type = PARAMETER_TEXT};
+  size_t name = strcspn(line, " ");
+  parameter.name = arena_strndup(arena, line, name);
+  const char *open = strstr(line, " (");
+  const char *close = open != NULL ? strchr(open, ')') : NULL;
+  if (close == NULL)
+    return parameter;
+  const char *type = open + 2;
+  size_t length = strcspn(type, ",)");
+  (void)parameter_type_parse(arena_strndup(arena, type, length), &parameter.type);
+  const char *standard = strstr(type, ", default ");
+  if (standard != NULL && standard < close) {
+    standard += strlen(", default ");
+    parameter.standard = arena_strndup(arena, standard, (size_t)(close - standard));
+  }
+  parameter.help = arena_strdup(arena, close[1] == ' ' ? close + 2 : close + 1);
+  return parameter;
+}
+
+/* The text of the comment line at *at, and *at moved past it; NULL when it is no comment. */
+static char *next_comment(const char **at, struct arena *arena) {
+  if (strncmp(*at, "--", 2) != 0)
+    return NULL;
+  const char *text = *at + ((*at)[2] == ' ' ? 3 : 2);
+  size_t length = strcspn(text, "\n");
+  *at = text + length + (text[length] == '\n' ? 1 : 0);
+  return arena_strndup(arena, text, length);
+}
+
+static void describe(const struct embedded_file *file, struct arena *arena,
+                     struct saved_query *query) {
+  const char *at = (const char *)file->data;
+  struct saved_parameter *parameters = arena_array(arena, QUERY_PARAMETERS_MAX, sizeof *parameters);
+  struct strbuf shows;
+  strbuf_init(&shows, SHOWS_MAX);
+  *query = (struct saved_query){.name = name_of(file, arena), .parameters = parameters, .sql = at};
+  for (char *line = next_comment(&at, arena); line != NULL; line = next_comment(&at, arena)) {
+    if (query->title == NULL)
+      query->title = line;
+    else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX)
+      parameters[query->parameter_count++] = parse_parameter(line, arena);
+    else if (line[0] != '\0')
+      strbuf_printf(&shows, "%s%s", shows.length > 0 ? " " : "", line);
+  }
+  query->shows = arena_strdup(arena, shows.text);
+  strbuf_fini(&shows);
+}
+
+size_t saved_query_count(void) {
+  size_t count = 0;
+  for (size_t file = 0; file < results_sql_count; file++)
+    count += is_query(&results_sql[file]);
+  return count;
+}
+
+void saved_query_at(size_t i, struct arena *arena, struct saved_query *query) {
+  describe(query_file(i), arena, query);
+}
+
+enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
+                             struct error *err) {
+  struct strbuf names;
+  strbuf_init(&names, NAMES_MAX);
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    const struct embedded_file *file = query_file(i);
+    const char *candidate = name_of(file, arena);
+    if (strcmp(candidate, name) == 0) {
+      describe(file, arena, query);
+      strbuf_fini(&names);
+      return STATUS_OK;
+    }
+    strbuf_printf(&names, "%s%s", i > 0 ? ", " : "", candidate);
+  }
+  enum status status = error_set(err, STATUS_NOT_FOUND,
+                                 "there is no saved query \"%s\"; there are: %s", name, names.text);
+  strbuf_fini(&names);
+  return status;
+}

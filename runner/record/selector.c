@@ -1,0 +1,190 @@
+#include "runner/record/selector.h"
+
+#include "engine/base/strbuf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES_SHOWN = 8, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
+
+/* Reads id and uuid of the first row into *run; *found says whether there is one. */
+static enum status first_run(struct statement *statement, struct run_ref *run, bool *found,
+                             struct error *err) {
+  enum status status = statement_step(statement, found, err);
+  if (status == STATUS_OK && *found) {
+    run->id = sqlite3_column_int64(statement->stmt, 0);
+    (void)snprintf(run->uuid, sizeof run->uuid, "%s",
+                   (const char *)sqlite3_column_text(statement->stmt, 1));
+  }
+  return status;
+}
+
+/* The rows of a statement as "a, b, c ..."; "none" without rows. */
+static enum status list_rows(struct statement *statement, bool runs, struct strbuf *list,
+                             size_t *count, struct error *err) {
+  for (*count = 0;; ++*count) {
+    bool row = false;
+    enum status status = statement_step(statement, &row, err);
+    if (status != STATUS_OK || !row) {
+      if (*count == 0)
+        strbuf_append(list, "none");
+      return status;
+    }
+    if (*count == CANDIDATES_SHOWN) {
+      strbuf_append(list, " ...");
+      continue;
+    }
+    const char *separator = *count > 0 ? ", " : "";
+    sqlite3_stmt *stmt = statement->stmt;
+    if (!runs) {
+      strbuf_printf(list, "%s%s", separator, (const char *)sqlite3_column_text(stmt, 0));
+      continue;
+    }
+    const char *tag = (const char *)sqlite3_column_text(stmt, 4);
+    strbuf_printf(
+        list, "%s%lld = %s (%s, %s%s%s)", separator, (long long)sqlite3_column_int64(stmt, 0),
+        (const char *)sqlite3_column_text(stmt, 1), (const char *)sqlite3_column_text(stmt, 3),
+        (const char *)sqlite3_column_text(stmt, 2), tag != NULL ? ", tag " : "",
+        tag != NULL ? tag : "");
+  }
+}
+
+/* error: what is wrong, then what there is. name: of a statement that lists it. */
+static enum status refuse(struct database *database, enum status wrong, const char *message,
+                          const char *name, const char *prefix, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK)
+    return status;
+  struct strbuf list;
+  size_t count = 0;
+  strbuf_init(&list, LIST_MAX);
+  if (prefix != NULL)
+    statement_bind_text(&statement, ":prefix", prefix);
+  status = list_rows(&statement, prefix != NULL, &list, &count, err);
+  if (status == STATUS_OK)
+    status =
+        error_set(err, wrong, "%s; there %s: %s", message, count == 1 ? "is" : "are", list.text);
+  strbuf_fini(&list);
+  statement_finalize(&statement);
+  return status;
+}
+
+/* One of the statements that give at most one run. */
+static enum status find_one(struct database *database, const char *name, const char *parameter,
+                            const char *text, int64_t number, struct run_ref *run, bool *found,
+                            struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK)
+    return status;
+  if (text != NULL)
+    statement_bind_text(&statement, parameter, text);
+  else
+    statement_bind_int(&statement, parameter, number);
+  status = first_run(&statement, run, found, err);
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status find_or_refuse(struct database *database, const char *name,
+                                  const char *parameter, const char *text, const char *what,
+                                  const char *listed_by, struct run_ref *run, struct error *err) {
+  bool found = false;
+  enum status status = find_one(database, name, parameter, text, 0, run, &found, err);
+  if (status != STATUS_OK || found)
+    return status;
+  char message[256];
+  (void)snprintf(message, sizeof message, "no run has the %s \"%s\"", what, text);
+  return refuse(database, STATUS_NOT_FOUND, message, listed_by, NULL, err);
+}
+
+static enum status find_latest(struct database *database, const char *selector, int64_t before,
+                               struct run_ref *run, struct error *err) {
+  bool found = false;
+  enum status status = find_one(database, "latest_run", ":before", NULL, before, run, &found, err);
+  if (status != STATUS_OK || found)
+    return status;
+  char message[256];
+  (void)snprintf(message, sizeof message, "there is no %s run in %s", selector, database->path);
+  return refuse(database, STATUS_NOT_FOUND, message, "runs_by_prefix", "", err);
+}
+
+/* A number of a run never starts with 0; a UUIDv7 does until the year 10889. */
+static bool is_number(const char *text) {
+  size_t digits = strspn(text, "0123456789");
+  return digits > 0 && digits <= 18 && text[digits] == '\0' && text[0] != '0';
+}
+
+static enum status find_by_prefix(struct database *database, const char *prefix,
+                                  struct run_ref *run, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "runs_by_prefix", &statement, err);
+  if (status != STATUS_OK)
+    return status;
+  statement_bind_text(&statement, ":prefix", prefix);
+  bool found = false;
+  bool second = false;
+  struct run_ref first = {0};
+  status = first_run(&statement, &first, &found, err);
+  if (status == STATUS_OK && found)
+    status = statement_step(&statement, &second, err);
+  statement_finalize(&statement);
+  if (status != STATUS_OK)
+    return status;
+  if (found && !second) {
+    *run = first;
+    return STATUS_OK;
+  }
+  char message[256];
+  (void)snprintf(message, sizeof message,
+                 found ? "several runs begin with \"%.*s\"" : "no run begins with \"%.*s\"",
+                 UUID_DIGITS, prefix);
+  return refuse(database, found ? STATUS_INVALID : STATUS_NOT_FOUND, message, "runs_by_prefix",
+                found ? prefix : "", err);
+}
+
+static enum status find_by_id(struct database *database, const char *text, struct run_ref *run,
+                              struct error *err) {
+  char lower[UUID_DIGITS + 5];
+  size_t length = 0;
+  if (is_number(text)) {
+    bool found = false;
+    enum status status =
+        find_one(database, "run_by_id", ":id", NULL, strtoll(text, NULL, 10), run, &found, err);
+    if (status != STATUS_OK || found)
+      return status;
+  }
+  for (const char *p = text; *p != '\0'; p++) {
+    if (*p == '-')
+      continue; /* a UUID as others write it */
+    char c = *p >= 'A' && *p <= 'F' ? (char)(*p - 'A' + 'a') : *p;
+    if (strchr("0123456789abcdef", c) == NULL || length == UUID_DIGITS)
+      return error_set(err, STATUS_INVALID,
+                       "\"%s\" names no run: use its number or the beginning of its UUID, "
+                       "tag:NAME, driver:VERSION, latest or previous",
+                       text);
+    lower[length++] = c;
+  }
+  lower[length] = '\0';
+  if (length == 0)
+    return error_set(err, STATUS_INVALID, "the name of a run is empty");
+  return find_by_prefix(database, lower, run, err);
+}
+
+enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
+                          struct error *err) {
+  if (strcmp(selector, "latest") == 0)
+    return find_latest(database, selector, 0, run, err);
+  if (strcmp(selector, "previous") == 0)
+    return find_latest(database, selector, 1, run, err);
+  if (strncmp(selector, "tag:", 4) == 0)
+    return find_or_refuse(database, "runs_by_tag", ":tag", selector + 4, "tag", "known_tags", run,
+                          err);
+  if (strncmp(selector, "driver:", 7) == 0)
+    return find_or_refuse(database, "runs_by_driver", ":driver", selector + 7, "driver",
+                          "known_drivers", run, err);
+  return find_by_id(database, strncmp(selector, "run:", 4) == 0 ? selector + 4 : selector, run,
+                    err);
+}

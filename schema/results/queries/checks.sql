@@ -1,0 +1,13 @@
+-- The checks of a run: what the scenario wants of the machine, and what was found.
+--
+-- :run (run, default latest) the run to show
+SELECT
+  k.name AS "check",
+  nullif(k.gpu, -1) AS gpu,
+  k.status AS status,
+  k.want AS want,
+  k.found AS found,
+  k.on_fail AS on_fail
+FROM check_result k
+WHERE k.run = :run
+ORDER BY k.checked_at_ns, k.name, k.gpu;

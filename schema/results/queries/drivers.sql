@@ -1,0 +1,21 @@
+-- Every case under every driver version, side by side.
+--
+-- One row a case, machine and driver version: the median of all processes measured under it, with
+-- the slowest and fastest. Simulated machines are apart.
+--
+-- :name (text, default *) glob of case names
+SELECT
+  d.case_name AS "case",
+  d.host_name AS host_name,
+  d.gpu_name AS gpu_name,
+  d.driver_version AS driver_version,
+  d.runs AS runs,
+  d.processes AS processes,
+  d.gbps AS gbps,
+  d.gbps_low AS low,
+  d.gbps_high AS high,
+  d.spread_percent AS spread_percent,
+  CASE d.simulated WHEN 1 THEN 'simulated' END AS remark
+FROM v_driver d
+WHERE d.case_name GLOB :name
+ORDER BY d.simulated, d.case_name, d.host_name, d.driver_version;

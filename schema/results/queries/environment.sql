@@ -1,0 +1,11 @@
+-- The facts about the machine and its software under which a run was made.
+--
+-- :run (run, default latest) the run to show
+SELECT
+  f.name AS fact,
+  nullif(f.gpu, -1) AS gpu,
+  f.state AS state,
+  f.value AS value
+FROM run r JOIN environment_fact f ON f.environment = r.environment
+WHERE r.id = :run
+ORDER BY f.gpu, f.name;

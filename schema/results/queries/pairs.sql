@@ -1,0 +1,21 @@
+-- Bandwidth between every two places, as rows.
+--
+-- One row a pair of endpoints: the median over the run's processes.
+--
+-- :run (run, default latest) the run to show
+-- :block (text, default *) glob of block names
+SELECT
+  p.block AS block,
+  p.source AS source,
+  p.source_memory AS source_memory,
+  p.target AS target,
+  p.target_memory AS target_memory,
+  p.direction AS direction,
+  p.size_bytes AS size_bytes,
+  p.gbps AS gbps,
+  p.percent_of_peak AS percent_of_peak,
+  p.status AS status
+FROM v_pair p
+WHERE p.run = :run AND p.block GLOB :block
+ORDER BY p.block, p.axes, p.size_bytes, p.source_place, p.source_index, p.target_place,
+  p.target_index;

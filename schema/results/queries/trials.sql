@@ -1,0 +1,19 @@
+-- The trials of a run's cases, as measured.
+--
+-- One row a trial, warm-up included, in the order of measuring.
+--
+-- :run (run, default latest) the run to show
+-- :name (text, default *) glob of case names
+SELECT
+  t.case_name AS "case",
+  t.process AS process,
+  t.trial AS trial,
+  t.phase AS phase,
+  t.status AS status,
+  t.iterations AS iterations,
+  t.elapsed_ns AS elapsed_ns,
+  t.ns AS ns,
+  t.gbps AS gbps
+FROM v_trial t
+WHERE t.run = :run AND t.case_name GLOB :name
+ORDER BY t.case_run, t.trial;

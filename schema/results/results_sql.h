@@ -1,0 +1,11 @@
+/* results_sql.h - every .sql file of this folder, embedded in alphabetical order:
+ * migrations/NNNN_X, queries/X, statements/X, views. */
+#ifndef HAUL_SCHEMA_RESULTS_RESULTS_SQL_H
+#define HAUL_SCHEMA_RESULTS_RESULTS_SQL_H
+
+#include "engine/base/embed.h"
+
+extern const struct embedded_file results_sql[];
+extern const size_t results_sql_count;
+
+#endif

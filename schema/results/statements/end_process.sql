@@ -1,0 +1,1 @@
+UPDATE process SET ended_at_ns = :ended_at_ns WHERE run = :run AND ordinal = :ordinal;

@@ -1,0 +1,1 @@
+SELECT id FROM bench_case WHERE key = :key;

@@ -1,0 +1,1 @@
+SELECT id FROM process WHERE run = :run AND ordinal = :ordinal;

@@ -1,0 +1,1 @@
+SELECT id FROM scenario WHERE key = :key;

@@ -1,0 +1,2 @@
+INSERT INTO link (environment, place, source, target, distance)
+VALUES (:environment, 'numa', :source, :target, nullif(:distance, 0));

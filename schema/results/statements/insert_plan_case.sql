@@ -1,0 +1,5 @@
+INSERT INTO plan_case (
+  run, bench_case, position, limited_by, peak_bytes_per_second, traffic_bytes, estimate_ns)
+VALUES (
+  :run, :bench_case, :position, :limited_by, nullif(:peak_bytes_per_second, 0), :traffic_bytes,
+  :estimate_ns);

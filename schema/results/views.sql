@@ -1,0 +1,395 @@
+-- The views are the interface for people's SQL: every column is in schema/results/README.md, and a
+-- column that was released stays. They must work in the sqlite3 shell from 3.26 on. Changing this
+-- file takes a migration with a new minor version, after which the views are made anew.
+--
+-- Bytes per ns are GB/s (10^9 bytes).
+
+CREATE VIEW v_run AS
+SELECT
+  r.id AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  s.name AS scenario,
+  r.scenario_path AS scenario_path,
+  r.status AS status,
+  r.reason AS reason,
+  r.origin AS origin,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.ended_at_ns / 1000000000, 'unixepoch') AS ended_at,
+  (r.ended_at_ns - r.started_at_ns) / 1e9 AS duration_s,
+  r.processes AS processes,
+  (SELECT count(*) FROM plan_case p WHERE p.run = r.id) AS cases,
+  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'skipped') AS skipped,
+  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'ok') AS ok,
+  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status NOT IN ('ok', 'skipped'))
+    AS not_ok,
+  (SELECT count(*) FROM check_result k WHERE k.run = r.id AND k.status = 'failed')
+    AS checks_failed,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.driver_branch AS driver_branch,
+  e.cuda_driver_version AS cuda_driver_version,
+  e.kernel AS kernel,
+  e.gpu_name AS gpu_name,
+  e.gpu_count AS gpu_count,
+  e.node_count AS node_count,
+  e.simulated AS simulated,
+  e.key AS environment_key,
+  r.haul_version AS haul_version,
+  r.command_line AS command_line
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN scenario s ON s.id = r.scenario;
+
+CREATE VIEW v_case AS
+SELECT
+  c.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  p.ordinal AS process,
+  c.id AS case_run,
+  pc.position AS position,
+  b.block AS block,
+  b.name AS case_name,
+  b.case_key AS case_key,
+  b.path AS path,
+  b.axes AS axes,
+  f.method AS method,
+  CASE
+    WHEN EXISTS (
+      SELECT 1 FROM flow g
+      WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal
+        AND g.source_place = f.target_place AND g.source_index = f.target_index
+        AND g.source_memory = f.target_memory AND g.target_place = f.source_place
+        AND g.target_index = f.source_index AND g.target_memory = f.source_memory
+        AND (f.source_place <> f.target_place OR f.source_index <> f.target_index
+             OR f.source_memory <> f.target_memory)) THEN 'both'
+    WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index = f.target_index
+      THEN 'local'
+    WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' THEN 'device_to_device'
+    WHEN f.source_place = 'gpu' THEN 'device_to_host'
+    WHEN f.target_place = 'gpu' THEN 'host_to_device'
+    WHEN f.target_place = 'numa' THEN 'host_to_host'
+  END AS direction,
+  f.source_place AS source_place,
+  f.source_index AS source_index,
+  f.source_memory AS source_memory,
+  f.target_place AS target_place,
+  f.target_index AS target_index,
+  f.target_memory AS target_memory,
+  f.initiator AS initiator,
+  f.staged AS staged,
+  f.gpu AS gpu,
+  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
+  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
+  f.size_bytes AS size_bytes,
+  b.payload_bytes AS payload_bytes,
+  pc.traffic_bytes AS traffic_bytes,
+  b.host_cache AS host_cache,
+  b.device_cache AS device_cache,
+  c.status AS status,
+  c.reason AS reason,
+  c.note AS note,
+  c.n AS n,
+  c.iterations AS iterations,
+  c.clock AS clock,
+  c.gated AS gated,
+  c.verified AS verified,
+  c.serialised AS serialised,
+  c.stop AS stop,
+  c.stop = 'precision' AS converged,
+  c.median_ns AS median_ns,
+  c.median_low_ns AS median_low_ns,
+  c.median_high_ns AS median_high_ns,
+  c.p5_ns AS p5_ns,
+  c.p95_ns AS p95_ns,
+  c.min_ns AS min_ns,
+  c.max_ns AS max_ns,
+  c.mean_ns AS mean_ns,
+  c.cv AS cv,
+  b.payload_bytes / c.median_ns AS gbps,
+  b.payload_bytes / c.p95_ns AS gbps_p5,
+  b.payload_bytes / c.p5_ns AS gbps_p95,
+  b.payload_bytes / c.median_high_ns AS gbps_low,
+  b.payload_bytes / c.median_low_ns AS gbps_high,
+  pc.traffic_bytes / c.median_ns AS traffic_gbps,
+  pc.peak_bytes_per_second / 1e9 AS peak_gbps,
+  pc.limited_by AS limited_by,
+  100.0 * (pc.traffic_bytes / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
+  CAST(NULL AS REAL) AS ns_per_hop,
+  coalesce(
+    (SELECT avg(t.sm_clock_khz) FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+    (SELECT t.sm_clock_khz FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
+  coalesce(
+    (SELECT avg(t.power_mw) FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+    (SELECT t.power_mw FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
+  coalesce(
+    (SELECT avg(t.temperature_c) FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+    (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
+     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
+  c.allocate_ns AS allocate_ns,
+  c.measure_ns AS measure_ns,
+  c.verify_ns AS verify_ns,
+  c.total_ns AS total_ns,
+  s.name AS scenario,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.driver_branch AS driver_branch,
+  e.kernel AS kernel,
+  e.gpu_name AS gpu_name,
+  e.simulated AS simulated
+FROM case_run c
+JOIN run r ON r.id = c.run
+JOIN environment e ON e.id = r.environment
+JOIN scenario s ON s.id = r.scenario
+JOIN bench_case b ON b.id = c.bench_case
+JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
+LEFT JOIN process p ON p.id = c.process
+LEFT JOIN flow f ON f.bench_case = b.id
+  AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
+                   WHERE g.bench_case = b.id AND g.role = 'measured');
+
+CREATE VIEW v_run_case AS
+SELECT
+  c.run AS run,
+  c.run_uuid AS run_uuid,
+  c.tag AS tag,
+  c.started_at AS started_at,
+  c.position AS position,
+  c.block AS block,
+  c.case_name AS case_name,
+  c.case_key AS case_key,
+  c.path AS path,
+  c.axes AS axes,
+  c.method AS method,
+  c.direction AS direction,
+  c.source_place AS source_place,
+  c.source_index AS source_index,
+  c.source_memory AS source_memory,
+  c.target_place AS target_place,
+  c.target_index AS target_index,
+  c.target_memory AS target_memory,
+  c.flows AS flows,
+  c.size_bytes AS size_bytes,
+  c.payload_bytes AS payload_bytes,
+  c.status AS status,
+  c.reason AS reason,
+  c.note AS note,
+  m.processes AS processes,
+  m.n AS n,
+  m.median_ns AS median_ns,
+  m.low_ns AS low_ns,
+  m.high_ns AS high_ns,
+  c.payload_bytes / m.median_ns AS gbps,
+  c.payload_bytes / m.high_ns AS gbps_low,
+  c.payload_bytes / m.low_ns AS gbps_high,
+  c.peak_gbps AS peak_gbps,
+  c.limited_by AS limited_by,
+  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
+  c.ns_per_hop AS ns_per_hop,
+  c.scenario AS scenario,
+  c.host_name AS host_name,
+  c.driver_version AS driver_version,
+  c.gpu_name AS gpu_name,
+  c.simulated AS simulated
+FROM v_case c
+JOIN (
+  SELECT x.id,
+    (SELECT count(*) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS processes,
+    (SELECT sum(y.n) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS n,
+    -- The one or two values that have at most half of the others on either side.
+    (SELECT avg(DISTINCT y.median_ns) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
+       AND (SELECT max(2 * sum(z.median_ns < y.median_ns), 2 * sum(z.median_ns > y.median_ns))
+                   <= count(*)
+            FROM case_run z
+            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
+      AS median_ns,
+    (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
+     FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
+    (SELECT CASE WHEN count(*) > 1 THEN max(y.median_ns) ELSE max(y.median_high_ns) END
+     FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS high_ns
+  FROM case_run x
+  -- Of the processes, the one that tells most: one that went wrong, else the first.
+  WHERE x.id = (SELECT y.id FROM case_run y
+                WHERE y.run = x.run AND y.bench_case = x.bench_case
+                ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run;
+
+CREATE VIEW v_trial AS
+SELECT
+  c.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  p.ordinal AS process,
+  c.id AS case_run,
+  b.block AS block,
+  b.name AS case_name,
+  b.case_key AS case_key,
+  b.path AS path,
+  b.axes AS axes,
+  t.ordinal AS trial,
+  CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
+  CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
+  (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
+   ORDER BY f.ordinal LIMIT 1) AS size_bytes,
+  b.payload_bytes AS payload_bytes,
+  t.iterations AS iterations,
+  t.start_ns AS start_ns,
+  t.elapsed_ns AS elapsed_ns,
+  1.0 * t.elapsed_ns / t.iterations AS ns,
+  1.0 * b.payload_bytes * t.iterations / t.elapsed_ns AS gbps,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.gpu_name AS gpu_name,
+  e.simulated AS simulated
+FROM trial t
+JOIN case_run c ON c.id = t.case_run
+JOIN run r ON r.id = c.run
+JOIN environment e ON e.id = r.environment
+JOIN bench_case b ON b.id = c.bench_case
+JOIN process p ON p.id = c.process;
+
+CREATE VIEW v_flow AS
+SELECT
+  c.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  p.ordinal AS process,
+  c.id AS case_run,
+  b.block AS block,
+  b.name AS case_name,
+  b.case_key AS case_key,
+  f.ordinal AS flow,
+  f.role AS role,
+  f.method AS method,
+  f.source_place AS source_place,
+  f.source_index AS source_index,
+  f.source_memory AS source_memory,
+  f.target_place AS target_place,
+  f.target_index AS target_index,
+  f.target_memory AS target_memory,
+  f.initiator AS initiator,
+  f.staged AS staged,
+  f.size_bytes AS size_bytes,
+  c.status AS status,
+  coalesce(x.n, CASE WHEN f.sole THEN c.n END) AS n,
+  coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns,
+  coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns,
+  coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns,
+  f.size_bytes / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.gpu_name AS gpu_name,
+  e.simulated AS simulated
+FROM case_run c
+JOIN run r ON r.id = c.run
+JOIN environment e ON e.id = r.environment
+JOIN bench_case b ON b.id = c.bench_case
+JOIN (
+  SELECT f.*,
+    NOT EXISTS (SELECT 1 FROM flow g
+                WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole
+  FROM flow f) f ON f.bench_case = b.id
+LEFT JOIN process p ON p.id = c.process
+LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
+
+CREATE VIEW v_pair AS
+SELECT
+  run,
+  run_uuid,
+  tag,
+  block,
+  axes,
+  case_name,
+  case_key,
+  method,
+  direction,
+  size_bytes,
+  source_place,
+  source_index,
+  source_memory,
+  target_place,
+  target_index,
+  target_memory,
+  source_place || source_index AS source,
+  target_place || target_index AS target,
+  status,
+  reason,
+  processes,
+  median_ns,
+  gbps,
+  percent_of_peak,
+  host_name,
+  driver_version,
+  gpu_name,
+  simulated
+FROM v_run_case
+WHERE flows = 1 OR (flows = 2 AND direction = 'both');
+
+CREATE VIEW v_driver AS
+WITH
+  result AS (
+    SELECT b.case_key, e.host_name, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
+      c.run, c.bench_case, c.median_ns, c.n, r.started_at_ns,
+      row_number() OVER same AS i,
+      count(*) OVER (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
+                       e.simulated) AS m
+    FROM case_run c
+    JOIN run r ON r.id = c.run
+    JOIN environment e ON e.id = r.environment
+    JOIN bench_case b ON b.id = c.bench_case
+    WHERE c.status = 'ok' AND c.median_ns IS NOT NULL
+    WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
+                      e.simulated ORDER BY c.median_ns)),
+  version AS (
+    SELECT case_key, host_name, gpu_name, driver_version, driver_branch, simulated,
+      count(DISTINCT run) AS runs, m AS processes, sum(n) AS n,
+      max(bench_case) AS bench_case,
+      avg(CASE WHEN 2 * i BETWEEN m AND m + 2 THEN median_ns END) AS median_ns,
+      min(median_ns) AS low_ns, max(median_ns) AS high_ns,
+      min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns
+    FROM result
+    GROUP BY case_key, host_name, gpu_name, driver_version, simulated)
+SELECT
+  v.case_key AS case_key,
+  b.block AS block,
+  b.name AS case_name,
+  b.path AS path,
+  b.axes AS axes,
+  (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
+   ORDER BY f.ordinal LIMIT 1) AS method,
+  (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
+   ORDER BY f.ordinal LIMIT 1) AS size_bytes,
+  b.payload_bytes AS payload_bytes,
+  v.host_name AS host_name,
+  v.gpu_name AS gpu_name,
+  v.driver_version AS driver_version,
+  v.driver_branch AS driver_branch,
+  v.simulated AS simulated,
+  v.runs AS runs,
+  v.processes AS processes,
+  v.n AS n,
+  v.median_ns AS median_ns,
+  v.low_ns AS low_ns,
+  v.high_ns AS high_ns,
+  100.0 * (v.high_ns - v.low_ns) / v.median_ns AS spread_percent,
+  b.payload_bytes / v.median_ns AS gbps,
+  b.payload_bytes / v.high_ns AS gbps_low,
+  b.payload_bytes / v.low_ns AS gbps_high,
+  strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
+  strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
+FROM version v
+JOIN bench_case b ON b.id = v.bench_case;
