@@ -90,8 +90,8 @@ static bool has_avx512f(void) {
 
 const struct host_copy host_copies[] = {
 #if defined(__x86_64__)
-    {"nt_avx512", copy_nt_avx512, true, false, has_avx512f},
     {"nt_avx2", copy_nt_avx2, true, false, has_avx2},
+    {"nt_avx512", copy_nt_avx512, true, false, has_avx512f},
     {"nt_sse2", copy_nt_sse2, true, false, always},
     {"stream_avx512", copy_stream_avx512, true, true, has_avx512f},
     {"stream_avx2", copy_stream_avx2, true, true, has_avx2},

@@ -1,5 +1,6 @@
 /* Rates of the host copy loops by size, one crew on node 0: what justifies the rule of
- * engine/host/copy.h. Run by hand: bench_host_copy [THREADS]. GB/s of payload, median of trials. */
+ * engine/host/copy.h. Run by hand: bench_host_copy [THREADS]. GB/s of payload, median of trials; 0:
+ * not on this processor. */
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
 #include "engine/host/crew.h"
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { TRIALS = 15 };
-static const uint64_t TRIAL_BYTES = UINT64_C(512) << 20;
+enum { TRIALS = 21, LOOPS_MAX = 8 };
+static const uint64_t TRIAL_BYTES = UINT64_C(256) << 20;
 
 struct job {
   const struct host_copy *loop;
@@ -34,19 +35,26 @@ static int compare_times(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double rate(struct crew *crew, struct job *job) {
-  uint64_t times[TRIALS];
-  uint32_t iterations = (uint32_t)(TRIAL_BYTES / job->size_bytes);
-  iterations = iterations == 0 ? 1 : iterations;
+/* Median time of every loop that this processor has; the loops take turns, so that a change of the
+ * machine's load meets them all. */
+static void measure(struct crew *crew, struct job *job, uint32_t iterations, uint64_t *medians) {
+  static uint64_t times[LOOPS_MAX][TRIALS];
   for (int trial = -1; trial < TRIALS; trial++) {
-    uint64_t start = 0;
-    uint64_t end = 0;
-    crew_start(crew, work, job, iterations, NULL);
-    crew_wait(crew, &start, &end);
-    times[trial < 0 ? 0 : trial] = end - start;
+    for (size_t i = 0; i < host_copies_count; i++) {
+      uint64_t start = 0;
+      uint64_t end = 0;
+      job->loop = &host_copies[i];
+      if (job->loop->supported()) {
+        crew_start(crew, work, job, iterations, NULL);
+        crew_wait(crew, &start, &end);
+      }
+      times[i][trial < 0 ? 0 : trial] = end - start;
+    }
   }
-  qsort(times, TRIALS, sizeof *times, compare_times);
-  return (double)job->size_bytes * iterations / (double)times[TRIALS / 2];
+  for (size_t i = 0; i < host_copies_count; i++) {
+    qsort(times[i], TRIALS, sizeof *times[i], compare_times);
+    medians[i] = times[i][TRIALS / 2];
+  }
 }
 
 static unsigned char *pages(const struct machine *machine, uint64_t size_bytes, bool huge) {
@@ -90,15 +98,15 @@ int main(int argc, char **argv) {
       (void)printf(" %14s", host_copies[i].name);
     }
     (void)printf(" %14s\n", "rule");
-    for (uint64_t size = 64 << 10; size <= largest; size *= 2) {
+    for (uint64_t size = UINT64_C(64) << 10; size <= largest; size *= 2) {
       (void)printf("%7" PRIu64 "KiB", size >> 10);
+      struct job job = {NULL, target, source, size};
+      uint32_t iterations = (uint32_t)(size < TRIAL_BYTES ? TRIAL_BYTES / size : 1);
+      uint64_t medians[LOOPS_MAX];
+      measure(crew, &job, iterations, medians);
       for (size_t i = 0; i < host_copies_count; i++) {
-        struct job job = {&host_copies[i], target, source, size};
-        if (host_copies[i].supported()) {
-          (void)printf(" %14.2f", rate(crew, &job));
-        } else {
-          (void)printf(" %14s", "-");
-        }
+        double bytes = (double)size * iterations;
+        (void)printf(" %14.2f", medians[i] > 0 ? bytes / (double)medians[i] : 0.0);
       }
       (void)printf(" %14s\n", host_copy_choose(false, 2 * size, cache_bytes)->name);
     }
