@@ -3,15 +3,18 @@
  * The rule, part of the version of method cpu:
  *  - source or target write_combined: streaming loads and non-temporal stores (loads of such memory
  *    bypass the caches; a streaming load takes a whole line at a time);
- *  - source and target together at least as large as the last-level caches of the processors that
- * copy: non-temporal stores, which spare the read of every target line;
- *  - else, and wherever the processor has no such stores: libc's memcpy.
+ *  - source and target together at least as large as the last-level caches of the processors in
+ *    use: non-temporal stores, which spare the read of every target line;
+ *  - else, and wherever the processor has no such stores: libc's memcpy, whose target stays cached
+ *    for its next reader.
+ * Of the loops that fit, the first in host_copies[] that the processor has.
  *
- * Of the loops that fit, the first in host_copies[] that the processor has. Non-temporal stores:
- * AVX2 before AVX-512, since on a Zen 5 machine it was 0 to 20 % faster at 32 MiB to 512 MiB, with
- * either 1.3 to 1.9 times as fast as memcpy; at a quarter of the cache and less memcpy wins by up
- * to 3 times (tests/benchmarks/bench_host_copy.c measures all of them). Streaming loads: AVX-512
- * first, since one of its loads takes the whole line. */
+ * Measured by tests/benchmarks/bench_host_copy.c on two processors of a Zen 5 virtual machine with
+ * 32 MiB of last-level cache, sizes of 32 to 512 MiB: AVX2 stores 1.3 to 2.1 times as fast as
+ * memcpy, and 0.99 to 1.5 times (median 1.12) as fast as AVX-512 stores, hence AVX2 first. In the
+ * second-level cache memcpy is 1.5 to 3 times as fast as either. In between, stores past the cache
+ * were as fast or faster there, which depends on the machine: the rule leaves that range to memcpy.
+ * Streaming loads: AVX-512 first, since one such load takes the whole line. */
 #ifndef HAUL_ENGINE_HOST_COPY_H
 #define HAUL_ENGINE_HOST_COPY_H
 
