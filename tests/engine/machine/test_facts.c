@@ -1,0 +1,369 @@
+/* Facts about the host and its NUMA nodes, from recorded machines: files below a root. */
+#include "engine/machine/probe.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct recorded {
+  const char *path, *content; /* a content of NULL is a folder */
+};
+
+/* One machine laid out in a temporary folder, and the parts of the probe run on it. */
+struct scene {
+  char root[64];
+  struct machine_sources sources;
+  struct nvml nvml;
+  struct probe *probe;
+};
+
+static void make_folders(char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    (void)mkdir(path, 0700);
+    *slash = '/';
+  }
+}
+
+static void lay_out(const struct scene *scene, const struct recorded *files) {
+  for (; files->path != NULL; files++) {
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s%s%s", scene->root, files->path,
+                   files->content == NULL ? "/" : "");
+    make_folders(path);
+    if (files->content != NULL) {
+      FILE *stream = fopen(path, "w");
+      assert_non_null(stream);
+      assert_true(fputs(files->content, stream) >= 0);
+      assert_int_equal(fclose(stream), 0);
+    }
+  }
+}
+
+static struct scene *scene_new(const struct recorded *files) {
+  struct scene *scene = calloc(1, sizeof *scene);
+  assert_non_null(scene);
+  (void)snprintf(scene->root, sizeof scene->root, "/tmp/haul-facts-XXXXXX");
+  assert_non_null(mkdtemp(scene->root));
+  lay_out(scene, files);
+  scene->sources.root = scene->root;
+  scene->probe = calloc(1, sizeof *scene->probe);
+  assert_non_null(scene->probe);
+  scene->probe->machine = calloc(1, sizeof *scene->probe->machine);
+  assert_non_null(scene->probe->machine);
+  scene->probe->sources = &scene->sources;
+  scene->probe->nvml = &scene->nvml;
+  scene->probe->nvml_state = FACT_UNAVAILABLE;
+  (void)snprintf(scene->probe->nvml_reason, sizeof scene->probe->nvml_reason, "no NVML");
+  return scene;
+}
+
+static void look(struct scene *scene) {
+  probe_topology(scene->probe);
+  probe_host_facts(scene->probe);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  (void)info;
+  (void)kind;
+  (void)walk;
+  return remove(path);
+}
+
+static void scene_free(struct scene *scene) {
+  assert_int_equal(nftw(scene->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+  free(scene->probe->machine);
+  free(scene->probe);
+  free(scene);
+}
+
+static void assert_fact(const struct scene *scene, const char *name, enum fact_state state,
+                        const char *value) {
+  const struct fact *fact = machine_fact(scene->probe->machine, name, -1);
+  assert_non_null(fact);
+  if (fact->state != state || strstr(fact->value, value) == NULL ||
+      (state == FACT_OK && strcmp(fact->value, value) != 0)) {
+    fail_msg("%s is %s \"%s\", expected %s \"%s\"", name, fact_state_text(fact->state), fact->value,
+             fact_state_text(state), value);
+  }
+}
+
+static const struct recorded XEON[] = {
+    {"/proc/driver/nvidia/version",
+     "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
+     "GCC version:  gcc version 13.3.0\n"},
+    {"/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\n"
+                      "model name\t: Intel(R) Xeon(R) Platinum 8480C\nmicrocode\t: 0x2b000639\n"
+                      "flags\t\t: fpu vme de pse tsc\n\nprocessor\t: 1\n"},
+    {"/proc/cmdline", "root=/dev/md0 ro iommu=pt\n"},
+    {"/proc/sys/kernel/osrelease", "6.8.0-85-generic\n"},
+    {"/proc/sys/kernel/random/boot_id", "7d0b4b0e-3c61-4f0e-9a55-5f1f1c1d2e3f\n"},
+    {"/proc/sys/kernel/numa_balancing", "2\n"},
+    {"/proc/self/limits", "Limit                     Soft Limit  Hard Limit  Units\n"
+                          "Max open files            1024        1048576     files\n"
+                          "Max locked memory         8388608     unlimited   bytes\n"},
+    {"/proc/1/cgroup", "0::/init.scope\n"},
+    {"/etc/os-release", "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nID=ubuntu\n"},
+    {"/sys/class/dmi/id/sys_vendor", "Supermicro\n"},
+    {"/sys/devices/system/cpu/online", "0-7\n"},
+    {"/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance\n"},
+    {"/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance\n"},
+    {"/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"},
+    {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
+    {"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "512\n"},
+    {"/sys/kernel/iommu_groups/0/type", "identity\n"},
+    {"/sys/kernel/iommu_groups/10/type", "identity\n"},
+    {"/sys/devices/system/node/online", "0-1\n"},
+    {"/sys/devices/system/node/node0/cpulist", "0-3\n"},
+    {"/sys/devices/system/node/node0/distance", "10 21\n"},
+    {"/sys/devices/system/node/node0/meminfo",
+     "Node 0 MemTotal:       1000 kB\nNode 0 MemFree:         600 kB\n"},
+    {"/sys/devices/system/node/node1/cpulist", "4-7\n"},
+    {"/sys/devices/system/node/node1/distance", "21 10\n"},
+    {"/sys/devices/system/node/node1/meminfo",
+     "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:         700 kB\n"},
+    {NULL, NULL},
+};
+
+static void test_a_server(void **state) {
+  (void)state;
+  struct scene *scene = scene_new(XEON);
+  (void)snprintf(scene->probe->driver_version, MACHINE_TEXT_MAX, "580.95.05");
+  scene->probe->machine->driver_cuda_version = 12080;
+  look(scene);
+  assert_fact(scene, "driver_version", FACT_OK, "580.95.05");
+  assert_fact(scene, "driver_branch", FACT_OK, "r580");
+  assert_fact(scene, "kernel_module", FACT_OK, "open");
+  assert_fact(scene, "cuda_driver_version", FACT_OK, "12.8");
+  assert_fact(scene, "kernel", FACT_OK, "6.8.0-85-generic");
+  assert_fact(scene, "boot_id", FACT_OK, "7d0b4b0e-3c61-4f0e-9a55-5f1f1c1d2e3f");
+  assert_fact(scene, "os", FACT_OK, "Ubuntu 24.04.3 LTS");
+  assert_fact(scene, "cpu_model", FACT_OK, "Intel(R) Xeon(R) Platinum 8480C");
+  assert_fact(scene, "cpu_count", FACT_OK, "8");
+  assert_fact(scene, "microcode", FACT_OK, "0x2b000639");
+  assert_fact(scene, "hypervisor", FACT_OK, "none");
+  assert_fact(scene, "governor", FACT_OK, "performance");
+  assert_fact(scene, "turbo", FACT_OK, "on");
+  assert_fact(scene, "numa_balancing", FACT_OK, "on");
+  assert_fact(scene, "huge_pages", FACT_OK, "madvise");
+  assert_fact(scene, "huge_pages_reserved", FACT_OK, "512");
+  assert_fact(scene, "iommu", FACT_OK, "passthrough");
+  assert_fact(scene, "kernel_command_line", FACT_OK, "root=/dev/md0 ro iommu=pt");
+  assert_fact(scene, "memlock_limit", FACT_OK, "8388608");
+  assert_fact(scene, "container", FACT_OK, "none");
+  assert_fact(scene, "gpus_hidden", FACT_UNAVAILABLE, "no NVML");
+  const struct machine *machine = scene->probe->machine;
+  assert_int_equal(machine->node_count, 2);
+  assert_int_equal(machine->nodes[1].number, 1);
+  assert_int_equal(machine->nodes[1].cpu_count, 4);
+  assert_int_equal(machine->nodes[1].memory_bytes, 2000 * 1024);
+  assert_int_equal(machine->nodes[1].free_memory_bytes, 700 * 1024);
+  assert_int_equal(machine->node_distance[0][1], 21);
+  assert_int_equal(machine->node_distance[1][1], 10);
+  scene_free(scene);
+}
+
+/* What the header promises: every fact, once, in the order of the list. */
+static void test_every_fact_in_order(void **state) {
+  (void)state;
+#define NAME_(name, meaning) name,
+  static const char *const NAMES[] = {HOST_FACT_LIST(NAME_)};
+#undef NAME_
+  static const struct recorded NOTHING[] = {{NULL, NULL}};
+  struct scene *scene = scene_new(NOTHING);
+  look(scene);
+  assert_int_equal(scene->probe->machine->fact_count, sizeof NAMES / sizeof NAMES[0]);
+  for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    const struct fact *fact = &scene->probe->machine->facts[i];
+    assert_string_equal(fact->name, NAMES[i]);
+    assert_int_equal(fact->gpu, -1);
+    assert_string_not_equal(fact->value, "");
+    /* Of nothing but an IOMMU can an empty tree say that there is none. */
+    assert_true(fact->state == FACT_UNAVAILABLE || strcmp(fact->name, "iommu") == 0);
+  }
+  assert_int_equal(scene->probe->machine->node_count, 1);
+  scene_free(scene);
+}
+
+static void test_a_grace_hopper(void **state) {
+  (void)state;
+  static const struct recorded FILES[] = {
+      {"/proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\n"
+                        "CPU architecture: 8\nCPU part\t: 0xd4f\n"},
+      {"/proc/cmdline", "iommu.passthrough=1"},
+      {"/sys/class/dmi/id/sys_vendor", "NVIDIA"},
+      {"/sys/class/dmi/id/product_name", "P3880"},
+      {"/sys/kernel/iommu_groups/0/type", "auto"},
+      {"/sys/devices/system/cpu/online", "0-71"},
+      {"/sys/devices/system/node/online", "0-3"},
+      {"/sys/devices/system/node/node0/cpulist", "0-71"},
+      {"/sys/devices/system/node/node0/distance", "10 80 80 80"},
+      {"/sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 4000 kB"},
+      {"/sys/devices/system/node/node2/cpulist", ""},
+      {"/sys/devices/system/node/node2/distance", "80 255 10 255"},
+      {"/sys/devices/system/node/node2/meminfo", "Node 2 MemTotal: 900 kB"},
+      {"/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 0 kB"},
+      {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  look(scene);
+  assert_fact(scene, "cpu_model", FACT_OK, "Arm Neoverse V2");
+  assert_fact(scene, "microcode", FACT_UNAVAILABLE, "");
+  assert_fact(scene, "hypervisor", FACT_OK, "none");
+  assert_fact(scene, "iommu", FACT_OK, "passthrough");
+  const struct machine *machine = scene->probe->machine;
+  assert_int_equal(machine->node_count, 2); /* nodes 1 and 3 are empty */
+  assert_int_equal(machine->nodes[1].number, 2);
+  assert_int_equal(machine->nodes[1].cpu_count, 0);
+  assert_int_equal(machine->node_distance[0][1], 80);
+  assert_int_equal(machine->node_distance[1][0], 80);
+  assert_int_equal(machine->node_distance[1][1], 10);
+  scene_free(scene);
+}
+
+static void test_a_power9(void **state) {
+  (void)state;
+  static const struct recorded FILES[] = {
+      {"/proc/cpuinfo", "processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800MHz\n"
+                        "revision\t: 2.3 (pvr 004e 1203)\n\nplatform\t: PowerNV\n"},
+      {"/sys/devices/system/cpu/online", "0,4,8-11"},
+      {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  look(scene);
+  assert_fact(scene, "cpu_model", FACT_OK, "POWER9, altivec supported");
+  assert_fact(scene, "cpu_count", FACT_OK, "6");
+  assert_fact(scene, "hypervisor", FACT_OK, "none");
+  scene_free(scene);
+}
+
+static void test_a_container_in_a_virtual_machine(void **state) {
+  (void)state;
+  static const struct recorded FILES[] = {
+      {"/proc/cpuinfo", "model name : AMD EPYC 9654\nflags : fpu hypervisor lahf_lm\n"},
+      {"/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05"},
+      {"/proc/self/status", "Name:\thaul\nCpus_allowed_list:\t0-1\nMems_allowed_list:\t1\n"},
+      {"/.dockerenv", ""},
+      {"/sys/class/dmi/id/sys_vendor", "QEMU"},
+      {"/sys/devices/system/cpu/cpufreq/boost", "0"},
+      {"/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance"},
+      {"/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave"},
+      {"/sys/kernel/iommu_groups/0/type", "DMA-FQ"},
+      {"/sys/devices/system/node/online", "0-1"},
+      {"/sys/devices/system/node/node0/cpulist", "0-3"},
+      {"/sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1 kB"},
+      {"/sys/devices/system/node/node1/cpulist", "1,4-7"},
+      {"/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 1 kB"},
+      {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  look(scene);
+  assert_fact(scene, "kernel_module", FACT_OK, "proprietary");
+  assert_fact(scene, "hypervisor", FACT_OK, "QEMU");
+  assert_fact(scene, "container", FACT_OK, "docker");
+  assert_fact(scene, "turbo", FACT_OK, "off");
+  assert_fact(scene, "governor", FACT_OK, "mixed");
+  assert_fact(scene, "iommu", FACT_OK, "translated");
+  assert_fact(scene, "numa_balancing", FACT_UNAVAILABLE, "No such file");
+  /* A node whose memory is not for this process is not there; its processors are counted as far as
+   * they may be used. */
+  assert_int_equal(scene->probe->machine->node_count, 1);
+  assert_int_equal(scene->probe->machine->nodes[0].number, 1);
+  assert_int_equal(scene->probe->machine->nodes[0].cpu_count, 1);
+  scene_free(scene);
+}
+
+static void test_a_processor_that_names_its_hypervisor(void **state) {
+  (void)state;
+  static const struct recorded FILES[] = {{"/proc/cpuinfo", "flags : fpu hypervisor"},
+                                          {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  (void)snprintf(scene->sources.hypervisor_signature, 16, "Microsoft Hv");
+  look(scene);
+  assert_fact(scene, "hypervisor", FACT_OK, "Hyper-V");
+  scene_free(scene);
+}
+
+static void test_gpus_own_iommu_groups_count(void **state) {
+  (void)state;
+  static const struct recorded FILES[] = {
+      {"/sys/kernel/iommu_groups/0/type", "DMA"},
+      {"/sys/kernel/iommu_groups/1/type", "identity"},
+      {"/sys/bus/pci/devices/0000:06:00.0/iommu_group/type", "identity"},
+      {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  scene->probe->machine->gpu_count = 1;
+  (void)snprintf(scene->probe->machine->gpus[0].pci_address, 16, "0000:06:00.0");
+  look(scene);
+  assert_fact(scene, "iommu", FACT_OK, "passthrough");
+  scene->probe->machine->gpu_count = 0;
+  scene->probe->machine->fact_count = 0;
+  look(scene);
+  assert_fact(scene, "iommu", FACT_OK, "mixed: 1 passthrough, 1 translated");
+  scene_free(scene);
+}
+
+/* Root reads everything: this needs a user. */
+static void test_denied_is_not_unavailable(void **state) {
+  (void)state;
+  if (geteuid() == 0) {
+    skip();
+  }
+  static const struct recorded FILES[] = {{"/proc/cmdline", "quiet"}, {NULL, NULL}};
+  struct scene *scene = scene_new(FILES);
+  char path[128];
+  (void)snprintf(path, sizeof path, "%s/proc/cmdline", scene->root);
+  assert_int_equal(chmod(path, 0), 0);
+  look(scene);
+  assert_fact(scene, "kernel_command_line", FACT_DENIED, "/proc/cmdline: Permission denied");
+  scene_free(scene);
+}
+
+static void test_lists(void **state) {
+  (void)state;
+  static bool set[SOURCES_SET_MAX];
+  assert_int_equal(sources_parse_list("0-3,8", set), 5);
+  assert_true(set[3] && set[8] && !set[4]);
+  assert_int_equal(sources_parse_list("", set), 0);
+  assert_int_equal(sources_parse_list("4090-99999999999", set), 6);
+  assert_int_equal(sources_parse_list("2,2,2", set), 1);
+  assert_int_equal(sources_parse_list("junk", set), 0);
+}
+
+/* The real machine: whatever it is, the probe answers and every fact has a state. */
+static void test_this_machine(void **state) {
+  (void)state;
+  struct machine *machine = calloc(1, sizeof *machine);
+  struct error err = {0};
+  assert_non_null(machine);
+  assert_int_equal(machine_probe(machine, &err), STATUS_OK);
+  assert_true(machine->node_count >= 1);
+  assert_true(machine->nodes[0].memory_bytes > 0);
+  assert_string_equal(machine->source, "probe");
+  assert_string_not_equal(machine->cuda_state, "");
+  assert_int_equal(machine_fact(machine, "kernel", -1)->state, FACT_OK);
+  assert_int_equal(machine_fact(machine, "memlock_limit", -1)->state, FACT_OK);
+  free(machine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_server),
+      cmocka_unit_test(test_every_fact_in_order),
+      cmocka_unit_test(test_a_grace_hopper),
+      cmocka_unit_test(test_a_power9),
+      cmocka_unit_test(test_a_container_in_a_virtual_machine),
+      cmocka_unit_test(test_a_processor_that_names_its_hypervisor),
+      cmocka_unit_test(test_gpus_own_iommu_groups_count),
+      cmocka_unit_test(test_denied_is_not_unavailable),
+      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_this_machine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
