@@ -3,7 +3,8 @@
 #include <stddef.h>
 
 const struct section_row sections[section_count] = {
-    [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top of the file", "The scenario itself."},
+    [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top level of the file",
+                      "The scenario itself."},
     [SECTION_MEASURE] = {SECTION_ROOT, "measure", false, "[measure]",
                          "How carefully every case is measured. All but `processes`, `order`, "
                          "`seed` and `telemetry` may also stand in a block, for that block alone."},

@@ -12,7 +12,6 @@ struct subject {
   const struct block *block;
   size_t slot;
   unsigned methods; /* bit set of enum method: what its method may be */
-  bool good;
 };
 
 /* An end of a flow: which keys say where it is. */
@@ -43,7 +42,6 @@ refuse(struct subject *subject, const struct entry *entry, struct toml_span span
   va_end(args);
   complain(subject->reader->diagnostics, entry == NULL ? slot_of(subject)->source : entry->source,
            span, expected, NULL, "%s", message);
-  subject->good = false;
 }
 
 static void refuse_key(struct subject *subject, const struct entry *entry, const char *expected,
@@ -313,11 +311,10 @@ static unsigned methods_of(const struct block *block, size_t slot) {
   return methods == 0 ? ALL_METHODS : methods; /* absent or wrong: one complaint is enough */
 }
 
-bool rules_check_keys(struct reader *reader, const struct block *block) {
-  bool good = true;
+void rules_check_keys(struct reader *reader, const struct block *block) {
   unsigned any_method = 0;
   for (size_t i = block->slot_count; i-- > 0;) {
-    struct subject subject = {reader, block, i, methods_of(block, i), true};
+    struct subject subject = {reader, block, i, methods_of(block, i)};
     any_method |= subject.methods;
     if (i > 0) {
       check_labels(&subject);
@@ -331,9 +328,7 @@ bool rules_check_keys(struct reader *reader, const struct block *block) {
     /* What the block says holds for its loads and flows as well. */
     subject.methods = i == 0 ? any_method : subject.methods;
     check_unused(&subject);
-    good = good && subject.good;
   }
-  return good;
 }
 
 static const struct entry *either(const struct entry *first, const struct entry *second) {
@@ -380,15 +375,31 @@ static bool check_shape(struct subject *subject, const struct flow_setting *flow
   return true;
 }
 
-/* The shape of a slot before block_setting() has multiplied it out. */
+/* Keys that could not be read have been complained about: no more rules about them. */
+static bool all_read(const struct entries *entries, const char *prefix) {
+  for (size_t i = 0; i < entries->count; i++) {
+    if (strncmp(entries->items[i].field->name, prefix, strlen(prefix)) == 0 &&
+        entries->items[i].values.count == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool check_setting(struct reader *reader, const struct entries *measure,
                           const struct block *block, const struct setting *setting) {
-  struct subject subject = {reader, block, 0, ALL_METHODS, true};
-  bool good = check_trials(&subject, measure, &setting->measure);
+  struct subject subject = {reader, block, 0, ALL_METHODS};
+  bool good = true;
+  if (all_read(measure, "trials.") && all_read(&block->slots[0].entries, "trials.")) {
+    good = check_trials(&subject, measure, &setting->measure);
+  }
   for (size_t i = 0; i < block->slot_count; i++) {
-    subject.slot = i;
     const struct flow_setting *flow = i == 0 ? &setting->transfer.flow : &block->made_flows[i - 1];
-    good = check_shape(&subject, flow) && good;
+    subject.slot = i;
+    if (all_read(&block->slots[0].entries, "shape.") &&
+        all_read(&block->slots[i].entries, "shape.")) {
+      good = check_shape(&subject, flow) && good;
+    }
   }
   return good;
 }
@@ -404,15 +415,14 @@ static size_t settings_to_check(const struct block *block) {
   return 1;
 }
 
-bool rules_check_settings(struct reader *reader, const struct entries *measure,
+void rules_check_settings(struct reader *reader, const struct entries *measure,
                           const struct block *block) {
   const size_t count = settings_to_check(block);
   for (size_t i = 0; i < count; i++) {
     struct setting setting;
     block_setting(block, i, &setting);
     if (!check_setting(reader, measure, block, &setting)) {
-      return false;
+      return;
     }
   }
-  return true;
 }

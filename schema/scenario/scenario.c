@@ -241,6 +241,12 @@ static bool read_file(struct loader *loader, const struct source *source, const 
   if (root == NULL) {
     return false;
   }
+  if (root->child_count == 0) {
+    complain_at(loader, source, (struct toml_span){1, 1, 1},
+                is_main ? "schema_version, name and a [[transfer]]" : "[measure] or [checks]",
+                "the file is empty");
+    return false;
+  }
   struct entries *entries = is_main ? &loader->root : &own;
   entries_read(&loader->reader, source, SECTION_ROOT, root, entries);
   const struct entry *include = entries_find(entries, "include");
@@ -285,26 +291,13 @@ static void check_names(struct loader *loader) {
   }
 }
 
-static bool all_read(const struct entries *entries) {
-  for (size_t i = 0; i < entries->count; i++) {
-    const enum field_type type = entries->items[i].field->type;
-    if (entries->items[i].values.count == 0 && type != FIELD_TEXTS && type != FIELD_ZIP) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static void make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
   require(loader, own->source, SECTION_TRANSFER, &own->entries, own->header_span);
-  bool good = rules_check_keys(reader, block) && all_read(&loader->measure);
-  for (size_t i = 0; i < block->slot_count; i++) {
-    good = all_read(&block->slots[i].entries) && good;
-  }
-  if (block_make(reader, &loader->defaults, &loader->measure, block) && good) {
-    (void)rules_check_settings(reader, &loader->measure, block); /* complaints decide in the end */
+  rules_check_keys(reader, block);
+  if (block_make(reader, &loader->defaults, &loader->measure, block)) {
+    rules_check_settings(reader, &loader->measure, block);
   }
 }
 

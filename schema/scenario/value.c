@@ -150,7 +150,7 @@ static const char *suggest_quantity(struct reader *reader, const struct field *f
   const bool is_size = field->type == FIELD_SIZE;
   const char *unit =
       digits == 0 ? NULL : nearest_word(tight + digits, is_size ? size_units : duration_units);
-  if (unit == NULL) {
+  if (unit == NULL || nearest_distance(tight + digits, unit, 3) >= strlen(unit)) {
     return NULL;
   }
   return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);

@@ -1,0 +1,148 @@
+#include "schema/scenario/reference.h"
+
+#include "schema/scenario/field.h"
+
+#include <string.h>
+
+static const char opening[] =
+    "# The scenario language\n"
+    "\n"
+    "This file is made from the table in `field_table.c`; a test holds it against the table and "
+    "says "
+    "how to make it again.\n"
+    "\n"
+    "A scenario is a TOML file: a head, how to measure (`[measure]`), the state the machine should "
+    "be "
+    "in (`[checks]`), and blocks that say what to move (`[[transfer]]`). `haul validate FILE` "
+    "reads it "
+    "without measuring; `haul show quick` prints a shipped one as a start.\n"
+    "\n"
+    "**One value, or many.** Where the column *sweep* says yes, an array is an axis: `[1, 2, 4]`; "
+    "so "
+    "is a range of numbers, `{ from = \"4KiB\", to = \"1GiB\", factor = 2 }` or `{ from = 1, to = "
+    "9, "
+    "step = 2 }`, which ends at `to` or before it. The cases of a block are the Cartesian product "
+    "of "
+    "its axes, the last axis of the file varying fastest; axes of `[measure]` come first, those of "
+    "loads and flows last. `zip = [[\"from.memory\", \"to.memory\"]]` runs axes in lockstep "
+    "instead: "
+    "they need the same number of values. An axis of a load or flow is named `load.NAME.size` "
+    "(without "
+    "a name its number, from 1).\n"
+    "\n"
+    "**Sizes and durations.** Sizes are whole numbers (bytes) or text: `\"64KiB\"` = 65536, "
+    "`\"64kB\"` "
+    "= 64000. Durations are text: `\"200us\"`, `\"1.5s\"`, `\"5min\"`.\n"
+    "\n"
+    "**Endpoints.** `from = { gpu = 0 }`, `from = { numa = \"local\", memory = \"pinned\" }`. The "
+    "numbers are sets and never a sweep: `0`, `[0, 1]`, `\"0-3\"`, `\"*\"`; for nodes also "
+    "`\"local\"` "
+    "(nearest to the GPU at the other end) and `\"remote\"` (every other node). A GPU has `device` "
+    "and "
+    "`managed` memory, a node all but `device`.\n"
+    "\n"
+    "**Includes.** `include = [\"common/careful.toml\"]` takes `[measure]` and `[checks]` of that "
+    "file "
+    "as defaults. Files are looked up beside the including one, then among the shipped scenarios.\n"
+    "\n"
+    "**On the command line.** `--set measure.max_time=20ms`, `--set checks.gpu_idle.on_fail=skip`, "
+    "`--set transfer.size=64MiB` for every block, `--set BLOCK.size=64MiB` for one.\n";
+
+static void print_cell(FILE *stream, const char *text) {
+  for (const char *p = text; *p != '\0'; p++) {
+    (void)fprintf(stream, *p == '|' ? "\\%c" : "%c", *p);
+  }
+}
+
+static void print_row(FILE *stream, const struct field *field, enum section section) {
+  char expected[FIELD_EXPECTED_MAX];
+  field_expected(field, expected);
+  (void)fprintf(stream, "| `%s` | ", field->name);
+  print_cell(stream, expected);
+  (void)fprintf(stream, " | %s | ", field->axis ? "yes" : "no");
+  if ((field->required & (1U << section)) != 0) {
+    (void)fputs("required", stream);
+  } else if (field->default_text != NULL && field->default_text[0] != '\0') {
+    (void)fprintf(stream, "`%s`", field->default_text);
+  }
+  (void)fputs(" | ", stream);
+  print_cell(stream, field->help);
+  const char *before = "; method ";
+  for (unsigned i = 0; i < method_word_count; i++) {
+    if ((field->methods & (1U << i)) != 0) {
+      (void)fprintf(stream, "%s%s", before, method_text((enum method)i));
+      before = ", ";
+    }
+  }
+  (void)fputs(" |\n", stream);
+}
+
+/* Loads and flows take keys that the block has as well: they are named, not described again. */
+static void print_shared(FILE *stream, enum section section) {
+  const char *before = "\nKeys, as in `[[transfer]]`: ";
+  for (size_t i = 0; i < field_count; i++) {
+    if ((fields[i].sections & (1U << section)) != 0) {
+      (void)fprintf(stream, "%s`%s`", before, fields[i].name);
+      before = ", ";
+    }
+  }
+  (void)fputs(".\n", stream);
+}
+
+static bool stands_here_first(const struct field *field, enum section section) {
+  const unsigned before = (1U << section) - 1;
+  return (field->sections & (1U << section)) != 0 && (field->sections & before) == 0;
+}
+
+enum status reference_write_markdown(FILE *stream, struct error *err) {
+  (void)fputs(opening, stream);
+  for (unsigned i = 0; i < section_count; i++) {
+    const enum section section = (enum section)i;
+    (void)fprintf(stream, "\n## %s\n\n%s\n", i == SECTION_ROOT ? "Head" : sections[i].title,
+                  sections[i].help);
+    if (section == SECTION_LOAD || section == SECTION_FLOW) {
+      print_shared(stream, section);
+      continue;
+    }
+    (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
+    for (size_t k = 0; k < field_count; k++) {
+      if (stands_here_first(&fields[k], section)) {
+        print_row(stream, &fields[k], section);
+      }
+    }
+  }
+  if (fflush(stream) != 0 || ferror(stream) != 0) {
+    return error_set(err, STATUS_IO, "cannot write the reference");
+  }
+  return STATUS_OK;
+}
+
+/* --set cannot change what decides which files are read. */
+static bool can_be_set(const struct field *field, enum section section) {
+  return section != SECTION_ROOT || strcmp(field->name, "description") == 0 ||
+         (strcmp(field->name, "name") == 0);
+}
+
+void reference_keys(void (*visit)(void *context, const struct reference_key *key), void *context) {
+  static const enum section shown[] = {SECTION_ROOT, SECTION_MEASURE, SECTION_CHECKS,
+                                       SECTION_TRANSFER};
+  static const char *const flags[] = {"true", "false", NULL};
+  for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
+    const enum section section = shown[s];
+    for (size_t i = 0; i < field_count; i++) {
+      const struct field *field = &fields[i];
+      char key[128];
+      if ((field->sections & (1U << section)) == 0 || !can_be_set(field, section)) {
+        continue;
+      }
+      if (section == SECTION_ROOT) {
+        (void)snprintf(key, sizeof key, "%s", field->name);
+      } else {
+        (void)snprintf(key, sizeof key, "%s.%s", sections[section].key, field->name);
+      }
+      const struct reference_key shown_key = {key, field->type == FIELD_FLAG ? flags : field->words,
+                                              field->help};
+      visit(context, &shown_key);
+    }
+  }
+}
