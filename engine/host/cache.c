@@ -207,13 +207,19 @@ static bool read_cache_file(int cpu, int index, const char *name, char *text, si
   return read;
 }
 
+/* The number that such a file begins with ("0-3,8" gives 0); false when there is none. */
+static bool read_cache_number(int cpu, int index, const char *name, int *number) {
+  char text[64];
+  return read_cache_file(cpu, index, name, text, sizeof text) && sscanf(text, "%d", number) == 1;
+}
+
 /* Size of the highest-level cache of one processor, and the lowest processor that shares it. */
 static uint64_t last_level_of(int cpu, int *first_sharer) {
   uint64_t size_bytes = 0;
   int highest = 0;
-  char text[64];
-  for (int index = 0; read_cache_file(cpu, index, "level", text, sizeof text); index++) {
-    int level = atoi(text);
+  int level = 0;
+  for (int index = 0; read_cache_number(cpu, index, "level", &level); index++) {
+    char text[64];
     uint64_t number = 0;
     char unit = 'K';
     if (level <= highest || !read_cache_file(cpu, index, "size", text, sizeof text) ||
@@ -222,9 +228,8 @@ static uint64_t last_level_of(int cpu, int *first_sharer) {
     }
     highest = level;
     size_bytes = number << (unit == 'M' ? 20 : unit == 'G' ? 30 : 10);
-    *first_sharer = cpu;
-    if (read_cache_file(cpu, index, "shared_cpu_list", text, sizeof text)) {
-      *first_sharer = atoi(text);
+    if (!read_cache_number(cpu, index, "shared_cpu_list", first_sharer)) {
+      *first_sharer = cpu;
     }
   }
   return size_bytes;

@@ -84,6 +84,31 @@ enum status numa_real_node(const struct machine *machine, int32_t node, int *rea
   return STATUS_OK;
 }
 
+/* One bit, for the system calls that take a set of nodes. */
+struct node_set {
+  unsigned long bits[NODE_BITS_MAX / (8 * sizeof(unsigned long))];
+};
+
+static struct node_set only_node(int real) {
+  struct node_set set = {{0}};
+  const size_t word_bits = 8 * sizeof *set.bits;
+  set.bits[(size_t)real / word_bits] |= 1UL << ((size_t)real % word_bits);
+  return set;
+}
+
+/* For CPU_FREE; NULL when there are none, or no memory. */
+static cpu_set_t *new_cpu_set(const int *cpus, size_t count) {
+  cpu_set_t *set = count > 0 ? CPU_ALLOC(NUMA_CPUS_MAX) : NULL;
+  if (set != NULL) {
+    const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
+    CPU_ZERO_S(set_size, set);
+    for (size_t i = 0; i < count; i++) {
+      CPU_SET_S((size_t)cpus[i], set_size, set);
+    }
+  }
+  return set;
+}
+
 static size_t cpus_of_real_node(int real, int *cpus, size_t capacity) {
   cpu_set_t *allowed = CPU_ALLOC(NUMA_CPUS_MAX);
   const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
@@ -126,30 +151,18 @@ enum status numa_bind_thread(const struct machine *machine, int32_t node,
     return status;
   }
   int cpus[NUMA_CPUS_MAX];
-  size_t count = cpus_of_real_node(real, cpus, NUMA_CPUS_MAX);
-  if (count > 0 && sched_getaffinity(0, sizeof before->cpus, (cpu_set_t *)before->cpus) == 0) {
-    cpu_set_t *wanted = CPU_ALLOC(NUMA_CPUS_MAX);
-    const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
-    if (wanted != NULL) {
-      CPU_ZERO_S(set_size, wanted);
-      for (size_t i = 0; i < count; i++) {
-        CPU_SET_S((size_t)cpus[i], set_size, wanted);
-      }
-      before->cpus_changed = sched_setaffinity(0, set_size, wanted) == 0;
-      CPU_FREE(wanted);
-    }
+  cpu_set_t *wanted = new_cpu_set(cpus, cpus_of_real_node(real, cpus, NUMA_CPUS_MAX));
+  if (wanted != NULL && sched_getaffinity(0, sizeof before->cpus, (cpu_set_t *)before->cpus) == 0) {
+    before->cpus_changed = sched_setaffinity(0, CPU_ALLOC_SIZE(NUMA_CPUS_MAX), wanted) == 0;
   }
+  CPU_FREE(wanted);
   int errno_value = ENOSYS;
   if (kernel_has_numa()) {
-    unsigned long nodes[NODE_BITS_MAX / (8 * sizeof(unsigned long))] = {0};
-    const size_t bits = 8 * sizeof *nodes;
-    nodes[(size_t)real / bits] |= 1UL << ((size_t)real % bits);
-    if (get_mempolicy(&before->policy, before->nodes, NODE_BITS_MAX, NULL, 0) == 0 &&
-        set_mempolicy(MPOL_BIND, nodes, NODE_BITS_MAX) == 0) {
-      before->policy_changed = true;
-    } else {
-      errno_value = errno;
-    }
+    const struct node_set nodes = only_node(real);
+    before->policy_changed =
+        get_mempolicy(&before->policy, before->nodes, NODE_BITS_MAX, NULL, 0) == 0 &&
+        set_mempolicy(MPOL_BIND, nodes.bits, NODE_BITS_MAX) == 0;
+    errno_value = errno;
   }
   if (!before->cpus_changed && !before->policy_changed) {
     return error_set_errno(err, errno_value, "cannot bind a thread to NUMA node %" PRId32, node);
@@ -178,10 +191,8 @@ enum status numa_bind_memory(const struct machine *machine, void *address, uint6
   if (!kernel_has_numa()) {
     return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: memory cannot be bound");
   }
-  unsigned long nodes[NODE_BITS_MAX / (8 * sizeof(unsigned long))] = {0};
-  const size_t bits = 8 * sizeof *nodes;
-  nodes[(size_t)real / bits] |= 1UL << ((size_t)real % bits);
-  if (mbind(address, size_bytes, MPOL_BIND, nodes, NODE_BITS_MAX, 0) != 0) {
+  const struct node_set nodes = only_node(real);
+  if (mbind(address, size_bytes, MPOL_BIND, nodes.bits, NODE_BITS_MAX, 0) != 0) {
     return error_set_errno(err, errno, "cannot bind memory to NUMA node %" PRId32, node);
   }
   return STATUS_OK;
@@ -198,7 +209,11 @@ struct touch {
 
 static void touch_range(struct touch *touch) {
 #ifdef MADV_POPULATE_WRITE
-  if (madvise(touch->address, touch->size_bytes, MADV_POPULATE_WRITE) == 0) {
+  int result = 0;
+  do {
+    result = madvise(touch->address, touch->size_bytes, MADV_POPULATE_WRITE);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) {
     return;
   }
   if (errno != EINVAL && errno != ENOSYS) { /* EINVAL: Linux before 5.14 */
@@ -218,34 +233,33 @@ static void *touch_thread(void *argument) {
   return NULL;
 }
 
-/* Starts a thread that may run on those processors only. */
-static bool start_touch(struct touch *touch, const cpu_set_t *cpus, size_t set_size) {
+/* Starts a thread that may run on those processors only (NULL = anywhere). */
+static bool start_touch(struct touch *touch, const cpu_set_t *cpus) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) {
     return false;
   }
-  bool started = (cpus == NULL || pthread_attr_setaffinity_np(&attributes, set_size, cpus) == 0) &&
+  bool started = (cpus == NULL || pthread_attr_setaffinity_np(
+                                      &attributes, CPU_ALLOC_SIZE(NUMA_CPUS_MAX), cpus) == 0) &&
                  pthread_create(&touch->thread, &attributes, touch_thread, touch) == 0;
   (void)pthread_attr_destroy(&attributes);
   return started;
 }
 
-enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
-                              uint64_t page_bytes, int32_t node, struct error *err) {
-  int cpus[NUMA_CPUS_MAX];
-  size_t cpu_count = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
-  cpu_set_t *set = cpu_count > 0 ? CPU_ALLOC(NUMA_CPUS_MAX) : NULL;
-  const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
-  if (set != NULL) {
-    CPU_ZERO_S(set_size, set);
-    for (size_t i = 0; i < cpu_count; i++) {
-      CPU_SET_S((size_t)cpus[i], set_size, set);
-    }
-  }
+/* One thread for every few MiB, at most one a processor. */
+static uint64_t count_touch_threads(uint64_t size_bytes, size_t cpu_count) {
   uint64_t wanted = size_bytes / TOUCH_SHARE_MIN_BYTES + 1;
   uint64_t limit = cpu_count == 0 ? 1 : cpu_count;
   limit = limit > TOUCH_THREADS_MAX ? TOUCH_THREADS_MAX : limit;
-  const uint64_t count = wanted < limit ? wanted : limit;
+  return wanted < limit ? wanted : limit;
+}
+
+enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
+                              uint64_t page_bytes, int32_t node, struct error *err) {
+  int cpus[NUMA_CPUS_MAX];
+  const size_t cpu_count = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
+  cpu_set_t *set = new_cpu_set(cpus, cpu_count);
+  const uint64_t count = count_touch_threads(size_bytes, cpu_count);
   const uint64_t pages = (size_bytes + page_bytes - 1) / page_bytes;
   struct touch touches[TOUCH_THREADS_MAX];
   bool started[TOUCH_THREADS_MAX] = {false};
@@ -255,7 +269,7 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
     touches[i] = (struct touch){.address = (unsigned char *)address + begin,
                                 .size_bytes = end - begin,
                                 .page_bytes = page_bytes};
-    started[i] = start_touch(&touches[i], set, set_size);
+    started[i] = start_touch(&touches[i], set);
   }
   int errno_value = 0;
   for (uint64_t i = 0; i < count; i++) {

@@ -25,7 +25,7 @@ struct tally {
   atomic_uint calls;
   atomic_uint threads;     /* one bit a thread */
   atomic_uint wrong_place; /* calls on another processor than the crew's */
-  uint32_t iterations;
+  atomic_uint iterations;
   const struct crew *crew;
 };
 
@@ -34,7 +34,7 @@ static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t 
   (void)count;
   atomic_fetch_add(&tally->calls, 1);
   atomic_fetch_or(&tally->threads, 1U << thread % 32);
-  tally->iterations = iterations;
+  atomic_store(&tally->iterations, iterations);
   if (tally->crew != NULL && sched_getcpu() != crew_cpu(tally->crew, thread)) {
     atomic_fetch_add(&tally->wrong_place, 1);
   }
