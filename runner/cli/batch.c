@@ -51,16 +51,16 @@ int batch_read(const struct common_options *common, struct batch_options *option
                struct batch *batch) {
   *batch = (struct batch){0};
   struct error err = {0};
-  if (sources_find(&options->arena, options->words, options->word_count, &batch->sources, &err) !=
+  if (inputs_find(&options->arena, options->words, options->word_count, &batch->inputs, &err) !=
       STATUS_OK) {
     return fail(common, &err);
   }
-  batch->scenarios = arena_array(&options->arena, batch->sources.count, sizeof(struct scenario *));
+  batch->scenarios = arena_array(&options->arena, batch->inputs.count, sizeof(struct scenario *));
   struct diagnostics *diagnostics = diagnostics_new();
   bool valid = true;
-  for (size_t i = 0; i < batch->sources.count; i++) {
-    valid &= source_read(&batch->sources.items[i], options->overrides, options->override_count,
-                         &batch->scenarios[i], diagnostics) == STATUS_OK;
+  for (size_t i = 0; i < batch->inputs.count; i++) {
+    valid &= input_read(&batch->inputs.items[i], options->overrides, options->override_count,
+                        &batch->scenarios[i], diagnostics) == STATUS_OK;
   }
   diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
   diagnostics_free(diagnostics);
@@ -68,7 +68,7 @@ int batch_read(const struct common_options *common, struct batch_options *option
 }
 
 void batch_fini(struct batch *batch) {
-  for (size_t i = 0; batch->scenarios != NULL && i < batch->sources.count; i++) {
+  for (size_t i = 0; batch->scenarios != NULL && i < batch->inputs.count; i++) {
     scenario_free(batch->scenarios[i]);
   }
 }

@@ -4,7 +4,7 @@
 #define HAUL_RUNNER_CLI_BATCH_H
 
 #include "runner/cli/cli.h"
-#include "runner/cli/source.h"
+#include "runner/cli/input.h"
 
 /* The options by which a command line changes what a scenario says. */
 struct batch_options {
@@ -33,8 +33,8 @@ error_t batch_parse(int key, char *arg, struct argp_state *state, struct batch_o
 void batch_options_fini(struct batch_options *options);
 
 struct batch {
-  struct scenario_source_list sources;
-  struct scenario **scenarios; /* one a source */
+  struct input_list inputs;
+  struct scenario **scenarios; /* one an input */
 };
 
 /* Read them all. Every complaint about any of them goes to stderr; EXIT_DONE when there is none. */

@@ -7,7 +7,7 @@ static void describe(const struct check_result *result, char text[CASE_REASON_MA
   if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
-  snprintf(text, CASE_REASON_MAX, "check %s%s: found %s, the scenario wants %s",
+  snprintf(text, CASE_REASON_MAX, "check %s%s: found %.255s, the scenario wants %.63s",
            check_kind_text(result->kind), where, result->found, result->want);
 }
 

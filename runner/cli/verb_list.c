@@ -1,5 +1,5 @@
 /* haul list runs|cases|scenarios|queries. */
-#include "runner/cli/source.h"
+#include "runner/cli/input.h"
 #include "runner/cli/verbs.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
@@ -67,10 +67,10 @@ static enum status list_scenarios(const struct row_sink *sink, struct error *err
     if (!scenarios_runnable(file)) {
       continue;
     }
-    struct scenario_source source = {.name = file->name, .embedded = file};
+    struct input input = {.name = file->name, .embedded = file};
     struct scenario *scenario = NULL;
     struct diagnostics *diagnostics = diagnostics_new();
-    if (source_read(&source, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
+    if (input_read(&input, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
       struct arena arena = {0};
       const char *dot = strrchr(file->name, '.');
       const char *name =

@@ -47,7 +47,7 @@ static int plan(const struct verb *verb, int argc, char **argv) {
     code = fail(&options.common, &err);
   }
   if (code == EXIT_DONE) {
-    for (size_t i = 0; i < batch.sources.count; i++) {
+    for (size_t i = 0; i < batch.inputs.count; i++) {
       code =
           worse(code, plan_show(&options.common, batch.scenarios[i], machine, options.batch.only));
     }

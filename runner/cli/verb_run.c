@@ -121,10 +121,10 @@ static int run_batch(struct run_options *options, const struct batch *batch,
     return EXIT_NOT_MEASURED;
   }
   int code = EXIT_DONE;
-  for (size_t i = 0; i < batch->sources.count && *request->interrupted == 0; i++) {
-    if (batch->sources.count > 1) {
-      say_note(&options->common, "%s (%zu of %zu)", batch->sources.items[i].name, i + 1,
-               batch->sources.count);
+  for (size_t i = 0; i < batch->inputs.count && *request->interrupted == 0; i++) {
+    if (batch->inputs.count > 1) {
+      say_note(&options->common, "%s (%zu of %zu)", batch->inputs.items[i].name, i + 1,
+               batch->inputs.count);
     }
     code = worse(code, run_one(request, batch->scenarios[i], machine, i > 0));
   }
@@ -138,7 +138,7 @@ static int show_plans(const struct run_options *options, const struct batch *bat
   int code = supervise_probe(machine, &err) == STATUS_OK
                  ? EXIT_DONE
                  : worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
-  for (size_t i = 0; code == EXIT_DONE && i < batch->sources.count; i++) {
+  for (size_t i = 0; code == EXIT_DONE && i < batch->inputs.count; i++) {
     code = plan_show(&options->common, batch->scenarios[i], machine, options->batch.only);
   }
   free(machine);

@@ -1,5 +1,5 @@
 /* haul show NAME: a shipped scenario's text, as a start for one's own. */
-#include "runner/cli/source.h"
+#include "runner/cli/input.h"
 #include "runner/cli/verbs.h"
 #include "scenarios/scenarios.h"
 
@@ -31,7 +31,7 @@ static int show(const struct verb *verb, int argc, char **argv) {
   const struct embedded_file *file = scenarios_find(options.name);
   if (file == NULL) {
     struct arena arena = {0};
-    const char *meant = sources_nearest(&arena, options.name);
+    const char *meant = inputs_nearest(&arena, options.name);
     say_error(&options.common, "no shipped scenario '%s'%s%s%s; haul list scenarios shows them all",
               options.name, meant != NULL ? ": did you mean '" : "", meant != NULL ? meant : "",
               meant != NULL ? "'?" : "");

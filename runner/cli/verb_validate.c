@@ -23,12 +23,12 @@ static int validate(const struct verb *verb, int argc, char **argv) {
   cli_parse(verb, argc, argv, &options);
   struct batch batch;
   int code = batch_read(&options.common, &options.batch, &batch);
-  for (size_t i = 0; code == EXIT_DONE && i < batch.sources.count; i++) {
+  for (size_t i = 0; code == EXIT_DONE && i < batch.inputs.count; i++) {
     size_t settings = 0;
     for (size_t b = 0; b < batch.scenarios[i]->block_count; b++) {
       settings += block_setting_count(batch.scenarios[i]->blocks[b]);
     }
-    say_note(&options.common, "%s is valid: %zu blocks, %zu settings", batch.sources.items[i].name,
+    say_note(&options.common, "%s is valid: %zu blocks, %zu settings", batch.inputs.items[i].name,
              batch.scenarios[i]->block_count, settings);
   }
   batch_fini(&batch);

@@ -1,4 +1,4 @@
-#include "runner/cli/source.h"
+#include "runner/cli/input.h"
 
 #include "scenarios/scenarios.h"
 #include "schema/scenario/nearest.h"
@@ -11,15 +11,15 @@
 
 struct finding {
   struct arena *arena;
-  struct scenario_source_list *list;
+  struct input_list *list;
   size_t capacity;
 };
 
-static void add(struct finding *finding, struct scenario_source source) {
-  struct scenario_source_list *list = finding->list;
+static void add(struct finding *finding, struct input input) {
+  struct input_list *list = finding->list;
   list->items =
       arena_grow(finding->arena, list->items, list->count, &finding->capacity, sizeof *list->items);
-  list->items[list->count++] = source;
+  list->items[list->count++] = input;
 }
 
 static int is_scenario_file(const struct dirent *entry) {
@@ -37,7 +37,7 @@ static enum status add_folder(struct finding *finding, const char *path, struct 
   const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
   for (int i = 0; i < count; i++) {
     const char *file = arena_format(finding->arena, "%s%s%s", path, slash, entries[i]->d_name);
-    add(finding, (struct scenario_source){.name = file, .path = file});
+    add(finding, (struct input){.name = file, .path = file});
     free(entries[i]);
   }
   free(entries);
@@ -54,14 +54,14 @@ static bool add_group(struct finding *finding, const char *word) {
     const struct embedded_file *file = scenarios_at(i);
     if (strncmp(file->name, word, length) == 0 && file->name[length] == '/' &&
         scenarios_runnable(file)) {
-      add(finding, (struct scenario_source){.name = file->name, .embedded = file});
+      add(finding, (struct input){.name = file->name, .embedded = file});
       found = true;
     }
   }
   return found;
 }
 
-const char *sources_nearest(struct arena *arena, const char *word) {
+const char *inputs_nearest(struct arena *arena, const char *word) {
   struct nearest nearest = nearest_start(word);
   for (size_t i = 0; i < scenarios_count(); i++) {
     const char *name = scenarios_at(i)->name;
@@ -72,7 +72,7 @@ const char *sources_nearest(struct arena *arena, const char *word) {
 }
 
 static enum status not_found(const char *word, struct arena *arena, struct error *err) {
-  const char *meant = sources_nearest(arena, word);
+  const char *meant = inputs_nearest(arena, word);
   if (meant != NULL) {
     return error_set(err, STATUS_NOT_FOUND,
                      "%s: no such file, and no shipped scenario of that name; did you mean '%s'?",
@@ -90,7 +90,7 @@ static enum status find(struct finding *finding, const char *word, struct error 
     if (S_ISDIR(status.st_mode)) {
       return add_folder(finding, word, err);
     }
-    add(finding, (struct scenario_source){.name = word, .path = word});
+    add(finding, (struct input){.name = word, .path = word});
     return STATUS_OK;
   }
   if (errno != ENOENT && errno != ENOTDIR) {
@@ -98,15 +98,15 @@ static enum status find(struct finding *finding, const char *word, struct error 
   }
   const struct embedded_file *embedded = scenarios_find(word);
   if (embedded != NULL) {
-    add(finding, (struct scenario_source){.name = embedded->name, .embedded = embedded});
+    add(finding, (struct input){.name = embedded->name, .embedded = embedded});
     return STATUS_OK;
   }
   return add_group(finding, word) ? STATUS_OK : not_found(word, finding->arena, err);
 }
 
-enum status sources_find(struct arena *arena, char *const *words, size_t word_count,
-                         struct scenario_source_list *list, struct error *err) {
-  *list = (struct scenario_source_list){0};
+enum status inputs_find(struct arena *arena, char *const *words, size_t word_count,
+                        struct input_list *list, struct error *err) {
+  *list = (struct input_list){0};
   struct finding finding = {.arena = arena, .list = list};
   for (size_t i = 0; i < word_count; i++) {
     enum status status = find(&finding, words[i], err);
@@ -117,15 +117,15 @@ enum status sources_find(struct arena *arena, char *const *words, size_t word_co
   return STATUS_OK;
 }
 
-enum status source_read(const struct scenario_source *source,
-                        const struct scenario_override *overrides, size_t override_count,
-                        struct scenario **scenario, struct diagnostics *diagnostics) {
-  if (source->embedded == NULL) {
-    return scenario_load(source->path, overrides, override_count, scenario, diagnostics);
+enum status input_read(const struct input *input, const struct scenario_override *overrides,
+                       size_t override_count, struct scenario **scenario,
+                       struct diagnostics *diagnostics) {
+  if (input->embedded == NULL) {
+    return scenario_load(input->path, overrides, override_count, scenario, diagnostics);
   }
   char path[SCENARIO_NAME_MAX * 2];
-  snprintf(path, sizeof path, SCENARIOS_PREFIX "%s", source->embedded->name);
-  const struct embedded_file *file = source->embedded;
+  snprintf(path, sizeof path, SCENARIOS_PREFIX "%s", input->embedded->name);
+  const struct embedded_file *file = input->embedded;
   return scenario_parse((const char *)file->data, (size_t)(file->end - file->data), path, overrides,
                         override_count, scenario, diagnostics);
 }
