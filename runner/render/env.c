@@ -23,12 +23,37 @@ static void heading(const struct printer *printer, const char *text) {
                 printer->options->colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
 }
 
+/* Words up to the width, from column `indent` on, where the lines after the first begin as well; a
+ * longer word is left whole, so that it can be copied. */
+static void write_wrapped(const struct printer *printer, const char *text, int indent) {
+  FILE *stream = printer->options->stream;
+  size_t width = printer->options->width == 0 ? SIZE_MAX : printer->options->width;
+  size_t start = (size_t)indent;
+  size_t column = start;
+  while (*text != '\0') {
+    size_t length = strcspn(text, " ");
+    if (column > start && column + 1 + length > width) {
+      (void)fprintf(stream, "\n%*s", indent, "");
+      column = start;
+    } else if (column > start) {
+      (void)fputc(' ', stream);
+      column++;
+    }
+    (void)fwrite(text, 1, length, stream);
+    column += length;
+    text += length;
+    text += strspn(text, " ");
+  }
+}
+
 /* A line of text that came from elsewhere: control characters are shown, not obeyed. */
-static void say(const struct printer *printer, const char *text) {
+static void say(const struct printer *printer, int indent, const char *text) {
   struct strbuf out;
   strbuf_init(&out, 1 << 16);
   text_escape(&out, text, strlen(text), ESCAPE_TERMINAL);
-  (void)fprintf(printer->options->stream, "%s\n", out.text);
+  (void)fprintf(printer->options->stream, "%*s", indent, "");
+  write_wrapped(printer, out.text, indent);
+  (void)fputc('\n', printer->options->stream);
   strbuf_fini(&out);
 }
 
@@ -107,23 +132,23 @@ static void print_head(const struct printer *printer) {
   (void)snprintf(line, sizeof line, "%s: %s, Linux %s",
                  machine->host_name[0] != '\0' ? machine->host_name : "this machine",
                  fact_or(machine, "os", "?"), fact_or(machine, "kernel", "?"));
-  say(printer, line);
+  say(printer, 0, line);
   (void)snprintf(line, sizeof line, "%s, %s processors", fact_or(machine, "cpu_model", "?"),
                  fact_or(machine, "cpu_count", "?"));
-  say(printer, line);
+  say(printer, 0, line);
   const char *driver = fact_or(machine, "driver_version", NULL);
   if (driver != NULL) {
     (void)snprintf(line, sizeof line, "NVIDIA driver %s (%s kernel module), CUDA %s", driver,
                    fact_or(machine, "kernel_module", "unknown"),
                    fact_or(machine, "cuda_driver_version", "?"));
-    say(printer, line);
+    say(printer, 0, line);
   }
   if (strcmp(machine->cuda_state, "ok") != 0) {
     (void)snprintf(line, sizeof line, "No GPU to use: %s", machine->cuda_state);
-    say(printer, line);
+    say(printer, 0, line);
   }
   if (machine->simulated) {
-    say(printer, "SIMULATED: a fake driver answers; rates measured here mean nothing");
+    say(printer, 0, "SIMULATED: a fake driver answers; rates measured here mean nothing");
   }
 }
 
@@ -158,15 +183,15 @@ static void print_model(const struct printer *printer, const struct gpu *gpu) {
   (void)snprintf(line, sizeof line, "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
                  gpu->compute_major, gpu->compute_minor, gpu->sm_count,
                  (double)gpu->sm_clock_max_khz / 1e3, l2);
-  say(printer, line);
-  (void)snprintf(line, sizeof line, "  %u copy engines, memory at 2 x %.0f MHz on %u bits",
+  say(printer, 0, line);
+  (void)snprintf(line, sizeof line, "%u copy engines, memory at 2 x %.0f MHz on %u bits",
                  gpu->copy_engine_count, (double)gpu->memory_clock_khz / 1e3, gpu->memory_bus_bits);
-  say(printer, line);
+  say(printer, 2, line);
   if (gpu->pcie_generation > 0 && gpu->pcie_width > 0 &&
       (gpu->pcie_generation < gpu->pcie_generation_max || gpu->pcie_width < gpu->pcie_width_max)) {
-    (void)snprintf(line, sizeof line, "  PCIe at %u x%u when looked at; idle links slow down",
+    (void)snprintf(line, sizeof line, "PCIe at %u x%u when looked at; idle links slow down",
                    gpu->pcie_generation, gpu->pcie_width);
-    say(printer, line);
+    say(printer, 2, line);
   }
 }
 
@@ -390,28 +415,6 @@ static const char *unit_of(const char *fact, const char *value) {
   return "";
 }
 
-/* Words up to the width, the lines after the first indented; a longer word is left whole, so that
- * it can be copied. */
-static void say_wrapped(const struct printer *printer, const char *text) {
-  FILE *stream = printer->options->stream;
-  size_t width = printer->options->width == 0 ? SIZE_MAX : printer->options->width;
-  size_t column = FACT_INDENT;
-  while (*text != '\0') {
-    size_t length = strcspn(text, " ");
-    if (column > FACT_INDENT && column + 1 + length > width) {
-      (void)fprintf(stream, "\n%*s", FACT_INDENT, "");
-      column = FACT_INDENT;
-    } else if (column > FACT_INDENT) {
-      (void)fputc(' ', stream);
-      column++;
-    }
-    (void)fwrite(text, 1, length, stream);
-    column += length;
-    text += length;
-    text += strspn(text, " ");
-  }
-}
-
 /* `gpus`: the GPUs whose fact it is, where it is not that of all. */
 static void print_fact(const struct printer *printer, const struct fact *fact, const char *gpus) {
   static const char *const COLOURS[] = {"", "\033[2m", "\033[31m"}; /* by state */
@@ -428,7 +431,7 @@ static void print_fact(const struct printer *printer, const struct fact *fact, c
   text_escape(&text, fact->value, strlen(fact->value), ESCAPE_TERMINAL);
   strbuf_append(&text, unit_of(fact->name, fact->value));
   (void)fprintf(stream, "%-*s%s", FACT_INDENT, fact->name, colour ? COLOURS[fact->state] : "");
-  say_wrapped(printer, text.text);
+  write_wrapped(printer, text.text, FACT_INDENT);
   (void)fprintf(stream, "%s\n", colour ? "\033[0m" : "");
   strbuf_fini(&text);
 }
