@@ -41,8 +41,9 @@ struct fake_config {
   double sm_factor;    /* rate of a kernel over a link, relative to a copy engine's */
   double operation_ns; /* what every copy and kernel takes beside its bytes */
   uint64_t seed;
-  double noise_within;  /* relative standard deviation of operations */
-  double noise_between; /* the same of a path's mean from process to process */
+  double noise_within;       /* relative standard deviation of operations */
+  double noise_between;      /* the same of a path's mean from process to process */
+  uint64_t throttle_reasons; /* as NVML reports them, of every GPU */
   struct link_factor links[FAKE_LINKS_MAX];
   uint32_t link_count;
   struct fault faults[FAKE_FAULTS_MAX];

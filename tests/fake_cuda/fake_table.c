@@ -304,6 +304,9 @@ static enum status read_key(const struct reader *reader, const struct toml_node 
   if (strcmp(key, "sm_factor") == 0) {
     return read_number(reader, node, 1e-6, &reader->config->sm_factor);
   }
+  if (strcmp(key, "throttle_reasons") == 0) {
+    return read_count(reader, node, &reader->config->throttle_reasons);
+  }
   if (strcmp(key, "link") == 0) {
     return read_each(reader, node, read_link);
   }

@@ -110,9 +110,7 @@ static CUresult destroy(const char *name, void *graph) {
   if (result == CUDA_SUCCESS && graph == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (result == CUDA_SUCCESS) {
-    graph_free(graph);
-  }
+  graph_free(graph); /* in a lost context as well */
   return result;
 }
 

@@ -34,9 +34,7 @@ CUresult drv_cuModuleLoadData(CUmodule *handle, const void *image) {
 CUresult drv_cuModuleUnload(CUmodule handle) {
   struct call call;
   CUresult result = call_begin(&call, "cuModuleUnload", NEED_CONTEXT, NULL, false);
-  if (result == CUDA_SUCCESS) {
-    free((void *)handle);
-  }
+  free((void *)handle); /* in a lost context as well */
   return result;
 }
 

@@ -136,17 +136,19 @@ CUresult drv_cuEventCreate(CUevent *handle, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
+/* Frees in a lost context as well: whoever cleans up there gets its error and leaks nothing. */
 CUresult drv_cuEventDestroy_v2(CUevent handle) {
   struct call call;
   struct event *event;
   CUresult result = begin_event("cuEventDestroy", handle, &call, &event);
-  if (result == CUDA_SUCCESS) {
-    streams_lock();
-    fence_drop(event->fence);
-    streams_unlock();
-    event->magic = 0;
-    free(event);
+  if (event == NULL || event->magic != EVENT_MAGIC) {
+    return result;
   }
+  streams_lock();
+  fence_drop(event->fence);
+  streams_unlock();
+  event->magic = 0;
+  free(event);
   return result;
 }
 

@@ -1,0 +1,119 @@
+#include "tests/fake_cuda/in_child.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void set_up(const char *machine, const char *faults) {
+  char path[4096];
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  CHECK(setenv("HAUL_FAKE_MACHINE", path, 1) == 0);
+  CHECK(unsetenv("HAUL_FAKE_FAULTS") == 0);
+  if (faults != NULL) {
+    char name[] = "/tmp/haul-faults-XXXXXX";
+    int file = mkstemp(name);
+    CHECK(file >= 0 && write(file, faults, strlen(faults)) == (ssize_t)strlen(faults));
+    CHECK(close(file) == 0);
+    CHECK(setenv("HAUL_FAKE_FAULTS", name, 1) == 0);
+  }
+}
+
+static int run(child_test test, const char *machine, const char *faults, bool load) {
+  (void)fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) {
+    return -1;
+  }
+  if (child == 0) {
+    static struct cuda_driver driver;
+    struct error error = {0};
+    set_up(machine, faults);
+    if (load && cuda_driver_load(&driver, &error) != STATUS_OK) {
+      (void)fprintf(stderr, "%s\n", error.message);
+      _Exit(1);
+    }
+    CHECK(!load || driver.simulated);
+    if (faults != NULL && load) { /* it has been read */
+      (void)unlink(getenv("HAUL_FAKE_FAULTS"));
+    }
+    test(load ? &driver : NULL);
+    exit(0);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+int in_child(child_test test, const char *machine, const char *faults) {
+  return run(test, machine, faults, true);
+}
+
+int in_child_unloaded(child_test test, const char *machine, const char *faults) {
+  return run(test, machine, faults, false);
+}
+
+CUcontext use_gpu(const struct cuda_driver *driver, int gpu) {
+  CUcontext context;
+  CHECK_OK(driver->cuDevicePrimaryCtxRetain(&context, gpu));
+  CHECK_OK(driver->cuCtxSetCurrent(context));
+  return context;
+}
+
+CUstream new_stream(const struct cuda_driver *driver) {
+  CUstream stream;
+  CHECK_OK(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  return stream;
+}
+
+CUdeviceptr new_memory(const struct cuda_driver *driver, size_t size_bytes) {
+  CUdeviceptr pointer;
+  CHECK_OK(driver->cuMemAlloc(&pointer, size_bytes));
+  return pointer;
+}
+
+unsigned char *new_pinned(const struct cuda_driver *driver, size_t size_bytes) {
+  void *pointer;
+  CHECK_OK(driver->cuMemHostAlloc(&pointer, size_bytes, CU_MEMHOSTALLOC_PORTABLE));
+  return pointer;
+}
+
+CUevent new_event(const struct cuda_driver *driver) {
+  static CUevent kept[256]; /* so that they are no leaks */
+  static size_t count;
+  CHECK(count < sizeof kept / sizeof kept[0]);
+  CHECK_OK(driver->cuEventCreate(&kept[count], CU_EVENT_DEFAULT));
+  return kept[count++];
+}
+
+CUfunction find_kernel(const struct cuda_driver *driver, const char *name) {
+  CUmodule module;
+  CUfunction function;
+  CHECK_OK(driver->cuModuleLoadData(&module, "any image"));
+  CHECK_OK(driver->cuModuleGetFunction(&function, module, name));
+  CHECK_OK(driver->cuModuleUnload(module));
+  return function;
+}
+
+void find_function(const struct cuda_driver *driver, const char *name, int version,
+                   void *function) {
+  PFN_cuGetProcAddress_v12000 get_address;
+  CUdriverProcAddressQueryResult found;
+  void *address = dlsym(driver->library, "cuGetProcAddress_v2");
+  CHECK(address != NULL);
+  memcpy(&get_address, &address, sizeof address);
+  CHECK_OK(get_address(name, &address, version, CU_GET_PROC_ADDRESS_DEFAULT, &found));
+  CHECK(found == CU_GET_PROC_ADDRESS_SUCCESS);
+  memcpy(function, &address, sizeof address);
+}
+
+CUevent record(const struct cuda_driver *driver, CUstream stream) {
+  CUevent event = new_event(driver);
+  CHECK_OK(driver->cuEventRecord(event, stream));
+  return event;
+}
+
+double elapsed_ns(const struct cuda_driver *driver, CUevent start, CUevent end) {
+  float milliseconds;
+  CHECK_OK(driver->cuEventElapsedTime(&milliseconds, start, end));
+  return (double)milliseconds * 1e6;
+}

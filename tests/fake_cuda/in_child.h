@@ -1,0 +1,65 @@
+/* in_child.h - runs a test against the fake driver in a process of its own: a driver reads its
+ * machine once a process, and some tests end theirs. CHECK() takes the place of cmocka's assertions
+ * there. */
+#ifndef HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
+#define HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
+
+#include "engine/cuda/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      (void)fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
+      _Exit(1);                                                                                    \
+    }                                                                                              \
+  } while (0)
+#define CHECK_RESULT_IS(wanted, call)                                                              \
+  do {                                                                                             \
+    CUresult check_result_ = (call);                                                               \
+    if (check_result_ != (wanted)) {                                                               \
+      (void)fprintf(stderr, "%s:%d: %s gives %d, not %d\n", __FILE__, __LINE__, #call,             \
+                    (int)check_result_, (int)(wanted));                                            \
+      _Exit(1);                                                                                    \
+    }                                                                                              \
+  } while (0)
+#define CHECK_OK(call) CHECK_RESULT_IS(CUDA_SUCCESS, call)
+/* Within 0.1 %. */
+#define CHECK_CLOSE(value, wanted)                                                                 \
+  do {                                                                                             \
+    double check_value_ = (value);                                                                 \
+    double check_wanted_ = (wanted);                                                               \
+    if (!(check_value_ > check_wanted_ * 0.999 && check_value_ < check_wanted_ * 1.001)) {         \
+      (void)fprintf(stderr, "%s:%d: %s is %g, not %g\n", __FILE__, __LINE__, #value, check_value_, \
+                    check_wanted_);                                                                \
+      _Exit(1);                                                                                    \
+    }                                                                                              \
+  } while (0)
+
+typedef void (*child_test)(const struct cuda_driver *driver);
+
+/* Run it with that machine of tests/machines and that content of the faults' file (NULL = none).
+ * Returns the wait status of the child: 0 when all was well. */
+int in_child(child_test test, const char *machine, const char *faults);
+/* The same, but the driver is not loaded before; test gets NULL. */
+int in_child_unloaded(child_test test, const char *machine, const char *faults);
+
+/* Shorthand for what most tests begin with. */
+CUcontext use_gpu(const struct cuda_driver *driver, int gpu);
+CUstream new_stream(const struct cuda_driver *driver);
+CUdeviceptr new_memory(const struct cuda_driver *driver, size_t size_bytes);
+unsigned char *new_pinned(const struct cuda_driver *driver, size_t size_bytes);
+CUevent new_event(const struct cuda_driver *driver);
+CUfunction find_kernel(const struct cuda_driver *driver, const char *name);
+/* A function that engine/cuda/driver.h does not list: FIND(driver, cuX, 3020) declares cuX_. */
+#define FIND(driver, name, version)                                                                \
+  PFN_##name##_v##version name##_;                                                                 \
+  find_function(driver, #name, version, &name##_)
+void find_function(const struct cuda_driver *driver, const char *name, int version, void *function);
+/* Record an event in a stream; and the ns between two that are done. */
+CUevent record(const struct cuda_driver *driver, CUstream stream);
+double elapsed_ns(const struct cuda_driver *driver, CUevent start, CUevent end);
+
+#endif
