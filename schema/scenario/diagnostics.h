@@ -7,7 +7,7 @@
 #include "schema/toml/toml.h"
 
 /* After that many complaints the rest is only counted. */
-enum { DIAGNOSTICS_MAX = 500 };
+enum { DIAGNOSTICS_MAX = 200 };
 
 /* A text that positions refer to. Sources are complained about in the order of `order`. */
 struct source {

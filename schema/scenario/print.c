@@ -86,22 +86,42 @@ static void append_escaped(struct strbuf *out, const char *text) {
   }
 }
 
-/* The source line and the line of carets under it. A long line is cut to a window that begins
- * `skip` characters into it. */
+/* The source line and the line of carets under it. */
 struct picture {
   struct strbuf line;
   struct strbuf carets;
 };
 
-static unsigned characters_to_skip(unsigned column) {
-  return column > WINDOW_COLUMNS * 2 / 3 ? column - WINDOW_COLUMNS / 2 : 0;
+/* Columns on the screen in front of a character of the line. */
+static unsigned columns_before(const char *line, unsigned column) {
+  struct strbuf scratch;
+  strbuf_init(&scratch, LINE_MAX_BYTES);
+  unsigned columns = 0;
+  for (unsigned at = 1; at < column && *line != '\0'; at++) {
+    long code = 0;
+    const size_t bytes = decode(line, &code);
+    strbuf_clear(&scratch);
+    columns += append_character(&scratch, line, bytes, code, columns);
+    line += bytes;
+  }
+  strbuf_fini(&scratch);
+  return columns;
 }
 
+/* Of a long line only a window around the mistake is shown. */
 static void draw(struct picture *picture, const char *line, unsigned column, unsigned width) {
-  const unsigned skip = characters_to_skip(column);
-  unsigned at = 1; /* character of the line */
+  const unsigned before = columns_before(line, column);
+  const unsigned skip = before > WINDOW_COLUMNS * 2 / 3 ? before - WINDOW_COLUMNS / 2 : 0;
+  unsigned at = 1;      /* character of the line */
+  unsigned skipped = 0; /* columns */
   unsigned shown = 0;
-  if (skip > 0) {
+  for (; skipped < skip && *line != '\0'; at++) {
+    const unsigned columns = columns_before(line, 2);
+    long code = 0;
+    skipped += columns;
+    line += decode(line, &code);
+  }
+  if (skipped > 0) {
     strbuf_append(&picture->line, "...");
     strbuf_append(&picture->carets, "   ");
     shown = 3;
@@ -109,20 +129,18 @@ static void draw(struct picture *picture, const char *line, unsigned column, uns
   for (; *line != '\0' && shown < WINDOW_COLUMNS; at++) {
     long code = 0;
     const size_t bytes = decode(line, &code);
-    if (at > skip) {
-      const unsigned columns = append_character(&picture->line, line, bytes, code, shown);
-      for (unsigned i = 0; i < columns && at < column + width; i++) {
-        strbuf_append_char(&picture->carets, at < column ? ' ' : at > column || i > 0 ? '~' : '^');
-      }
-      shown += columns;
+    const unsigned columns = append_character(&picture->line, line, bytes, code, shown);
+    for (unsigned i = 0; i < columns && at < column + width; i++) {
+      strbuf_append_char(&picture->carets, at < column ? ' ' : at > column || i > 0 ? '~' : '^');
     }
+    shown += columns;
     line += bytes;
   }
   if (*line != '\0') {
     strbuf_append(&picture->line, "...");
   }
   if (at <= column) { /* the mistake is the end of the line */
-    strbuf_printf(&picture->carets, "%*s^", (int)(column - at), "");
+    strbuf_append_char(&picture->carets, '^');
   }
 }
 

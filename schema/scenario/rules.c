@@ -3,15 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BIT(x)      (1U << (x))
-#define ALL_METHODS (BIT(method_word_count) - 1)
+#define BIT(x) (1U << (x))
 
 /* One slot under examination. */
 struct subject {
   struct reader *reader;
   const struct block *block;
   size_t slot;
-  unsigned methods; /* bit set of enum method: what its method may be */
+  unsigned methods; /* bit set of enum method: what its method may be; 0 = not known */
 };
 
 /* An end of a flow: which keys say where it is. */
@@ -188,7 +187,8 @@ static void check_peer(struct subject *subject, const struct end *from, const st
     return;
   }
   for (size_t i = 0; i < peer->values.count; i++) {
-    if (!peer->values.items[i].flag && (subject->methods & BIT(METHOD_CE)) == 0) {
+    if (!peer->values.items[i].flag && subject->methods != 0 &&
+        (subject->methods & BIT(METHOD_CE)) == 0) {
       refuse(subject, peer, value_span(peer->node, i), "method \"ce\", or peer = true",
              "only copy engines can stage a flow through the host");
     }
@@ -282,9 +282,8 @@ static void check_selection(struct subject *subject) {
 
 /* With [[transfer.flow]] the block itself moves nothing. */
 static void check_no_selection(struct subject *subject) {
-  static const char *const keys[] = {"from.gpu", "from.numa", "from.memory",
-                                     "to.gpu",   "to.numa",   "to.memory",
-                                     "pairs",    "direction", "concurrent"};
+  static const char *const keys[] = {"from.gpu", "from.numa", "from.memory", "to.gpu",
+                                     "to.numa",  "to.memory", "pairs",       "concurrent"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const struct entry *entry = find(subject, keys[i]);
     if (entry != NULL) {
@@ -305,29 +304,30 @@ static void check_labels(struct subject *subject) {
   }
 }
 
-static unsigned methods_of(const struct block *block, size_t slot) {
-  const struct entry *method = slot_entry(block, slot, "method");
-  const unsigned methods = word_set(method);
-  return methods == 0 ? ALL_METHODS : methods; /* absent or wrong: one complaint is enough */
-}
-
 void rules_check_keys(struct reader *reader, const struct block *block) {
   unsigned any_method = 0;
+  bool unknown = false; /* a method is missing or wrong: one complaint about it is enough */
   for (size_t i = block->slot_count; i-- > 0;) {
-    struct subject subject = {reader, block, i, methods_of(block, i)};
+    const struct entry *method = slot_entry(block, i, "method");
+    const bool selects = i > 0 || block->flow_count == 0;
+    struct subject subject = {reader, block, i, word_set(method)};
+    unknown = unknown || (subject.methods == 0 && (selects || method != NULL));
     any_method |= subject.methods;
     if (i > 0) {
       check_labels(&subject);
     }
-    if (i > 0 || block->flow_count == 0) {
+    if (selects) {
       check_flow(&subject);
       check_selection(&subject);
     } else {
       check_no_selection(&subject);
     }
-    /* What the block says holds for its loads and flows as well. */
-    subject.methods = i == 0 ? any_method : subject.methods;
-    check_unused(&subject);
+    if (i == 0) { /* what the block says holds for its loads and flows as well */
+      subject.methods = unknown ? 0 : any_method;
+    }
+    if (subject.methods != 0) {
+      check_unused(&subject);
+    }
   }
 }
 
@@ -388,7 +388,7 @@ static bool all_read(const struct entries *entries, const char *prefix) {
 
 static bool check_setting(struct reader *reader, const struct entries *measure,
                           const struct block *block, const struct setting *setting) {
-  struct subject subject = {reader, block, 0, ALL_METHODS};
+  struct subject subject = {reader, block, 0, 0};
   bool good = true;
   if (all_read(measure, "trials.") && all_read(&block->slots[0].entries, "trials.")) {
     good = check_trials(&subject, measure, &setting->measure);
