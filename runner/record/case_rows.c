@@ -85,6 +85,7 @@ static enum status insert_trials(struct record *record, const struct case_report
   const int iterations = statement_parameter(statement, ":iterations");
   const int start_ns = statement_parameter(statement, ":start_ns");
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
+  const int cycles = statement_parameter(statement, ":cycles");
   statement_bind_int(statement, ":case_run", case_run);
   for (size_t i = 0; i < report->trial_count; i++) {
     const struct trial *trial = &report->trials[i];
@@ -95,6 +96,7 @@ static enum status insert_trials(struct record *record, const struct case_report
     (void)sqlite3_bind_int64(stmt, start_ns,
                              (int64_t)(trial->start_ns - report->trials[0].start_ns));
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
+    (void)sqlite3_bind_int64(stmt, cycles, (int64_t)trial->cycles);
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       enum status status = database_error(record->database, statement->name, err);
       statement_reset(statement);

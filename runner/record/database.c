@@ -4,7 +4,6 @@
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,14 @@ const char *database_sql(const char *name) {
 }
 
 /* What usually lies behind a code of SQLite, and what to do about it. */
-static const char *explain(int code, int system_errno, enum status *status) {
+static const char *explain(int code, enum status *status) {
   *status = STATUS_IO;
   switch (code & 0xff) {
   case SQLITE_FULL:
     return "the disk is full; make room on its file system";
   case SQLITE_IOERR:
-    if (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG)
-      return "no room for more: the disk, quota or file size limit is reached";
+    if (code == SQLITE_IOERR_WRITE)
+      return "no room for more (a quota or file size limit is reached), or the disk fails";
     return "the disk or file system failed";
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
@@ -60,7 +59,7 @@ enum status database_error(const struct database *database, const char *what, st
   int code = sqlite3_extended_errcode(database->handle);
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;
-  const char *meaning = explain(code, system_errno, &status);
+  const char *meaning = explain(code, &status);
   return error_set_native(err, status, code, "%s: %s%s%s: %s (SQLite code %d%s%s)", database->path,
                           meaning != NULL ? meaning : "", meaning != NULL ? ": " : "", what,
                           sqlite3_errmsg(database->handle), code, system_errno != 0 ? ", " : "",

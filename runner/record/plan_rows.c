@@ -1,7 +1,7 @@
 /* plan_rows.c - a scenario and its plan, as rows. */
 #include "runner/record/record_state.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
@@ -107,6 +107,39 @@ static enum status insert_flow(struct record *record, int64_t bench_case, uint32
   return statement_run(statement, err);
 }
 
+static enum status insert_chase(struct record *record, int64_t bench_case,
+                                const struct chase *chase, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_CHASE);
+  statement_bind_int(statement, ":bench_case", bench_case);
+  statement_bind_text(statement, ":space", chase_space_text(chase->space));
+  statement_bind_int(statement, ":gpu", chase->gpu);
+  statement_bind_text(statement, ":memory_place", place_text(chase->memory.place));
+  statement_bind_int(statement, ":memory_index", chase->memory.index);
+  statement_bind_text(statement, ":memory", memory_kind_text(chase->memory.memory));
+  statement_bind_int(statement, ":footprint_bytes", (int64_t)chase->footprint_bytes);
+  statement_bind_int(statement, ":stride_bytes", (int64_t)chase->stride_bytes);
+  statement_bind_text(statement, ":hop_order", chase_order_text(chase->order));
+  statement_bind_int(statement, ":hops", (int64_t)chase->hops);
+  return statement_run(statement, err);
+}
+
+/* What is measured: the rows beside bench_case. */
+static enum status insert_workload(struct record *record, int64_t bench_case,
+                                   const struct bench_case *bench, struct error *err) {
+  enum status status = STATUS_OK;
+  switch (bench->kind) {
+  case CASE_TRANSFER:
+    for (uint32_t i = 0; i < bench->flow_count && status == STATUS_OK; i++)
+      status = insert_flow(record, bench_case, i, &bench->flows[i], err);
+    return status;
+  case CASE_CHASE:
+    return insert_chase(record, bench_case, &bench->chase, err);
+  case case_kind_word_count:
+    break;
+  }
+  abort();
+}
+
 static enum status add_bench_case(struct record *record, const struct plan_case *planned,
                                   int64_t *id, struct error *err) {
   const struct bench_case *bench = &planned->bench;
@@ -122,6 +155,7 @@ static enum status add_bench_case(struct record *record, const struct plan_case 
   statement_bind_text(statement, ":definition", bench->definition);
   statement_bind_text(statement, ":block", bench->block);
   statement_bind_text(statement, ":name", bench->name);
+  statement_bind_text(statement, ":kind", case_kind_text(bench->kind));
   statement_bind_text(statement, ":axes", planned->axes);
   statement_bind_text(statement, ":path", bench->path);
   statement_bind_int(statement, ":payload_bytes", (int64_t)bench->payload_bytes);
@@ -129,9 +163,7 @@ static enum status add_bench_case(struct record *record, const struct plan_case 
   statement_bind_text(statement, ":device_cache", cache_state_text(bench->measure.device_cache));
   status = statement_run(statement, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);
-  for (uint32_t i = 0; i < bench->flow_count && status == STATUS_OK; i++)
-    status = insert_flow(record, *id, i, &bench->flows[i], err);
-  return status;
+  return status == STATUS_OK ? insert_workload(record, *id, bench, err) : status;
 }
 
 static enum status insert_plan_case(struct record *record, const struct plan_case *planned,

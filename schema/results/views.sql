@@ -50,6 +50,7 @@ SELECT
   p.ordinal AS process,
   c.id AS case_run,
   pc.position AS position,
+  b.kind AS kind,
   b.block AS block,
   b.name AS case_name,
   b.case_key AS case_key,
@@ -72,20 +73,22 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  f.source_place AS source_place,
-  f.source_index AS source_index,
-  f.source_memory AS source_memory,
-  f.target_place AS target_place,
-  f.target_index AS target_index,
+  coalesce(f.source_place, h.memory_place) AS source_place,
+  coalesce(f.source_index, h.memory_index) AS source_index,
+  coalesce(f.source_memory, h.memory) AS source_memory,
+  coalesce(f.target_place, CASE WHEN h.gpu IS NOT NULL THEN 'gpu' END) AS target_place,
+  coalesce(f.target_index, h.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  f.gpu AS gpu,
+  coalesce(f.gpu, h.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  f.size_bytes AS size_bytes,
-  b.payload_bytes AS payload_bytes,
-  pc.traffic_bytes AS traffic_bytes,
+  coalesce(f.size_bytes, h.footprint_bytes) AS size_bytes,
+  nullif(b.payload_bytes, 0) AS payload_bytes,
+  nullif(pc.traffic_bytes, 0) AS traffic_bytes,
+  h.stride_bytes AS stride_bytes,
+  h.hops AS hops,
   b.host_cache AS host_cache,
   b.device_cache AS device_cache,
   c.status AS status,
@@ -108,33 +111,33 @@ SELECT
   c.max_ns AS max_ns,
   c.mean_ns AS mean_ns,
   c.cv AS cv,
-  b.payload_bytes / c.median_ns AS gbps,
-  b.payload_bytes / c.p95_ns AS gbps_p5,
-  b.payload_bytes / c.p5_ns AS gbps_p95,
-  b.payload_bytes / c.median_high_ns AS gbps_low,
-  b.payload_bytes / c.median_low_ns AS gbps_high,
-  pc.traffic_bytes / c.median_ns AS traffic_gbps,
+  nullif(b.payload_bytes, 0) / c.median_ns AS gbps,
+  nullif(b.payload_bytes, 0) / c.p95_ns AS gbps_p5,
+  nullif(b.payload_bytes, 0) / c.p5_ns AS gbps_p95,
+  nullif(b.payload_bytes, 0) / c.median_high_ns AS gbps_low,
+  nullif(b.payload_bytes, 0) / c.median_low_ns AS gbps_high,
+  nullif(pc.traffic_bytes, 0) / c.median_ns AS traffic_gbps,
   pc.peak_bytes_per_second / 1e9 AS peak_gbps,
   pc.limited_by AS limited_by,
-  100.0 * (pc.traffic_bytes / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
-  CAST(NULL AS REAL) AS ns_per_hop,
+  100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
+  c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
   coalesce(
     (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
   coalesce(
     (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
   coalesce(
     (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = f.gpu AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
@@ -154,6 +157,7 @@ JOIN scenario s ON s.id = r.scenario
 JOIN bench_case b ON b.id = c.bench_case
 JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
+LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured');
@@ -165,6 +169,7 @@ SELECT
   c.tag AS tag,
   c.started_at AS started_at,
   c.position AS position,
+  c.kind AS kind,
   c.block AS block,
   c.case_name AS case_name,
   c.case_key AS case_key,
@@ -195,7 +200,7 @@ SELECT
   c.peak_gbps AS peak_gbps,
   c.limited_by AS limited_by,
   100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
-  c.ns_per_hop AS ns_per_hop,
+  m.median_ns / nullif(c.hops, 0) AS ns_per_hop,
   c.scenario AS scenario,
   c.host_name AS host_name,
   c.driver_version AS driver_version,
@@ -243,14 +248,16 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
-   ORDER BY f.ordinal LIMIT 1) AS size_bytes,
-  b.payload_bytes AS payload_bytes,
+  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
+  nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
   t.start_ns AS start_ns,
   t.elapsed_ns AS elapsed_ns,
+  t.cycles AS cycles,
   1.0 * t.elapsed_ns / t.iterations AS ns,
-  1.0 * b.payload_bytes * t.iterations / t.elapsed_ns AS gbps,
+  1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
+  1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
@@ -260,7 +267,8 @@ JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
-JOIN process p ON p.id = c.process;
+JOIN process p ON p.id = c.process
+LEFT JOIN chase h ON h.bench_case = b.id;
 
 CREATE VIEW v_flow AS
 SELECT
@@ -315,6 +323,7 @@ SELECT
   axes,
   case_name,
   case_key,
+  kind,
   method,
   direction,
   size_bytes,
@@ -332,12 +341,13 @@ SELECT
   median_ns,
   gbps,
   percent_of_peak,
+  ns_per_hop,
   host_name,
   driver_version,
   gpu_name,
   simulated
 FROM v_run_case
-WHERE flows = 1 OR (flows = 2 AND direction = 'both');
+WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 
 CREATE VIEW v_driver AS
 WITH
@@ -365,15 +375,16 @@ WITH
     GROUP BY case_key, host_name, gpu_name, driver_version, simulated)
 SELECT
   v.case_key AS case_key,
+  b.kind AS kind,
   b.block AS block,
   b.name AS case_name,
   b.path AS path,
   b.axes AS axes,
   (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
    ORDER BY f.ordinal LIMIT 1) AS method,
-  (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
-   ORDER BY f.ordinal LIMIT 1) AS size_bytes,
-  b.payload_bytes AS payload_bytes,
+  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
+  nullif(b.payload_bytes, 0) AS payload_bytes,
   v.host_name AS host_name,
   v.gpu_name AS gpu_name,
   v.driver_version AS driver_version,
@@ -386,10 +397,12 @@ SELECT
   v.low_ns AS low_ns,
   v.high_ns AS high_ns,
   100.0 * (v.high_ns - v.low_ns) / v.median_ns AS spread_percent,
-  b.payload_bytes / v.median_ns AS gbps,
-  b.payload_bytes / v.high_ns AS gbps_low,
-  b.payload_bytes / v.low_ns AS gbps_high,
+  nullif(b.payload_bytes, 0) / v.median_ns AS gbps,
+  nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low,
+  nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high,
+  v.median_ns / nullif(h.hops, 0) AS ns_per_hop,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
 FROM version v
-JOIN bench_case b ON b.id = v.bench_case;
+JOIN bench_case b ON b.id = v.bench_case
+LEFT JOIN chase h ON h.bench_case = b.id;

@@ -12,6 +12,9 @@
 -- Size. Only trial and flow_trial are large (10^8 rows): clustered on the case they belong to,
 -- written in that order, small integers instead of words. case_run and flow_run hold their
 -- summaries, so that comparing runs never reads trials.
+--
+-- Words. A column whose set of words may grow (kind, method, memory, clock, limited_by) has no CHECK:
+-- changing one means rebuilding its table.
 
 PRAGMA application_id = 1751217516; -- 0x6861756c, "haul"
 
@@ -160,6 +163,7 @@ CREATE TABLE bench_case (
   definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
   block TEXT NOT NULL,
   name TEXT NOT NULL,
+  kind TEXT NOT NULL,       -- "transfer": its flows follow; "chase": its loads do
   axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
   path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
   payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
@@ -200,6 +204,20 @@ CREATE TABLE flow (
   PRIMARY KEY (bench_case, ordinal)
 ) WITHOUT ROWID;
 
+-- Dependent loads by one thread of a GPU.
+CREATE TABLE chase (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  space TEXT NOT NULL,
+  gpu INTEGER NOT NULL,          -- whose thread loads
+  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
+  memory_index INTEGER NOT NULL,
+  memory TEXT NOT NULL,
+  footprint_bytes INTEGER NOT NULL,
+  stride_bytes INTEGER NOT NULL, -- between elements
+  hop_order TEXT NOT NULL,
+  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of one iteration
+);
+
 -- The plan of a run: every case in its order, with what depends on the machine.
 CREATE TABLE plan_case (
   run INTEGER NOT NULL REFERENCES run (id),
@@ -226,7 +244,7 @@ CREATE TABLE case_run (
   note TEXT,                   -- what the reader of the number must know
   n INTEGER NOT NULL CHECK (n >= 0), -- trials in the summary
   iterations INTEGER,          -- of the last trial
-  clock TEXT CHECK (clock IN ('event', 'host')),
+  clock TEXT,
   gated INTEGER CHECK (gated IN (0, 1)),
   verified INTEGER CHECK (verified IN (0, 1)),
   serialised INTEGER CHECK (serialised IN (0, 1)),
@@ -273,6 +291,7 @@ CREATE TABLE trial (
   iterations INTEGER NOT NULL CHECK (iterations > 0),  -- back-to-back repeats in elapsed_ns
   start_ns INTEGER NOT NULL,                           -- after case_run.started_at_ns
   elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0), -- first flow's start to last flow's end
+  cycles INTEGER,                                      -- of the SM; NULL: not counted
   PRIMARY KEY (case_run, ordinal)
 ) WITHOUT ROWID;
 

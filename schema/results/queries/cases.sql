@@ -18,6 +18,7 @@ SELECT
   c.gbps_p5 AS gbps_p5,
   c.gbps_p95 AS gbps_p95,
   c.percent_of_peak AS percent_of_peak,
+  c.ns_per_hop AS ns_per_hop,
   c.verified AS verified,
   c.sm_clock_mhz AS sm_clock_mhz,
   c.power_w AS power_w,

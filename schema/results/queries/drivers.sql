@@ -14,6 +14,7 @@ SELECT
   d.gbps AS gbps,
   d.gbps_low AS low,
   d.gbps_high AS high,
+  d.ns_per_hop AS ns_per_hop,
   d.spread_percent AS spread_percent,
   CASE d.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_driver d

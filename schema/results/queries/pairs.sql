@@ -1,4 +1,4 @@
--- Bandwidth between every two places, as rows.
+-- Bandwidth and latency between every two places, as rows.
 --
 -- One row a pair of endpoints: the median over the run's processes.
 --
@@ -14,6 +14,7 @@ SELECT
   p.size_bytes AS size_bytes,
   p.gbps AS gbps,
   p.percent_of_peak AS percent_of_peak,
+  p.ns_per_hop AS ns_per_hop,
   p.status AS status
 FROM v_pair p
 WHERE p.run = :run AND p.block GLOB :block

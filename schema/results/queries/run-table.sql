@@ -1,7 +1,7 @@
 -- What a run measured.
 --
 -- One row a case, in the order of the plan: the median over the run's processes, in GB/s (10^9
--- bytes a second). low and high are the 95 % interval of the median where there was one process,
+-- bytes a second), or ns a load for latency. low and high are the 95 % interval of the median where there was one process,
 -- and the slowest and fastest process where there were several.
 --
 -- :run (run, default latest) the run to show
@@ -13,6 +13,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.percent_of_peak AS percent_of_peak,
+  c.ns_per_hop AS ns_per_hop,
   c.n AS trials,
   c.processes AS processes,
   c.status AS status,

@@ -13,7 +13,8 @@ SELECT
   t.iterations AS iterations,
   t.elapsed_ns AS elapsed_ns,
   t.ns AS ns,
-  t.gbps AS gbps
+  t.gbps AS gbps,
+  t.ns_per_hop AS ns_per_hop
 FROM v_trial t
 WHERE t.run = :run AND t.case_name GLOB :name
 ORDER BY t.case_run, t.trial;

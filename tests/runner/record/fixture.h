@@ -1,0 +1,43 @@
+/* fixture.h - a machine, a plan of five cases and made-up results, for tests of the recorder.
+ *
+ * Cases: 0 host to device, 1 both ways (two flows), 2 skipped, 3 host to host, 4 pointer chase. */
+#ifndef HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
+#define HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
+
+#include "runner/record/record.h"
+
+enum { FIXTURE_CASES = 5, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
+
+struct fixture {
+  char folder[64];
+  char path[96];
+  struct machine *machine;
+  struct scenario scenario;
+  struct plan_case cases[FIXTURE_CASES];
+  struct plan plan;
+  struct run_info info;
+  /* The last report that fixture_report() made. */
+  struct case_report report;
+  struct case_outcome outcome;
+  struct trial trials[FIXTURE_TRIALS_MAX];
+  struct flow_trial flow_trials[2 * FIXTURE_TRIALS_MAX];
+};
+
+/* On the heap, with a folder of its own; path is a database in it that does not exist yet. */
+struct fixture *fixture_new(void);
+/* Removes the folder with what is in it. */
+void fixture_free(struct fixture *fixture);
+/* Result of a case: the first two trials are warm-up, one is a gate time-out. Times differ between
+ * processes and trials, and are the same every time. */
+const struct case_report *fixture_report(struct fixture *fixture, uint32_t process, size_t index,
+                                         size_t trial_count);
+/* A whole run of that many processes; asserts that all is well. Returns nothing: the run is the
+ * latest. */
+void fixture_record_run(struct fixture *fixture, uint32_t processes);
+void fixture_set_fact(struct fixture *fixture, const char *name, const char *value);
+/* The first column of the first row of a query, as text, read by SQLite alone; caller frees. */
+char *fixture_query(const struct fixture *fixture, const char *sql);
+/* Runs SQL with a plain connection, on any file. */
+void fixture_execute(const char *path, const char *sql);
+
+#endif

@@ -1,0 +1,355 @@
+#include "tests/runner/record/fixture.h"
+
+#include "engine/statistics.h"
+#include "runner/record/database.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state) {
+  *state = fixture_new();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture_free(*state);
+  return 0;
+}
+
+static void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
+  char *value = fixture_query(fixture, sql);
+  if (strcmp(value, expected) != 0)
+    fail_msg("%s\n  gives %s, not %s", sql, value, expected);
+  free(value);
+}
+
+static void assert_ok(enum status status, const struct error *err) {
+  if (status != STATUS_OK)
+    fail_msg("%s", err->message);
+}
+
+static void a_run_is_there_whole(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 2);
+  assert_query(fixture,
+               "select count(*) from v_run where status = 'done' and cases = 5 and "
+               "skipped = 1 and ok = 8 and not_ok = 0 and checks_failed = 1 and "
+               "simulated = 1 and driver_version = '580.159.04' and tag = 'nightly'",
+               "1");
+  assert_query(fixture, "select count(*) from v_case", "9");
+  assert_query(fixture, "select count(*) from v_trial", "400");
+  assert_query(fixture, "select seed from run", "18446744073709551615");
+  assert_query(fixture,
+               "select count(*) from v_case where status = 'skipped' and process is null "
+               "and reason = 'GPU 0 has no managed memory' and median_ns is null",
+               "1");
+  assert_query(fixture,
+               "select group_concat(direction, ' ') from (select direction from v_case "
+               "where process = 0 order by position)",
+               "host_to_device both host_to_host");
+  assert_query(fixture, "select state || value from environment_fact where name = 'microcode'",
+               "deniednot readable");
+  assert_query(fixture, "select count(*) from link where bytes_per_second = 478000000000", "2");
+  assert_query(fixture, "pragma integrity_check", "ok");
+  assert_query(fixture, "select count(*) from pragma_foreign_key_check", "0");
+}
+
+static void summaries_follow_from_the_trials(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 3);
+  /* Median and minimum recomputed in SQL, over the measured trials that are ok. */
+  assert_query(fixture,
+               "with t as (select case_run, ns, row_number() over w as i, "
+               "    count(*) over (partition by case_run) as n "
+               "  from v_trial where phase = 'measure' and status = 'ok' "
+               "  window w as (partition by case_run order by ns)), "
+               "m as (select case_run, avg(ns) as median, count(*) as used, max(n) as n "
+               "  from t where 2 * i between n and n + 2 group by case_run) "
+               "select count(*) from v_case c join m on m.case_run = c.case_run "
+               "where c.n = 47 and m.n = 47 and abs(m.median - c.median_ns) < 1e-6 * m.median",
+               "12");
+  assert_query(fixture,
+               "select count(*) from v_case c where abs(gbps * median_ns - payload_bytes) < 1e-3 "
+               "and gbps_p5 < gbps and gbps < gbps_p95 and gbps_low < gbps and gbps < gbps_high",
+               "9");
+  assert_query(fixture,
+               "select count(*) from v_case where kind = 'chase' and gbps is null and "
+               "abs(ns_per_hop - median_ns / 1000) < 1e-6 and source_place = 'numa' and "
+               "target_place = 'gpu'",
+               "3");
+  assert_query(fixture,
+               "select count(*) from v_case where case_name like 'h2d%' and "
+               "abs(percent_of_peak - 100 * gbps / 63.015384615) < 1e-9",
+               "3");
+  /* The process whose median is in the middle is the run's. */
+  assert_query(fixture,
+               "select count(*) from v_run_case r where processes = 3 and n = 141 and "
+               "median_ns = (select c.median_ns from v_case c where c.case_key = "
+               "r.case_key order by c.median_ns limit 1 offset 1)",
+               "4");
+}
+
+static void flows_have_their_own_times(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
+  assert_query(fixture,
+               "select a.median_ns - b.median_ns from v_flow a join v_flow b on "
+               "a.case_run = b.case_run and a.flow = 0 and b.flow = 1",
+               "250.0");
+  assert_query(fixture,
+               "select count(*) from v_flow f join v_case c on c.case_run = f.case_run "
+               "where c.flows = 1 and f.median_ns = c.median_ns",
+               "2");
+  assert_query(fixture, "select count(*) from flow_trial", "100");
+}
+
+static void telemetry_stands_beside_the_case(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  assert_query(fixture,
+               "select count(*) from v_case where gpu = 1 and sm_clock_mhz = 1980.0 and "
+               "power_w = 350.0 and temperature_c = 45.0",
+               "1");
+  assert_query(fixture, "select count(*) from telemetry where memory_clock_khz is null", "4");
+  assert_query(fixture,
+               "select count(*) from v_case where direction = 'host_to_host' and "
+               "sm_clock_mhz is null",
+               "1");
+}
+
+static void what_is_the_same_is_stored_once(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
+  fixture_record_run(fixture, 1);
+  assert_query(fixture, "select count(*) from environment", "1");
+  fixture_set_fact(fixture, "driver_version", "590.1.2");
+  fixture->scenario.name = "other";
+  fixture_record_run(fixture, 1);
+  assert_query(fixture, "select count(*) from environment", "2");
+  assert_query(fixture, "select count(*) from scenario", "2");
+  assert_query(fixture, "select count(*) from bench_case", "5");
+  assert_query(fixture, "select count(*) from v_driver where case_name like 'h2d%'", "2");
+  assert_query(fixture,
+               "select runs || ' ' || processes from v_driver where case_name like 'h2d%' "
+               "and driver_version = '580.159.04'",
+               "2 2");
+}
+
+static void keys_do_not_change(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  /* A key that moves would break every merge with an older database. This one was computed
+   * apart: the netstrings of name, description, text and resolved text, through XXH3-128. */
+  assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
+}
+
+static void trouble_is_recorded(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  const struct case_report *report = fixture_report(fixture, 0, 0, 0);
+  assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_INVALID);
+  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  assert_ok(record_process_started(record, 0, 2, &err), &err);
+  fixture->outcome.status = CASE_CRASHED;
+  (void)snprintf(fixture->outcome.reason, sizeof fixture->outcome.reason, "killed by signal 9");
+  assert_ok(record_case(record, &fixture->plan, report, &err), &err);
+  assert_ok(record_end_run(record, "interrupted", "Ctrl-C", &err), &err);
+  record_close(record);
+  assert_query(fixture,
+               "select status || reason || n || ifnull(median_ns, '-') from v_case where "
+               "process = 0",
+               "crashedkilled by signal 90-");
+  assert_query(fixture, "select workers || ' ' || pid from process", "2 2");
+  assert_query(fixture, "select status || reason from v_run", "interruptedCtrl-C");
+}
+
+static void a_run_is_resumed(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct resumed_run resumed = {0};
+  struct error err = {0};
+  fixture->info.only = "h*";
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
+  char uuid[33];
+  (void)snprintf(uuid, sizeof uuid, "%s", record_run_uuid(record));
+  assert_int_equal(strlen(uuid), 32);
+  assert_int_equal(uuid[12], '7');
+  record_close(record); /* as if killed: the run is still "running" */
+
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_resume_find(record, uuid, &resumed, &err), &err);
+  assert_string_equal(resumed.uuid, uuid);
+  assert_string_equal(resumed.only, "h*");
+  assert_string_equal(resumed.scenario_text, fixture->scenario.resolved);
+
+  fixture_set_fact(fixture, "driver_version", "590.1.2");
+  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "driver_version was 580.159.04 and is now 590.1.2"));
+  fixture_set_fact(fixture, "driver_version", "580.159.04");
+  const char *name = fixture->cases[3].bench.name;
+  fixture->cases[3].bench.name = "host/other";
+  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "host/other is new"));
+  fixture->cases[3].bench.name = name;
+
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  assert_string_equal(record_run_uuid(record), uuid);
+  assert_true(record_has_case(record, 0, fixture->cases[0].bench.key));
+  assert_false(record_has_case(record, 1, fixture->cases[0].bench.key));
+  assert_false(record_has_case(record, 0, fixture->cases[1].bench.key));
+  assert_true(record_has_case(record, 1, fixture->cases[FIXTURE_SKIPPED].bench.key));
+  assert_ok(record_process_started(record, 0, 2, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
+  /* The same case twice is refused, and leaves nothing behind. */
+  assert_int_not_equal(record_case(record, &fixture->plan, &fixture->report, &err), STATUS_OK);
+  assert_non_null(strstr(err.message, "1 cases were recorded and are kept"));
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  assert_int_equal(record_resume_find(record, "latest", &resumed, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "complete"));
+  resumed_run_fini(&resumed);
+  record_close(record);
+  assert_query(fixture, "select ok || ' ' || status from v_run", "2 done");
+  assert_query(fixture, "select count(*) from trial", "20");
+}
+
+/* In a child that may write no more than so many bytes to a file. */
+static void a_full_disk_keeps_what_was_recorded(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1); /* the schema is there */
+  pid_t child = fork();
+  if (child == 0) {
+    struct rlimit limit = {400 << 10, 400 << 10};
+    struct record *record = NULL;
+    struct error err = {0};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)setrlimit(RLIMIT_FSIZE, &limit);
+    if (record_open(fixture->path, &record, &err) != STATUS_OK ||
+        record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err) !=
+            STATUS_OK)
+      _exit(1);
+    enum status status = STATUS_OK;
+    for (uint32_t process = 0; process < 40 && status == STATUS_OK; process++) {
+      status = record_process_started(record, process, 1, &err);
+      if (status == STATUS_OK)
+        status = record_case(record, &fixture->plan,
+                             fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err);
+    }
+    bool clear = status == STATUS_IO && strstr(err.message, fixture->path) != NULL &&
+                 strstr(err.message, "no room for more") != NULL &&
+                 strstr(err.message, record_run_uuid(record)) != NULL;
+    if (!clear)
+      fprintf(stderr, "%s: %s\n", status_text(status), err.message);
+    record_close(record);
+    _exit(clear ? 0 : 2);
+  }
+  int result = 0;
+  assert_int_equal(waitpid(child, &result, 0), child);
+  assert_int_equal(result, 0);
+  assert_query(fixture, "pragma integrity_check", "ok");
+  assert_query(fixture, "select count(*) > 1 from v_case where run = 2 and status = 'ok'", "1");
+  assert_query(fixture,
+               "select count(*) from (select count(*) as n from trial t join case_run c on "
+               "c.id = t.case_run where c.run = 2 group by t.case_run) where n <> 4096",
+               "0");
+}
+
+static void a_killed_writer_leaves_whole_cases(void **state) {
+  struct fixture *fixture = *state;
+  int ready[2];
+  assert_int_equal(pipe(ready), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    struct record *record = NULL;
+    struct error err = {0};
+    bool ok = record_open(fixture->path, &record, &err) == STATUS_OK &&
+              record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0,
+                               &err) == STATUS_OK;
+    for (uint32_t process = 0; ok; process++) {
+      ok =
+          record_process_started(record, process, 1, &err) == STATUS_OK &&
+          record_case(record, &fixture->plan,
+                      fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err) == STATUS_OK &&
+          write(ready[1], "x", 1) == 1;
+    }
+    _exit(1);
+  }
+  char byte;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+  (void)usleep(3000); /* into the next case */
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  (void)close(ready[0]);
+  (void)close(ready[1]);
+
+  /* A reader plays the journal back. */
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  database_close(database);
+  assert_query(fixture, "pragma integrity_check", "ok");
+  assert_query(fixture, "select count(*) >= 3 from v_case where process is not null", "1");
+  assert_query(fixture,
+               "select count(*) from (select count(*) as n from trial group by case_run) "
+               "where n <> 4096",
+               "0");
+}
+
+static void two_writers_take_turns(void **state) {
+  struct fixture *fixture = *state;
+  pid_t children[2];
+  for (int i = 0; i < 2; i++) {
+    children[i] = fork();
+    if (children[i] == 0) {
+      fixture_record_run(fixture, 5);
+      _exit(0);
+    }
+  }
+  for (int i = 0; i < 2; i++) {
+    int result = 0;
+    assert_int_equal(waitpid(children[i], &result, 0), children[i]);
+    assert_int_equal(result, 0);
+  }
+  assert_query(fixture, "select count(*) from v_run where ok = 20 and status = 'done'", "2");
+  assert_query(fixture, "select count(*) from environment", "1");
+  assert_query(fixture, "pragma integrity_check", "ok");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_run_is_there_whole, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(summaries_follow_from_the_trials, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(flows_have_their_own_times, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(telemetry_stands_beside_the_case, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_is_the_same_is_stored_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(trouble_is_recorded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_run_is_resumed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_full_disk_keeps_what_was_recorded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_killed_writer_leaves_whole_cases, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(two_writers_take_turns, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
