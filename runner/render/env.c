@@ -138,8 +138,10 @@ static void print_head(const struct printer *printer) {
   say(printer, 0, line);
   const char *driver = fact_or(machine, "driver_version", NULL);
   if (driver != NULL) {
-    (void)snprintf(line, sizeof line, "NVIDIA driver %s (%s kernel module), CUDA %s", driver,
-                   fact_or(machine, "kernel_module", "unknown"),
+    const char *module = fact_or(machine, "kernel_module", NULL);
+    (void)snprintf(line, sizeof line, "NVIDIA driver %s%s%s%s, CUDA %s", driver,
+                   module != NULL ? " (" : "", module != NULL ? module : "",
+                   module != NULL ? " kernel module)" : "",
                    fact_or(machine, "cuda_driver_version", "?"));
     say(printer, 0, line);
   }
