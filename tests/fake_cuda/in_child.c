@@ -5,43 +5,51 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void set_up(const char *machine, const char *faults) {
+/* A file with that text; its name into `name`. */
+static bool write_faults(const char *text, char name[]) {
+  int file = mkstemp(name);
+  if (file < 0) {
+    return false;
+  }
+  bool written = write(file, text, strlen(text)) == (ssize_t)strlen(text);
+  return close(file) == 0 && written;
+}
+
+static void run_in_child(child_test test, const char *machine, const char *faults_file, bool load) {
+  static struct cuda_driver driver;
+  struct error error = {0};
   char path[4096];
   (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
   CHECK(setenv("HAUL_FAKE_MACHINE", path, 1) == 0);
-  CHECK(unsetenv("HAUL_FAKE_FAULTS") == 0);
-  if (faults != NULL) {
-    char name[] = "/tmp/haul-faults-XXXXXX";
-    int file = mkstemp(name);
-    CHECK(file >= 0 && write(file, faults, strlen(faults)) == (ssize_t)strlen(faults));
-    CHECK(close(file) == 0);
-    CHECK(setenv("HAUL_FAKE_FAULTS", name, 1) == 0);
+  CHECK(faults_file != NULL ? setenv("HAUL_FAKE_FAULTS", faults_file, 1) == 0
+                            : unsetenv("HAUL_FAKE_FAULTS") == 0);
+  if (load && cuda_driver_load(&driver, &error) != STATUS_OK) {
+    (void)fprintf(stderr, "%s\n", error.message);
+    CHECK(!"the driver is loaded");
   }
+  CHECK(!load || driver.simulated);
+  test(load ? &driver : NULL);
 }
 
 static int run(child_test test, const char *machine, const char *faults, bool load) {
+  char name[] = "/tmp/haul-faults-XXXXXX";
+  int status = -1;
   (void)fflush(NULL);
-  pid_t child = fork();
-  if (child < 0) {
+  if (faults != NULL && !write_faults(faults, name)) {
     return -1;
   }
+  pid_t child = fork();
   if (child == 0) {
-    static struct cuda_driver driver;
-    struct error error = {0};
-    set_up(machine, faults);
-    if (load && cuda_driver_load(&driver, &error) != STATUS_OK) {
-      (void)fprintf(stderr, "%s\n", error.message);
-      _Exit(1);
-    }
-    CHECK(!load || driver.simulated);
-    if (faults != NULL && load) { /* it has been read */
-      (void)unlink(getenv("HAUL_FAKE_FAULTS"));
-    }
-    test(load ? &driver : NULL);
+    run_in_child(test, machine, faults != NULL ? name : NULL, load);
     exit(0);
   }
-  int status = -1;
-  return waitpid(child, &status, 0) == child ? status : -1;
+  if (child > 0 && waitpid(child, &status, 0) != child) {
+    status = -1;
+  }
+  if (faults != NULL) {
+    (void)unlink(name);
+  }
+  return status;
 }
 
 int in_child(child_test test, const char *machine, const char *faults) {

@@ -1,0 +1,151 @@
+/* The kernels' C references, through launches. */
+#include "tests/fake_cuda/in_child.h"
+
+#include "kernels/kernels.h"
+#include "kernels/pattern.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+#define RUN(test) assert_int_equal(in_child(test, "h100x8-nvlink.toml", NULL), 0)
+
+enum { SIZE = 100003, SEED = 42 };
+
+static CUresult launch(const struct cuda_driver *driver, const char *name, CUstream stream,
+                       void *arguments) {
+  void *parameters[] = {arguments};
+  return driver->cuLaunchKernel(find_kernel(driver, name), 4, 1, 1, 256, 1, 1, 0, stream,
+                                parameters, NULL);
+}
+
+static void every_kernel_is_there(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  for (int i = 0; i < (int)kernel_word_count; i++) {
+    CHECK(find_kernel(driver, kernel_text((enum kernel)i)) != NULL);
+  }
+  CUmodule module;
+  CUfunction function;
+  CHECK_OK(driver->cuModuleLoadData(&module, "any image"));
+  CHECK_RESULT_IS(CUDA_ERROR_NOT_FOUND, driver->cuModuleGetFunction(&function, module, "haul"));
+  CHECK_OK(driver->cuModuleUnload(module));
+}
+
+static void test_every_kernel_is_there(void **state) {
+  (void)state;
+  RUN(every_kernel_is_there);
+}
+
+static struct pattern_compare_result compare(const struct cuda_driver *driver, CUstream stream,
+                                             CUdeviceptr address) {
+  struct pattern_compare_result *result = (void *)new_pinned(driver, sizeof *result);
+  *result = (struct pattern_compare_result){UINT64_MAX, 0};
+  struct pattern_compare_arguments arguments = {address, SIZE, SEED, (uint64_t)(uintptr_t)result};
+  CHECK_OK(launch(driver, "haul_pattern_compare", stream, &arguments));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  return *result;
+}
+
+static void patterns_are_compared(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  CUdeviceptr device = new_memory(driver, SIZE);
+  unsigned char *host = new_pinned(driver, SIZE);
+  struct pattern_fill_arguments fill = {device, SIZE, SEED, 0, 0};
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  memset(&fill, 0xff, sizeof fill); /* arguments are taken at the launch */
+  CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
+  struct pattern_compare_result result = compare(driver, stream, device);
+  CHECK(result.first_offset == UINT64_MAX && result.bad_bytes == 0);
+  for (uint64_t i = 0; i < SIZE; i++) {
+    CHECK(host[i] == pattern_byte(SEED, i));
+  }
+  CHECK_OK(driver->cuMemsetD8Async(device + 77, (unsigned char)~host[77], 1, stream));
+  CHECK_OK(driver->cuMemsetD8Async(device + SIZE - 1, (unsigned char)~host[SIZE - 1], 1, stream));
+  result = compare(driver, stream, device);
+  CHECK(result.first_offset == 77 && result.bad_bytes == 2);
+  fill = (struct pattern_fill_arguments){device, SIZE, SEED, 1, 0};
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  result = compare(driver, stream, device);
+  CHECK(result.first_offset == 0 && result.bad_bytes == SIZE);
+}
+
+static void test_patterns_are_compared(void **state) {
+  (void)state;
+  RUN(patterns_are_compared);
+}
+
+/* A kernel that touches another GPU's memory needs peer access; without it the context is lost, and
+ * the other GPU's is not. */
+static void peers_must_be_enabled(const struct cuda_driver *driver) {
+  CUcontext second = use_gpu(driver, 1);
+  CUdeviceptr there = new_memory(driver, SIZE);
+  CUcontext first = use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  struct pattern_fill_arguments fill = {there, SIZE, SEED, 0, 0};
+  CHECK_OK(driver->cuCtxEnablePeerAccess(second, 0));
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK_OK(driver->cuCtxSetCurrent(second));
+  CUstream other = new_stream(driver);
+  CHECK(compare(driver, other, there).bad_bytes == 0);
+  CUdeviceptr here;
+  CHECK_OK(driver->cuCtxSetCurrent(first));
+  here = new_memory(driver, SIZE);
+  CHECK_OK(driver->cuCtxSetCurrent(second)); /* the second has no access to the first */
+  fill.address = here;
+  CHECK_OK(launch(driver, "haul_pattern_fill", other, &fill));
+  CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(other));
+  CUdeviceptr more;
+  CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuMemAlloc(&more, 16));
+  CHECK_OK(driver->cuCtxSetCurrent(first));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+}
+
+static void test_peers_must_be_enabled(void **state) {
+  (void)state;
+  RUN(peers_must_be_enabled);
+}
+
+static void pageable_memory_is_out_of_reach(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  unsigned char *host = calloc(1, SIZE);
+  struct pattern_fill_arguments fill = {(uint64_t)(uintptr_t)host, SIZE, SEED, 0, 0};
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuCtxSynchronize());
+  CHECK(host[0] == 0);
+  free(host);
+}
+
+static void pageable_memory_is_in_reach(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  unsigned char *host = calloc(1, SIZE);
+  struct pattern_fill_arguments fill = {(uint64_t)(uintptr_t)host, SIZE, SEED, 0, 0};
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  CHECK_OK(driver->cuCtxSynchronize());
+  CHECK(host[SIZE - 1] == pattern_byte(SEED, SIZE - 1));
+  free(host);
+}
+
+static void test_pageable_memory(void **state) {
+  (void)state;
+  RUN(pageable_memory_is_out_of_reach);
+  assert_int_equal(in_child(pageable_memory_is_in_reach, "gh200.toml", NULL), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_kernel_is_there),
+      cmocka_unit_test(test_patterns_are_compared),
+      cmocka_unit_test(test_peers_must_be_enabled),
+      cmocka_unit_test(test_pageable_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
