@@ -24,7 +24,10 @@ enum status telemetry_new(const struct machine *machine, struct telemetry **tele
   enum status status = nvml_load(&made->nvml, err);
   if (status != STATUS_OK) {
     free(made);
-    return error_set(err, STATUS_UNSUPPORTED, "%s", err == NULL ? "no NVML" : err->message);
+    if (err != NULL) {
+      err->status = STATUS_UNSUPPORTED; /* denied as well: there is nothing to sample */
+    }
+    return STATUS_UNSUPPORTED;
   }
   made->gpu_count = machine->gpu_count;
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
