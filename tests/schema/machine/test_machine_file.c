@@ -149,9 +149,8 @@ static void test_every_member_survives(void **state) {
 
 static void test_absent_numbers_are_unknown(void **state) {
   (void)state;
-  static const char TEXT[] =
-      "format = 1\n[machine]\ncuda_state = \"ok\"\n[[gpu]]\nname = \"x\"\n"
-      "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
+  static const char TEXT[] = "format = 1\n[machine]\ncuda_state = \"ok\"\n[[gpu]]\nname = \"x\"\n"
+                             "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
   struct machine *machine = new_machine();
   struct error err = {0};
   assert_int_equal(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, &err), STATUS_OK);
