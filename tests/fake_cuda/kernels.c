@@ -120,12 +120,111 @@ static void compare_run(struct kernel_launch *launch) {
   compare_range(bytes, compare.seed, offset, compare.size_bytes, result);
 }
 
+/* Which side crosses a link decides the time; both are checked. */
+static void copy_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_arguments, copy, launch);
+  *accesses =
+      (struct kernel_accesses){.count = 2,
+                               .items = {{copy.source, copy.size_bytes, copy.size_bytes, false},
+                                         {copy.target, copy.size_bytes, copy.size_bytes, true}}};
+}
+
+static void copy_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_arguments, copy, launch);
+  const unsigned char *source = kernel_memory(launch, copy.source, copy.size_bytes);
+  unsigned char *target = kernel_memory(launch, copy.target, copy.size_bytes);
+  if (source != NULL && target != NULL) {
+    memmove(target, source, copy.size_bytes);
+  }
+}
+
+/* Times of one dependent load; the first three measured on 4 x H200, the others typical. */
+static const double HOST_HOP_NS = 1190;
+static const double PEER_HOP_NS = 828;
+static const double L2_HOP_NS = 139;
+static const double DRAM_HOP_NS = 560;
+
+struct chase_walk {
+  uint64_t last, lowest, highest; /* addresses */
+};
+
+/* Follow the chain. false: it leaves its allocation. */
+static bool walk(const struct chase_arguments *chase, struct chase_walk *walk) {
+  struct memory_place place;
+  if (!memory_locate(chase->start, sizeof(uint64_t), &place) || place.allocation == NULL) {
+    return false;
+  }
+  const struct allocation *allocation = place.allocation;
+  *walk = (struct chase_walk){chase->start, chase->start, chase->start};
+  for (uint64_t hop = 0; hop < chase->hops; hop++) {
+    uint64_t offset = walk->last - allocation->base;
+    if (offset > allocation->size_bytes - sizeof(uint64_t)) {
+      return false;
+    }
+    memcpy(&walk->last, allocation->data + offset, sizeof walk->last);
+    walk->lowest = walk->last < walk->lowest ? walk->last : walk->lowest;
+    walk->highest = walk->last > walk->highest ? walk->last : walk->highest;
+  }
+  return true;
+}
+
+static double hop_ns(const struct kernel_launch *launch, const struct chase_walk *chase) {
+  struct memory_place place;
+  (void)memory_locate(chase->lowest, sizeof(uint64_t), &place);
+  const struct gpu *gpu = &streams_links()->config->machine.gpus[launch->context->gpu];
+  if (place.place == PLACE_HOST) {
+    return HOST_HOP_NS;
+  }
+  if (place.place != launch->context->gpu) {
+    return PEER_HOP_NS;
+  }
+  return chase->highest - chase->lowest < gpu->l2_bytes ? L2_HOP_NS : DRAM_HOP_NS;
+}
+
+static void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(chase_arguments, chase, launch);
+  struct chase_walk walked;
+  *accesses =
+      (struct kernel_accesses){.count = 2,
+                               .items = {{chase.start, sizeof(uint64_t), 0, false},
+                                         {chase.result, sizeof(struct chase_result), 0, true}}};
+  if (walk(&chase, &walked)) {
+    accesses->extra_ns = (double)chase.hops * hop_ns(launch, &walked);
+  }
+}
+
+static void chase_run(struct kernel_launch *launch) {
+  ARGUMENTS(chase_arguments, chase, launch);
+  struct chase_walk walked;
+  struct chase_result *result = kernel_memory(launch, chase.result, sizeof *result);
+  if (result == NULL || kernel_memory(launch, chase.start, sizeof(uint64_t)) == NULL) {
+    return;
+  }
+  if (!walk(&chase, &walked)) {
+    launch->illegal = true;
+    return;
+  }
+  const struct gpu *gpu = &streams_links()->config->machine.gpus[launch->context->gpu];
+  double elapsed_ns = (double)chase.hops * hop_ns(launch, &walked);
+  *result =
+      (struct chase_result){.last = walked.last,
+                            .elapsed_ns = (uint64_t)elapsed_ns,
+                            .cycles = (uint64_t)(elapsed_ns * (double)gpu->sm_clock_max_khz / 1e6)};
+}
+
 /* One row a kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
 static const struct fake_kernel kernels[] = {
     {KERNEL_GATE, sizeof(struct gate_arguments), gate_accesses, gate_run, gate_poll},
     {KERNEL_PATTERN_FILL, sizeof(struct pattern_fill_arguments), fill_accesses, fill_run, NULL},
     {KERNEL_PATTERN_COMPARE, sizeof(struct pattern_compare_arguments), compare_accesses,
      compare_run, NULL},
+    {KERNEL_COPY_1, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_2, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_4, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_8, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_16, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_BULK, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_CHASE, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL},
 };
 
 const struct fake_kernel *kernel_find(const char *name) {

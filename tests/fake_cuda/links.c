@@ -98,10 +98,10 @@ static void use(struct work *work, uint32_t resource, uint64_t bytes) {
   }
 }
 
-/* This part of the work goes no faster than `speed`, whatever else is idle. */
-static void limit(struct work *work, double speed) {
-  if (speed > 0 && (work->limit <= 0 || speed < work->limit)) {
-    work->limit = speed;
+/* These bytes go no faster than `speed`, whatever else is idle. */
+static void limit(struct work *work, uint64_t bytes, double speed) {
+  if (speed > 0) {
+    work->least_ns = fmax(work->least_ns, (double)bytes / speed * 1e9);
   }
 }
 
@@ -126,7 +126,7 @@ static void add_peer(const struct links *links, struct work *work,
   }
   use(work, pair, transfer->bytes);
   if (transfer->by_kernel) {
-    limit(work, capacity(links, pair) * links->config->sm_factor);
+    limit(work, transfer->bytes, capacity(links, pair) * links->config->sm_factor);
   }
 }
 
@@ -137,7 +137,8 @@ static void add_staged(const struct links *links, struct work *work,
   use(work, up, transfer->bytes);
   use(work, down, transfer->bytes);
   double slower = fmin(capacity(links, up), capacity(links, down));
-  limit(work, choose(links->config->speeds[SPEED_STAGED], slower * STAGED_SHARE, 0));
+  limit(work, transfer->bytes,
+        choose(links->config->speeds[SPEED_STAGED], slower * STAGED_SHARE, 0));
 }
 
 static void add_host(const struct links *links, struct work *work,
@@ -147,11 +148,11 @@ static void add_host(const struct links *links, struct work *work,
       to_gpu ? gpu_resource(transfer->to, GPU_DOWN) : gpu_resource(transfer->from, GPU_UP);
   use(work, link, transfer->bytes);
   if (transfer->pageable) {
-    limit(work,
+    limit(work, transfer->bytes,
           links->config->speeds[to_gpu ? SPEED_PAGEABLE_TO_DEVICE : SPEED_DEVICE_TO_PAGEABLE]);
   }
   if (transfer->by_kernel) {
-    limit(work, capacity(links, link) * links->config->sm_factor);
+    limit(work, transfer->bytes, capacity(links, link) * links->config->sm_factor);
   }
 }
 
@@ -164,7 +165,7 @@ void links_add_transfer(const struct links *links, struct work *work,
     links_add_memory(links, work, transfer->to, transfer->bytes);
   }
   if (transfer->from == PLACE_HOST && transfer->to == PLACE_HOST) {
-    limit(work, links->config->speeds[SPEED_HOST_TO_HOST]);
+    limit(work, transfer->bytes, links->config->speeds[SPEED_HOST_TO_HOST]);
   } else if (transfer->from == PLACE_HOST || transfer->to == PLACE_HOST) {
     add_host(links, work, transfer);
   } else if (transfer->from != transfer->to) {
@@ -213,8 +214,8 @@ static double tightest(const struct links *links, const struct work *const *work
     if (rates[i] >= 0) {
       continue;
     }
-    if (work[i]->limit > 0 && work[i]->limit < lowest) {
-      lowest = work[i]->limit;
+    if (work[i]->least_ns > 0 && work[i]->bytes / work[i]->least_ns * 1e9 < lowest) {
+      lowest = work[i]->bytes / work[i]->least_ns * 1e9;
       *own = (long)i;
     }
     for (uint32_t u = 0; u < work[i]->use_count; u++) {

@@ -24,8 +24,8 @@ struct work_use {
 /* What an operation takes: first latency_ns, then all uses in proportion to each other. */
 struct work {
   double latency_ns;
-  double bytes; /* its own size: the unit of `limit` and of its rate */
-  double limit; /* bytes per second of this operation alone; 0 = none */
+  double bytes;    /* its own size: the unit of its rate */
+  double least_ns; /* the time its bytes take when nothing else runs; 0 = no limit of its own */
   uint32_t use_count;
   struct work_use uses[WORK_USES_MAX];
 };

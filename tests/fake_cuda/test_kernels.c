@@ -140,12 +140,109 @@ static void test_pageable_memory(void **state) {
   assert_int_equal(in_child(pageable_memory_is_in_reach, "gh200.toml", NULL), 0);
 }
 
+static double gbps(const struct cuda_driver *driver, CUstream stream, CUdeviceptr target,
+                   CUdeviceptr source, size_t size_bytes) {
+  struct copy_arguments copy = {target, source, size_bytes};
+  CUevent start = record(driver, stream);
+  CHECK_OK(launch(driver, "haul_copy_16", stream, &copy));
+  CUevent end = record(driver, stream);
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  return (double)size_bytes / elapsed_ns(driver, start, end);
+}
+
+static void copies_cross_links(const struct cuda_driver *driver) {
+  size_t size = (size_t)16 << 20;
+  CUcontext second = use_gpu(driver, 1);
+  CUdeviceptr there = new_memory(driver, size);
+  (void)use_gpu(driver, 0);
+  CHECK_OK(driver->cuCtxEnablePeerAccess(second, 0));
+  CUstream stream = new_stream(driver);
+  CUdeviceptr here = new_memory(driver, size);
+  unsigned char *host = new_pinned(driver, size);
+  for (size_t i = 0; i < size; i++) {
+    host[i] = (unsigned char)(i * 31 >> 7);
+  }
+  double down = gbps(driver, stream, here, (CUdeviceptr)(uintptr_t)host, size);
+  double out = gbps(driver, stream, there, here, size);
+  double in = gbps(driver, stream, here, there, size);
+  memset(host, 0, size / 2);
+  double up = gbps(driver, stream, (CUdeviceptr)(uintptr_t)host, here, size / 2);
+  CHECK(down > 50 && down < 53 && up > 50 && up < 53);
+  CHECK(out > 340 && out < 380 && in > 340 && in < 380);
+  for (size_t i = 0; i < size; i++) {
+    CHECK(host[i] == (unsigned char)(i * 31 >> 7));
+  }
+}
+
+static void test_copies_cross_links(void **state) {
+  (void)state;
+  RUN(copies_cross_links);
+}
+
+static double hop_ns(const struct cuda_driver *driver, CUstream stream, CUdeviceptr memory,
+                     size_t stride, size_t count) {
+  unsigned char *chain = new_pinned(driver, stride * count);
+  struct chase_result *result = (void *)new_pinned(driver, sizeof *result);
+  for (size_t i = 0; i < count; i++) {
+    uint64_t next = memory + (i + 1) % count * stride;
+    memcpy(chain + i * stride, &next, sizeof next);
+  }
+  CHECK_OK(driver->cuMemcpyAsync(memory, (CUdeviceptr)(uintptr_t)chain, stride * count, stream));
+  struct chase_arguments chase = {memory, (uint64_t)(uintptr_t)result, 3 * count + 1};
+  CHECK_OK(launch(driver, "haul_chase", stream, &chase));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK(result->last == memory + stride && result->cycles > result->elapsed_ns);
+  CHECK_OK(driver->cuMemFreeHost(chain));
+  return (double)result->elapsed_ns / (double)chase.hops;
+}
+
+static void chases_follow_their_chain(const struct cuda_driver *driver) {
+  CUcontext second = use_gpu(driver, 1);
+  CUdeviceptr there = new_memory(driver, 1 << 20);
+  (void)use_gpu(driver, 0);
+  CHECK_OK(driver->cuCtxEnablePeerAccess(second, 0));
+  CUstream stream = new_stream(driver);
+  size_t large = (size_t)96 << 20;
+  CUdeviceptr here = new_memory(driver, large);
+  double cached = hop_ns(driver, stream, here, 256, 4096);
+  double uncached = hop_ns(driver, stream, here, large / 64, 64);
+  double peer = hop_ns(driver, stream, there, 256, 4096);
+  double host =
+      hop_ns(driver, stream, (CUdeviceptr)(uintptr_t)new_pinned(driver, 1 << 20), 256, 4096);
+  CHECK(cached < uncached && uncached < peer && peer < host && host < 2000);
+}
+
+static void test_chases_follow_their_chain(void **state) {
+  (void)state;
+  RUN(chases_follow_their_chain);
+}
+
+static void broken_chain(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  CUdeviceptr here = new_memory(driver, 4096);
+  uint64_t *host = (void *)new_pinned(driver, 4096);
+  host[0] = here + 4090; /* its last bytes are outside */
+  CHECK_OK(driver->cuMemcpyHtoDAsync(here, host, 8, stream));
+  struct chase_arguments chase = {here, (uint64_t)(uintptr_t)&host[8], 5};
+  CHECK_OK(launch(driver, "haul_chase", stream, &chase));
+  CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
+}
+
+static void test_broken_chains_are_illegal(void **state) {
+  (void)state;
+  RUN(broken_chain);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_kernel_is_there),
       cmocka_unit_test(test_patterns_are_compared),
       cmocka_unit_test(test_peers_must_be_enabled),
       cmocka_unit_test(test_pageable_memory),
+      cmocka_unit_test(test_copies_cross_links),
+      cmocka_unit_test(test_chases_follow_their_chain),
+      cmocka_unit_test(test_broken_chains_are_illegal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
