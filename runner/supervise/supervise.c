@@ -185,7 +185,8 @@ static void dismiss_worker(struct supervisor *supervisor) {
 /* A worker ended outside a case: start-up, or between two cases. */
 static enum status lose_worker(struct supervisor *supervisor, const char *reason,
                                struct error *err) {
-  snprintf(supervisor->lost_reason, sizeof supervisor->lost_reason, "%s", reason);
+  (void)snprintf(supervisor->lost_reason, sizeof supervisor->lost_reason, "%.*s",
+                 (int)sizeof supervisor->lost_reason - 1, reason);
   if (++supervisor->lost >= STARTS_MAX) {
     return error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
                      supervisor->lost, supervisor->lost_reason);
