@@ -361,8 +361,8 @@ static enum status read_file(const char *path, char **text, size_t *length, stru
 
 enum status fake_table_load(const char *path, bool alone, struct fake_config *config,
                             struct error *err) {
-  char *text;
-  size_t length;
+  char *text = NULL;
+  size_t length = 0;
   enum status status = read_file(path, &text, &length, err);
   if (status != STATUS_OK) {
     return status;
