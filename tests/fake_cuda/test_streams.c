@@ -3,6 +3,7 @@
 
 #include "kernels/kernels.h"
 
+#include <pthread.h>
 #include <time.h>
 
 // clang-format off
@@ -202,11 +203,14 @@ static void polling_ends(const struct cuda_driver *driver) {
     polls++;
   }
   CHECK(polls > 0 && polls < 10 && host[SIZE - 1] == 9);
-  host[0] = 0;
-  CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
-  while (__atomic_load_n(host, __ATOMIC_ACQUIRE) == 0) {
+  uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
+  words[0] = 1;
+  words[1] = GATE_WAITING;
+  CHECK_OK(driver->cuMemsetD8Async(device, 9, SIZE, stream));
+  launch_gate(driver, stream, &words[0], &words[1], 0);
+  while (__atomic_load_n(&words[1], __ATOMIC_ACQUIRE) != GATE_OPENED) {
   }
-  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK_OK(driver->cuStreamQuery(stream));
 }
 
 static void test_polling_ends(void **state) {
@@ -257,6 +261,53 @@ static void test_the_real_clock_is_real(void **state) {
   assert_int_equal(in_child(the_real_clock_is_real, "h100x8-nvlink.toml", REAL_CLOCK), 0);
 }
 
+enum { THREADS = 4, ROUNDS = 50 };
+
+struct user {
+  pthread_t thread;
+  const struct cuda_driver *driver;
+  CUcontext context;
+  unsigned char value;
+};
+
+static void *use_stream(void *argument) {
+  struct user *user = argument;
+  const struct cuda_driver *driver = user->driver;
+  CHECK_OK(driver->cuCtxSetCurrent(user->context));
+  CUstream stream = new_stream(driver);
+  unsigned char *host = new_pinned(driver, 256);
+  for (int round = 0; round < ROUNDS; round++) {
+    CUdeviceptr device = new_memory(driver, 256);
+    unsigned char value = (unsigned char)(user->value + round);
+    CHECK_OK(driver->cuMemsetD8Async(device, value, 256, stream));
+    CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, 256, stream));
+    CHECK_OK(driver->cuStreamSynchronize(stream));
+    CHECK(host[0] == value && host[255] == value);
+    CHECK_OK(driver->cuMemFree(device));
+  }
+  CHECK_OK(driver->cuStreamDestroy(stream));
+  return NULL;
+}
+
+static void threads_share_the_driver(const struct cuda_driver *driver) {
+  struct user users[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    users[i] = (struct user){
+        .driver = driver, .context = use_gpu(driver, i / 2), .value = (unsigned char)(50 * i)};
+  }
+  for (int i = 0; i < THREADS; i++) {
+    CHECK(pthread_create(&users[i].thread, NULL, use_stream, &users[i]) == 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    CHECK(pthread_join(users[i].thread, NULL) == 0);
+  }
+}
+
+static void test_threads_share_the_driver(void **state) {
+  (void)state;
+  RUN(threads_share_the_driver);
+}
+
 static void CUDA_CB add_one(void *data) {
   (*(int *)data)++;
 }
@@ -296,11 +347,16 @@ static void test_graphs_repeat(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_copies_take_their_time), cmocka_unit_test(test_links_are_shared),
-      cmocka_unit_test(test_gates_time_out),         cmocka_unit_test(test_gpus_reach_each_other),
-      cmocka_unit_test(test_events_order_streams),   cmocka_unit_test(test_polling_ends),
-      cmocka_unit_test(test_legacy_stream_orders),   cmocka_unit_test(test_the_real_clock_is_real),
+      cmocka_unit_test(test_copies_take_their_time),
+      cmocka_unit_test(test_links_are_shared),
+      cmocka_unit_test(test_gates_time_out),
+      cmocka_unit_test(test_gpus_reach_each_other),
+      cmocka_unit_test(test_events_order_streams),
+      cmocka_unit_test(test_polling_ends),
+      cmocka_unit_test(test_legacy_stream_orders),
+      cmocka_unit_test(test_the_real_clock_is_real),
       cmocka_unit_test(test_graphs_repeat),
+      cmocka_unit_test(test_threads_share_the_driver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
