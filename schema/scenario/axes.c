@@ -29,8 +29,17 @@ static bool is_own(const char *key) {
   return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
 }
 
-/* A size of its own takes the place of the block's shape. */
+/* What a load or flow cannot take from its block: what it says itself, a shape where it has a size,
+ * and what its ends have no use for. */
 static bool hides(const struct slot *slot, const char *key) {
+  const bool from_gpu = entries_find(&slot->entries, "from.gpu") != NULL;
+  const bool to_gpu = entries_find(&slot->entries, "to.gpu") != NULL;
+  if (strcmp(key, "peer") == 0 && !(from_gpu && to_gpu)) {
+    return true;
+  }
+  if (strcmp(key, "initiator") == 0 && from_gpu != to_gpu) {
+    return true;
+  }
   return entries_find(&slot->entries, key) != NULL ||
          (strncmp(key, "shape.", 6) == 0 && entries_find(&slot->entries, "size") != NULL);
 }
@@ -90,6 +99,12 @@ static void make_base(struct reader *reader, const struct setting *defaults,
     flow->to = (struct endpoint_setting){0};
     if (hides(&block->slots[i], "shape.width")) {
       flow->shape = defaults->transfer.flow.shape;
+    }
+    if (hides(&block->slots[i], "peer")) {
+      flow->peer = defaults->transfer.flow.peer;
+    }
+    if (hides(&block->slots[i], "initiator")) {
+      flow->initiator = defaults->transfer.flow.initiator;
     }
     store_all_fixed(block, &block->slots[i].entries, i);
   }
@@ -156,6 +171,8 @@ static void find_axes(struct reader *reader, const struct entries *measure, stru
     }
   }
   block->made_values = arena_array(reader->arena, block->axis_count, sizeof *block->made_values);
+  block->base.axis_values = block->made_values;
+  block->base.axis_value_count = block->axis_count;
 }
 
 enum { NO_GROUP = -1 };

@@ -23,7 +23,9 @@ static void drop_unused(struct flow_setting *flow) {
   if (flow->method != METHOD_SM) {
     flow->kernel = (struct kernel_shape){.variant = KERNEL_AUTO};
   }
-  if (flow->method != METHOD_UM) {
+  if (flow->method == METHOD_UM) {
+    flow->shape = (struct copy_shape){0};
+  } else {
     flow->unified = (struct unified_shape){.mode = UNIFIED_DEMAND};
   }
 }

@@ -22,6 +22,7 @@ struct slot {
   enum section section;
   const char *label; /* "load.background"; NULL for slot 0 */
   const struct source *source;
+  const struct toml_node *node; /* the table as it stands in the file */
   struct toml_span header_span;
   struct entries entries;
   bool from_memory_given; /* else the default for method and place */

@@ -86,7 +86,11 @@ static void check_place(struct subject *subject, const struct end *end) {
     refuse(subject, end->memory, end->memory->key_span, "gpu or numa beside it",
            "%s: the place is missing", end->name);
   } else if (!end->known) {
-    refuse(subject, NULL, slot_of(subject)->header_span,
+    const struct toml_node *node = toml_get(slot_of(subject)->node, end->name);
+    if (node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) {
+      return; /* what stands there has been complained about */
+    }
+    refuse(subject, NULL, node == NULL ? slot_of(subject)->header_span : node->key_span,
            "{ gpu = ... } or { numa = ... }, with memory where it is not the default",
            "missing \"%s\" in %s", end->name, sections[slot_of(subject)->section].title);
   }

@@ -164,7 +164,8 @@ static void read_slot(struct loader *loader, const struct source *source,
                       const struct toml_node *node, enum section section, size_t number,
                       struct slot *slot) {
   struct arena *arena = loader->reader.arena;
-  *slot = (struct slot){.section = section, .source = source, .header_span = node->span};
+  *slot =
+      (struct slot){.section = section, .source = source, .node = node, .header_span = node->span};
   entries_read(&loader->reader, source, section, node, &slot->entries);
   if (section != SECTION_TRANSFER) {
     const struct entry *name = entries_find(&slot->entries, "name");

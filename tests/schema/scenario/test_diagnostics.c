@@ -1,0 +1,160 @@
+/* What complaints look like on the screen. */
+#include "support.h"
+
+static char *print(const struct diagnostics *diagnostics, bool colour) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  diagnostics_print(diagnostics, stream, colour);
+  assert_int_equal(fclose(stream), 0);
+  return text;
+}
+
+static void assert_printed(const char *scenario, const char *expected) {
+  struct diagnostics *diagnostics = must_refuse(scenario);
+  char *text = print(diagnostics, false);
+  assert_string_equal(text, expected);
+  free(text);
+  diagnostics_free(diagnostics);
+}
+
+static void a_complaint_shows_line_caret_and_help(void **state) {
+  (void)state;
+  assert_printed(HEAD BLOCK "sise = \"64KiB\"\nsize = 1\n",
+                 "t.toml:8:1: error: unknown key \"sise\" in [[transfer]]\n"
+                 "     8 | sise = \"64KiB\"\n"
+                 "       | ^~~~\n"
+                 "       = did you mean \"size\"?\n"
+                 "       = expected one of: trials, precision, max_time, min_trial, warmup, "
+                 "iterations, verify, host_cache, device_cache, name, method, from, to, direction, "
+                 "size, initiator, peer, pairs, concurrent, threads, kernel, shape, unified, zip, "
+                 "[[transfer.load]], [[transfer.flow]]\n");
+}
+
+static void carets_stand_under_the_mistake(void **state) {
+  (void)state;
+  /* A tab moves to a column of eight, a wide character takes two, a combining one none. */
+  assert_printed(HEAD BLOCK "size = 1\n\tverify = \"x\" # tab\n",
+                 "t.toml:9:11: error: verify: \"x\" cannot stand here\n"
+                 "     9 |         verify = \"x\" # tab\n"
+                 "       |                  ^~~\n"
+                 "       = expected \"off\", \"once\" or \"every\"\n");
+  assert_printed(HEAD BLOCK
+                 "size = 1\nverify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n",
+                 "t.toml:9:11: error: verify: \"\xe4\xb8\xad\xe6\x96\x87\" cannot stand here\n"
+                 "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
+                 "       |           ^~~~~~\n"
+                 "       = expected \"off\", \"once\" or \"every\"\n"
+                 "t.toml:9:17: error: verify: \"e\xcc\x81\" cannot stand here\n"
+                 "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
+                 "       |                   ^~~\n"
+                 "       = expected \"off\", \"once\" or \"every\"\n"
+                 "t.toml:9:23: error: verify: \"y\" cannot stand here\n"
+                 "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
+                 "       |                        ^~~\n"
+                 "       = expected \"off\", \"once\" or \"every\"\n");
+}
+
+static void nothing_reaches_the_terminal_unescaped(void **state) {
+  (void)state;
+  static const char text[] =
+      HEAD BLOCK "size = 1\nverify = \"\\u001b[31m\xc2\x9b\" # \xe2\x80\xae txet \xef\xbb\xbf\n";
+  struct diagnostics *diagnostics = must_refuse(text);
+  char *printed = print(diagnostics, false);
+  assert_null(strchr(printed, '\033'));
+  assert_null(strstr(printed, "\xc2\x9b"));
+  assert_null(strstr(printed, "\xe2\x80\xae"));
+  assert_non_null(strstr(printed, "verify: \"\\x1b[31m\\x9b\" cannot stand here"));
+  assert_non_null(strstr(printed, "\\u202e txet \\ufeff"));
+  free(printed);
+  diagnostics_free(diagnostics);
+}
+
+static void colour_is_optional(void **state) {
+  (void)state;
+  struct diagnostics *diagnostics = must_refuse(HEAD BLOCK "size = 0\n");
+  char *plain = print(diagnostics, false);
+  char *coloured = print(diagnostics, true);
+  assert_null(strchr(plain, '\033'));
+  assert_non_null(strstr(coloured, "\033[1;31merror:\033[0m"));
+  free(plain);
+  free(coloured);
+  diagnostics_free(diagnostics);
+}
+
+static void a_long_line_is_cut_around_the_mistake(void **state) {
+  (void)state;
+  enum { VALUES = 100000 };
+  char *text = malloc(VALUES * 3 + 1024);
+  assert_non_null(text);
+  char *end = stpcpy(text, HEAD BLOCK "size = [");
+  for (int i = 0; i < VALUES; i++) {
+    end = stpcpy(end, i == VALUES / 2 ? "0, " : "1, ");
+  }
+  (void)stpcpy(end, "]\n");
+  struct diagnostics *diagnostics = must_refuse(text);
+  assert_one(diagnostics, 8, 9 + VALUES / 2 * 3, "0 is out of range");
+  char *printed = print(diagnostics, false);
+  assert_true(strlen(printed) < 600);
+  char *line = strstr(printed, " | ...");
+  char *carets = strstr(printed, "\n       | ");
+  assert_non_null(line);
+  assert_non_null(carets);
+  const size_t column = (size_t)(strchr(carets, '^') - carets) - strlen("\n       | ");
+  assert_int_equal(line[strlen(" | ") + column], '0');
+  free(printed);
+  free(text);
+  diagnostics_free(diagnostics);
+}
+
+static void too_many_mistakes_are_counted(void **state) {
+  (void)state;
+  enum { MISTAKES = 5000 };
+  char *text = malloc(MISTAKES * 16 + 256);
+  assert_non_null(text);
+  char *end = stpcpy(text, HEAD);
+  for (int i = 0; i < MISTAKES; i++) {
+    end += sprintf(end, "xyzzy%d = 1\n", i);
+  }
+  (void)stpcpy(end, BLOCK "size = 1\n");
+  struct diagnostics *diagnostics = must_refuse(text);
+  const size_t count = diagnostics_count(diagnostics);
+  char expected[64];
+  (void)snprintf(expected, sizeof expected, "%zu more are not shown", MISTAKES - count + 1);
+  assert_true(count < 1000);
+  assert_non_null(strstr(diagnostics_at(diagnostics, count - 1)->error.message, expected));
+  assert_int_equal(diagnostics_at(diagnostics, 0)->error.position.line, 3);
+  free(text);
+  diagnostics_free(diagnostics);
+}
+
+static void several_scenarios_share_a_list(void **state) {
+  (void)state;
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct scenario *scenario = NULL;
+  static const char *const paths[] = {"z.toml", "a.toml"};
+  for (size_t i = 0; i < 2; i++) {
+    static const char text[] = HEAD BLOCK "size = 0\nx = 1\n";
+    assert_int_equal(scenario_parse(text, strlen(text), paths[i], NULL, 0, &scenario, diagnostics),
+                     STATUS_INVALID);
+  }
+  assert_int_equal(diagnostics_count(diagnostics), 4);
+  assert_string_equal(diagnostics_at(diagnostics, 0)->error.position.file, "z.toml");
+  assert_string_equal(diagnostics_at(diagnostics, 3)->error.position.file, "a.toml");
+  diagnostics_free(diagnostics);
+  diagnostics_free(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_complaint_shows_line_caret_and_help),
+      cmocka_unit_test(carets_stand_under_the_mistake),
+      cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
+      cmocka_unit_test(colour_is_optional),
+      cmocka_unit_test(a_long_line_is_cut_around_the_mistake),
+      cmocka_unit_test(too_many_mistakes_are_counted),
+      cmocka_unit_test(several_scenarios_share_a_list),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

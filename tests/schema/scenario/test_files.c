@@ -1,0 +1,197 @@
+/* Files, includes, and files that are no scenario. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state) {
+  (void)state;
+  (void)snprintf(folder, sizeof folder, "%s", "/tmp/haul-test-XXXXXX");
+  return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static const char *path_of(const char *name) {
+  static char path[256];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static void put(const char *name, const char *text) {
+  FILE *stream = fopen(path_of(name), "w");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(text, 1, strlen(text), stream), strlen(text));
+  assert_int_equal(fclose(stream), 0);
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  static const char *const names[] = {"a.toml",   "b.toml",     "c.toml",      "main.toml",
+                                      "big.toml", "sub/x.toml", "secret.toml", "sub"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (remove(path_of(names[i])) != 0 && errno != ENOENT) {
+      return -1;
+    }
+  }
+  return rmdir(folder);
+}
+
+static struct scenario *must_load(const char *name) {
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct scenario *scenario = NULL;
+  if (scenario_load(path_of(name), NULL, 0, &scenario, diagnostics) != STATUS_OK) {
+    diagnostics_print(diagnostics, stderr, false);
+    fail_msg("%s is refused", name);
+  }
+  diagnostics_free(diagnostics);
+  return scenario;
+}
+
+static struct diagnostics *must_not_load(const char *path) {
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct scenario *scenario = NULL;
+  assert_int_equal(scenario_load(path, NULL, 0, &scenario, diagnostics), STATUS_INVALID);
+  assert_null(scenario);
+  return diagnostics;
+}
+
+static void includes_are_defaults(void **state) {
+  (void)state;
+  (void)mkdir(path_of("sub"), 0700);
+  put("sub/x.toml", "[measure]\nwarmup = 1\nmax_time = \"1ms\"\nprocesses = 2\n"
+                    "[checks]\ngovernor = { on_fail = \"abort\" }\necc.want = \"off\"\n");
+  put("a.toml", "include = [\"sub/x.toml\"]\n[measure]\nwarmup = 2\ntrials = { min = 3 }\n");
+  put("b.toml", "[measure]\ntrials = { min = 4 }\n");
+  put("main.toml", HEAD "include = [\"a.toml\", \"b.toml\"]\n[measure]\nmax_time = \"3ms\"\n"
+                        "[checks]\ngovernor = { want = \"powersave\" }\n" BLOCK "size = 1\n");
+  struct scenario *scenario = must_load("main.toml");
+  struct setting setting;
+  block_setting(scenario->blocks[0], 0, &setting);
+  assert_int_equal(setting.measure.warmup, 2);
+  assert_int_equal(setting.measure.trials_min, 4);
+  assert_int_equal(setting.measure.max_time_ns, 3000000);
+  assert_int_equal(scenario->run.processes, 2);
+  assert_int_equal(scenario->check_count, 2);
+  assert_string_equal(scenario->checks[0].want, "powersave");
+  assert_int_equal(scenario->checks[0].on_fail, ON_FAIL_ABORT);
+  assert_null(strstr(scenario->resolved, "include"));
+  assert_null(strstr(scenario->text, "warmup"));
+  scenario_free(must_parse(scenario->resolved));
+  scenario_free(scenario);
+}
+
+static void shipped_files_can_be_included_from_anywhere(void **state) {
+  (void)state;
+  put("main.toml", HEAD "include = [\"common/careful.toml\"]\n" BLOCK "size = 1\n");
+  struct scenario *scenario = must_load("main.toml");
+  assert_true(scenario->run.processes > 1);
+  assert_true(scenario->check_count > 0);
+  scenario_free(scenario);
+}
+
+static void assert_at(const struct diagnostics *diagnostics, size_t i, const char *name,
+                      unsigned line, unsigned column, const char *message) {
+  assert_true(i < diagnostics_count(diagnostics));
+  const struct diagnostic *diagnostic = diagnostics_at(diagnostics, i);
+  assert_string_equal(diagnostic->error.position.file, path_of(name));
+  assert_int_equal(diagnostic->error.position.line, line);
+  assert_int_equal(diagnostic->error.position.column, column);
+  if (strstr(diagnostic->error.message, message) == NULL) {
+    fail_msg("\"%s\" does not say \"%s\"", diagnostic->error.message, message);
+  }
+}
+
+static void bad_includes_are_told_where_they_stand(void **state) {
+  (void)state;
+  put("a.toml", "include = [\"b.toml\"]\n");
+  put("b.toml", "include = [\"c.toml\"]\n[measure]\nwarmpu = 1\n");
+  put("c.toml", "include = [\"../x/none.toml\", \"a.toml\"]\n" BLOCK "size = 1\n");
+  put("main.toml", HEAD "include = [ \"a.toml\", 5, \"none.toml\", \".\" ]\n" BLOCK);
+  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  assert_int_equal(diagnostics_count(diagnostics), 8);
+  assert_at(diagnostics, 0, "main.toml", 3, 23, "only text");
+  assert_at(diagnostics, 1, "main.toml", 3, 26, "No such file");
+  assert_at(diagnostics, 2, "main.toml", 3, 39, "directory");
+  assert_at(diagnostics, 3, "main.toml", 4, 1, "missing \"size\"");
+  assert_at(diagnostics, 4, "b.toml", 3, 1, "unknown key \"warmpu\"");
+  assert_at(diagnostics, 5, "c.toml", 1, 12, "No such file");
+  assert_at(diagnostics, 6, "c.toml", 1, 30, "include each other");
+  assert_at(diagnostics, 7, "c.toml", 2, 1, "would not be measured");
+  diagnostics_free(diagnostics);
+}
+
+static void includes_do_not_explode(void **state) {
+  (void)state;
+  put("a.toml",
+      "include = [\"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\"]\n");
+  put("b.toml",
+      "include = [\"c.toml\", \"c.toml\", \"c.toml\", \"c.toml\", \"c.toml\", \"c.toml\"]\n");
+  put("c.toml",
+      "include = [\"sub/x.toml\", \"sub/x.toml\", \"sub/x.toml\"]\n[measure]\nwarmup = 1\n");
+  put("main.toml", HEAD "include = [\"a.toml\"]\n" BLOCK "size = 1\n");
+  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "too many includes"));
+  diagnostics_free(diagnostics);
+}
+
+static void one_bad_file(const char *path, const char *message) {
+  struct diagnostics *diagnostics = must_not_load(path);
+  assert_int_equal(diagnostics_count(diagnostics), 1);
+  const struct diagnostic *diagnostic = diagnostics_at(diagnostics, 0);
+  assert_string_equal(diagnostic->error.position.file, path);
+  if (strstr(diagnostic->error.message, message) == NULL) {
+    fail_msg("\"%s\" does not say \"%s\"", diagnostic->error.message, message);
+  }
+  diagnostics_free(diagnostics);
+}
+
+static void files_that_are_no_scenario_have_one_complaint(void **state) {
+  (void)state;
+  one_bad_file(path_of("none.toml"), "No such file");
+  one_bad_file(folder, "directory");
+  one_bad_file("/dev/null", "empty");
+  put("a.toml", "\x7f"
+                "ELF\x02\x01\x01");
+  one_bad_file(path_of("a.toml"), "not valid TOML");
+  FILE *stream = fopen(path_of("big.toml"), "w");
+  assert_non_null(stream);
+  assert_int_equal(ftruncate(fileno(stream), 100000000), 0);
+  assert_int_equal(fclose(stream), 0);
+  one_bad_file(path_of("big.toml"), "larger than a scenario may be");
+  put("secret.toml", HEAD);
+  assert_int_equal(chmod(path_of("secret.toml"), 0), 0);
+  if (access(path_of("secret.toml"), R_OK) != 0) { /* root may read everything */
+    one_bad_file(path_of("secret.toml"), "Permission denied");
+  }
+}
+
+static void the_largest_file_is_read(void **state) {
+  (void)state;
+  char *text = malloc(SCENARIO_FILE_MAX + 1);
+  assert_non_null(text);
+  memset(text, '#', SCENARIO_FILE_MAX);
+  static const char scenario_text[] = HEAD BLOCK "size = 1\n";
+  memcpy(text, scenario_text, sizeof scenario_text - 1);
+  text[SCENARIO_FILE_MAX] = '\0';
+  put("big.toml", text);
+  struct scenario *scenario = must_load("big.toml");
+  assert_int_equal(strlen(scenario->text), SCENARIO_FILE_MAX);
+  scenario_free(scenario);
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(includes_are_defaults),
+      cmocka_unit_test(shipped_files_can_be_included_from_anywhere),
+      cmocka_unit_test(bad_includes_are_told_where_they_stand),
+      cmocka_unit_test(includes_do_not_explode),
+      cmocka_unit_test(files_that_are_no_scenario_have_one_complaint),
+      cmocka_unit_test(the_largest_file_is_read),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,39 @@
+#include "schema/scenario/nearest.h"
+
+#include "support.h"
+
+static void distances_are_those_of_osa(void **state) {
+  (void)state;
+  assert_int_equal(nearest_distance("size", "size", 9), 0);
+  assert_int_equal(nearest_distance("size", "SIZE", 9), 0);
+  assert_int_equal(nearest_distance("sise", "size", 9), 1);
+  assert_int_equal(nearest_distance("isze", "size", 9), 1); /* neighbours swapped */
+  assert_int_equal(nearest_distance("siz", "size", 9), 1);
+  assert_int_equal(nearest_distance("", "size", 9), 4);
+  assert_int_equal(nearest_distance("kitten", "sitting", 9), 3);
+  assert_int_equal(nearest_distance("ca", "abc", 9), 3); /* restricted: no edit inside a swap */
+  assert_int_equal(nearest_distance("kitten", "sitting", 2), 2);
+  assert_int_equal(nearest_distance("a", "abcdef", 3), 3);
+}
+
+static void only_near_words_are_suggested(void **state) {
+  (void)state;
+  static const char *const words[] = {"pageable", "pinned", "huge", "ce", NULL};
+  assert_string_equal(nearest_word("pined", words), "pinned");
+  assert_string_equal(nearest_word("pagable", words), "pageable");
+  assert_string_equal(nearest_word("c", words), "ce");
+  assert_null(nearest_word("device", words));
+  assert_null(nearest_word("", words));
+  char longest[200];
+  memset(longest, 'x', sizeof longest - 1);
+  longest[sizeof longest - 1] = '\0';
+  assert_null(nearest_word(longest, words));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(distances_are_those_of_osa),
+      cmocka_unit_test(only_near_words_are_suggested),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+#include "reference_files.h"
+#include "schema/scenario/field.h"
+
+#include "support.h"
+
+static char *read_all(const char *path, size_t *length) {
+  FILE *stream = fopen(path, "r");
+  if (stream == NULL) {
+    fail_msg("%s is missing: build the target update_reference", path);
+  }
+  enum { FILE_MAX = 1 << 20 };
+  char *text = malloc(FILE_MAX);
+  assert_non_null(text);
+  *length = fread(text, 1, FILE_MAX, stream);
+  (void)fclose(stream);
+  return text;
+}
+
+static void committed_files_are_what_the_table_gives(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof reference_files / sizeof *reference_files; i++) {
+    char *made = NULL;
+    size_t made_length = 0;
+    struct error err = {0};
+    FILE *stream = open_memstream(&made, &made_length);
+    assert_non_null(stream);
+    assert_int_equal(reference_files[i].write(stream, &err), STATUS_OK);
+    assert_int_equal(fclose(stream), 0);
+    size_t length = 0;
+    char *committed = read_all(reference_files[i].path, &length);
+    if (length != made_length || memcmp(made, committed, length) != 0) {
+      fail_msg("%s is out of date: build the target update_reference", reference_files[i].path);
+    }
+    free(made);
+    free(committed);
+  }
+}
+
+static void every_row_is_complete(void **state) {
+  (void)state;
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    assert_true(field->help != NULL && field->help[0] != '\0');
+    assert_true(field->sections != 0);
+    assert_true((field->type == FIELD_WORD) == (field->words != NULL));
+    assert_true(!field_is_numeric(field) || field->minimum <= field->maximum);
+    assert_true((field->required & ~field->sections) == 0);
+    char expected[FIELD_EXPECTED_MAX];
+    field_expected(field, expected);
+    assert_true(strlen(expected) > 0 && strlen(expected) < FIELD_EXPECTED_MAX - 1);
+    for (unsigned s = 0; s < section_count; s++) {
+      if ((field->sections & (1U << s)) != 0) {
+        assert_ptr_equal(field_find((enum section)s, field->name),
+                         field); /* no other of its name */
+      }
+    }
+  }
+}
+
+static void collect(void *context, const struct reference_key *key) {
+  const char **wanted = context;
+  for (size_t i = 0; wanted[i] != NULL; i++) {
+    if (strcmp(wanted[i], key->key) == 0) {
+      assert_non_null(key->help);
+      wanted[i] = "";
+    }
+  }
+}
+
+static void keys_for_set_are_complete(void **state) {
+  (void)state;
+  const char *wanted[] = {
+      "measure.max_time",     "measure.trials.min", "description",       "checks.governor.on_fail",
+      "transfer.from.memory", "transfer.warmup",    "measure.processes", NULL};
+  reference_keys(collect, wanted);
+  for (size_t i = 0; wanted[i] != NULL; i++) {
+    assert_string_equal(wanted[i], "");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(committed_files_are_what_the_table_gives),
+      cmocka_unit_test(every_row_is_complete),
+      cmocka_unit_test(keys_for_set_are_complete),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+#include "scenarios/scenarios.h"
+
+#include "support.h"
+
+static void assert_equal_text(const char *a, const char *b) {
+  assert_true((a == NULL) == (b == NULL));
+  if (a != NULL) {
+    assert_string_equal(a, b);
+  }
+}
+
+static void assert_equal_ends(const struct endpoint_setting *a, const struct endpoint_setting *b) {
+  assert_int_equal(a->place, b->place);
+  assert_int_equal(a->memory, b->memory);
+  assert_int_equal(a->selector.kind, b->selector.kind);
+  assert_int_equal(a->selector.count, b->selector.count);
+  for (size_t i = 0; i < a->selector.count; i++) {
+    assert_int_equal(a->selector.indices[i], b->selector.indices[i]);
+  }
+}
+
+static void assert_equal_flows(const struct flow_setting *a, const struct flow_setting *b) {
+  assert_equal_text(a->name, b->name);
+  assert_int_equal(a->method, b->method);
+  assert_equal_ends(&a->from, &b->from);
+  assert_equal_ends(&a->to, &b->to);
+  assert_int_equal(a->initiator_given, b->initiator_given);
+  assert_int_equal(a->initiator, b->initiator);
+  assert_int_equal(a->peer, b->peer);
+  assert_int_equal(a->size_bytes, b->size_bytes);
+  assert_int_equal(a->threads, b->threads);
+  assert_memory_equal(&a->kernel, &b->kernel, sizeof a->kernel);
+  assert_memory_equal(&a->shape, &b->shape, sizeof a->shape);
+  assert_int_equal(a->unified.mode, b->unified.mode);
+  assert_int_equal(a->unified.touch_by, b->unified.touch_by);
+  assert_int_equal(a->unified.threads, b->unified.threads);
+  assert_int_equal(a->unified.advise, b->unified.advise);
+  assert_int_equal(a->unified.stride_bytes, b->unified.stride_bytes);
+}
+
+static void assert_equal_measures(const struct measure *a, const struct measure *b) {
+  assert_int_equal(a->trials_min, b->trials_min);
+  assert_int_equal(a->trials_max, b->trials_max);
+  assert_int_equal(a->warmup, b->warmup);
+  assert_int_equal(a->iterations, b->iterations);
+  assert_int_equal(a->max_time_ns, b->max_time_ns);
+  assert_int_equal(a->min_trial_ns, b->min_trial_ns);
+  assert_memory_equal(&a->precision, &b->precision, sizeof a->precision);
+  assert_int_equal(a->verify, b->verify);
+  assert_int_equal(a->host_cache, b->host_cache);
+  assert_int_equal(a->device_cache, b->device_cache);
+}
+
+static void assert_equal_settings(const struct setting *a, const struct setting *b) {
+  assert_equal_measures(&a->measure, &b->measure);
+  assert_equal_flows(&a->transfer.flow, &b->transfer.flow);
+  assert_int_equal(a->transfer.direction, b->transfer.direction);
+  assert_int_equal(a->transfer.pairs_given, b->transfer.pairs_given);
+  assert_int_equal(a->transfer.pairs, b->transfer.pairs);
+  assert_int_equal(a->transfer.concurrent, b->transfer.concurrent);
+  assert_int_equal(a->transfer.load_count, b->transfer.load_count);
+  assert_int_equal(a->transfer.flow_count, b->transfer.flow_count);
+  for (size_t i = 0; i < a->transfer.load_count; i++) {
+    assert_equal_flows(&a->transfer.loads[i], &b->transfer.loads[i]);
+  }
+  for (size_t i = 0; i < a->transfer.flow_count; i++) {
+    assert_equal_flows(&a->transfer.flows[i], &b->transfer.flows[i]);
+  }
+  assert_int_equal(a->axis_value_count, b->axis_value_count);
+  for (size_t i = 0; i < a->axis_value_count; i++) {
+    assert_string_equal(a->axis_values[i].key, b->axis_values[i].key);
+    assert_string_equal(a->axis_values[i].text, b->axis_values[i].text);
+  }
+}
+
+static void assert_equal_scenarios(const struct scenario *a, const struct scenario *b) {
+  assert_string_equal(a->name, b->name);
+  assert_string_equal(a->description, b->description);
+  assert_int_equal(a->run.processes, b->run.processes);
+  assert_int_equal(a->run.order, b->run.order);
+  assert_int_equal(a->run.seed, b->run.seed);
+  assert_int_equal(a->run.telemetry_ns, b->run.telemetry_ns);
+  assert_int_equal(a->check_count, b->check_count);
+  for (size_t i = 0; i < a->check_count; i++) {
+    assert_int_equal(a->checks[i].kind, b->checks[i].kind);
+    assert_int_equal(a->checks[i].on_fail, b->checks[i].on_fail);
+    assert_string_equal(a->checks[i].want, b->checks[i].want);
+  }
+  assert_int_equal(a->block_count, b->block_count);
+  for (size_t i = 0; i < a->block_count; i++) {
+    assert_string_equal(block_name(a->blocks[i]), block_name(b->blocks[i]));
+    assert_int_equal(block_setting_count(a->blocks[i]), block_setting_count(b->blocks[i]));
+    for (size_t k = 0; k < block_setting_count(a->blocks[i]); k++) {
+      struct setting x;
+      struct setting y;
+      block_setting(a->blocks[i], k, &x);
+      block_setting(b->blocks[i], k, &y);
+      assert_equal_settings(&x, &y);
+    }
+  }
+}
+
+/* What is resolved stands alone and means the same. */
+static void assert_round_trip(const struct scenario *scenario) {
+  struct scenario *again = must_parse(scenario->resolved);
+  assert_equal_scenarios(scenario, again);
+  assert_string_equal(scenario->resolved, again->resolved);
+  scenario_free(again);
+}
+
+static void every_shipped_scenario_validates(void **state) {
+  (void)state;
+  assert_true(scenarios_count() >= 2);
+  for (size_t i = 0; i < scenarios_count(); i++) {
+    const struct embedded_file *file = scenarios_at(i);
+    const char *text = (const char *)file->data;
+    char include[512];
+    char path[256];
+    if (!scenarios_runnable(file)) { /* it must be good for an include */
+      (void)snprintf(include, sizeof include, HEAD "include = [\"%s\"]\n" BLOCK "size = 1\n",
+                     file->name);
+      text = include;
+    }
+    (void)snprintf(path, sizeof path, "%s%s", SCENARIOS_PREFIX,
+                   scenarios_runnable(file) ? file->name : "test.toml");
+    struct diagnostics *diagnostics = diagnostics_new();
+    struct scenario *scenario = NULL;
+    if (scenario_parse(text, strlen(text), path, NULL, 0, &scenario, diagnostics) != STATUS_OK) {
+      diagnostics_print(diagnostics, stderr, false);
+      fail_msg("%s is not valid", file->name);
+    }
+    assert_true(scenario->description[0] != '\0' || !scenarios_runnable(file));
+    assert_round_trip(scenario);
+    scenario_free(scenario);
+    diagnostics_free(diagnostics);
+  }
+}
+
+static void names_find_scenarios(void **state) {
+  (void)state;
+  const struct embedded_file *quick = scenarios_find("quick");
+  assert_non_null(quick);
+  assert_string_equal(quick->name, "quick.toml");
+  assert_ptr_equal(scenarios_find("quick.toml"), quick);
+  assert_ptr_equal(scenarios_find("<embedded>/quick.toml"), quick);
+  assert_true(scenarios_runnable(quick));
+  assert_non_null(scenarios_find("common/careful.toml"));
+  assert_false(scenarios_runnable(scenarios_find("common/careful")));
+  assert_null(scenarios_find("quic"));
+  assert_null(scenarios_find(""));
+  assert_null(scenarios_find("nothing.toml"));
+}
+
+static void everything_survives_the_round_trip(void **state) {
+  (void)state;
+  static const struct scenario_override overrides[] = {{"transfer.max_time", "30ms"},
+                                                       {"measure.precision", "0.25"},
+                                                       {"everything.size", "[3, 5, 7]"}};
+  struct scenario *scenario = must_parse_with(
+      HEAD
+      "description = \"with \\\"quotes\\\", \\t and \xe6\x97\xa5\"\ninclude = "
+      "[\"common/careful\"]\n"
+      "[measure]\nprocesses = 7\ntrials.min = [3, 4]\norder = \"shuffled\"\nseed = 99\n"
+      "telemetry = \"off\"\niterations = [\"auto\", 64]\n[checks]\nfree_memory.want = 0.125\n"
+      "[[transfer]]\nname = \"everything\"\nmethod = [\"ce\", \"sm\"]\nfrom.gpu = \"0-3\"\n"
+      "to = { gpu = [4, 5], memory = [\"device\", \"managed\"] }\nsize = [1, 2, 3]\n"
+      "warmup = [0, 1, 2]\nzip = [[\"size\", \"warmup\"]]\npeer = true\npairs = \"ordered\"\n"
+      "kernel = { variant = \"scalar\", grid = { from = 1, to = 64, factor = 8 } }\n"
+      "concurrent = \"per_target\"\ndirection = \"both\"\ninitiator = \"source\"\n"
+      "[[transfer.load]]\nname = \"l\"\nfrom.numa = \"*\"\nto.gpu = 0\nmethod = \"ce\"\n"
+      "size = { from = \"1MiB\", to = \"3MiB\", step = \"1MiB\" }\ninitiator = \"target\"\n"
+      "[[transfer]]\nname = \"flows\"\nmethod = \"um\"\nsize = 4096\nunified.mode = \"prefetch\"\n"
+      "[[transfer.flow]]\nfrom.numa = 0\nto.gpu = 0\n[[transfer.flow]]\nfrom.gpu = 1\nto.gpu = 0\n"
+      "unified = { mode = \"demand\", stride = [64, \"page\"] }\n"
+      "[[transfer.flow]]\nmethod = \"ce\"\nfrom.gpu = 1\nto.numa = 0\n"
+      "shape = { width = 64, height = 2, depth = [1, 2], pitch = 128 }\n",
+      overrides, sizeof overrides / sizeof *overrides);
+  assert_int_equal(block_setting_count(scenario->blocks[0]), 2 * 2 * 2 * 2 * 3 * 3 * 3);
+  assert_int_equal(block_setting_count(scenario->blocks[1]), 2 * 2 * 2 * 2);
+  assert_round_trip(scenario);
+  scenario_free(scenario);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_shipped_scenario_validates),
+      cmocka_unit_test(names_find_scenarios),
+      cmocka_unit_test(everything_survives_the_round_trip),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
