@@ -117,9 +117,9 @@ static const struct mistake mistakes[] = {
      NULL},
     {HEAD BLOCK "size = 1\nunified.mode = \"prefetch\"\n", 9, 9, "\"unified.mode\" has no effect",
      NULL},
-    {HEAD "[[transfer]]\nname = \"b\"\nmethod = \"um\"\nfrom.numa = 0\nto.gpu = 1\nsize = 1\n"
-          "shape.width = 8\n",
-     8, 1, "the size follows from shape", NULL},
+    {HEAD
+     "[[transfer]]\nname = \"b\"\nmethod = \"um\"\nfrom.numa = 0\nto.gpu = 1\nshape.width = 8\n",
+     8, 7, "\"shape.width\" has no effect", NULL},
     {HEAD BLOCK "size = 1\ninitiator = \"source\"\n", 9, 13, "\"source\" would be a NUMA node",
      NULL},
     {HEAD BLOCK "size = 1\ninitiator = \"target\"\ndirection = [\"forward\", \"reverse\"]\n", 9, 13,
