@@ -12,12 +12,8 @@ static void copy_rows(const struct copy_region *copy) {
   }
 }
 
+/* offset < bytes of the copy */
 static void flip_byte(const struct copy_region *copy, uint64_t offset) {
-  size_t size = copy->width * copy->height * copy->depth;
-  if (size == 0) {
-    return;
-  }
-  offset %= size;
   size_t row = offset / copy->width;
   unsigned char *byte = copy->to + row / copy->height * copy->to_plane +
                         row % copy->height * copy->to_pitch + offset % copy->width;

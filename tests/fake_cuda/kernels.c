@@ -212,6 +212,82 @@ static void chase_run(struct kernel_launch *launch) {
                             .cycles = (uint64_t)(elapsed_ns * (double)gpu->sm_clock_max_khz / 1e6)};
 }
 
+static uint64_t rows_extent(uint64_t width_bytes, uint64_t pitch_bytes, uint64_t rows) {
+  return rows == 0 ? 0 : (rows - 1) * pitch_bytes + width_bytes;
+}
+
+static void copy_rows_accesses(const struct kernel_launch *launch,
+                               struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_rows_arguments, copy, launch);
+  uint64_t extent = rows_extent(copy.width_bytes, copy.pitch_bytes, copy.rows);
+  uint64_t moved = copy.width_bytes * copy.rows;
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{copy.source, extent, moved, false}, {copy.target, extent, moved, true}}};
+}
+
+static void copy_rows_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_rows_arguments, copy, launch);
+  uint64_t extent = rows_extent(copy.width_bytes, copy.pitch_bytes, copy.rows);
+  uint64_t unit = copy.vector_bytes;
+  if (unit == 0 || (copy.source | copy.target | copy.width_bytes | copy.pitch_bytes) % unit != 0) {
+    launch->illegal = true; /* a misaligned access */
+    return;
+  }
+  const unsigned char *source = kernel_memory(launch, copy.source, extent);
+  unsigned char *target = kernel_memory(launch, copy.target, extent);
+  for (uint64_t row = 0; source != NULL && target != NULL && row < copy.rows; row++) {
+    memmove(target + row * copy.pitch_bytes, source + row * copy.pitch_bytes, copy.width_bytes);
+  }
+}
+
+static void pattern_rows_accesses(const struct kernel_launch *launch,
+                                  struct kernel_accesses *accesses) {
+  ARGUMENTS(pattern_rows_arguments, fill, launch);
+  uint64_t extent = rows_extent(fill.width_bytes, fill.pitch_bytes, fill.rows);
+  *accesses = (struct kernel_accesses){
+      .count = 1, .items = {{fill.address, extent, fill.width_bytes * fill.rows, true}}};
+}
+
+static void pattern_rows_run(struct kernel_launch *launch) {
+  ARGUMENTS(pattern_rows_arguments, fill, launch);
+  unsigned char *bytes = kernel_memory(launch, fill.address,
+                                       rows_extent(fill.width_bytes, fill.pitch_bytes, fill.rows));
+  unsigned char flip = fill.complement ? 0xff : 0;
+  for (uint64_t row = 0; bytes != NULL && row < fill.rows; row++) {
+    uint64_t start = row * fill.pitch_bytes;
+    for (uint64_t offset = start; offset < start + fill.width_bytes; offset++) {
+      bytes[offset] = (unsigned char)(pattern_byte(fill.seed, offset) ^ flip);
+    }
+  }
+}
+
+/* Every page that is touched moves whole. */
+static void touch_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(touch_arguments, touch, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 1, .items = {{touch.address, touch.size_bytes, touch.size_bytes, true}}};
+}
+
+static void touch_run(struct kernel_launch *launch) {
+  ARGUMENTS(touch_arguments, touch, launch);
+  unsigned char *bytes = kernel_memory(launch, touch.address, touch.size_bytes);
+  unsigned char flip = touch.complement ? 0xff : 0;
+  for (uint64_t offset = 0; bytes != NULL && offset < touch.size_bytes;
+       offset += touch.stride_bytes) {
+    bytes[offset] = (unsigned char)(pattern_byte(touch.seed, offset) ^ flip);
+  }
+}
+
+static void empty_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  (void)launch;
+  *accesses = (struct kernel_accesses){0};
+}
+
+static void empty_run(struct kernel_launch *launch) {
+  (void)launch;
+}
+
 /* One row a kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
 static const struct fake_kernel kernels[] = {
     {KERNEL_GATE, sizeof(struct gate_arguments), gate_accesses, gate_run, gate_poll},
@@ -225,6 +301,11 @@ static const struct fake_kernel kernels[] = {
     {KERNEL_COPY_16, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
     {KERNEL_COPY_BULK, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
     {KERNEL_CHASE, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL},
+    {KERNEL_COPY_ROWS, sizeof(struct copy_rows_arguments), copy_rows_accesses, copy_rows_run, NULL},
+    {KERNEL_PATTERN_ROWS, sizeof(struct pattern_rows_arguments), pattern_rows_accesses,
+     pattern_rows_run, NULL},
+    {KERNEL_TOUCH, sizeof(struct touch_arguments), touch_accesses, touch_run, NULL},
+    {KERNEL_EMPTY, sizeof(struct empty_arguments), empty_accesses, empty_run, NULL},
 };
 
 const struct fake_kernel *kernel_find(const char *name) {

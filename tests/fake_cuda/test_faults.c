@@ -69,6 +69,7 @@ static void copies_are_flipped(const struct cuda_driver *driver) {
   for (int i = 0; i < 3; i++) { /* repeats of one copy are each flipped */
     CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
   }
+  CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, 100, stream)); /* has no byte 100 */
   CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
   for (int i = 0; i < SIZE; i++) {
