@@ -22,7 +22,11 @@
   X(KERNEL_COPY_8, "haul_copy_8")                                                                  \
   X(KERNEL_COPY_16, "haul_copy_16")                                                                \
   X(KERNEL_COPY_BULK, "haul_copy_bulk")                                                            \
-  X(KERNEL_CHASE, "haul_chase")
+  X(KERNEL_CHASE, "haul_chase")                                                                    \
+  X(KERNEL_COPY_ROWS, "haul_copy_rows")                                                            \
+  X(KERNEL_PATTERN_ROWS, "haul_pattern_rows")                                                      \
+  X(KERNEL_TOUCH, "haul_touch")                                                                    \
+  X(KERNEL_EMPTY, "haul_empty")
 WORDS_DECLARE(kernel, KERNEL_LIST)
 
 /* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
@@ -83,6 +87,48 @@ struct chase_result {
   uint64_t last;       /* address that the last load gave: proves the loads */
   uint64_t elapsed_ns; /* %globaltimer */
   uint64_t cycles;     /* %clock64 of the SM */
+};
+
+/* haul_copy_rows<<<any, any>>>: copies `rows` rows of width bytes, pitch apart in both memories,
+ * with accesses of vector_bytes (1, 2, 4, 8 or 16), which divides both addresses, width and pitch.
+ * The bytes between rows are neither read nor written. */
+struct copy_rows_arguments {
+  uint64_t target;
+  uint64_t source;
+  uint64_t width_bytes;
+  uint64_t pitch_bytes;
+  uint64_t rows;
+  uint32_t vector_bytes;
+  uint32_t reserved;
+};
+
+/* haul_pattern_rows<<<any, any>>>: as haul_pattern_fill, for the bytes of `rows` rows only; a
+ * byte's place in the pattern is its offset from address, the gaps included. */
+struct pattern_rows_arguments {
+  uint64_t address;
+  uint64_t width_bytes;
+  uint64_t pitch_bytes;
+  uint64_t rows;
+  uint64_t seed;
+  uint32_t complement;
+  uint32_t reserved;
+};
+
+/* haul_touch<<<any, 32 x any>>>: one lane of every warp writes the bytes at 0, stride, 2 x stride
+ * ... below size: what the pattern of `seed` has there, or its complement when `complement` is 1.
+ * All other bytes are left alone. */
+struct touch_arguments {
+  uint64_t address;
+  uint64_t size_bytes;
+  uint64_t stride_bytes;
+  uint64_t seed;
+  uint32_t complement;
+  uint32_t reserved;
+};
+
+/* haul_empty<<<any, any>>>: nothing, for what a launch itself costs. */
+struct empty_arguments {
+  uint64_t reserved;
 };
 
 #endif

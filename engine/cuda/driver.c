@@ -77,6 +77,8 @@ static enum status load(struct cuda_driver *driver, struct error *err) {
     (void)ignored;
     return err != NULL ? (err->status = STATUS_UNSUPPORTED) : STATUS_UNSUPPORTED;
   }
+  copy_function(&driver->prefetch_to, dlsym(driver->library, "cuMemPrefetchAsync_v2"));
+  copy_function(&driver->advise_at, dlsym(driver->library, "cuMemAdvise_v2"));
   return cuda_check(driver, driver->cuDriverGetVersion(&driver->version), err,
                     "cuDriverGetVersion");
 }

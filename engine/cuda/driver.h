@@ -46,12 +46,25 @@
   X(cuMemcpyDtoHAsync, v3020, 3020, 1)                                                             \
   X(cuMemcpyDtoDAsync, v3020, 3020, 1)                                                             \
   X(cuMemcpyPeerAsync, v4000, 4000, 1)                                                             \
+  X(cuMemcpy2DAsync, v3020, 3020, 1)                                                               \
+  X(cuMemcpy3DAsync, v3020, 3020, 1)                                                               \
+  X(cuMemcpy3DPeerAsync, v4000, 4000, 1)                                                           \
+  X(cuMemAllocManaged, v6000, 6000, 1)                                                             \
+  X(cuMemAdvise, v8000, 8000, 1)                                                                   \
+  X(cuMemPrefetchAsync, v8000, 8000, 1)                                                            \
+  X(cuMemRangeGetAttribute, v8000, 8000, 1)                                                        \
   X(cuMemsetD8Async, v3020, 3020, 1)                                                               \
   X(cuStreamCreate, v2000, 2000, 1)                                                                \
   X(cuStreamDestroy, v4000, 4000, 1)                                                               \
   X(cuStreamSynchronize, v2000, 2000, 1)                                                           \
   X(cuStreamQuery, v2000, 2000, 1)                                                                 \
   X(cuStreamWaitEvent, v3020, 3020, 1)                                                             \
+  X(cuStreamBeginCapture, v10010, 10010, 1)                                                        \
+  X(cuStreamEndCapture, v10000, 10000, 1)                                                          \
+  X(cuGraphInstantiateWithFlags, v11040, 11040, 1)                                                 \
+  X(cuGraphLaunch, v10000, 10000, 1)                                                               \
+  X(cuGraphDestroy, v10000, 10000, 1)                                                              \
+  X(cuGraphExecDestroy, v10000, 10000, 1)                                                          \
   X(cuEventCreate, v2000, 2000, 1)                                                                 \
   X(cuEventDestroy, v4000, 4000, 1)                                                                \
   X(cuEventRecord, v2000, 2000, 1)                                                                 \
@@ -67,6 +80,15 @@
   X(cuLaunchKernel, v4000, 4000, 1)                                                                \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, v6050, 6050, 1)
 
+/* cuMemPrefetchAsync and cuMemAdvise of CUDA 12.2 on, which know the NUMA nodes of the host. They
+ * are found by their exported names: drivers differ in what cuGetProcAddress gives under the old
+ * name and a newer version. */
+typedef CUresult(CUDAAPI *cuda_prefetch_function)(CUdeviceptr address, size_t size_bytes,
+                                                  CUmemLocation location, unsigned flags,
+                                                  CUstream stream);
+typedef CUresult(CUDAAPI *cuda_advise_function)(CUdeviceptr address, size_t size_bytes,
+                                                CUmem_advise advice, CUmemLocation location);
+
 struct cuda_driver {
   void *library;  /* NULL = not loaded */
   int version;    /* cuDriverGetVersion: 13000 for CUDA 13.0 */
@@ -75,6 +97,8 @@ struct cuda_driver {
   PFN_##name##_##typedef_version name;
   CUDA_FUNCTION_LIST(CUDA_FUNCTION_MEMBER_)
 #undef CUDA_FUNCTION_MEMBER_
+  cuda_prefetch_function prefetch_to; /* cuMemPrefetchAsync_v2; NULL in drivers before CUDA 12.2 */
+  cuda_advise_function advise_at;     /* cuMemAdvise_v2; NULL in drivers before CUDA 12.2 */
 };
 
 /* Load libcuda.so.1 and call cuInit. STATUS_UNSUPPORTED: there is no driver, it is too old (with
