@@ -96,7 +96,10 @@ static enum status insert_trials(struct record *record, const struct case_report
     (void)sqlite3_bind_int64(stmt, start_ns,
                              (int64_t)(trial->start_ns - report->trials[0].start_ns));
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
-    (void)sqlite3_bind_int64(stmt, cycles, (int64_t)trial->cycles);
+    if (trial->cycles > 0)
+      (void)sqlite3_bind_int64(stmt, cycles, (int64_t)trial->cycles);
+    else
+      (void)sqlite3_bind_null(stmt, cycles);
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       enum status status = database_error(record->database, statement->name, err);
       statement_reset(statement);

@@ -181,9 +181,9 @@ static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **
     return query_error(query, sql, err);
   if (*stmt == NULL)
     return error_set(err, STATUS_INVALID, "there is no SQL in the query");
+  if (sqlite3_stmt_readonly(*stmt) == 0) /* VACUUM does not ask the authorizer */
+    return error_set(err, STATUS_DENIED, "a query only reads: it would change something");
   if (!is_blank(query, tail)) {
-    (void)sqlite3_finalize(*stmt);
-    *stmt = NULL;
     struct position position = position_of(sql, (int)(tail - sql));
     return error_set(err, STATUS_INVALID,
                      "line %u, column %u: one statement at a time, but another one follows",

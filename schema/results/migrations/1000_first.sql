@@ -282,12 +282,12 @@ CREATE TABLE flow_run (
   PRIMARY KEY (case_run, flow)
 ) WITHOUT ROWID;
 
--- One timed execution of a case.
+-- One timed execution of a case. (IN with three values would make a table of them for every row.)
 CREATE TABLE trial (
   case_run INTEGER NOT NULL REFERENCES case_run (id),
   ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
-  phase INTEGER NOT NULL CHECK (phase IN (0, 1)),      -- warmup, measure
-  status INTEGER NOT NULL CHECK (status IN (0, 1, 2)), -- ok, gate_timeout, corrupt
+  phase INTEGER NOT NULL CHECK (phase BETWEEN 0 AND 1),   -- warmup, measure
+  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 2), -- ok, gate_timeout, corrupt
   iterations INTEGER NOT NULL CHECK (iterations > 0),  -- back-to-back repeats in elapsed_ns
   start_ns INTEGER NOT NULL,                           -- after case_run.started_at_ns
   elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0), -- first flow's start to last flow's end

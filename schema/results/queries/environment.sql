@@ -1,4 +1,6 @@
--- The facts about the machine and its software under which a run was made.
+-- The machine and its software under which a run was made.
+--
+-- One row a fact and GPU; where there is no answer, the value says why.
 --
 -- :run (run, default latest) the run to show
 SELECT

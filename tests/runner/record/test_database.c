@@ -1,0 +1,268 @@
+#include "runner/record/database.h"
+
+#include "runner/record/migrate.h"
+#include "tests/runner/record/fixture.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NOBODY = 65534, SHORT_WAIT_MS = 50 };
+
+static int set_up(void **state) {
+  *state = fixture_new();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture_free(*state);
+  return 0;
+}
+
+/* Opening fails with that status and a message that names the path and says each of the words;
+ * whatever is at the path stays as it is. */
+static void assert_refused(const char *path, enum database_access access, enum status expected,
+                           const char *words) {
+  struct stat before = {0};
+  struct stat after = {0};
+  (void)stat(path, &before);
+  struct database *database = NULL;
+  struct error err = {0};
+  enum status status = database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err);
+  if (status != expected || strstr(err.message, words) == NULL || strstr(err.message, path) == NULL)
+    fail_msg("%s: %s, %s", path, status_text(status), err.message);
+  assert_null(database);
+  assert_null(strchr(err.message, '\n'));
+  (void)stat(path, &after);
+  assert_int_equal(before.st_size, after.st_size);
+  assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+static void assert_opens(const char *path, enum database_access access) {
+  struct database *database = NULL;
+  struct error err = {0};
+  if (database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err) != STATUS_OK)
+    fail_msg("%s", err.message);
+  assert_int_equal(database->version, migrate_latest_version());
+  database_close(database);
+}
+
+static void write_file(const char *path, const char *content) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(content, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void a_new_one_is_made_with_its_folder(void **state) {
+  struct fixture *fixture = *state;
+  char path[160];
+  char folder[128];
+  (void)snprintf(folder, sizeof folder, "%s/a", fixture->folder);
+  (void)snprintf(path, sizeof path, "%s/b", folder);
+  (void)snprintf(path, sizeof path, "%s/a/b/results.db", fixture->folder);
+  assert_opens(path, DATABASE_WRITE);
+  assert_opens(path, DATABASE_WRITE);
+  assert_opens(path, DATABASE_READ);
+  assert_int_equal(unlink(path), 0);
+  *strrchr(path, '/') = '\0';
+  assert_int_equal(rmdir(path), 0);
+  assert_int_equal(rmdir(folder), 0);
+  write_file(fixture->path, ""); /* as mktemp makes it */
+  assert_opens(fixture->path, DATABASE_WRITE);
+}
+
+static void connections_are_safe(void **state) {
+  struct fixture *fixture = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  int value = 0;
+  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, -1, &value),
+                   SQLITE_OK);
+  assert_int_equal(value, 1);
+  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &value),
+                   SQLITE_OK);
+  assert_int_equal(value, 0);
+  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &value),
+                   SQLITE_OK);
+  assert_int_equal(value, 1);
+  assert_null(database->network_file_system);
+  database_close(database);
+  char *mode = fixture_query(fixture, "pragma journal_mode");
+  assert_string_equal(mode, "delete");
+  free(mode);
+}
+
+static void names_mean_files(void **state) {
+  struct fixture *fixture = *state;
+  assert_int_equal(chdir(fixture->folder), 0);
+  assert_opens(":memory:", DATABASE_WRITE);
+  assert_int_equal(access(":memory:", F_OK), 0);
+  assert_opens("file:x?mode=memory", DATABASE_WRITE);
+  assert_int_equal(access("file:x?mode=memory", F_OK), 0);
+  assert_int_equal(chdir("/"), 0);
+}
+
+static void other_things_are_left_alone(void **state) {
+  struct fixture *fixture = *state;
+  const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
+  char fifo[96];
+  (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture->folder);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  for (size_t i = 0; i < 2; i++) {
+    assert_refused(fixture->folder, both[i], STATUS_INVALID, "is a folder");
+    assert_refused(fifo, both[i], STATUS_INVALID, "is not a regular file");
+    assert_refused("/dev/null", both[i], STATUS_INVALID, "is not a regular file");
+    write_file(fixture->path, "# a text that is much longer than nothing\n");
+    assert_refused(fixture->path, both[i], STATUS_INVALID, "is not a results database");
+    assert_int_equal(unlink(fixture->path), 0);
+    fixture_execute(fixture->path, "create table t (x); pragma user_version = 7;");
+    assert_refused(fixture->path, both[i], STATUS_INVALID, "another program's");
+    assert_int_equal(unlink(fixture->path), 0);
+    fixture_execute(fixture->path, "pragma application_id = 42; create table t (x);");
+    assert_refused(fixture->path, both[i], STATUS_INVALID, "application id 42");
+    assert_int_equal(unlink(fixture->path), 0);
+  }
+}
+
+static void nothing_there_is_no_result(void **state) {
+  struct fixture *fixture = *state;
+  assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
+  write_file(fixture->path, "");
+  assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
+  assert_int_equal(unlink(fixture->path), 0);
+  fixture_execute(fixture->path, "vacuum");
+  assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
+}
+
+static void a_damaged_one_is_told(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  int fd = open(fixture->path, O_WRONLY);
+  char junk[3996];
+  memset(junk, 0x5a, sizeof junk);
+  assert_int_equal(pwrite(fd, junk, sizeof junk, 100), sizeof junk);
+  (void)close(fd);
+  assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
+}
+
+static void newer_schemas_are_judged(void **state) {
+  struct fixture *fixture = *state;
+  assert_opens(fixture->path, DATABASE_WRITE);
+  fixture_execute(fixture->path, "pragma user_version = 1999");
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED,
+                 "newer haul (schema 1.999, this one knows 1.0) and cannot be added to");
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database->version, 1999);
+  database_close(database);
+  fixture_execute(fixture->path, "pragma user_version = 2000");
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, "cannot be used");
+  assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
+}
+
+static void a_lock_is_waited_for_and_told(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  record_close(record);
+  sqlite3 *other = NULL;
+  assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_TIMEOUT, "keeps it locked");
+  assert_int_equal(sqlite3_exec(other, "rollback", NULL, NULL, NULL), SQLITE_OK);
+  assert_opens(fixture->path, DATABASE_WRITE);
+  assert_int_equal(sqlite3_close(other), SQLITE_OK);
+}
+
+/* Rights do not bind root: look as somebody else. */
+static void as_nobody(void (*look)(struct fixture *fixture), struct fixture *fixture) {
+  pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+      _exit(3);
+    look(fixture);
+    _exit(0);
+  }
+  int result = 0;
+  assert_int_equal(waitpid(child, &result, 0), child);
+  assert_int_equal(result, 0);
+}
+
+/* assert_refused() in a child: a failed assertion cannot jump back. */
+static void must_refuse(const char *path, enum database_access access, enum status expected,
+                        const char *words) {
+  struct database *database = NULL;
+  struct error err = {0};
+  enum status status = database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err);
+  if (status != expected || strstr(err.message, words) == NULL) {
+    fprintf(stderr, "%s: %s, %s\n", path, status_text(status), err.message);
+    _exit(1);
+  }
+}
+
+static void look_at_unreadable(struct fixture *fixture) {
+  must_refuse(fixture->path, DATABASE_READ, STATUS_DENIED, "cannot read");
+  must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "cannot read");
+}
+
+static void look_at_read_only(struct fixture *fixture) {
+  struct database *database = NULL;
+  struct error err = {0};
+  must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "cannot write");
+  if (database_open(fixture->path, DATABASE_READ, &database, &err) != STATUS_OK) {
+    fprintf(stderr, "%s\n", err.message);
+    _exit(2);
+  }
+  database_close(database);
+}
+
+static void look_at_read_only_folder(struct fixture *fixture) {
+  must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "a journal must stand beside");
+}
+
+static void look_at_unwritable_folder(struct fixture *fixture) {
+  char path[160];
+  (void)snprintf(path, sizeof path, "%s/sub/results.db", fixture->folder);
+  must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot make the folder");
+}
+
+static void missing_rights_are_told(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  assert_int_equal(chmod(fixture->folder, 0777), 0);
+  assert_int_equal(chmod(fixture->path, 0), 0);
+  as_nobody(look_at_unreadable, fixture);
+  assert_int_equal(chmod(fixture->path, 0444), 0);
+  as_nobody(look_at_read_only, fixture);
+  assert_int_equal(chmod(fixture->path, 0666), 0);
+  assert_int_equal(chmod(fixture->folder, 0555), 0);
+  as_nobody(look_at_read_only_folder, fixture);
+  as_nobody(look_at_unwritable_folder, fixture);
+  assert_int_equal(chmod(fixture->folder, 0755), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_new_one_is_made_with_its_folder, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(connections_are_safe, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(names_mean_files, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(other_things_are_left_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(nothing_there_is_no_result, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_damaged_one_is_told, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(newer_schemas_are_judged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_lock_is_waited_for_and_told, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(missing_rights_are_told, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+#include "runner/record/query.h"
+
+#include "runner/record/saved.h"
+#include "tests/runner/record/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct opened {
+  struct fixture *fixture;
+  struct query *query;
+};
+
+/* Two runs, of one and of two processes. */
+static int set_up(void **state) {
+  static struct opened opened;
+  struct error err = {0};
+  opened.fixture = fixture_new();
+  fixture_record_run(opened.fixture, 1);
+  opened.fixture->info.tag = "second";
+  fixture_record_run(opened.fixture, 2);
+  *state = &opened;
+  return query_open(opened.fixture->path, &opened.query, &err) == STATUS_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  struct opened *opened = *state;
+  query_close(opened->query);
+  fixture_free(opened->fixture);
+  return 0;
+}
+
+/* What a query gives as CSV; caller frees. */
+static char *csv_of(struct query *query, const char *sql, const char *saved,
+                    const struct query_parameter *parameters, size_t count) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  struct rows_options options = {.format = ROW_CSV, .stream = stream};
+  struct rows *rows = rows_new(&options);
+  struct error err = {0};
+  enum status status =
+      sql != NULL ? query_run(query, sql, parameters, count, NULL, rows_sink(rows), &err)
+                  : query_run_saved(query, saved, parameters, count, NULL, rows_sink(rows), &err);
+  rows_free(rows);
+  (void)fclose(stream);
+  if (status != STATUS_OK)
+    fail_msg("%s: %s", sql != NULL ? sql : saved, err.message);
+  return text;
+}
+
+static enum status run(struct query *query, const char *sql,
+                       const struct query_parameter *parameters, size_t count,
+                       const struct query_options *limits, struct error *err) {
+  FILE *stream = fopen("/dev/null", "w");
+  struct rows_options options = {.format = ROW_CSV, .stream = stream};
+  struct rows *rows = rows_new(&options);
+  enum status status = query_run(query, sql, parameters, count, limits, rows_sink(rows), err);
+  rows_free(rows);
+  (void)fclose(stream);
+  return status;
+}
+
+static void assert_refused(struct query *query, const char *sql, enum status expected,
+                           const char *words) {
+  struct error err = {0};
+  enum status status = run(query, sql, NULL, 0, NULL, &err);
+  if (status != expected || strstr(err.message, words) == NULL)
+    fail_msg("%s: %s, %s", sql, status_text(status), err.message);
+}
+
+static void assert_csv(struct query *query, const char *sql,
+                       const struct query_parameter *parameters, size_t count,
+                       const char *expected) {
+  char *text = csv_of(query, sql, NULL, parameters, count);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void rows_come_with_their_types(void **state) {
+  struct opened *opened = *state;
+  assert_csv(opened->query,
+             "select 1 as i, 0.1 as r, 'a,b' as t, x'00ff' as b, null as n -- done\n;  ", NULL, 0,
+             "i,r,t,b,n\r\n1,0.1,\"a,b\",00ff,\r\n");
+  assert_csv(opened->query,
+             "with recursive n(i) as (values (1) union all select i + 1 from n where "
+             "i < 3) select i from n",
+             NULL, 0, "i\r\n1\r\n2\r\n3\r\n");
+}
+
+static void parameters_are_bound(void **state) {
+  struct opened *opened = *state;
+  const struct query_parameter first = {"run", "1"};
+  const struct query_parameter values[] = {{"i", "7"}, {":r", "1.5"}, {"t", "seven"}};
+  assert_csv(opened->query, "select processes from v_run where run = :run", NULL, 0,
+             "processes\r\n2\r\n");
+  assert_csv(opened->query, "select processes from v_run where run = :run", &first, 1,
+             "processes\r\n1\r\n");
+  assert_csv(opened->query, "select typeof(:i), typeof($r), typeof(@t)", values, 3,
+             "typeof(:i),typeof($r),typeof(@t)\r\ninteger,real,text\r\n");
+  struct error err = {0};
+  assert_int_equal(run(opened->query, "select :x", NULL, 0, NULL, &err), STATUS_USAGE);
+  assert_non_null(strstr(err.message, ":x has no value"));
+  assert_int_equal(run(opened->query, "select 1", &first, 1, NULL, &err), STATUS_USAGE);
+  assert_non_null(strstr(err.message, "no parameter :run"));
+  assert_int_equal(run(opened->query, "select ?", NULL, 0, NULL, &err), STATUS_USAGE);
+  const struct query_parameter unknown = {"run", "tag:none"};
+  assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, &err), STATUS_NOT_FOUND);
+}
+
+static void nothing_can_be_changed(void **state) {
+  struct opened *opened = *state;
+  static const char *const WRITING[] = {
+      "delete from trial",
+      "update run set tag = 'x'",
+      "insert into scenario (key) values ('x')",
+      "create table t (x)",
+      "create temp table t (x)",
+      "create view v as select 1",
+      "drop table trial",
+      "attach '/tmp/haul-attached.db' as other",
+      "detach main",
+      "begin",
+      "savepoint s",
+      "vacuum",
+      "vacuum into '/tmp/haul-vacuumed.db'",
+      "reindex",
+      "analyze",
+      "pragma user_version = 3",
+      "pragma journal_mode = wal",
+      "pragma writable_schema = on",
+      "pragma query_only = off",
+      "pragma foreign_keys = off",
+      "select load_extension('x')",
+      "explain delete from trial",
+  };
+  for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++)
+    assert_refused(opened->query, WRITING[i], STATUS_DENIED, "a query only reads");
+  assert_int_not_equal(access("/tmp/haul-attached.db", F_OK), 0);
+  assert_int_not_equal(access("/tmp/haul-vacuumed.db", F_OK), 0);
+  assert_csv(opened->query, "pragma user_version", NULL, 0, "user_version\r\n1000\r\n");
+  assert_csv(opened->query, "select count(*) > 50 as n from pragma_table_info('v_case')", NULL, 0,
+             "n\r\n1\r\n");
+  assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n600\r\n");
+}
+
+static void mistakes_are_located(void **state) {
+  struct opened *opened = *state;
+  struct error err = {0};
+  assert_int_equal(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "syntax error"));
+#if SQLITE_VERSION_NUMBER >= 3038000
+  assert_int_equal(err.position.line, 2);
+  assert_int_equal(err.position.column, 3);
+  assert_non_null(strstr(err.message, "line 2, column 3: near \"form\""));
+#endif
+  assert_refused(opened->query, "select nonsense from v_case", STATUS_INVALID, "nonsense");
+  /* Not quietly the text "ok". */
+  assert_refused(opened->query, "select 1 where status = \"ok\"", STATUS_INVALID, "no such column");
+  assert_refused(opened->query, "", STATUS_INVALID, "no SQL");
+  assert_refused(opened->query, " -- nothing\n", STATUS_INVALID, "no SQL");
+  assert_refused(opened->query, "select 1; select 2", STATUS_INVALID, "one statement at a time");
+}
+
+static void long_queries_end(void **state) {
+  struct opened *opened = *state;
+  const char *endless = "with recursive n(i) as (values (1) union all select i + 1 from n) "
+                        "select count(*) from n";
+  const volatile sig_atomic_t interrupted = 1;
+  struct query_options limits = {.time_limit_ns = 20000000};
+  struct error err = {0};
+  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, &err), STATUS_TIMEOUT);
+  assert_string_equal(err.message, "the query took longer than 0.02 s");
+  limits = (struct query_options){.interrupted = &interrupted};
+  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, &err), STATUS_INTERRUPTED);
+  assert_int_equal(run(opened->query, "select 1", NULL, 0, NULL, &err), STATUS_OK);
+}
+
+static void a_reader_that_left_ends_a_query(void **state) {
+  struct opened *opened = *state;
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  (void)signal(SIGPIPE, SIG_IGN);
+  (void)close(ends[0]);
+  FILE *stream = fdopen(ends[1], "w");
+  struct rows_options options = {.format = ROW_JSONL, .stream = stream};
+  struct rows *rows = rows_new(&options);
+  struct error err = {0};
+  assert_int_equal(query_run(opened->query,
+                             "with recursive n(i) as (values (1) union all select i + 1 from n) "
+                             "select i from n",
+                             NULL, 0, NULL, rows_sink(rows), &err),
+                   STATUS_OK);
+  assert_true(rows_reader_gone(rows));
+  rows_free(rows);
+  (void)fclose(stream);
+}
+
+static void every_saved_query_is_described_and_runs(void **state) {
+  struct opened *opened = *state;
+  struct arena arena = {0};
+  assert_true(saved_query_count() >= 5);
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query saved;
+    saved_query_at(i, &arena, &saved);
+    if (strlen(saved.title) < 10 || saved.title[strlen(saved.title) - 1] != '.' ||
+        strlen(saved.shows) < 20)
+      fail_msg("%s has no title or description", saved.name);
+    for (size_t p = 0; p < saved.parameter_count; p++) {
+      assert_non_null(saved.parameters[p].standard);
+      assert_non_null(saved.parameters[p].help);
+      assert_non_null(strstr(saved.sql, saved.parameters[p].name));
+    }
+    char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
+    size_t lines = 0;
+    for (const char *p = text; *p != '\0'; p++)
+      lines += *p == '\n';
+    if (lines < 2)
+      fail_msg("%s gives no rows:\n%s", saved.name, text);
+    free(text);
+  }
+  arena_fini(&arena);
+}
+
+static void saved_queries_take_parameters(void **state) {
+  struct opened *opened = *state;
+  const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
+  char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
+  assert_non_null(strstr(text, "h2d/numa0:pinned-gpu1/64MiB,67108864,"));
+  assert_non_null(strstr(text, "host/numa0-numa1/4KiB"));
+  assert_null(strstr(text, "d2d"));
+  free(text);
+  const struct query_parameter bad = {"limit", "many"};
+  struct error err = {0};
+  struct row_sink sink = {0};
+  assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, &err),
+                   STATUS_USAGE);
+  assert_non_null(strstr(err.message, "must be a whole number"));
+  assert_int_equal(query_run_saved(opened->query, "nope", NULL, 0, NULL, &sink, &err),
+                   STATUS_NOT_FOUND);
+  assert_non_null(strstr(err.message, "run-table"));
+}
+
+static void results_can_be_read_while_they_are_written(void **state) {
+  struct opened *opened = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_int_equal(record_open(opened->fixture->path, &record, &err), STATUS_OK);
+  assert_int_equal(record_begin_run(record, &opened->fixture->info, opened->fixture->machine,
+                                    &opened->fixture->plan, NULL, 0, &err),
+                   STATUS_OK);
+  assert_csv(opened->query, "select count(*) as n from v_run where status = 'running'", NULL, 0,
+             "n\r\n1\r\n");
+  assert_int_equal(record_end_run(record, "done", NULL, &err), STATUS_OK);
+  record_close(record);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_come_with_their_types),
+      cmocka_unit_test(parameters_are_bound),
+      cmocka_unit_test(nothing_can_be_changed),
+      cmocka_unit_test(mistakes_are_located),
+      cmocka_unit_test(long_queries_end),
+      cmocka_unit_test(a_reader_that_left_ends_a_query),
+      cmocka_unit_test(every_saved_query_is_described_and_runs),
+      cmocka_unit_test(saved_queries_take_parameters),
+      cmocka_unit_test(results_can_be_read_while_they_are_written),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

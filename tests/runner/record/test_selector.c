@@ -1,0 +1,127 @@
+#include "runner/record/selector.h"
+
+#include "tests/runner/record/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct three_runs {
+  struct fixture *fixture;
+  struct database *database;
+};
+
+/* Runs 1 and 2 under driver 580 with tags a and b, run 3 under 590 without a tag. */
+static int set_up(void **state) {
+  static struct three_runs runs;
+  struct error err = {0};
+  runs.fixture = fixture_new();
+  runs.fixture->info.tag = "a";
+  fixture_record_run(runs.fixture, 1);
+  runs.fixture->info.tag = "b";
+  fixture_record_run(runs.fixture, 1);
+  runs.fixture->info.tag = NULL;
+  fixture_set_fact(runs.fixture, "driver_version", "590.1.2");
+  fixture_set_fact(runs.fixture, "driver_branch", "r590");
+  fixture_record_run(runs.fixture, 1);
+  *state = &runs;
+  return database_open(runs.fixture->path, DATABASE_READ, &runs.database, &err) == STATUS_OK ? 0
+                                                                                             : -1;
+}
+
+static int tear_down(void **state) {
+  struct three_runs *runs = *state;
+  database_close(runs->database);
+  fixture_free(runs->fixture);
+  return 0;
+}
+
+static void assert_finds(const struct three_runs *runs, const char *selector, int64_t id) {
+  struct run_ref run = {0};
+  struct error err = {0};
+  if (selector_find(runs->database, selector, &run, &err) != STATUS_OK)
+    fail_msg("%s: %s", selector, err.message);
+  assert_int_equal(run.id, id);
+  assert_int_equal(strlen(run.uuid), 32);
+}
+
+static void assert_fails(const struct three_runs *runs, const char *selector, enum status expected,
+                         const char *words) {
+  struct run_ref run = {.id = -1};
+  struct error err = {0};
+  enum status status = selector_find(runs->database, selector, &run, &err);
+  if (status != expected || strstr(err.message, words) == NULL)
+    fail_msg("%s: %s, %s", selector, status_text(status), err.message);
+}
+
+static void every_way_finds_its_run(void **state) {
+  const struct three_runs *runs = *state;
+  assert_finds(runs, "latest", 3);
+  assert_finds(runs, "previous", 2);
+  assert_finds(runs, "tag:a", 1);
+  assert_finds(runs, "driver:580.159.04", 2);
+  assert_finds(runs, "driver:r580", 2);
+  assert_finds(runs, "driver:590", 3);
+  assert_finds(runs, "2", 2);
+  assert_finds(runs, "run:1", 1);
+}
+
+static void the_beginning_of_a_uuid_is_enough(void **state) {
+  const struct three_runs *runs = *state;
+  struct run_ref run = {0};
+  struct error err = {0};
+  assert_int_equal(selector_find(runs->database, "2", &run, &err), STATUS_OK);
+  char selector[80];
+  (void)snprintf(selector, sizeof selector, "run:%.20s", run.uuid);
+  assert_finds(runs, selector, 2);
+  (void)snprintf(selector, sizeof selector, "%.8s-%.4s-%.4s-%.4s-%.12s", run.uuid, run.uuid + 8,
+                 run.uuid + 12, run.uuid + 16, run.uuid + 20);
+  assert_finds(runs, selector, 2);
+  for (char *p = selector; *p != '\0'; p++)
+    *p = (char)(*p >= 'a' && *p <= 'f' ? *p - 'a' + 'A' : *p);
+  assert_finds(runs, selector, 2);
+}
+
+static void what_fits_several_is_listed(void **state) {
+  const struct three_runs *runs = *state;
+  assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: 3 = ");
+  assert_fails(runs, "0", STATUS_INVALID, "(test, ");
+}
+
+static void what_fits_none_is_told(void **state) {
+  const struct three_runs *runs = *state;
+  assert_fails(runs, "99", STATUS_NOT_FOUND, "no run begins with \"99\"; there are: 3 = ");
+  assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
+  assert_fails(runs, "driver:1", STATUS_NOT_FOUND, "there are: 580.159.04, 590.1.2");
+  assert_fails(runs, "lastest", STATUS_INVALID, "names no run");
+  assert_fails(runs, "", STATUS_INVALID, "empty");
+  assert_fails(runs, "run:", STATUS_INVALID, "empty");
+  assert_fails(runs, "ffffffffffffffffffffffffffffffffff", STATUS_INVALID, "names no run");
+}
+
+static void an_empty_database_has_none(void **state) {
+  (void)state;
+  struct fixture *fixture = fixture_new();
+  struct three_runs runs = {fixture, NULL};
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &runs.database, &err), STATUS_OK);
+  assert_fails(&runs, "latest", STATUS_NOT_FOUND, "there is no latest run");
+  assert_fails(&runs, "previous", STATUS_NOT_FOUND, "there is no previous run");
+  assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are: none");
+  database_close(runs.database);
+  fixture_free(fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_way_finds_its_run),
+      cmocka_unit_test(the_beginning_of_a_uuid_is_enough),
+      cmocka_unit_test(what_fits_several_is_listed),
+      cmocka_unit_test(what_fits_none_is_told),
+      cmocka_unit_test(an_empty_database_has_none),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
