@@ -36,6 +36,7 @@ enum { HOST_CHUNK = 16384 };
 
 struct host_job {
   unsigned char *bytes;
+  const struct copy_shape *shape; /* of rows; NULL = size_bytes in one piece */
   uint64_t size_bytes;
   uint64_t seed;
   uint64_t flip;
@@ -70,6 +71,19 @@ static void fill_work(void *context, uint32_t thread, uint32_t thread_count, uin
   (void)iterations;
   share_of(job, thread, thread_count, &from, &to);
   fill_range(job, from, to);
+}
+
+static void fill_rows_work(void *context, uint32_t thread, uint32_t thread_count,
+                           uint32_t iterations) {
+  struct host_job *job = context;
+  const uint64_t rows = job->shape->height * job->shape->depth;
+  (void)iterations;
+  for (uint64_t row = thread; row < rows; row += thread_count) {
+    const uint64_t start = row * job->shape->pitch_bytes;
+    for (uint64_t offset = start; offset < start + job->shape->width_bytes; offset++) {
+      job->bytes[offset] = (unsigned char)(pattern_byte(job->seed, offset) ^ job->flip);
+    }
+  }
 }
 
 /* True when some word of the chunk differs; no early exit, so that it is compiled to vectors. */
@@ -148,6 +162,24 @@ enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t s
                          .seed = seed,
                          .flip = complement ? UINT64_MAX : 0};
   return run_on_host(data, buffer, fill_work, &job, err);
+}
+
+enum status data_fill_rows(struct data *data, const struct buffer *buffer,
+                           const struct copy_shape *shape, uint64_t seed, bool complement,
+                           int32_t gpu, struct error *err) {
+  int32_t worker = worker_gpu(buffer, gpu);
+  if (worker >= 0) {
+    struct pattern_rows_arguments rows = {.address = buffer->device,
+                                          .width_bytes = shape->width_bytes,
+                                          .pitch_bytes = shape->pitch_bytes,
+                                          .rows = shape->height * shape->depth,
+                                          .seed = seed,
+                                          .complement = complement};
+    return data_gpu_fill_rows(data->context->cuda, worker, &rows, err);
+  }
+  struct host_job job = {
+      .bytes = buffer->host, .shape = shape, .seed = seed, .flip = complement ? UINT64_MAX : 0};
+  return run_on_host(data, buffer, fill_rows_work, &job, err);
 }
 
 static enum status read_byte(struct data *data, const struct buffer *buffer, int32_t worker,

@@ -19,6 +19,11 @@ void data_free(struct data *data);
 enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                       uint64_t seed, bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
 
+/* The same for the rows of a shape alone; what is between them stays as it is. */
+enum status data_fill_rows(struct data *data, const struct buffer *buffer,
+                           const struct copy_shape *shape, uint64_t seed, bool complement,
+                           int32_t gpu, struct error *err) CHECK_RESULT;
+
 struct data_difference {
   uint64_t bad_bytes; /* 0 = all is right, and the rest is not set */
   uint64_t first_offset;

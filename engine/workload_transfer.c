@@ -31,6 +31,16 @@ static uint64_t seed_of(uint32_t flow) {
   return (uint64_t)(flow + 1) << 40;
 }
 
+static bool is_strided(const struct flow *flow) {
+  return flow->shape.width_bytes != 0;
+}
+
+/* Of one end; the gaps of a strided copy are part of it. */
+static uint64_t buffer_bytes(const struct flow *flow) {
+  const struct copy_shape *shape = &flow->shape;
+  return is_strided(flow) ? shape->pitch_bytes * shape->height * shape->depth : flow->size_bytes;
+}
+
 static const char *transfer_refusal(const struct bench_case *bench_case,
                                     const struct machine *machine, char reason[CASE_REASON_MAX]) {
   enum clock clock = CLOCK_EVENT;
@@ -56,9 +66,9 @@ static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t 
     const struct endpoint *ends[] = {&flow->source, &flow->target};
     for (int end = 0; end < 2; end++) {
       if (ends[end]->place == PLACE_NUMA) {
-        *host_bytes += flow->size_bytes;
+        *host_bytes += buffer_bytes(flow);
       } else {
-        gpu_bytes[ends[end]->index] += flow->size_bytes;
+        gpu_bytes[ends[end]->index] += buffer_bytes(flow);
       }
     }
   }
@@ -87,10 +97,10 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
         (struct flow_run){.flow = flow, .gpu = ops_of(flow)->gpu(flow), .seats = &transfer->seats};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
     transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
-    status = pool_take(transfer->engine->pool, &flow->source, flow->size_bytes, &run->source, err);
+    const uint64_t size_bytes = buffer_bytes(flow);
+    status = pool_take(transfer->engine->pool, &flow->source, size_bytes, &run->source, err);
     if (status == STATUS_OK) {
-      status =
-          pool_take(transfer->engine->pool, &flow->target, flow->size_bytes, &run->target, err);
+      status = pool_take(transfer->engine->pool, &flow->target, size_bytes, &run->target, err);
     }
     if (status == STATUS_OK) {
       workload_note(transfer->outcome, run->source->note);
@@ -145,12 +155,24 @@ static void prove_flush(const struct transfer *transfer) {
   }
 }
 
+/* The pattern, or poison. Of a strided copy only the rows are so; the gaps hold the opposite, so
+ * that in a target that was copied right, and nowhere else written, the pattern has no gaps. */
+static enum status fill(const struct transfer *transfer, uint32_t flow, const struct buffer *buffer,
+                        bool poison, struct error *err) {
+  const struct flow_run *run = &transfer->runs[flow];
+  struct data *data = transfer->engine->data;
+  const bool strided = is_strided(run->flow);
+  enum status status = data_fill(data, buffer, buffer_bytes(run->flow), seed_of(flow),
+                                 strided ? !poison : poison, run->gpu, err);
+  return status == STATUS_OK && strided
+             ? data_fill_rows(data, buffer, &run->flow->shape, seed_of(flow), poison, run->gpu, err)
+             : status;
+}
+
 static enum status fill_sources(const struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    const struct flow_run *run = &transfer->runs[i];
-    status = data_fill(transfer->engine->data, run->source, run->flow->size_bytes, seed_of(i),
-                       false, run->gpu, err);
+    status = fill(transfer, i, transfer->runs[i].source, false, err);
   }
   return status;
 }
@@ -276,9 +298,7 @@ static enum status transfer_poison(void *state, struct error *err) {
   const struct transfer *transfer = state;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    const struct flow_run *run = &transfer->runs[i];
-    status = data_fill(transfer->engine->data, run->target, run->flow->size_bytes, seed_of(i), true,
-                       run->gpu, err);
+    status = fill(transfer, i, transfer->runs[i].target, true, err);
   }
   return status;
 }
@@ -291,18 +311,19 @@ static enum status transfer_verify(void *state, struct error *err) {
     if (run->flow->role != FLOW_MEASURED) {
       continue;
     }
-    enum status status = data_compare(transfer->engine->data, run->target, run->flow->size_bytes,
-                                      seed_of(i), run->gpu, &difference, err);
+    const uint64_t size_bytes = buffer_bytes(run->flow);
+    enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
+                                      run->gpu, &difference, err);
     if (status != STATUS_OK) {
       return status;
     }
     if (difference.bad_bytes != 0) {
-      return error_set(
-          err, STATUS_CORRUPT,
-          "flow %u: %llu of %llu bytes differ, the first at offset %llu: expected "
-          "0x%02x, found 0x%02x",
-          i, (unsigned long long)difference.bad_bytes, (unsigned long long)run->flow->size_bytes,
-          (unsigned long long)difference.first_offset, difference.expected, difference.found);
+      return error_set(err, STATUS_CORRUPT,
+                       "flow %u: %llu of %llu bytes differ, the first at offset %llu: expected "
+                       "0x%02x, found 0x%02x",
+                       i, (unsigned long long)difference.bad_bytes, (unsigned long long)size_bytes,
+                       (unsigned long long)difference.first_offset, difference.expected,
+                       difference.found);
     }
   }
   return STATUS_OK;

@@ -31,6 +31,18 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
   return status == STATUS_OK ? wait_done(session, gpu, "filling a buffer", err) : status;
 }
 
+enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
+                               struct pattern_rows_arguments *rows, struct error *err) {
+  const uint64_t size_bytes = rows->width_bytes * rows->rows;
+  enum status status = cuda_session_use(session, gpu, err);
+  if (status == STATUS_OK) {
+    status =
+        cuda_session_launch(session, gpu, KERNEL_PATTERN_ROWS, grid_for(session, gpu, size_bytes),
+                            DATA_BLOCK, session->gpus[gpu].stream, rows, err);
+  }
+  return status == STATUS_OK ? wait_done(session, gpu, "filling rows of a buffer", err) : status;
+}
+
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
                              uint64_t size_bytes, uint64_t seed,
                              struct pattern_compare_result *result, struct error *err) {

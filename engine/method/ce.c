@@ -4,15 +4,19 @@
 #include "engine/method/gpu_flow.h"
 #include "engine/method/method.h"
 
+/* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far. */
+enum { PITCH_MAX = 0x7fffffff };
+
 static const char *ce_refusal(const struct flow *flow, const struct machine *machine,
                               char reason[CASE_REASON_MAX]) {
   if (flow->source.place != PLACE_GPU && flow->target.place != PLACE_GPU) {
     return "a copy engine needs a GPU at one end; use method cpu between host memories";
   }
-  if (flow->shape.width_bytes != 0) {
-    return "strided copies are not part of this version";
+  const char *refusal = gpu_flow_shape_refusal(flow, reason);
+  if (refusal == NULL && flow->shape.width_bytes != 0 && flow->shape.pitch_bytes > PITCH_MAX) {
+    refusal = "copy engines take a pitch below 2 GiB";
   }
-  return gpu_flow_refusal(flow, machine, reason);
+  return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
 }
 
 static bool ce_blocks_host(const struct flow *flow) {
@@ -49,12 +53,80 @@ static CUresult copy_once(const struct cuda_session *session, const struct flow_
                                    size, stream);
 }
 
+static CUmemorytype type_of(const struct buffer *buffer) {
+  return buffer->endpoint.place == PLACE_GPU ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+}
+
+static CUresult copy_plane(const struct cuda_driver *driver, const struct flow_run *run) {
+  const struct copy_shape *shape = &run->flow->shape;
+  CUDA_MEMCPY2D copy = {.srcMemoryType = type_of(run->source),
+                        .srcHost = run->source->host,
+                        .srcDevice = run->source->device,
+                        .srcPitch = shape->pitch_bytes,
+                        .dstMemoryType = type_of(run->target),
+                        .dstHost = run->target->host,
+                        .dstDevice = run->target->device,
+                        .dstPitch = shape->pitch_bytes,
+                        .WidthInBytes = shape->width_bytes,
+                        .Height = shape->height};
+  return driver->cuMemcpy2DAsync(&copy, run->stream);
+}
+
+static CUresult copy_planes(const struct cuda_driver *driver, const struct flow_run *run) {
+  const struct copy_shape *shape = &run->flow->shape;
+  CUDA_MEMCPY3D copy = {.srcMemoryType = type_of(run->source),
+                        .srcHost = run->source->host,
+                        .srcDevice = run->source->device,
+                        .srcPitch = shape->pitch_bytes,
+                        .srcHeight = shape->height,
+                        .dstMemoryType = type_of(run->target),
+                        .dstHost = run->target->host,
+                        .dstDevice = run->target->device,
+                        .dstPitch = shape->pitch_bytes,
+                        .dstHeight = shape->height,
+                        .WidthInBytes = shape->width_bytes,
+                        .Height = shape->height,
+                        .Depth = shape->depth};
+  return driver->cuMemcpy3DAsync(&copy, run->stream);
+}
+
+static CUresult copy_planes_between(const struct cuda_session *session,
+                                    const struct flow_run *run) {
+  const struct copy_shape *shape = &run->flow->shape;
+  CUDA_MEMCPY3D_PEER copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .srcDevice = run->source->device,
+                             .srcContext = session->gpus[run->source->endpoint.index].context,
+                             .srcPitch = shape->pitch_bytes,
+                             .srcHeight = shape->height,
+                             .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .dstDevice = run->target->device,
+                             .dstContext = session->gpus[run->target->endpoint.index].context,
+                             .dstPitch = shape->pitch_bytes,
+                             .dstHeight = shape->height,
+                             .WidthInBytes = shape->width_bytes,
+                             .Height = shape->height,
+                             .Depth = shape->depth};
+  return session->driver.cuMemcpy3DPeerAsync(&copy, run->stream);
+}
+
+static CUresult copy_rows_once(const struct cuda_session *session, const struct flow_run *run) {
+  const struct endpoint *source = &run->source->endpoint;
+  const struct endpoint *target = &run->target->endpoint;
+  if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index) {
+    return copy_planes_between(session, run);
+  }
+  return run->flow->shape.depth == 1 ? copy_plane(&session->driver, run)
+                                     : copy_planes(&session->driver, run);
+}
+
 static enum status ce_enqueue(const struct memory_context *context, struct flow_run *run,
                               uint32_t iterations, struct error *err) {
+  const bool strided = run->flow->shape.width_bytes != 0;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
-    status = cuda_check(&context->cuda->driver, copy_once(context->cuda, run), err,
-                        "copying %llu bytes", (unsigned long long)run->flow->size_bytes);
+    CUresult result = strided ? copy_rows_once(context->cuda, run) : copy_once(context->cuda, run);
+    status = cuda_check(&context->cuda->driver, result, err, "copying %llu bytes",
+                        (unsigned long long)run->flow->size_bytes);
   }
   return status;
 }

@@ -2,6 +2,7 @@
 
 #include "engine/cuda/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static bool between_gpus(const struct flow *flow) {
@@ -33,6 +34,34 @@ const char *gpu_flow_refusal(const struct flow *flow, const struct machine *mach
                  "GPU %d has no peer access to GPU %d; peer = false copies through the host", gpu,
                  peer);
   return reason;
+}
+
+const char *gpu_flow_shape_refusal(const struct flow *flow, char reason[CASE_REASON_MAX]) {
+  const struct copy_shape *shape = &flow->shape;
+  uint64_t rows = 0;
+  uint64_t buffer_bytes = 0;
+  if (shape->width_bytes == 0) {
+    return NULL;
+  }
+  if (shape->pitch_bytes < shape->width_bytes) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "rows of %" PRIu64 " bytes do not fit a pitch of %" PRIu64, shape->width_bytes,
+                   shape->pitch_bytes);
+    return reason;
+  }
+  if (shape->height == 0 || shape->depth == 0 ||
+      __builtin_mul_overflow(shape->height, shape->depth, &rows) ||
+      __builtin_mul_overflow(rows, shape->pitch_bytes, &buffer_bytes) || buffer_bytes > INT64_MAX) {
+    return "a strided copy needs a height and a depth of at least 1, and less than 8 EiB in all";
+  }
+  if (flow->size_bytes != rows * shape->width_bytes) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "the size of a strided copy is width x height x depth: %" PRIu64
+                   " bytes, not %" PRIu64,
+                   rows * shape->width_bytes, flow->size_bytes);
+    return reason;
+  }
+  return NULL;
 }
 
 enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,

@@ -51,9 +51,38 @@ static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
   return false;
 }
 
+static bool is_strided(const struct flow *flow) {
+  return flow->shape.width_bytes != 0;
+}
+
+/* Bytes an access. Rows that the variant's own accesses do not fit are copied with smaller ones. */
 static uint32_t width_of(const struct flow *flow) {
-  return flow->kernel.vector_bytes != 0 ? flow->kernel.vector_bytes
-                                        : variants[flow->kernel.variant].vector_bytes;
+  uint32_t width = flow->kernel.vector_bytes;
+  if (width == 0) {
+    width = variants[flow->kernel.variant].vector_bytes;
+    while (is_strided(flow) && (flow->shape.width_bytes | flow->shape.pitch_bytes) % width != 0) {
+      width /= 2;
+    }
+  }
+  return width;
+}
+
+static const char *rows_refusal(const struct flow *flow, char reason[CASE_REASON_MAX]) {
+  if (!is_strided(flow)) {
+    return NULL;
+  }
+  if (flow->kernel.variant == KERNEL_BULK) {
+    return "kernel variant bulk copies contiguous bytes only";
+  }
+  const char *refusal = gpu_flow_shape_refusal(flow, reason);
+  if (refusal == NULL &&
+      (flow->shape.width_bytes | flow->shape.pitch_bytes) % width_of(flow) != 0) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "vector_bytes = %u does not divide the width and the pitch of the rows",
+                   width_of(flow));
+    return reason;
+  }
+  return refusal;
 }
 
 static const char *shape_refusal(const struct flow *flow, const struct gpu *gpu,
@@ -100,11 +129,11 @@ static const char *sm_refusal(const struct flow *flow, const struct machine *mac
   if (flow->staged) {
     return "method sm has no staged copy: a kernel reaches a peer's memory directly or not at all";
   }
-  if (flow->shape.width_bytes != 0) {
-    return "strided copies are not part of this version";
-  }
   const struct gpu *gpu = &machine->gpus[index];
   const char *refusal = shape_refusal(flow, gpu, reason);
+  if (refusal == NULL) {
+    refusal = rows_refusal(flow, reason);
+  }
   if (refusal == NULL) {
     refusal = memory_refusal(&flow->source, gpu);
   }
@@ -166,8 +195,8 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   const struct variant *variant = &variants[flow->kernel.variant];
   launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
-  launch->kernel = KERNEL_COPY_BULK;
-  if (flow->kernel.variant != KERNEL_BULK) {
+  launch->kernel = is_strided(flow) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
+  if (!is_strided(flow) && flow->kernel.variant != KERNEL_BULK) {
     (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
   }
   if (launch->grid == 0) {
@@ -186,13 +215,20 @@ static void sm_release(const struct memory_context *context, struct flow_run *ru
 static enum status sm_enqueue(const struct memory_context *context, struct flow_run *run,
                               uint32_t iterations, struct error *err) {
   const struct sm_launch *launch = run->state;
-  struct copy_arguments arguments = {.target = run->target->device,
+  struct copy_arguments whole = {.target = run->target->device,
+                                 .source = run->source->device,
+                                 .size_bytes = run->flow->size_bytes};
+  struct copy_rows_arguments rows = {.target = run->target->device,
                                      .source = run->source->device,
-                                     .size_bytes = run->flow->size_bytes};
+                                     .width_bytes = run->flow->shape.width_bytes,
+                                     .pitch_bytes = run->flow->shape.pitch_bytes,
+                                     .rows = run->flow->shape.height * run->flow->shape.depth,
+                                     .vector_bytes = width_of(run->flow)};
+  void *arguments = is_strided(run->flow) ? (void *)&rows : (void *)&whole;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
     status = cuda_session_launch(context->cuda, run->gpu, launch->kernel, launch->grid,
-                                 launch->block, run->stream, &arguments, err);
+                                 launch->block, run->stream, arguments, err);
   }
   return status;
 }
