@@ -1,4 +1,8 @@
 /* The only file that sees toml++: its tree is copied into ours and forgotten. */
+/* Bad input reaches assertions of toml++ 3.3 ("[>") that its release builds take for impossible,
+ * although the code behind them reports the mistake. Neither: they are left out. */
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_cast<void>(0)
 #define TOML_MAX_NESTED_VALUES 32
 #include <toml++/toml.h>
 

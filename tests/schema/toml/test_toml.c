@@ -115,6 +115,8 @@ static void bad_text_has_one_positioned_error(void **state) {
       {"a = \"\"\"x\"\"\"\" \xe2\x80\xa8", 0, 1, "outside ASCII"},
       {"a = '''x''' \xc2\x85", 0, 1, "outside ASCII"},
       {"[a]\n[a]\n", 0, 2, "redefine"},
+      {"a = 1\n[[>b]]\n", 0, 2, "saw '>'"},
+      {"[.]", 0, 1, "saw '.'"},
   };
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
     const struct refusal *refusal = &refusals[i];
