@@ -141,6 +141,8 @@ static void nothing_can_be_changed(void **state) {
   };
   for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++)
     assert_refused(opened->query, WRITING[i], STATUS_DENIED, "a query only reads");
+  assert_refused(opened->query, "update sqlite_master set sql = 'x'", STATUS_INVALID,
+                 "may not be modified");
   assert_int_not_equal(access("/tmp/haul-attached.db", F_OK), 0);
   assert_int_not_equal(access("/tmp/haul-vacuumed.db", F_OK), 0);
   assert_csv(opened->query, "pragma user_version", NULL, 0, "user_version\r\n1000\r\n");
