@@ -1,0 +1,384 @@
+#include "runner/render/rows.h"
+
+#include "runner/render/text.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct output {
+  char *text;
+  size_t size;
+  FILE *stream;
+  struct rows *rows;
+};
+
+static const char *const COLUMNS[] = {"name", "bytes", "gbps", "note"};
+enum { COLUMN_COUNT = 4 };
+
+static void start(struct output *output, struct rows_options options) {
+  *output = (struct output){0};
+  output->stream = open_memstream(&output->text, &output->size);
+  options.stream = output->stream;
+  output->rows = rows_new(&options);
+}
+
+static void begin(struct output *output, const char *const *columns, size_t count) {
+  struct error err = {0};
+  const struct row_sink *sink = rows_sink(output->rows);
+  assert_int_equal(sink->begin(sink->context, columns, count, &err), STATUS_OK);
+}
+
+static void add(struct output *output, const struct cell *cells) {
+  struct error err = {0};
+  const struct row_sink *sink = rows_sink(output->rows);
+  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
+  assert_false(sink->enough(sink->context));
+}
+
+/* The text, which the caller frees. */
+static char *finish(struct output *output) {
+  struct error err = {0};
+  const struct row_sink *sink = rows_sink(output->rows);
+  assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+  rows_free(output->rows);
+  assert_int_equal(fclose(output->stream), 0);
+  return output->text;
+}
+
+static char *two_rows(struct rows_options options) {
+  struct output output;
+  start(&output, options);
+  begin(&output, COLUMNS, COLUMN_COUNT);
+  add(&output,
+      (struct cell[]){cell_text("host"), cell_integer(67108864), cell_real(55.2341), cell_null()});
+  add(&output, (struct cell[]){cell_text("a \"b\",\n\x1b[2J|é"), cell_integer(-1), cell_real(0.1),
+                               cell_text("")});
+  return finish(&output);
+}
+
+static void assert_text(char *text, const char *expected) {
+  if (strcmp(text, expected) != 0)
+    fail_msg("got:\n%s\nexpected:\n%s", text, expected);
+  free(text);
+}
+
+static void csv_follows_rfc_4180(void **state) {
+  (void)state;
+  assert_text(two_rows((struct rows_options){.format = ROW_CSV}),
+              "name,bytes,gbps,note\r\n"
+              "host,67108864,55.2341,\r\n"
+              "\"a \"\"b\"\",\n\x1b[2J|é\",-1,0.1,\"\"\r\n");
+}
+
+static void json_has_true_numbers(void **state) {
+  (void)state;
+  char *text = two_rows((struct rows_options){.format = ROW_JSON});
+  assert_string_equal(text,
+                      "[\n"
+                      "{\"name\":\"host\",\"bytes\":67108864,\"gbps\":55.2341,\"note\":null},\n"
+                      "{\"name\":\"a \\\"b\\\",\\n\\u001B[2J|é\",\"bytes\":-1,\"gbps\":0.1,"
+                      "\"note\":\"\"}\n]\n");
+  json_t *rows = json_loads(text, 0, NULL);
+  assert_int_equal(json_array_size(rows), 2);
+  assert_true(json_is_integer(json_object_get(json_array_get(rows, 0), "bytes")));
+  assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "gbps")) == 0.1);
+  json_decref(rows);
+  free(text);
+}
+
+static void jsonl_is_one_object_a_line(void **state) {
+  (void)state;
+  char *text = two_rows((struct rows_options){.format = ROW_JSONL});
+  char *second = strchr(text, '\n') + 1;
+  assert_int_equal(strchr(second, '\n') - second, strlen(second) - 1);
+  json_t *row = json_loads(second, 0, NULL);
+  assert_string_equal(json_string_value(json_object_get(row, "name")), "a \"b\",\n\x1b[2J|é");
+  json_decref(row);
+  free(text);
+}
+
+static void markdown_is_escaped(void **state) {
+  (void)state;
+  assert_text(two_rows((struct rows_options){.format = ROW_MD}),
+              "| name | bytes | gbps | note |\n"
+              "| --- | ---: | ---: | --- |\n"
+              "| host | 67108864 | 55.234 |  |\n"
+              "| a \"b\",\\u000a\\u001b[2J\\|é | -1 | 0.10000 |  |\n");
+  struct output output;
+  start(&output, (struct rows_options){.format = ROW_MD});
+  begin(&output, (const char *const[]){"x"}, 1);
+  add(&output, (struct cell[]){cell_text("<b> & *a* `c` \\")});
+  assert_text(finish(&output), "| x |\n| --- |\n| &lt;b> &amp; \\*a\\* \\`c\\` \\\\ |\n");
+}
+
+static void a_table_is_aligned(void **state) {
+  (void)state;
+  assert_text(two_rows((struct rows_options){.format = ROW_TABLE}),
+              "name                        bytes     gbps  note\n"
+              "host                     67108864   55.234  \n"
+              "a \"b\",\\u000a\\u001b[2J|é        -1  0.10000  \n");
+}
+
+static void lines_within(const char *text, size_t width) {
+  for (const char *line = text; *line != '\0';) {
+    size_t length = strcspn(line, "\n");
+    size_t characters = 0;
+    for (size_t i = 0; i < length; i++)
+      characters += (line[i] & 0xc0) != 0x80;
+    if (characters > width)
+      fail_msg("%.*s is wider than %zu", (int)length, line, width);
+    line += length + (line[length] == '\n');
+  }
+}
+
+static void a_table_fits_the_terminal(void **state) {
+  (void)state;
+  const char *const columns[] = {"case", "gbps", "reason"};
+  struct output output;
+  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 50});
+  begin(&output, columns, 3);
+  for (int i = 0; i < 3; i++)
+    add(&output,
+        (struct cell[]){cell_text("host_to_device/numa0:pinned-gpu0/64MiB"), cell_real(55.2),
+                        cell_text("GPU 0 and GPU 1 have no peer access")});
+  char *text = finish(&output);
+  lines_within(text, 50);
+  assert_non_null(strstr(text, "55.200"));
+  free(text);
+  /* Too many columns even so: one line a value. */
+  const char *many[12];
+  struct cell cells[12];
+  for (size_t i = 0; i < 12; i++) {
+    many[i] = "eight_ch";
+    cells[i] = cell_integer((int64_t)i);
+  }
+  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 50});
+  begin(&output, many, 12);
+  add(&output, cells);
+  add(&output, cells);
+  text = finish(&output);
+  lines_within(text, 50);
+  assert_non_null(strstr(text, "eight_ch  11\n\neight_ch  0\n"));
+  free(text);
+}
+
+static void nothing_is_told(void **state) {
+  (void)state;
+  static const struct {
+    enum row_format format;
+    const char *empty;
+    const char *expected;
+  } CASES[] = {
+      {ROW_TABLE, NULL, "a  b\n"},
+      {ROW_TABLE, "no runs yet", "no runs yet\n"},
+      {ROW_MD, NULL, "| a | b |\n| --- | --- |\n"},
+      {ROW_CSV, "no runs yet", "a,b\r\n"},
+      {ROW_JSON, "no runs yet", "[]\n"},
+      {ROW_JSONL, "no runs yet", ""},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct output output;
+    start(&output, (struct rows_options){.format = CASES[i].format, .empty = CASES[i].empty});
+    begin(&output, (const char *const[]){"a", "b"}, 2);
+    assert_text(finish(&output), CASES[i].expected);
+  }
+}
+
+static void bad_bytes_harm_no_format(void **state) {
+  (void)state;
+  /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark. */
+  static const char BYTES[] = "\xff\xc0\xaf\xed\xa0\x80\0\xc2\x9b\xe2\x80\xae";
+  for (int format = 0; format < (int)row_format_word_count; format++) {
+    struct output output;
+    struct cell cell = {.kind = CELL_TEXT, .as.text = {BYTES, sizeof BYTES - 1}};
+    start(&output, (struct rows_options){.format = (enum row_format)format, .width = 80});
+    begin(&output, (const char *const[]){"x"}, 1);
+    add(&output, &cell);
+    char *text = finish(&output);
+    if (format == ROW_JSON || format == ROW_JSONL) {
+      json_t *value = json_loads(text, JSON_ALLOW_NUL, NULL);
+      assert_non_null(value);
+      json_decref(value);
+    }
+    if (format == ROW_TABLE || format == ROW_MD)
+      assert_non_null(strstr(text, "u0000"));
+    if (format == ROW_TABLE || format == ROW_MD)
+      assert_non_null(strstr(text, "u009b"));
+    free(text);
+  }
+}
+
+static void reals_are_exact_for_machines(void **state) {
+  (void)state;
+  static const double VALUES[] = {0.1,
+                                  1.0 / 3,
+                                  55.2341,
+                                  1e300,
+                                  5e-324,
+                                  -0.0,
+                                  123456.,
+                                  1e15,
+                                  4000000.000001,
+                                  2.5e-5,
+                                  100,
+                                  1e22,
+                                  M_PI,
+                                  2.0 / 3,
+                                  9007199254740993.,
+                                  1.1125369292536007e-308};
+  char text[NUMBER_TEXT_MAX];
+  for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
+    text_real_exact(VALUES[i], text);
+    assert_true(strtod(text, NULL) == VALUES[i]);
+    struct output output;
+    start(&output, (struct rows_options){.format = ROW_JSONL});
+    begin(&output, (const char *const[]){"x"}, 1);
+    add(&output, (struct cell[]){cell_real(VALUES[i])});
+    char *line = finish(&output);
+    json_t *row = json_loads(line, 0, NULL);
+    assert_true(json_is_real(json_object_get(row, "x")));
+    assert_true(json_real_value(json_object_get(row, "x")) == VALUES[i]);
+    json_decref(row);
+    free(line);
+  }
+  struct output output;
+  start(&output, (struct rows_options){.format = ROW_JSONL});
+  begin(&output, (const char *const[]){"x"}, 1);
+  add(&output, (struct cell[]){cell_real(INFINITY)});
+  assert_text(finish(&output), "{\"x\":null}\n");
+}
+
+static void reals_are_short_for_people(void **state) {
+  (void)state;
+  static const struct {
+    double value;
+    const char *text;
+  } CASES[] = {{0, "0"},           {55.2, "55.200"},           {4190.31, "4190.3"},
+               {99999.4, "99999"}, {123456.7, "123457"},       {0.00123456, "0.0012346"},
+               {-2.5, "-2.5000"},  {1.23456e-9, "1.2346e-09"}, {1e20, "1.0000e+20"}};
+  char text[NUMBER_TEXT_MAX];
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    text_real_short(CASES[i].value, text);
+    assert_string_equal(text, CASES[i].text);
+  }
+}
+
+static void long_tables_start_again(void **state) {
+  (void)state;
+  struct output output;
+  start(&output, (struct rows_options){.format = ROW_TABLE});
+  begin(&output, (const char *const[]){"number"}, 1);
+  for (int64_t i = 0; i <= ROWS_TABLE_CHUNK; i++)
+    add(&output, (struct cell[]){cell_integer(i)});
+  char *text = finish(&output);
+  assert_non_null(strstr(text, " 19999\n\nnumber\n 20000\n"));
+  free(text);
+}
+
+/* What is written at once is not kept. */
+static void rows_are_written_as_they_come(void **state) {
+  (void)state;
+  static const enum row_format FORMATS[] = {ROW_CSV, ROW_JSON, ROW_JSONL, ROW_MD};
+  for (size_t f = 0; f < sizeof FORMATS / sizeof *FORMATS; f++) {
+    struct output output;
+    start(&output, (struct rows_options){.format = FORMATS[f]});
+    begin(&output, (const char *const[]){"a"}, 1);
+    for (int64_t i = 0; i < 100; i++) {
+      size_t before = output.size;
+      add(&output, (struct cell[]){cell_integer(i)});
+      assert_int_equal(fflush(output.stream), 0);
+      assert_true(output.size > before);
+    }
+    free(finish(&output));
+  }
+}
+
+static void a_reader_that_left_is_no_error(void **state) {
+  (void)state;
+  (void)signal(SIGPIPE, SIG_IGN);
+  for (int format = 0; format < (int)row_format_word_count; format++) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    (void)close(ends[0]);
+    FILE *stream = fdopen(ends[1], "w");
+    struct rows_options options = {.format = (enum row_format)format, .stream = stream};
+    struct rows *rows = rows_new(&options);
+    const struct row_sink *sink = rows_sink(rows);
+    struct error err = {0};
+    assert_int_equal(sink->begin(sink->context, (const char *const[]){"x"}, 1, &err), STATUS_OK);
+    for (int64_t i = 0; i < 30000; i++)
+      assert_int_equal(sink->row(sink->context, (struct cell[]){cell_integer(i)}, &err), STATUS_OK);
+    assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+    assert_true(rows_reader_gone(rows));
+    rows_free(rows);
+    (void)fclose(stream);
+  }
+}
+
+static void a_full_device_is_an_error(void **state) {
+  (void)state;
+  for (int format = 0; format < (int)row_format_word_count; format++) {
+    FILE *stream = fopen("/dev/full", "w");
+    struct rows_options options = {.format = (enum row_format)format, .stream = stream};
+    struct rows *rows = rows_new(&options);
+    const struct row_sink *sink = rows_sink(rows);
+    struct error err = {0};
+    assert_int_equal(sink->begin(sink->context, (const char *const[]){"x"}, 1, &err), STATUS_OK);
+    assert_int_equal(sink->row(sink->context, (struct cell[]){cell_integer(1)}, &err), STATUS_OK);
+    assert_int_equal(sink->end(sink->context, &err), STATUS_IO);
+    assert_non_null(strstr(err.message, "cannot write the result"));
+    assert_false(rows_reader_gone(rows));
+    rows_free(rows);
+    (void)fclose(stream);
+  }
+}
+
+static void a_sink_serves_several_results(void **state) {
+  (void)state;
+  struct output output;
+  struct error err = {0};
+  start(&output, (struct rows_options){.format = ROW_CSV});
+  const struct row_sink *sink = rows_sink(output.rows);
+  for (int i = 0; i < 2; i++) {
+    begin(&output, (const char *const[]){"x", "y"}, i == 0 ? 1 : 2);
+    add(&output, (struct cell[]){cell_integer(i), cell_null()});
+    if (i == 0)
+      assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+  }
+  assert_text(finish(&output), "x\r\n0\r\nx,y\r\n1,\r\n");
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(csv_follows_rfc_4180),
+      cmocka_unit_test(json_has_true_numbers),
+      cmocka_unit_test(jsonl_is_one_object_a_line),
+      cmocka_unit_test(markdown_is_escaped),
+      cmocka_unit_test(a_table_is_aligned),
+      cmocka_unit_test(a_table_fits_the_terminal),
+      cmocka_unit_test(nothing_is_told),
+      cmocka_unit_test(bad_bytes_harm_no_format),
+      cmocka_unit_test(reals_are_exact_for_machines),
+      cmocka_unit_test(reals_are_short_for_people),
+      cmocka_unit_test(long_tables_start_again),
+      cmocka_unit_test(rows_are_written_as_they_come),
+      cmocka_unit_test(a_reader_that_left_is_no_error),
+      cmocka_unit_test(a_full_device_is_an_error),
+      cmocka_unit_test(a_sink_serves_several_results),
+  };
+  return cmocka_run_group_tests(tests, set_up, NULL);
+}
