@@ -3,7 +3,16 @@
  * A block (a [[transfer]] so far) holds axes: every key has one or more values, and the block's
  * settings are the Cartesian product of them (zip runs axes in lockstep). block_setting() yields
  * the i-th one with every default filled in; the plan then matches it with a machine. Everything is
- * owned by the scenario and freed by scenario_free(). Reading needs no GPU. */
+ * owned by the scenario and freed by scenario_free(). Reading needs no GPU.
+ *
+ * What the language promises beyond the table of keys (field_table.c, and README.md made from it):
+ * - Axes stand in the order of the file; those that [measure] gives to every block come first,
+ * those of loads and flows last ("load.NAME.size", by number from 1 without a name). Axes in
+ * lockstep vary as the last of them.
+ * - A load or flow takes what it does not say itself from its block, but for the two ends and,
+ * where its ends have no use for them, initiator and peer.
+ * - A flow keeps only what its method has: threads for cpu, kernel for sm, unified for um. A shape
+ *   decides the size: width x height x depth. */
 #ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
 #define HAUL_SCHEMA_SCENARIO_SCENARIO_H
 
@@ -43,8 +52,8 @@ struct flow_setting {
   struct endpoint_setting to;
   bool initiator_given; /* false: the method's usual side (gpu over numa, else the source) */
   enum initiator initiator;
-  bool peer; /* false: staged through the host */
-  uint64_t size_bytes;
+  bool peer;           /* false: staged through the host */
+  uint64_t size_bytes; /* at least 1 wherever the flow is used */
   uint32_t threads;
   struct kernel_shape kernel;
   struct copy_shape shape;
@@ -103,34 +112,42 @@ struct scenario {
   size_t block_count;
 };
 
-/* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well). A key of
- * [measure] or [checks] changes those; "transfer.KEY" changes every [[transfer]], and
- * "BLOCKNAME.KEY" the block of that name. */
+/* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well).
+ * "measure.KEY" and "checks.KEY" change those (a key alone too: "max_time"), "transfer.KEY" every
+ * [[transfer]], "BLOCKNAME.KEY" the block of that name; "BLOCKNAME.load.KEY" all its loads,
+ * "BLOCKNAME.load.NAME.KEY" one. "name" and "description" change the head. A block's own
+ * "max_time" stays when "measure.max_time" changes. Complaints name "--set KEY=VALUE" as their
+ * file, without a line. */
 struct scenario_override {
   const char *key;
   const char *value;
 };
 
-/* Every complaint about a scenario, in the order of the file. */
+/* Every complaint about a scenario, in the order of the file, then of its includes, then of --set.
+ * Columns count characters (code points). */
 struct diagnostic {
   struct error error;      /* message says what is wrong; position where */
   const char *source_line; /* text of that line; NULL = none */
-  unsigned caret_width;    /* columns to underline, at least 1 */
+  unsigned caret_width;    /* characters to underline, at least 1 */
   const char *expected;    /* what would be right; NULL = the message says it all */
   const char *suggestion;  /* nearest valid key or word; NULL = none */
 };
 
-struct diagnostics; /* a list, opaque */
+/* A list, opaque; one list can take the complaints about several scenarios. It owns all it shows.
+ */
+struct diagnostics;
 struct diagnostics *diagnostics_new(void);
 void diagnostics_free(struct diagnostics *diagnostics);
 size_t diagnostics_count(const struct diagnostics *diagnostics);
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
-/* As a compiler prints them: file:line:column: error: ..., the line, a caret, the help. */
+/* As a compiler prints them: file:line:column: error: ..., the line, a caret, the help. Control
+ * characters are escaped; the caret stands right under tabs and wide characters. */
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
 
 /* Read a file. STATUS_INVALID: the diagnostics hold one or more complaints and *scenario is not
  * set; file-level trouble (no such file, a directory, not UTF-8, larger than SCENARIO_FILE_MAX) is
- * one diagnostic as well. Includes are looked up beside the including file. */
+ * one diagnostic as well. Includes are looked up beside the including file, then among the shipped
+ * scenarios. */
 enum status scenario_load(const char *path, const struct scenario_override *overrides,
                           size_t override_count, struct scenario **scenario,
                           struct diagnostics *diagnostics) CHECK_RESULT;
@@ -147,7 +164,8 @@ enum block_kind block_kind_of(const struct block *block);
 /* Number of settings: the product of the axes, zip respected; at most SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);
 /* The i-th setting, the last axis of the file fastest. What it points to lives as long as the
- * scenario, axis_values until the next call for the same block. */
+ * scenario; axis_values, loads and flows until the next call for the same block (which therefore
+ * must not be shared between threads). */
 void block_setting(const struct block *block, size_t i, struct setting *setting);
 
 #endif
