@@ -354,7 +354,8 @@ static enum status read_file(const char *path, char **text, size_t *length, stru
   (void)fclose(file);
   if (!good) {
     free(*text);
-    return error_set(err, STATUS_IO, "%s: cannot be read, or too long", path);
+    (void)error_set(err, STATUS_IO, "%s: cannot be read, or too long", path);
+    return STATUS_IO;
   }
   return STATUS_OK;
 }

@@ -25,7 +25,7 @@ static void run_in_child(child_test test, const char *machine, const char *fault
                             : unsetenv("HAUL_FAKE_FAULTS") == 0);
   if (load && cuda_driver_load(&driver, &error) != STATUS_OK) {
     (void)fprintf(stderr, "%s\n", error.message);
-    CHECK(!"the driver is loaded");
+    FAIL("not so: the driver is loaded");
   }
   CHECK(!load || driver.simulated);
   test(load ? &driver : NULL);

@@ -16,6 +16,11 @@
       _Exit(1);                                                                                    \
     }                                                                                              \
   } while (0)
+#define FAIL(text)                                                                                 \
+  do {                                                                                             \
+    (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, text);                                \
+    _Exit(1);                                                                                      \
+  } while (0)
 #define CHECK_RESULT_IS(wanted, call)                                                              \
   do {                                                                                             \
     CUresult check_result_ = (call);                                                               \

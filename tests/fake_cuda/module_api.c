@@ -110,19 +110,37 @@ CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
   return CUDA_SUCCESS;
 }
 
+/* Faults may name the entry point or the kernel. */
+static CUresult begin_launch(struct call *call, const struct fake_kernel *kernel) {
+  CUresult result = call_begin(call, "cuLaunchKernel", NEED_CONTEXT, NULL, true);
+  if (result != CUDA_SUCCESS || call->fault != NULL || kernel == NULL) {
+    return result;
+  }
+  return call_begin(call, kernel_text(kernel->kernel), NEED_CONTEXT, NULL, true);
+}
+
+static CUresult enqueue_kernel(const struct call *call, const struct kernel_launch *launch,
+                               CUstream handle) {
+  struct stream *stream = stream_of_handle(call, handle);
+  if (stream == NULL || stream->context != call->context) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  struct operation operation = {
+      .kind = OPERATION_KERNEL, .fault = call->fault, .work = work_new(0), .kernel = *launch};
+  streams_lock();
+  stream_enqueue(stream, &operation);
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
 CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                             unsigned block_x, unsigned block_y, unsigned block_z,
-                            unsigned shared_bytes, CUstream handle, void **parameters,
+                            unsigned shared_bytes, CUstream stream, void **parameters,
                             void **extra) {
   struct call call;
   const struct fake_kernel *kernel = kernel_of_handle(function);
   (void)shared_bytes;
-  const char *name = kernel != NULL ? kernel_text(kernel->kernel) : "cuLaunchKernel";
-  CUresult result = call_begin(&call, "cuLaunchKernel", NEED_CONTEXT, NULL, true);
-  const struct fault *of_launch = call.fault;
-  if (result == CUDA_SUCCESS && of_launch == NULL) {
-    result = call_begin(&call, name, NEED_CONTEXT, NULL, true);
-  }
+  CUresult result = begin_launch(&call, kernel);
   if (result != CUDA_SUCCESS) {
     return result;
   }
@@ -134,21 +152,12 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
   if (parameters == NULL || extra != NULL || block == 0 || grid == 0 || block > 1024) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  struct stream *stream = stream_of_handle(&call, handle);
-  if (stream == NULL || stream->context != call.context) {
-    return CUDA_ERROR_INVALID_HANDLE;
-  }
-  struct operation operation = {.kind = OPERATION_KERNEL,
-                                .fault = call.fault,
-                                .work = work_new(0),
-                                .kernel = {.kernel = kernel,
-                                           .context = call.context,
-                                           .grid = (uint32_t)grid,
-                                           .block = (uint32_t)block}};
-  operation.kernel.flag_ignored = call.fault != NULL && call.fault->kind == FAULT_IGNORED_FLAG;
-  memcpy(operation.kernel.arguments, parameters[0], kernel->argument_bytes);
-  streams_lock();
-  stream_enqueue(stream, &operation);
-  streams_unlock();
-  return CUDA_SUCCESS;
+  struct kernel_launch launch = {.kernel = kernel,
+                                 .context = call.context,
+                                 .grid = (uint32_t)grid,
+                                 .block = (uint32_t)block,
+                                 .flag_ignored =
+                                     call.fault != NULL && call.fault->kind == FAULT_IGNORED_FLAG};
+  memcpy(launch.arguments, parameters[0], kernel->argument_bytes);
+  return enqueue_kernel(&call, &launch, stream);
 }

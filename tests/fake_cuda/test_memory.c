@@ -150,7 +150,7 @@ static void strided_copies_skip(const struct cuda_driver *driver) {
   rows.WidthInBytes = 17;
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DAsync_(&rows, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
-  for (int row = 0; row < 3; row++) {
+  for (size_t row = 0; row < 3; row++) {
     CHECK(memcmp(host + 4096 + 16 * row, host + 64 * (row + 1) + 8, 16) == 0);
   }
   CHECK(memcmp(host + 6144 + 8, host + 512, 4) == 0);

@@ -30,7 +30,7 @@ static void compare_facts(int32_t gpu) {
         (fact->state == FACT_OK && strcmp(answer->value, fact->value) != 0)) {
       (void)fprintf(stderr, "fact %s of GPU %d: %s\n", fact->name, gpu,
                     answer == NULL ? "not there" : answer->value);
-      CHECK(!"facts agree");
+      FAIL("not so: facts agree");
     }
   }
 }
@@ -64,7 +64,7 @@ static void machine_is_found(const struct cuda_driver *none) {
   if (machine_file_load(getenv("HAUL_FAKE_MACHINE"), &wanted, &error) != STATUS_OK ||
       machine_probe(&found, &error) != STATUS_OK) {
     (void)fprintf(stderr, "%s\n", error.message);
-    CHECK(!"the machine is read and probed");
+    FAIL("not so: the machine is read and probed");
   }
   CHECK(found.simulated && strcmp(found.cuda_state, "ok") == 0);
   CHECK(found.gpu_count == wanted.gpu_count && found.node_count == wanted.node_count);

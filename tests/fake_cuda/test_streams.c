@@ -28,8 +28,8 @@ static double copy_ns(double rate) {
 }
 
 /* Launch a gate that waits for *flag to become 1. */
-static void launch_gate(const struct cuda_driver *driver, CUstream stream, uint32_t *flag,
-                        uint32_t *report, uint64_t timeout_ns) {
+static void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32_t *flag,
+                        const uint32_t *report, uint64_t timeout_ns) {
   struct gate_arguments gate = {.flag = (uint64_t)(uintptr_t)flag,
                                 .report = (uint64_t)(uintptr_t)report,
                                 .timeout_ns = timeout_ns,
@@ -76,7 +76,7 @@ static void test_copies_take_their_time(void **state) {
 static void links_are_shared(const struct cuda_driver *driver) {
   CUcontext contexts[2] = {use_gpu(driver, 1), use_gpu(driver, 0)};
   uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
-  unsigned char *host = new_pinned(driver, 3 * SIZE);
+  unsigned char *host = new_pinned(driver, (size_t)3 * SIZE);
   CUstream streams[4];
   CUevent starts[4];
   CUevent ends[4];
@@ -155,7 +155,7 @@ static void events_order_streams(const struct cuda_driver *driver) {
   CUstream one = new_stream(driver);
   CUstream two = new_stream(driver);
   CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, 2 * SIZE);
+  unsigned char *host = new_pinned(driver, (size_t)2 * SIZE);
   CUevent event = new_event(driver);
   CUevent never = new_event(driver);
   float ignored;
@@ -241,13 +241,13 @@ static void test_legacy_stream_orders(void **state) {
 static void the_real_clock_is_real(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, 8 * SIZE);
-  unsigned char *host = new_pinned(driver, 8 * SIZE);
+  CUdeviceptr device = new_memory(driver, (size_t)8 * SIZE);
+  unsigned char *host = new_pinned(driver, (size_t)8 * SIZE);
   struct timespec before;
   struct timespec after;
   (void)clock_gettime(CLOCK_MONOTONIC, &before);
   CUevent start = record(driver, stream);
-  CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, 8 * SIZE, stream));
+  CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, (size_t)8 * SIZE, stream));
   CUevent end = record(driver, stream);
   CHECK_OK(driver->cuStreamSynchronize(stream));
   (void)clock_gettime(CLOCK_MONOTONIC, &after);
