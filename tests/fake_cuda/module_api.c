@@ -133,6 +133,7 @@ static CUresult enqueue_kernel(const struct call *call, const struct kernel_laun
   return CUDA_SUCCESS;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): so many parameters has the driver's */
 CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                             unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, CUstream stream, void **parameters,
