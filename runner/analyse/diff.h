@@ -1,0 +1,112 @@
+/* diff.h - what differs between two sides, case by case: from medians to verdicts. No SQL.
+ *
+ * The unit is the process: each side of a case is the natural logarithm of the median time of one
+ * iteration, one value a process. Trials inside a process agree far better than processes do and
+ * are never pooled. Changes are those of the rate: +0.03 = side b moves 3 % more bytes a second.
+ *
+ * margin is the smallest change that matters. It is never below the noise of a against a, which is
+ * the spread of the difference of two processes of side a (sqrt(2) times their standard deviation,
+ * learnt from the family).
+ *
+ * Method "moderated": variances shrunk within a family (moderate.h) and a test against the margin
+ * (effect.h). A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider one, at last
+ * from all cases; where these are too few, Welch's test. Method "rank": rank.h.
+ * False discoveries are kept at 5 % over the whole diff (adjust.h).
+ *
+ * Verdicts, the first that holds:
+ *   NEW, MISSING     measured on side b or a only
+ *   INCOMPARABLE     the caller says why
+ *   INSUFFICIENT     fewer than two processes on a side
+ *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin
+ *   SAME             the 90 % interval lies inside the margin
+ *   INSUFFICIENT     undecided, and at most DIFF_PROCESSES_MAX processes a side would decide with a
+ *                    power of 80 %: processes_needed
+ *   UNCLEAR          undecided, and more would hardly help: the change is too near the margin */
+#ifndef HAUL_RUNNER_ANALYSE_DIFF_H
+#define HAUL_RUNNER_ANALYSE_DIFF_H
+
+#include "engine/base/words.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
+/* What a diff should have where nothing is known of the spread yet. */
+enum { DIFF_PROCESSES_USUAL = 5 };
+
+#define VERDICT_LIST(X)                                                                            \
+  X(VERDICT_REGRESSED, "regressed")                                                                \
+  X(VERDICT_IMPROVED, "improved")                                                                  \
+  X(VERDICT_SAME, "same")                                                                          \
+  X(VERDICT_UNCLEAR, "unclear")                                                                    \
+  X(VERDICT_INSUFFICIENT, "insufficient")                                                          \
+  X(VERDICT_NEW, "new")                                                                            \
+  X(VERDICT_MISSING, "missing")                                                                    \
+  X(VERDICT_INCOMPARABLE, "incomparable")
+WORDS_DECLARE(verdict, VERDICT_LIST)
+
+#define DIFF_METHOD_LIST(X)                                                                        \
+  X(DIFF_MODERATED, "moderated")                                                                   \
+  X(DIFF_RANK, "rank")
+WORDS_DECLARE(diff_method, DIFF_METHOD_LIST)
+
+#define DIFF_TEST_LIST(X)                                                                          \
+  X(DIFF_TEST_NONE, "none")                                                                        \
+  X(DIFF_TEST_MODERATED, "moderated")                                                              \
+  X(DIFF_TEST_WELCH, "welch")                                                                      \
+  X(DIFF_TEST_RANK, "rank")
+WORDS_DECLARE(diff_test, DIFF_TEST_LIST)
+
+/* One side of a case; values in the order of the processes. */
+struct diff_side {
+  const double *values; /* ln of the median time of one iteration in ns */
+  size_t count;
+};
+
+struct diff_case {
+  struct diff_side a, b;
+  /* Whose variances are alike, narrow to wide: method x path x size class, method x path, method.
+   */
+  uint32_t families[DIFF_FAMILY_LEVELS];
+  double margin;            /* relative: 0.01 */
+  const char *incomparable; /* why the sides cannot be compared; NULL = they can */
+};
+
+struct diff_result {
+  enum verdict verdict;
+  enum diff_test test;
+  double change;                  /* of the rate, relative; NAN without both sides */
+  double change_low, change_high; /* 95 % interval; NAN where there is none */
+  double p, q;                    /* NAN where nothing was tested */
+  double margin;                  /* used, relative */
+  double sd;                      /* between processes, relative; NAN = not known */
+  double df;                      /* of the test */
+  unsigned processes_needed;      /* a side, for INSUFFICIENT; else 0 */
+};
+
+/* The shift that all cases have in common. */
+struct diff_shift {
+  size_t cases;                   /* it was taken from; 0 = no shift is known */
+  double change;                  /* of the rate, relative */
+  double change_low, change_high; /* 95 % interval from whole processes; NAN = too few of them */
+};
+
+struct diff_options {
+  enum diff_method method;
+  double false_discovery_rate; /* 0.05 */
+};
+
+struct diff_summary {
+  struct diff_shift shift;
+  size_t tests;
+  size_t verdicts[verdict_word_count];
+};
+
+/* results holds count. */
+void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
+                  struct diff_result *results, struct diff_summary *summary);
+
+/* The usual margin: 1 % from 1 MiB on, 3 % below and for latencies. */
+double diff_usual_margin(uint64_t size_bytes);
+
+#endif
