@@ -1,0 +1,232 @@
+/* The views against their documentation, in the stock shell, and in databases of released schemas.
+ */
+#include "runner/record/migrate.h"
+#include "runner/record/saved.h"
+#include "schema/results/results_sql.h"
+#include "tests/runner/record/fixture.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { FILE_MAX = 1 << 20 };
+
+static int set_up(void **state) {
+  *state = fixture_new();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture_free(*state);
+  return 0;
+}
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "r");
+  if (file == NULL)
+    fail_msg("cannot read %s", path);
+  char *text = calloc(1, FILE_MAX);
+  assert_true(fread(text, 1, FILE_MAX - 1, file) > 0);
+  (void)fclose(file);
+  return text;
+}
+
+/* Columns of a view, one a line, by the database; caller frees. */
+static char *columns_of(const struct fixture *fixture, const char *view) {
+  char sql[160];
+  (void)snprintf(sql, sizeof sql,
+                 "select group_concat(name, char(10)) from pragma_table_info('%s')", view);
+  return fixture_query(fixture, sql);
+}
+
+/* The same by the README: the rows of the first table below "## VIEW". A row has a unit (or a
+ * dash) and a meaning. */
+static char *documented(const char *readme, const char *view) {
+  char heading[64];
+  (void)snprintf(heading, sizeof heading, "\n## %s\n", view);
+  const char *line = strstr(readme, heading);
+  if (line == NULL)
+    fail_msg("schema/results/README.md has no section %s", view);
+  line = strstr(line, "\n| --- |") + 1;
+  char *names = calloc(1, FILE_MAX);
+  while ((line = strchr(line, '\n') + 1)[0] == '|') {
+    char name[64] = "";
+    char unit[32] = "";
+    char meaning[400] = "";
+    if (sscanf(line, "| %63[^ |] | %31[^|]| %399[^|\n]|", name, unit, meaning) != 3 ||
+        strlen(meaning) < 4)
+      fail_msg("%s: not a row of a documented column: %.60s", view, line);
+    (void)snprintf(names + strlen(names), FILE_MAX - strlen(names), "%s%s",
+                   names[0] != '\0' ? "\n" : "", name);
+  }
+  return names;
+}
+
+static void every_column_is_documented(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  char *views = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
+                                       "where type = 'view' order by name");
+  size_t count = 0;
+  char *rest = views;
+  for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
+    char *columns = columns_of(fixture, view);
+    char *documentation = documented(readme, view);
+    assert_string_equal(documentation, columns);
+    free(columns);
+    free(documentation);
+    count++;
+  }
+  assert_true(count >= 6);
+  free(views);
+  free(readme);
+}
+
+static void every_table_is_documented(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  char *tables = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
+                                        "where type = 'table'");
+  char *rest = tables;
+  for (char *table = strsep(&rest, " "); table != NULL; table = strsep(&rest, " ")) {
+    char row[64];
+    (void)snprintf(row, sizeof row, "\n| %s | ", table);
+    if (strstr(readme, row) == NULL)
+      fail_msg("schema/results/README.md says nothing of the table %s", table);
+  }
+  free(tables);
+  free(readme);
+}
+
+/* Exit code of the stock shell; its output is dropped, its errors are shown. -1: there is none. */
+static int stock_shell(const char *path, const char *sql) {
+  pid_t child = fork();
+  if (child == 0) {
+    if (freopen("/dev/null", "w", stdout) == NULL)
+      _exit(126);
+    (void)execlp("sqlite3", "sqlite3", "-bail", path, sql, (char *)NULL);
+    _exit(127);
+  }
+  int result = 0;
+  assert_int_equal(waitpid(child, &result, 0), child);
+  assert_true(WIFEXITED(result));
+  return WEXITSTATUS(result) == 127 ? -1 : WEXITSTATUS(result);
+}
+
+static void the_stock_shell_reads_the_views(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 2);
+  if (stock_shell(fixture->path, "select 1") == -1)
+    skip();
+  static const char *const VIEWS[] = {"v_run",  "v_case", "v_run_case", "v_trial",
+                                      "v_flow", "v_pair", "v_driver"};
+  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+    char sql[64];
+    (void)snprintf(sql, sizeof sql, "select * from %s", VIEWS[i]);
+    assert_int_equal(stock_shell(fixture->path, sql), 0);
+  }
+}
+
+/* Words that came to SQLite after 3.26. */
+static void views_need_no_newer_sqlite(void **state) {
+  (void)state;
+  static const char *const NEWER[] = {"iif(",       "FULL JOIN",   "RIGHT JOIN",  "RETURNING",
+                                      "FILTER (",   "NULLS ",      "GENERATED",   "MATERIALIZED",
+                                      "STRICT",     "format(",     "unixepoch()", "->>",
+                                      "string_agg", "IS DISTINCT", "GROUPS ",     "EXCLUDE",
+                                      "median(",    "sqrt(",       "ceil(",       "concat("};
+  for (size_t i = 0; i < results_sql_count; i++) {
+    const struct embedded_file *file = &results_sql[i];
+    if (strcmp(file->name, "views.sql") != 0 && strncmp(file->name, "migrations/", 11) != 0 &&
+        strncmp(file->name, "queries/", 8) != 0)
+      continue;
+    for (size_t word = 0; word < sizeof NEWER / sizeof *NEWER; word++) {
+      if (strcasestr((const char *)file->data, NEWER[word]) != NULL)
+        fail_msg("%s uses %s, which SQLite 3.26 does not know", file->name, NEWER[word]);
+    }
+  }
+}
+
+/* Every released schema is in tests/data/results-NNNN.sql, with a run. A database made of it is
+ * migrated when it is written to, has the views of today, and keeps its numbers. */
+static void migrate_one(const char *folder, const char *name) {
+  struct fixture *fixture = fixture_new();
+  char path[512];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  char *dump = read_file(path);
+  fixture_execute(fixture->path, dump);
+  free(dump);
+  char *before = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case");
+  assert_true(strlen(before) > 10);
+  fixture->info.tag = "after";
+  fixture_record_run(fixture, 1);
+  char *after = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case "
+                                       "where tag is not 'after'");
+  assert_string_equal(after, before);
+  free(before);
+  free(after);
+
+  struct fixture *fresh = fixture_new();
+  fixture_record_run(fresh, 1);
+  const char *schema = "select group_concat(sql, char(10)) from (select sql from sqlite_master "
+                       "where name not like 'sqlite_%' order by type, name)";
+  char *migrated = fixture_query(fixture, schema);
+  char *made = fixture_query(fresh, schema);
+  assert_string_equal(migrated, made);
+  free(migrated);
+  free(made);
+  char *check = fixture_query(fixture, "pragma integrity_check");
+  assert_string_equal(check, "ok");
+  free(check);
+  fixture_free(fresh);
+  fixture_free(fixture);
+}
+
+static void every_released_schema_is_migrated(void **state) {
+  (void)state;
+  const char *folder = HAUL_SOURCE_DIR "/tests/data";
+  DIR *data = opendir(folder);
+  assert_non_null(data);
+  int found = 0;
+  for (struct dirent *entry = readdir(data); entry != NULL; entry = readdir(data)) {
+    int version = 0;
+    if (sscanf(entry->d_name, "results-%d.sql", &version) != 1)
+      continue;
+    migrate_one(folder, entry->d_name);
+    found++;
+  }
+  (void)closedir(data);
+  /* One for each migration. */
+  int migrations = 0;
+  for (size_t i = 0; i < results_sql_count; i++)
+    migrations += strncmp(results_sql[i].name, "migrations/", 11) == 0;
+  assert_int_equal(found, migrations);
+}
+
+int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--record") == 0) {
+    /* How tests/data/results-NNNN.sql is made: test_schema_results_views --record FILE.db, then
+     * (sqlite3 FILE.db .dump; and the pragmas application_id and user_version). */
+    struct fixture *fixture = fixture_new();
+    (void)snprintf(fixture->path, sizeof fixture->path, "%s", argv[2]);
+    fixture_record_run(fixture, 1);
+    fixture_free(fixture);
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_stock_shell_reads_the_views, set_up, tear_down),
+      cmocka_unit_test(views_need_no_newer_sqlite),
+      cmocka_unit_test(every_released_schema_is_migrated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
