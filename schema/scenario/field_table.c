@@ -303,8 +303,10 @@ const struct field fields[] = {
      WORDS(pairs_words),
      TRANSFER(pairs),
      .axis = true,
-     .help = "Which of from x to are measured: every (a, b), each {a, b} once, or (a, a); absent: "
-             "ordered"},
+     .help = "Which of from x to are measured: every (a, b), each {a, b} once, or (a, a) alone; "
+             "absent: "
+             "every (a, b), between NUMA nodes and between two single places (a, a) as well, and "
+             "both ways at once each {a, b} once"},
     {.name = "concurrent",
      .sections = IN(TRANSFER),
      WORDS(concurrent_words),

@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void complain_selector(struct reader *reader, const struct source *source,
-                              const struct field *field, const struct toml_node *node,
-                              const char *suggestion, const char *what) {
-  char expected[FIELD_EXPECTED_MAX];
-  field_expected(field, expected);
-  complain(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s", field->name,
-           what);
-}
-
 /* "0-3" */
 static bool parse_span(const char *text, int64_t maximum, int64_t *first, int64_t *last) {
   int end = 0;
@@ -52,8 +43,8 @@ static bool read_word(struct reader *reader, const struct source *source, const 
     select_span(reader, first, last, selector);
   } else {
     const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
-    complain_selector(reader, source, field, node, nodes ? suggestion : NULL,
-                      arena_format(reader->arena, "\"%s\" cannot stand here", node->text));
+    complain_value(reader, source, field, node, nodes ? suggestion : NULL,
+                   arena_format(reader->arena, "\"%s\" cannot stand here", node->text));
     return false;
   }
   return true;
@@ -62,14 +53,13 @@ static bool read_word(struct reader *reader, const struct source *source, const 
 static bool read_index(struct reader *reader, const struct source *source,
                        const struct field *field, const struct toml_node *node, int32_t *index) {
   if (node->kind != TOML_INTEGER) {
-    complain_selector(
-        reader, source, field, node, NULL,
-        arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
+    complain_value(reader, source, field, node, NULL,
+                   arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
     return false;
   }
   if (node->integer < 0 || node->integer > (int64_t)field->maximum) {
-    complain_selector(reader, source, field, node, NULL,
-                      arena_format(reader->arena, "%" PRId64 " is out of range", node->integer));
+    complain_value(reader, source, field, node, NULL,
+                   arena_format(reader->arena, "%" PRId64 " is out of range", node->integer));
     return false;
   }
   *index = (int32_t)node->integer;
@@ -85,7 +75,7 @@ static int by_number(const void *left, const void *right) {
 static bool read_list(struct reader *reader, const struct source *source, const struct field *field,
                       const struct toml_node *node, struct selector *selector) {
   if (node->child_count == 0) {
-    complain_selector(reader, source, field, node, NULL, "the array is empty");
+    complain_value(reader, source, field, node, NULL, "the array is empty");
     return false;
   }
   int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);

@@ -120,9 +120,8 @@ bool value_from_text(const struct field *field, const char *text, union value *v
   return false;
 }
 
-static void complain_value(struct reader *reader, const struct source *source,
-                           const struct field *field, const struct toml_node *node,
-                           const char *suggestion, const char *what) {
+void complain_value(struct reader *reader, const struct source *source, const struct field *field,
+                    const struct toml_node *node, const char *suggestion, const char *what) {
   char expected[FIELD_EXPECTED_MAX];
   field_expected(field, expected);
   complain(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s", field->name,
