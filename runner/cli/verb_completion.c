@@ -4,7 +4,7 @@
 #include "runner/cli/verbs.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
-#include "schema/scenario/field.h"
+#include "schema/scenario/reference.h"
 
 #include <string.h>
 
@@ -75,20 +75,8 @@ static void add_saved_queries(struct strbuf *words) {
   arena_fini(&arena);
 }
 
-/* What --set can change: keys of [measure], [checks] and [[transfer]]. */
-static void add_keys(struct strbuf *words) {
-  static const struct {
-    enum section section;
-    const char *name;
-  } settable[] = {
-      {SECTION_MEASURE, "measure"}, {SECTION_CHECKS, "checks"}, {SECTION_TRANSFER, "transfer"}};
-  for (size_t s = 0; s < sizeof settable / sizeof settable[0]; s++) {
-    for (size_t i = 0; i < field_count; i++) {
-      if ((fields[i].sections & (1u << settable[s].section)) != 0) {
-        add_word(words, "%s.%s=", settable[s].name, fields[i].name);
-      }
-    }
-  }
+static void add_key(void *words, const struct reference_key *key) {
+  add_word(words, "%s=", key->key);
 }
 
 /* The words that may follow an option, or nothing: then it is a file or anything. */
@@ -100,7 +88,7 @@ static void add_values(struct strbuf *words, const char *option) {
   } else if (strcmp(option, "saved") == 0) {
     add_saved_queries(words);
   } else if (strcmp(option, "set") == 0) {
-    add_keys(words);
+    reference_keys(add_key, words);
   } else if (strcmp(option, "resume") == 0) {
     add_word(words, "latest");
     add_word(words, "previous");

@@ -113,6 +113,10 @@ static enum status run_query(struct query_verb_options *options, struct rows *ro
                  : query_run(query, options->sql, options->parameters, options->parameter_count,
                              &options->query, rows_sink(rows), err);
   }
+  if (status == STATUS_DENIED && query != NULL) {
+    /* Not a file that this user may not read: SQL that does more than read. */
+    err->status = status = STATUS_USAGE;
+  }
   query_close(query);
   return status;
 }

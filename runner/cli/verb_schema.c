@@ -3,6 +3,7 @@
 #include "runner/cli/verbs.h"
 #include "schema/results/results_sql.h"
 #include "schema/scenario/nearest.h"
+#include "schema/scenario/reference.h"
 
 #include <string.h>
 
@@ -64,6 +65,10 @@ static int schema(const struct verb *verb, int argc, char **argv) {
   if (strcmp(options.what, "results") == 0) {
     print_results();
     return EXIT_DONE;
+  }
+  struct error err = {0};
+  if (reference_write_schema(stdout, &err) != STATUS_OK) {
+    return fail(&options.common, &err);
   }
   return EXIT_DONE;
 }

@@ -18,8 +18,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* A case may take ten times what it takes when it never settles (plan_case.longest_ns), and at
- * least the floor. */
+/* A case may be silent for ten times what all of it takes when it never settles
+ * (plan_case.longest_ns), and at least for the floor; then it hangs. */
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
 

@@ -5,21 +5,21 @@
 small=$source_folder/tests/cli/small.toml
 
 # Neither a run nor a query gets anywhere, both say so in one error, and the file stays as it was.
-refused() { # FILE REGEX
+refused() { # FILE REGEX EXIT-CODE-OF-QUERY
   cp -- "$1" before
   run run "$small" --db "$1"
   expect_one_error 3 "$2"
   run query 'select 1' --db "$1"
-  expect_code 2
+  expect_code "$3"
   expect_err "$2"
   if cmp -s -- "$1" before; then good; else bad "$1 was changed"; fi
 }
 
 begin 'not a database'
 echo 'These are my notes, not a database, and they are mine.' >notes.db
-refused notes.db 'notes\.db'
+refused notes.db 'notes\.db' 2
 head -c 20000 /dev/urandom >random.db
-refused random.db 'random\.db'
+refused random.db 'random\.db' 2
 
 begin 'a folder'
 mkdir folder.db
@@ -56,7 +56,7 @@ missing no-such.db
 if command -v sqlite3 >/dev/null; then
   begin "another program's database"
   sqlite3 other.db 'create table mine(x); insert into mine values (42)'
-  refused other.db 'other\.db'
+  refused other.db 'other\.db' 2
   equal 42 "$(sqlite3 other.db 'select x from mine')" 'its data'
 
   begin 'a newer schema'
@@ -64,7 +64,7 @@ if command -v sqlite3 >/dev/null; then
   expect_code 0
   cp r.db newer.db
   sqlite3 newer.db 'pragma user_version = 9000000'
-  refused newer.db 'newer'
+  refused newer.db 'newer' 3
 
   begin 'a damaged database'
   cp r.db damaged.db

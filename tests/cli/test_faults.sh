@@ -92,7 +92,12 @@ expect_value 1 parent.db 'select count(*) from v_run'
 
 begin 'resume keeps the scenario, whatever became of the file'
 cp "$slow" mine.toml
-start_slow mine.toml --db gone.db --only '*st' --tag kept
+set -m
+"$haul" run mine.toml --db gone.db --only '[!f]*' --tag kept >"$scratch/out" 2>"$scratch/err" </dev/null &
+parent=$!
+set +m
+await eval '[ -n "$(children $parent)" ] && [ -s gone.db ]'
+sleep 1
 kill -KILL "$parent"
 finish_slow
 rm mine.toml

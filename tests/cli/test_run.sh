@@ -116,14 +116,29 @@ equal '' "$(cat err)" stderr
 equal 0 "${PIPESTATUS[0]}" 'exit code'
 
 begin 'checks'
-cat "$small" - >skip.toml <<'TOML'
-[checks]
-driver = { want = ">=99999", on_fail = "skip" }
-TOML
-sed 's/"skip"/"abort"/' skip.toml >abort.toml
-sed 's/"skip"/"warn"/' skip.toml >warn.toml
-run run skip.toml abort.toml warn.toml --db c.db --machine x
-expect_code 2
+found=$("$haul" env --format csv | tr -d '\r' | sed -n 's/^,huge_pages,ok,//p')
+want=always
+[ "$found" != always ] || want=never
+check() { # ON_FAIL
+  { cat "$small"; printf '[checks]\nhuge_pages = { want = "%s", on_fail = "%s" }\n' $want "$1"; } >"$1.toml"
+  run run "$1.toml" --db c.db --tag "$1"
+}
+if [ -n "$found" ]; then
+  check record
+  expect_code 0
+  reject_err huge_pages
+  check warn
+  expect_code 0
+  expect_err "warning: check huge_pages: found $found, the scenario wants $want"
+  check skip
+  expect_code 3
+  expect_err "skipped 3 cases of host: check huge_pages: found $found"
+  expect_value 3 c.db "select count(*) from v_case where tag = 'skip' and status = 'skipped' and reason like 'check huge_pages%'"
+  check abort
+  expect_one_error 3 "check huge_pages: found $found.*nothing was measured"
+  expect_value failed c.db "select status from v_run where tag = 'abort'"
+  expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
+fi
 
 begin 'the quick scenario, as on any machine'
 run run quick --db q.db
@@ -131,7 +146,7 @@ expect_code 0
 expect_out 'GB/s|gbps'
 expect_value ok q.db 'pragma integrity_check'
 if [ ! -e /dev/nvidiactl ]; then
-  expect_err 'skipped .*GPU'
+  expect_err 'skipped .*NVIDIA driver'
 fi
 
 finish

@@ -353,7 +353,7 @@ static void a_hung_worker_is_ended(void **state) {
   struct bench *bench = BENCH("hang", "b");
   bench->options.watchdog_floor_ns = 200000000;
   assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_report(bench, 0, 0, CASE_HUNG, "no result after 200 ms");
+  assert_report(bench, 0, 0, CASE_HUNG, "nothing came for 200 ms");
   assert_true(bench->seen.reports[0].outcome.total_ns >= 200000000);
   assert_report(bench, 1, 1, CASE_OK, "");
   free(bench);
@@ -366,7 +366,7 @@ static void the_watchdog_waits_for_slow_cases(void **state) {
   bench->cases[0].longest_ns = 100000000;
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_report(bench, 0, 0, CASE_OK, "");
-  assert_report(bench, 1, 1, CASE_HUNG, "no result after 100 ms");
+  assert_report(bench, 1, 1, CASE_HUNG, "nothing came for 100 ms");
   free(bench);
 }
 
