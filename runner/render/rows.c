@@ -57,9 +57,11 @@ static void drop_result(struct rows *rows) {
     free(rows->columns[i]);
   free(rows->columns);
   free(rows->numeric);
+  free(rows->filled);
   free(rows->widths);
   rows->columns = NULL;
   rows->numeric = NULL;
+  rows->filled = NULL;
   rows->widths = NULL;
   rows->column_count = 0;
   rows->row_count = 0;
@@ -92,6 +94,7 @@ static enum status begin(void *context, const char *const *columns, size_t count
   drop_result(rows);
   rows->columns = allocate(count, sizeof *rows->columns);
   rows->numeric = allocate(count, sizeof *rows->numeric);
+  rows->filled = allocate(count, sizeof *rows->filled);
   rows->widths = allocate(count, sizeof *rows->widths);
   rows->column_count = count;
   for (size_t i = 0; i < count; i++) {

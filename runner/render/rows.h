@@ -3,7 +3,9 @@
  * A producer (runner/record/query.h, a verb) calls the sink: begin once with the column names, row
  * for every row, end once. rows_new() makes a sink that writes to a stream:
  *
- *   table  aligned, for people; fits options.width; numbers right, reals in five digits
+ *   table  aligned, for people; numbers right, reals in five digits. To fit options.width, columns
+ *          without a value are left out, then texts are wrapped, then each row is turned to one
+ *          line a value
  *   md     a Markdown table, numbers as in table
  *   csv    RFC 4180, a heading line, LF written as CRLF record ends
  *   json   one array of objects, written as the rows come
@@ -75,6 +77,7 @@ struct rows_options {
   FILE *stream;      /* borrowed; flushed at the end, not closed */
   unsigned width;    /* table: columns of the terminal; 0 = as wide as needed */
   bool colour;       /* table: headings stand out */
+  bool drop_empty;   /* table: columns without a value are left out however wide it is */
   const char *empty; /* table, md: a line instead of a table without rows; NULL = the heading */
 };
 

@@ -56,16 +56,19 @@ static void table_start_chunk(struct rows *rows) {
     if (rows->options.colour)
       must(scols_cell_set_color(scols_column_get_header(column), "bold") == 0);
     rows->numeric[i] = true;
+    rows->filled[i] = false;
     rows->widths[i] = width_of(rows->scratch.text);
   }
 }
 
 /* Sum of the narrowest widths: numbers are never cut, texts may be wrapped. */
-static size_t narrowest(const struct rows *rows) {
+static size_t narrowest(const struct rows *rows, bool drop_empty) {
   size_t total = 0;
   for (size_t i = 0; i < rows->column_count; i++) {
+    if (drop_empty && !rows->filled[i])
+      continue;
     bool shrinks = !rows->numeric[i] && rows->widths[i] > WRAPPED_WIDTH_MIN;
-    total += (shrinks ? WRAPPED_WIDTH_MIN : rows->widths[i]) + (i > 0 ? SEPARATOR_WIDTH : 0);
+    total += (shrinks ? WRAPPED_WIDTH_MIN : rows->widths[i]) + (total > 0 ? SEPARATOR_WIDTH : 0);
   }
   return total;
 }
@@ -84,6 +87,8 @@ static int print_turned(const struct rows *rows) {
     must(scols_table_new_column(turned, "column", 0, 0) != NULL);
     must(scols_table_new_column(turned, "value", 0, SCOLS_FL_WRAP) != NULL);
     for (size_t i = 0; i < rows->column_count; i++) {
+      if (rows->options.drop_empty && !rows->filled[i])
+        continue;
       struct libscols_line *value = scols_table_new_line(turned, NULL);
       const char *name =
           scols_cell_get_data(scols_column_get_header(scols_table_get_column(rows->table, i)));
@@ -98,9 +103,11 @@ static int print_turned(const struct rows *rows) {
   return failed;
 }
 
-static int print_upright(struct rows *rows) {
+static int print_upright(struct rows *rows, bool drop_empty) {
   for (size_t i = 0; i < rows->column_count; i++) {
     int flags = rows->numeric[i] ? SCOLS_FL_RIGHT : rows->options.width > 0 ? SCOLS_FL_WRAP : 0;
+    if (drop_empty && !rows->filled[i])
+      flags |= SCOLS_FL_HIDDEN;
     must(scols_column_set_flags(scols_table_get_column(rows->table, i), flags) == 0);
   }
   return scols_print_table(rows->table);
@@ -108,8 +115,10 @@ static int print_upright(struct rows *rows) {
 
 static enum status table_print_chunk(struct rows *rows, struct error *err) {
   errno = 0;
-  bool turn = rows->options.width > 0 && narrowest(rows) > rows->options.width;
-  int failed = turn ? print_turned(rows) : print_upright(rows);
+  size_t width = rows->options.width > 0 ? rows->options.width : SIZE_MAX;
+  bool drop_empty = rows->options.drop_empty || narrowest(rows, false) > width;
+  bool turn = narrowest(rows, drop_empty) > width;
+  int failed = turn ? print_turned(rows) : print_upright(rows, drop_empty);
   return rows_check_stream(rows, failed != 0 || ferror(rows->options.stream) != 0, err);
 }
 
@@ -141,6 +150,8 @@ static enum status table_row(struct rows *rows, const struct cell *cells, struct
     rows->widths[i] = width > rows->widths[i] ? width : rows->widths[i];
     if (cells[i].kind == CELL_TEXT || cells[i].kind == CELL_BLOB)
       rows->numeric[i] = false;
+    if (cells[i].kind != CELL_NULL)
+      rows->filled[i] = true;
   }
   rows->chunk_rows++;
   return STATUS_OK;

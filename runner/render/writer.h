@@ -25,6 +25,7 @@ struct rows {
   struct libscols_table *table; /* the rows of this chunk */
   size_t chunk_rows;
   bool *numeric;  /* a column: no value so far was other than a number */
+  bool *filled;   /* a column: there was a value other than NULL */
   size_t *widths; /* a column: of its widest text so far */
 };
 

@@ -1,7 +1,7 @@
 -- Every case of a run, one row a process.
 --
--- The medians and percentiles of each process by itself, with clocks, power and temperature of the
--- GPU beside them.
+-- The medians and percentiles of each process by itself, with clock and power of the GPU beside
+-- them.
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
@@ -10,19 +10,16 @@ SELECT
   c.process AS process,
   c.status AS status,
   c.n AS trials,
-  c.iterations AS iterations,
-  c.converged AS converged,
   c.median_ns AS median_ns,
   c.cv AS cv,
   c.gbps AS gbps,
   c.gbps_p5 AS gbps_p5,
   c.gbps_p95 AS gbps_p95,
-  c.percent_of_peak AS percent_of_peak,
+  c.percent_of_peak AS peak_pct,
   c.ns_per_hop AS ns_per_hop,
   c.verified AS verified,
   c.sm_clock_mhz AS sm_clock_mhz,
   c.power_w AS power_w,
-  c.temperature_c AS temperature_c,
   coalesce(c.reason, c.note) AS remark
 FROM v_case c
 WHERE c.run = :run AND c.case_name GLOB :name

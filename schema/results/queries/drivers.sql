@@ -6,16 +6,16 @@
 -- :name (text, default *) glob of case names
 SELECT
   d.case_name AS "case",
-  d.host_name AS host_name,
-  d.gpu_name AS gpu_name,
-  d.driver_version AS driver_version,
+  d.host_name AS host,
+  d.gpu_name AS gpu,
+  d.driver_version AS driver,
   d.runs AS runs,
   d.processes AS processes,
   d.gbps AS gbps,
   d.gbps_low AS low,
   d.gbps_high AS high,
   d.ns_per_hop AS ns_per_hop,
-  d.spread_percent AS spread_percent,
+  d.spread_percent AS spread_pct,
   CASE d.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_driver d
 WHERE d.case_name GLOB :name

@@ -13,7 +13,7 @@ SELECT
   p.direction AS direction,
   p.size_bytes AS size_bytes,
   p.gbps AS gbps,
-  p.percent_of_peak AS percent_of_peak,
+  p.percent_of_peak AS peak_pct,
   p.ns_per_hop AS ns_per_hop,
   p.status AS status
 FROM v_pair p

@@ -2,20 +2,18 @@
 --
 -- One row a case, in the order of the plan: the median over the run's processes, in GB/s (10^9
 -- bytes a second), or ns a load for latency. low and high are the 95 % interval of the median where there was one process,
--- and the slowest and fastest process where there were several.
+-- and the slowest and fastest process where there were several. peak_pct is per cent of the
+-- theoretical peak.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT
   c.case_name AS "case",
-  c.size_bytes AS size_bytes,
   c.gbps AS gbps,
   c.gbps_low AS low,
   c.gbps_high AS high,
-  c.percent_of_peak AS percent_of_peak,
+  c.percent_of_peak AS peak_pct,
   c.ns_per_hop AS ns_per_hop,
-  c.n AS trials,
-  c.processes AS processes,
   c.status AS status,
   coalesce(c.reason, c.note) AS remark
 FROM v_run_case c

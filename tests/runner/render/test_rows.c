@@ -171,6 +171,27 @@ static void a_table_fits_the_terminal(void **state) {
   free(text);
 }
 
+static void empty_columns_are_left_out(void **state) {
+  (void)state;
+  const char *const columns[] = {"number", "always_empty", "text"};
+  static const struct {
+    unsigned width;
+    bool drop_empty;
+    const char *expected;
+  } CASES[] = {{0, false, "number  always_empty  text\n     1                x\n"},
+               {0, true, "number  text\n     1  x\n"},
+               {20, false, "number  text\n     1  x\n"}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct output output;
+    start(&output, (struct rows_options){.format = ROW_TABLE,
+                                         .width = CASES[i].width,
+                                         .drop_empty = CASES[i].drop_empty});
+    begin(&output, columns, 3);
+    add(&output, (struct cell[]){cell_integer(1), cell_null(), cell_text("x")});
+    assert_text(finish(&output), CASES[i].expected);
+  }
+}
+
 static void nothing_is_told(void **state) {
   (void)state;
   static const struct {
@@ -370,6 +391,7 @@ int main(void) {
       cmocka_unit_test(markdown_is_escaped),
       cmocka_unit_test(a_table_is_aligned),
       cmocka_unit_test(a_table_fits_the_terminal),
+      cmocka_unit_test(empty_columns_are_left_out),
       cmocka_unit_test(nothing_is_told),
       cmocka_unit_test(bad_bytes_harm_no_format),
       cmocka_unit_test(reals_are_exact_for_machines),
