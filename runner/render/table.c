@@ -105,7 +105,8 @@ static int print_turned(const struct rows *rows) {
 
 static int print_upright(struct rows *rows, bool drop_empty) {
   for (size_t i = 0; i < rows->column_count; i++) {
-    int flags = rows->numeric[i] ? SCOLS_FL_RIGHT : rows->options.width > 0 ? SCOLS_FL_WRAP : 0;
+    bool wraps = rows->options.width > 0 && rows->widths[i] > WRAPPED_WIDTH_MIN;
+    int flags = rows->numeric[i] ? SCOLS_FL_RIGHT : wraps ? SCOLS_FL_WRAP : 0;
     if (drop_empty && !rows->filled[i])
       flags |= SCOLS_FL_HIDDEN;
     must(scols_column_set_flags(scols_table_get_column(rows->table, i), flags) == 0);
