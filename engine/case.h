@@ -57,6 +57,9 @@ struct flow {
   struct unified_shape unified;
 };
 
+/* Part of a chase's case_key: raised whenever a chase measures differently. */
+enum { CHASE_METHOD_VERSION = 1 };
+
 /* Dependent loads by one thread of a GPU: case kind chase. */
 struct chase {
   enum chase_space space;
@@ -65,7 +68,7 @@ struct chase {
   uint64_t footprint_bytes;
   uint64_t stride_bytes; /* between elements, a multiple of 8 */
   enum chase_order order;
-  uint64_t hops; /* loads of one iteration */
+  uint64_t hops; /* loads of one iteration; 0: the case has no chase */
 };
 
 struct bench_case {

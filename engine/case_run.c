@@ -133,9 +133,7 @@ static enum status warm_up(struct case_run *run, struct error *err) {
   uint32_t done = 0;
   run->iterations = measure->iterations > 0 ? measure->iterations : 1;
   if (run->iterations > limit) {
-    return error_set(err, STATUS_INVALID,
-                     "iterations = %u: a trial of this kind has at most %u (more would not fit "
-                     "behind the gate)",
+    return error_set(err, STATUS_INVALID, "iterations = %u: a trial of this case has at most %u",
                      run->iterations, limit);
   }
   if (measure->iterations == 0 && !one_iteration_only(run)) {

@@ -35,6 +35,10 @@ const char *engine_refusal(const struct flow *flow, const struct machine *machin
                    method_text(flow->method));
     return reason;
   }
+  if (flow->method != METHOD_UM &&
+      (flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
+    return "only method um measures managed memory: any other copy also moves its pages";
+  }
   const char *refusal = endpoint_refusal(&flow->source, machine, reason);
   if (refusal == NULL) {
     refusal = endpoint_refusal(&flow->target, machine, reason);

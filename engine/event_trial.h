@@ -32,5 +32,16 @@ bool event_trial_is_gated(const struct event_trial *trial);
 enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,
                             struct error *err) CHECK_RESULT;
+/* The same in steps, for a trial that has host threads as well (engine/mixed_trial.h): everything
+ * behind the closed gate; the gate opened; whether all has ended; the times. After an error of the
+ * first, open and finish all the same. finish() waits for all streams; with a status that is not OK
+ * it does so and passes it on. */
+enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
+                                uint32_t load_iterations, struct error *err) CHECK_RESULT;
+void event_trial_open(struct event_trial *trial);
+enum status event_trial_poll(struct event_trial *trial, bool *ended,
+                             struct error *err) CHECK_RESULT;
+enum status event_trial_finish(struct event_trial *trial, enum status status,
+                               struct trial_times *times, struct error *err) CHECK_RESULT;
 
 #endif

@@ -38,6 +38,9 @@ static const char *chase_refusal(const struct bench_case *bench_case, const stru
                    memory_kind_text(chase->memory.memory));
     return reason;
   }
+  if (chase->memory.memory == MEMORY_MANAGED) {
+    return "a chase of managed memory would measure page faults; use method um";
+  }
   if (chase->stride_bytes < 8 || chase->stride_bytes % 8 != 0 || element_count(chase) < 2 ||
       element_count(chase) > UINT32_MAX) {
     return "a chase needs a stride that is a multiple of 8 bytes and a footprint of at least two "

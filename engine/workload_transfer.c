@@ -1,13 +1,21 @@
 /* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
+#include "engine/base/units.h"
+#include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
 #include "engine/host/clock.h"
 #include "engine/host_trial.h"
 #include "engine/method/method.h"
+#include "engine/mixed_trial.h"
 #include "engine/workload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_ITERATIONS_FIRST = 4 };
+
+/* Of a GPU's free memory that managed memory may take where the scenario does not say. */
+static const double FREE_SHARE_DEFAULT = 0.25;
 
 struct transfer {
   struct engine *engine;
@@ -16,7 +24,8 @@ struct transfer {
   struct flow_run *runs; /* bench->flow_count */
   uint32_t ready_count;  /* runs prepared by their method */
   struct crew_seats seats;
-  struct event_trial *event;     /* NULL: host clock */
+  struct event_trial *event;     /* of flows on GPU streams alone; else NULL */
+  struct mixed_trial *mixed;     /* of some on streams and some on host threads; else NULL */
   struct flow_times *host_times; /* of the host clock */
   uint32_t load_iterations;
   bool has_load;
@@ -41,22 +50,113 @@ static uint64_t buffer_bytes(const struct flow *flow) {
   return is_strided(flow) ? shape->pitch_bytes * shape->height * shape->depth : flow->size_bytes;
 }
 
-static const char *transfer_refusal(const struct bench_case *bench_case,
-                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  enum clock clock = CLOCK_EVENT;
+/* How the flows of a case are timed: by events, by the host's clock, or some by each. */
+struct clocks {
+  uint32_t event_count;
+  uint32_t host_count;
+};
+
+static struct clocks count_clocks(const struct bench_case *bench_case) {
+  struct clocks clocks = {0};
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    bool host = method_clock(&bench_case->flows[i]) == CLOCK_HOST;
+    clocks.host_count += host;
+    clocks.event_count += !host;
+  }
+  return clocks;
+}
+
+static bool is_mixed(const struct bench_case *bench_case) {
+  const struct clocks clocks = count_clocks(bench_case);
+  return clocks.event_count > 0 && clocks.host_count > 0;
+}
+
+static const char *mixed_refusal(const struct bench_case *bench_case) {
+  for (uint32_t i = 0; is_mixed(bench_case) && i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    if (flow->role == FLOW_LOAD) {
+      return "load flows beside both host threads and GPUs are not measured: there is no common "
+             "clock that shows whether they outlast the others";
+    }
+    if (method_clock(flow) == CLOCK_EVENT && ops_of(flow)->blocks_host(flow)) {
+      return "a copy of pageable memory blocks the host, so that it cannot start together with "
+             "host threads: measure them apart";
+    }
+  }
+  return NULL;
+}
+
+/* Bytes of managed memory that the case may bring to each GPU. */
+static void count_managed(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
-    const char *refusal = engine_refusal(flow, machine, reason);
+    if (ops_of(flow)->shares_buffer) {
+      const struct endpoint *ends[] = {&flow->source, &flow->target};
+      for (int end = 0; end < 2; end++) {
+        if (ends[end]->place == PLACE_GPU) {
+          bytes[ends[end]->index] += flow->size_bytes;
+        }
+      }
+    }
+  }
+}
+
+static double free_share_of(const struct bench_case *bench_case) {
+  const double share = bench_case->measure.free_share;
+  return share == 0 ? FREE_SHARE_DEFAULT : share;
+}
+
+/* Managed memory beyond what a GPU has free can hang the GPU, so that it is never even allocated.
+ */
+static const char *share_refusal(const struct bench_case *bench_case, int32_t gpu, uint64_t bytes,
+                                 uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
+  const double share = free_share_of(bench_case);
+  if ((double)bytes <= share * (double)free_bytes) {
+    return NULL;
+  }
+  char wanted[UNITS_TEXT_MAX];
+  char available[UNITS_TEXT_MAX];
+  units_format_size(bytes, wanted);
+  units_format_size(free_bytes, available);
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "%s of managed memory for GPU %" PRId32
+                 " are more than a share of %g of its free memory, %s (free_share)",
+                 wanted, gpu, share, available);
+  return reason;
+}
+
+static const char *managed_refusal(const struct bench_case *bench_case,
+                                   const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  uint64_t managed[MACHINE_GPUS_MAX] = {0};
+  const char *refusal = NULL;
+  count_managed(bench_case, managed);
+  for (uint32_t gpu = 0; refusal == NULL && gpu < machine->gpu_count; gpu++) {
+    const struct gpu *facts = &machine->gpus[gpu];
+    if (managed[gpu] > 0) {
+      refusal = share_refusal(
+          bench_case, (int32_t)gpu, managed[gpu],
+          facts->free_memory_bytes > 0 ? facts->free_memory_bytes : facts->memory_bytes, reason);
+    }
+  }
+  return refusal;
+}
+
+static const char *transfer_refusal(const struct bench_case *bench_case,
+                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const char *refusal = engine_refusal(&bench_case->flows[i], machine, reason);
     if (refusal != NULL) {
       return refusal;
     }
-    enum clock own = ops_of(flow)->clock;
-    if (i > 0 && own != clock) {
-      return "flows of host threads and flows of GPUs have no common clock: measure them apart";
-    }
-    clock = own;
   }
-  return NULL;
+  const double share = free_share_of(bench_case);
+  if (!(share > 0 && share < 1)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
+                   share);
+    return reason;
+  }
+  const char *refusal = mixed_refusal(bench_case);
+  return refusal != NULL ? refusal : managed_refusal(bench_case, machine, reason);
 }
 
 static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -75,7 +175,7 @@ static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t 
 }
 
 static enum clock transfer_clock(const struct bench_case *bench_case) {
-  return ops_of(&bench_case->flows[0])->clock;
+  return count_clocks(bench_case).host_count > 0 ? CLOCK_HOST : CLOCK_EVENT;
 }
 
 /* Flows of the case whose kernels run on that GPU. */
@@ -88,20 +188,77 @@ static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gp
   return count;
 }
 
+/* The same against what is free now, before anything is allocated; free buffers go first. */
+static enum status admit_managed(const struct transfer *transfer, struct error *err) {
+  struct engine *engine = transfer->engine;
+  uint64_t managed[MACHINE_GPUS_MAX] = {0};
+  char reason[CASE_REASON_MAX];
+  count_managed(transfer->bench, managed);
+  for (uint32_t gpu = 0; gpu < engine->context.machine->gpu_count; gpu++) {
+    for (int attempt = 0; managed[gpu] > 0; attempt++) {
+      uint64_t free_bytes = 0;
+      enum status status =
+          cuda_session_free_bytes(engine->context.cuda, (int32_t)gpu, &free_bytes, err);
+      if (status != STATUS_OK) {
+        return status;
+      }
+      const char *refusal =
+          share_refusal(transfer->bench, (int32_t)gpu, managed[gpu], free_bytes, reason);
+      if (refusal == NULL) {
+        break;
+      }
+      if (attempt > 0) {
+        return error_set(err, STATUS_UNSUPPORTED, "%s", refusal);
+      }
+      pool_trim(engine->pool);
+    }
+  }
+  return STATUS_OK;
+}
+
+/* One buffer of managed memory; it belongs to a GPU of the flow. */
+static enum status take_shared_buffer(const struct transfer *transfer, struct flow_run *run,
+                                      struct error *err) {
+  const struct flow *flow = run->flow;
+  const struct endpoint *owner = flow->source.place == PLACE_GPU ? &flow->source : &flow->target;
+  const struct buffer *buffer = NULL;
+  enum status status = pool_take(transfer->engine->pool, owner, flow->size_bytes, &buffer, err);
+  if (status == STATUS_OK) {
+    run->shared[0] = *buffer;
+    run->shared[0].endpoint = flow->source;
+    run->shared[1] = *buffer;
+    run->shared[1].endpoint = flow->target;
+    run->source = &run->shared[0];
+    run->target = &run->shared[1];
+  }
+  return status;
+}
+
+static enum status take_two_buffers(const struct transfer *transfer, struct flow_run *run,
+                                    struct error *err) {
+  const struct flow *flow = run->flow;
+  struct pool *pool = transfer->engine->pool;
+  const uint64_t size_bytes = buffer_bytes(flow);
+  enum status status = pool_take(pool, &flow->source, size_bytes, &run->source, err);
+  if (status == STATUS_OK) {
+    status = pool_take(pool, &flow->target, size_bytes, &run->target, err);
+  }
+  return status;
+}
+
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
-  enum status status = STATUS_OK;
+  enum status status = admit_managed(transfer, err);
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     const struct flow *flow = &transfer->bench->flows[i];
     struct flow_run *run = &transfer->runs[i];
-    *run =
-        (struct flow_run){.flow = flow, .gpu = ops_of(flow)->gpu(flow), .seats = &transfer->seats};
+    *run = (struct flow_run){.flow = flow,
+                             .gpu = ops_of(flow)->gpu(flow),
+                             .seats = &transfer->seats,
+                             .seed = seed_of(i)};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
     transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
-    const uint64_t size_bytes = buffer_bytes(flow);
-    status = pool_take(transfer->engine->pool, &flow->source, size_bytes, &run->source, err);
-    if (status == STATUS_OK) {
-      status = pool_take(transfer->engine->pool, &flow->target, size_bytes, &run->target, err);
-    }
+    status = ops_of(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
+                                         : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK) {
       workload_note(transfer->outcome, run->source->note);
       workload_note(transfer->outcome, run->target->note);
@@ -121,10 +278,17 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     }
   }
   for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
-    status = ops_of(transfer->runs[i].flow)->prepare(context, &transfer->runs[i], err);
+    struct flow_run *run = &transfer->runs[i];
+    status = ops_of(run->flow)->prepare(context, run, err);
     transfer->ready_count += status == STATUS_OK;
+    if (status == STATUS_OK && run->note != NULL) {
+      workload_note(transfer->outcome, run->note);
+    }
   }
-  if (status == STATUS_OK && transfer_clock(transfer->bench) == CLOCK_EVENT) {
+  if (status == STATUS_OK && is_mixed(transfer->bench)) {
+    status = mixed_trial_new(context, transfer->runs, count, &transfer->mixed, err);
+    transfer->outcome->gated = status == STATUS_OK;
+  } else if (status == STATUS_OK && count_clocks(transfer->bench).event_count > 0) {
     status = event_trial_new(context, transfer->runs, count, &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
@@ -155,6 +319,12 @@ static void prove_flush(const struct transfer *transfer) {
   }
 }
 
+/* The GPU that may fill and compare host memory. Managed memory is left to the processor at which
+ * it shall be: another would move its pages. */
+static int32_t data_gpu(const struct flow_run *run) {
+  return ops_of(run->flow)->shares_buffer ? -1 : run->gpu;
+}
+
 /* The pattern, or poison. Of a strided copy only the rows are so; the gaps hold the opposite, so
  * that in a target that was copied right, and nowhere else written, the pattern has no gaps. */
 static enum status fill(const struct transfer *transfer, uint32_t flow, const struct buffer *buffer,
@@ -163,10 +333,16 @@ static enum status fill(const struct transfer *transfer, uint32_t flow, const st
   struct data *data = transfer->engine->data;
   const bool strided = is_strided(run->flow);
   enum status status = data_fill(data, buffer, buffer_bytes(run->flow), seed_of(flow),
-                                 strided ? !poison : poison, run->gpu, err);
-  return status == STATUS_OK && strided
-             ? data_fill_rows(data, buffer, &run->flow->shape, seed_of(flow), poison, run->gpu, err)
-             : status;
+                                 strided ? !poison : poison, data_gpu(run), err);
+  return status == STATUS_OK && strided ? data_fill_rows(data, buffer, &run->flow->shape,
+                                                         seed_of(flow), poison, data_gpu(run), err)
+                                        : status;
+}
+
+/* The bytes of a shared buffer that a trial writes; the rest is the pattern that must survive. */
+static enum status spoil(const struct transfer *transfer, struct flow_run *run, struct error *err) {
+  const struct method_ops *ops = ops_of(run->flow);
+  return ops->spoil != NULL ? ops->spoil(&transfer->engine->context, run, err) : STATUS_OK;
 }
 
 static enum status fill_sources(const struct transfer *transfer, struct error *err) {
@@ -211,13 +387,29 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   return status;
 }
 
+static void note_uncertainty(const struct transfer *transfer) {
+  char text[256];
+  (void)snprintf(text, sizeof text,
+                 "host threads and GPUs in one window on the host's clock: the end of a GPU's flow "
+                 "is seen by polling, up to %" PRIu64 " ns late, and its start is about 1 us after "
+                 "the window's",
+                 mixed_trial_uncertainty_ns(transfer->mixed));
+  workload_note(transfer->outcome, text);
+}
+
 static void transfer_tear_down(void *state) {
   struct transfer *transfer = state;
   event_trial_free(transfer->event);
+  if (transfer->mixed != NULL) {
+    note_uncertainty(transfer);
+    mixed_trial_free(transfer->mixed);
+  }
   for (uint32_t i = 0; i < transfer->ready_count; i++) {
     ops_of(transfer->runs[i].flow)->release(&transfer->engine->context, &transfer->runs[i]);
   }
   pool_give_back_all(transfer->engine->pool);
+  /* Advice and pages stay with the memory, and it counts against the share of the next case. */
+  pool_trim_kind(transfer->engine->pool, MEMORY_MANAGED);
   free(transfer->runs);
   free(transfer->host_times);
   free(transfer);
@@ -225,7 +417,13 @@ static void transfer_tear_down(void *state) {
 
 static uint32_t transfer_iterations_max(const void *state) {
   const struct transfer *transfer = state;
-  return transfer->event != NULL ? EVENT_ITERATIONS_MAX : HOST_ITERATIONS_MAX;
+  uint32_t most = transfer->event != NULL || transfer->mixed != NULL ? EVENT_ITERATIONS_MAX
+                                                                     : HOST_ITERATIONS_MAX;
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    const uint32_t own = ops_of(&transfer->bench->flows[i])->iterations_max;
+    most = own > 0 && own < most ? own : most;
+  }
+  return most;
 }
 
 static enum status flush_device_caches(const struct transfer *transfer, const struct flow *flow,
@@ -247,18 +445,43 @@ static void flush_host_cache(const struct buffer *buffer) {
   }
 }
 
+/* Both ends of the flow; managed memory only where its pages are on the host, since a flush would
+ * bring the others there. */
+static void flush_host_caches(const struct flow_run *run) {
+  const bool shared = ops_of(run->flow)->shares_buffer;
+  if (!shared || run->source->endpoint.place == PLACE_NUMA) {
+    flush_host_cache(run->source);
+  }
+  if (!shared) {
+    flush_host_cache(run->target);
+  }
+}
+
 static enum status transfer_before_trial(void *state, struct error *err) {
   const struct transfer *transfer = state;
   const struct measure *measure = &transfer->bench->measure;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    const struct flow_run *run = &transfer->runs[i];
-    if (measure->host_cache == CACHE_FLUSHED) {
-      flush_host_cache(run->source);
-      flush_host_cache(run->target);
+    struct flow_run *run = &transfer->runs[i];
+    if (ops_of(run->flow)->before_trial != NULL) {
+      status = ops_of(run->flow)->before_trial(&transfer->engine->context, run, err);
     }
-    if (measure->device_cache == CACHE_FLUSHED) {
+    if (status == STATUS_OK && measure->host_cache == CACHE_FLUSHED) {
+      flush_host_caches(run);
+    }
+    if (status == STATUS_OK && measure->device_cache == CACHE_FLUSHED) {
       status = flush_device_caches(transfer, run->flow, err);
+    }
+  }
+  return status;
+}
+
+static enum status after_trial(const struct transfer *transfer, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    struct flow_run *run = &transfer->runs[i];
+    if (ops_of(run->flow)->after_trial != NULL) {
+      status = ops_of(run->flow)->after_trial(&transfer->engine->context, run, err);
     }
   }
   return status;
@@ -266,6 +489,9 @@ static enum status transfer_before_trial(void *state, struct error *err) {
 
 static enum status run_flows(struct transfer *transfer, uint32_t iterations,
                              struct trial_times *times, struct error *err) {
+  if (transfer->mixed != NULL) {
+    return mixed_trial_run(transfer->mixed, iterations, times, err);
+  }
   if (transfer->event != NULL) {
     return event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
   }
@@ -280,7 +506,7 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
   for (;;) {
     enum status status = run_flows(transfer, iterations, times, err);
     if (status != STATUS_OK || !transfer->has_load || times->load_outlasted) {
-      return status;
+      return status == STATUS_OK ? after_trial(transfer, err) : status;
     }
     if (transfer->load_iterations >= EVENT_ITERATIONS_MAX) {
       return error_set(err, STATUS_UNSUPPORTED,
@@ -298,7 +524,9 @@ static enum status transfer_poison(void *state, struct error *err) {
   const struct transfer *transfer = state;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    status = fill(transfer, i, transfer->runs[i].target, true, err);
+    struct flow_run *run = &transfer->runs[i];
+    status = ops_of(run->flow)->shares_buffer ? spoil(transfer, run, err)
+                                              : fill(transfer, i, run->target, true, err);
   }
   return status;
 }
@@ -313,7 +541,7 @@ static enum status transfer_verify(void *state, struct error *err) {
     }
     const uint64_t size_bytes = buffer_bytes(run->flow);
     enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
-                                      run->gpu, &difference, err);
+                                      data_gpu(run), &difference, err);
     if (status != STATUS_OK) {
       return status;
     }

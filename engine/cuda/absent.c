@@ -72,6 +72,33 @@ enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
   return absent(err);
 }
 
+enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
+                                uint32_t load_iterations, struct error *err) {
+  (void)trial, (void)iterations, (void)load_iterations;
+  return absent(err);
+}
+
+void event_trial_open(struct event_trial *trial) {
+  (void)trial;
+}
+
+enum status event_trial_poll(struct event_trial *trial, bool *ended, struct error *err) {
+  (void)trial, (void)ended;
+  return absent(err);
+}
+
+enum status event_trial_finish(struct event_trial *trial, enum status status,
+                               struct trial_times *times, struct error *err) {
+  (void)trial, (void)status, (void)times;
+  return absent(err);
+}
+
+enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
+                                    struct error *err) {
+  (void)session, (void)gpu, (void)free_bytes;
+  return absent(err);
+}
+
 enum status chase_gpu_prepare(struct cuda_session *session, int32_t gpu, int32_t peer,
                               struct chase_slot *slot, struct error *err) {
   (void)session, (void)gpu, (void)peer, (void)slot;

@@ -382,13 +382,25 @@ static void drain(struct event_trial *trial) {
   }
 }
 
-enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
-                            uint32_t load_iterations, struct trial_times *times,
-                            struct error *err) {
+enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
+                                uint32_t load_iterations, struct error *err) {
   trial->sequence++;
-  enum status status = enqueue_all(trial, iterations, load_iterations, err);
-  /* Opened also after an error, so that nothing spins on. */
+  return enqueue_all(trial, iterations, load_iterations, err);
+}
+
+void event_trial_open(struct event_trial *trial) {
   __atomic_store_n(&trial->gate->flag, trial->sequence, __ATOMIC_RELEASE);
+}
+
+enum status event_trial_poll(struct event_trial *trial, bool *ended, struct error *err) {
+  CUresult result = driver_of(trial)->cuEventQuery(trial->final);
+  *ended = result != CUDA_ERROR_NOT_READY;
+  return *ended ? cuda_check(driver_of(trial), result, err, "watching for the end of a trial")
+                : STATUS_OK;
+}
+
+enum status event_trial_finish(struct event_trial *trial, enum status status,
+                               struct trial_times *times, struct error *err) {
   if (status == STATUS_OK) {
     status = finish(trial, times, err);
   }
@@ -396,4 +408,12 @@ enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
     drain(trial);
   }
   return status;
+}
+
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
+                            uint32_t load_iterations, struct trial_times *times,
+                            struct error *err) {
+  enum status status = event_trial_enqueue(trial, iterations, load_iterations, err);
+  event_trial_open(trial); /* also after an error, so that nothing spins on */
+  return event_trial_finish(trial, status, times, err);
 }

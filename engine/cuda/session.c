@@ -126,6 +126,19 @@ enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct e
                     err, "cuCtxSetCurrent for GPU %d", gpu);
 }
 
+enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
+                                    struct error *err) {
+  size_t unused = 0;
+  size_t total = 0;
+  enum status status = cuda_session_use(session, gpu, err);
+  if (status == STATUS_OK) {
+    status = cuda_check(&session->driver, session->driver.cuMemGetInfo(&unused, &total), err,
+                        "asking for the free memory of GPU %d", gpu);
+  }
+  *free_bytes = unused;
+  return status;
+}
+
 enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
                                   bool enabled, struct error *err) {
   const struct cuda_driver *driver = &session->driver;

@@ -12,5 +12,8 @@ struct cuda_session;
 enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
                              struct error *err) CHECK_RESULT;
 void cuda_session_free(struct cuda_session *session); /* NULL is fine */
+/* Memory of that GPU that nobody uses now. */
+enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
+                                    struct error *err) CHECK_RESULT;
 
 #endif

@@ -290,26 +290,73 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
   return STATUS_OK;
 }
 
-static enum status verify_pages(void **pages, int *where, size_t count, const void *address,
-                                int real, int32_t node, struct error *err) {
-  if (move_pages(0, count, pages, NULL, where, 0) != 0) {
+/* Pages spread evenly over a range, and what the kernel says of each: a node, or minus an errno. */
+struct sample {
+  void **pages;
+  int *where;
+  size_t count;
+};
+
+static void free_sample(struct sample *sample) {
+  free(sample->where);
+  free(sample->pages);
+}
+
+static enum status ask_kernel(const struct sample *sample, struct error *err) {
+  if (sample->count > 0 &&
+      move_pages(0, sample->count, sample->pages, NULL, sample->where, 0) != 0) {
     int errno_value = errno;
     if (errno_value == ENOSYS) {
       return error_set(err, STATUS_UNSUPPORTED, "this kernel does not say where pages are");
     }
     return error_set_errno(err, errno_value, "the kernel does not say where pages are");
   }
-  for (size_t i = 0; i < count; i++) {
-    uint64_t offset = (uint64_t)((const unsigned char *)pages[i] - (const unsigned char *)address);
-    if (where[i] < 0) {
+  return STATUS_OK;
+}
+
+/* On success the caller frees the sample. */
+static enum status take_sample(const void *address, uint64_t size_bytes, struct sample *sample,
+                               struct error *err) {
+  if (!kernel_has_numa()) {
+    return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: placement is not known");
+  }
+  const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+  const uint64_t total = (size_bytes + page_bytes - 1) / page_bytes;
+  const size_t count = (size_t)(total < VERIFY_PAGES_MAX ? total : VERIFY_PAGES_MAX);
+  *sample = (struct sample){.count = count,
+                            .pages = calloc(count + 1, sizeof(void *)),
+                            .where = calloc(count + 1, sizeof(int))};
+  enum status status = STATUS_OK;
+  if (sample->pages == NULL || sample->where == NULL) {
+    status = error_set(err, STATUS_NO_MEMORY, "out of host memory");
+  } else {
+    for (size_t i = 0; i < count; i++) {
+      uint64_t page = count == 1 ? 0 : (total - 1) * i / (count - 1);
+      sample->pages[i] = (unsigned char *)(uintptr_t)address + page * page_bytes;
+    }
+    status = ask_kernel(sample, err);
+  }
+  if (status != STATUS_OK) {
+    free_sample(sample);
+  }
+  return status;
+}
+
+static enum status verify_sample(const struct sample *sample, const void *address, int real,
+                                 int32_t node, struct error *err) {
+  for (size_t i = 0; i < sample->count; i++) {
+    const int where = sample->where[i];
+    uint64_t offset =
+        (uint64_t)((const unsigned char *)sample->pages[i] - (const unsigned char *)address);
+    if (where < 0) {
       return error_set(err, STATUS_UNSUPPORTED,
                        "the kernel does not say where the page at offset %" PRIu64 " is: %s",
-                       offset, strerror(-where[i]));
+                       offset, strerror(-where));
     }
-    if (where[i] != real) {
+    if (where != real) {
       return error_set(err, STATUS_CORRUPT,
                        "the page at offset %" PRIu64 " is on NUMA node %d, not on node %" PRId32,
-                       offset, where[i], node);
+                       offset, where, node);
     }
   }
   return STATUS_OK;
@@ -318,33 +365,40 @@ static enum status verify_pages(void **pages, int *where, size_t count, const vo
 enum status numa_verify_memory(const struct machine *machine, const void *address,
                                uint64_t size_bytes, int32_t node, struct error *err) {
   int real = 0;
+  struct sample sample;
   enum status status = numa_real_node(machine, node, &real, err);
+  if (status == STATUS_OK) {
+    status = take_sample(address, size_bytes, &sample, err);
+  }
+  if (status == STATUS_OK) {
+    status = verify_sample(&sample, address, real, node, err);
+    free_sample(&sample);
+  }
+  return status;
+}
+
+enum status numa_count_pages(const struct machine *machine, const void *address,
+                             uint64_t size_bytes, int32_t node, struct numa_pages *pages,
+                             struct error *err) {
+  int real = 0;
+  struct sample sample;
+  enum status status = numa_real_node(machine, node, &real, err);
+  if (status == STATUS_OK) {
+    status = take_sample(address, size_bytes, &sample, err);
+  }
   if (status != STATUS_OK) {
     return status;
   }
-  if (!kernel_has_numa()) {
-    return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: placement is not known");
+  *pages = (struct numa_pages){.looked_at = sample.count};
+  for (size_t i = 0; i < sample.count; i++) {
+    const int where = sample.where[i];
+    pages->there += where == real;
+    pages->elsewhere += where >= 0 && where != real;
+    pages->absent += where == -ENOENT;
+    pages->unknown += where < 0 && where != -ENOENT;
   }
-  const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-  const uint64_t total = (size_bytes + page_bytes - 1) / page_bytes;
-  const size_t count = (size_t)(total < VERIFY_PAGES_MAX ? total : VERIFY_PAGES_MAX);
-  if (count == 0) {
-    return STATUS_OK;
-  }
-  void **pages = calloc(count, sizeof *pages);
-  int *where = calloc(count, sizeof *where);
-  if (pages == NULL || where == NULL) {
-    status = error_set(err, STATUS_NO_MEMORY, "out of host memory");
-  } else {
-    for (size_t i = 0; i < count; i++) {
-      uint64_t page = count == 1 ? 0 : (total - 1) * i / (count - 1);
-      pages[i] = (unsigned char *)(uintptr_t)address + page * page_bytes;
-    }
-    status = verify_pages(pages, where, count, address, real, node, err);
-  }
-  free(where);
-  free(pages);
-  return status;
+  free_sample(&sample);
+  return STATUS_OK;
 }
 
 /* Adds up what the named lines of a meminfo file hold; false when there is no such file. */

@@ -50,6 +50,18 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
  * STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say. */
 enum status numa_verify_memory(const struct machine *machine, const void *address,
                                uint64_t size_bytes, int32_t node, struct error *err) CHECK_RESULT;
+/* Where the looked-at pages (as many as numa_verify_memory looks at) are now. */
+struct numa_pages {
+  size_t looked_at;
+  size_t there;     /* on the node */
+  size_t elsewhere; /* on another node */
+  size_t absent;    /* the host has no such page: never touched, or moved to a GPU */
+  size_t unknown;   /* the kernel does not say */
+};
+/* STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say of any page. */
+enum status numa_count_pages(const struct machine *machine, const void *address,
+                             uint64_t size_bytes, int32_t node, struct numa_pages *pages,
+                             struct error *err) CHECK_RESULT;
 /* STATUS_NO_MEMORY when the machine, or that node, cannot give size_bytes without swapping or
  * killing; STATUS_OK when it can or when nobody can tell. */
 enum status numa_check_available(const struct machine *machine, int32_t node, uint64_t size_bytes,

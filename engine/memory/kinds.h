@@ -11,6 +11,7 @@ extern const struct memory_ops memory_pinned;
 extern const struct memory_ops memory_registered;
 extern const struct memory_ops memory_write_combined;
 extern const struct memory_ops memory_device;
+extern const struct memory_ops memory_managed;
 #endif
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "engine/memory/kinds.h"
 
-/* Managed memory comes with method um. */
 const struct memory_ops *const memory_kinds[memory_kind_word_count] = {
     [MEMORY_PAGEABLE] = &memory_pageable,
     [MEMORY_HUGE] = &memory_huge,
@@ -11,5 +10,6 @@ const struct memory_ops *const memory_kinds[memory_kind_word_count] = {
     [MEMORY_REGISTERED] = &memory_registered,
     [MEMORY_WRITE_COMBINED] = &memory_write_combined,
     [MEMORY_DEVICE] = &memory_device,
+    [MEMORY_MANAGED] = &memory_managed,
 #endif
 };

@@ -162,6 +162,14 @@ void pool_give_back_all(struct pool *pool) {
   }
 }
 
+void pool_trim_kind(struct pool *pool, enum memory_kind kind) {
+  for (size_t i = pool->count; i-- > 0;) {
+    if (!pool->entries[i]->taken && pool->entries[i]->buffer.endpoint.memory == kind) {
+      release_entry(pool, i);
+    }
+  }
+}
+
 void pool_trim(struct pool *pool) {
   for (size_t i = pool->count; i-- > 0;) {
     if (!pool->entries[i]->taken) {

@@ -22,6 +22,8 @@ void pool_free(struct pool *pool);
 enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes,
                       const struct buffer **buffer, struct error *err) CHECK_RESULT;
 void pool_give_back_all(struct pool *pool);
+/* Release every free buffer of that kind. */
+void pool_trim_kind(struct pool *pool, enum memory_kind kind);
 /* Release every free buffer (before a case that needs most of the memory). */
 void pool_trim(struct pool *pool);
 

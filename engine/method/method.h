@@ -19,6 +19,10 @@ struct flow_run {
   uint32_t kernels_on_gpu;  /* flows of the case whose kernels share that GPU, this one included */
   void *state;              /* the method's own, made by prepare() */
   struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
+  uint64_t seed;            /* of the pattern that the flow moves */
+  const char *note;         /* set by prepare(): what the reader must know; NULL = nothing */
+  /* Where the method shares one buffer: it as the source and as the target see it. */
+  struct buffer shared[2];
 };
 
 struct method_ops {
@@ -26,6 +30,12 @@ struct method_ops {
   unsigned version; /* in case_key: raise it when the same case would measure differently */
   enum clock clock;
   const char *help; /* one line for the reference */
+  /* Where the clock depends on the flow; NULL = always `clock`. See method_clock(). */
+  enum clock (*clock_of)(const struct flow *flow);
+  uint32_t iterations_max; /* most repeats of one trial; 0 = as many as the trial can have */
+  /* Source and target are one buffer of managed memory, of which run->source and run->target are
+   * two views. */
+  bool shares_buffer;
   /* Why this flow cannot be measured there, or NULL (see engine_refusal). */
   const char *(*refusal)(const struct flow *flow, const struct machine *machine,
                          char reason[CASE_REASON_MAX]);
@@ -34,6 +44,16 @@ struct method_ops {
   enum status (*prepare)(const struct memory_context *context, struct flow_run *run,
                          struct error *err) CHECK_RESULT;
   void (*release)(const struct memory_context *context, struct flow_run *run);
+  /* Outside the timed part, before and after every trial: bring about and prove what the number
+   * supposes (pages at the source, pages at the target). Either may be NULL. */
+  enum status (*before_trial)(const struct memory_context *context, struct flow_run *run,
+                              struct error *err) CHECK_RESULT;
+  enum status (*after_trial)(const struct memory_context *context, struct flow_run *run,
+                             struct error *err) CHECK_RESULT;
+  /* Shared buffers only: make the bytes wrong that a trial writes, so that verification proves it.
+   * May be NULL: it writes none. */
+  enum status (*spoil)(const struct memory_context *context, struct flow_run *run,
+                       struct error *err) CHECK_RESULT;
   /* Event clock only: `iterations` repeats onto run->stream; returns without waiting, except where
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
@@ -54,6 +74,9 @@ struct method_ops {
                          struct error *err) CHECK_RESULT;
   void (*wait)(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns);
 };
+
+/* The clock that a flow is timed by. */
+enum clock method_clock(const struct flow *flow);
 
 /* Every method, in the order of enum method; NULL entries: not in this build. */
 extern const struct method_ops *const methods[method_word_count];

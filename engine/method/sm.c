@@ -115,8 +115,7 @@ static const char *shape_refusal(const struct flow *flow, const struct gpu *gpu,
 
 static const char *memory_refusal(const struct endpoint *end, const struct gpu *gpu) {
   return end->memory == MEMORY_PAGEABLE && !gpu->host_page_tables
-             ? "a kernel cannot reach pageable memory on this machine; use pinned, registered or "
-               "managed"
+             ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
              : NULL;
 }
 

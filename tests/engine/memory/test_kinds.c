@@ -51,17 +51,19 @@ static void every_entry_is_complete_and_in_its_place(void **state) {
     assert_non_null(ops->allocate);
     assert_non_null(ops->release);
     assert_non_null(ops->help);
-    assert_int_equal(ops->place, kind == MEMORY_DEVICE ? PLACE_GPU : PLACE_NUMA);
+    assert_int_equal(ops->place,
+                     kind == MEMORY_DEVICE || kind == MEMORY_MANAGED ? PLACE_GPU : PLACE_NUMA);
   }
   assert_non_null(memory_kinds[MEMORY_PAGEABLE]);
   assert_non_null(memory_kinds[MEMORY_HUGE]);
-  assert_null(memory_kinds[MEMORY_MANAGED]);
 #ifdef HAUL_CUDA
   assert_non_null(memory_kinds[MEMORY_PINNED]);
   assert_non_null(memory_kinds[MEMORY_DEVICE]);
+  assert_non_null(memory_kinds[MEMORY_MANAGED]);
 #else
   assert_null(memory_kinds[MEMORY_PINNED]);
   assert_null(memory_kinds[MEMORY_DEVICE]);
+  assert_null(memory_kinds[MEMORY_MANAGED]);
 #endif
 }
 

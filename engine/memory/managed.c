@@ -1,0 +1,46 @@
+/* Managed memory: one address for all processors, pages that move to who touches them. A buffer
+ * belongs to a GPU, whose free memory its size is held against; where its pages are is the business
+ * of method um. */
+#include "engine/base/units.h"
+#include "engine/cuda/session.h"
+#include "engine/memory/kinds.h"
+
+static enum status allocate(const struct memory_context *context, struct buffer *buffer,
+                            struct error *err) {
+  enum status status = cuda_session_use(context->cuda, buffer->endpoint.index, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  CUdeviceptr address = 0;
+  status = cuda_check(
+      &context->cuda->driver,
+      context->cuda->driver.cuMemAllocManaged(&address, buffer->size_bytes, CU_MEM_ATTACH_GLOBAL),
+      err, "cuMemAllocManaged of %s", text);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  buffer->device = (uint64_t)address;
+  buffer->host = (unsigned char *)(uintptr_t)address;
+  buffer->mapped_bytes = buffer->size_bytes;
+  return STATUS_OK;
+}
+
+static void release(const struct memory_context *context, struct buffer *buffer) {
+  if (buffer->device != 0 &&
+      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) == STATUS_OK) {
+    (void)context->cuda->driver.cuMemFree((CUdeviceptr)buffer->device);
+  }
+  buffer->device = 0;
+  buffer->host = NULL;
+}
+
+const struct memory_ops memory_managed = {
+    .kind = MEMORY_MANAGED,
+    .place = PLACE_GPU,
+    .needs_cuda = true,
+    .help = "unified memory, cuMemAllocManaged; method um only",
+    .allocate = allocate,
+    .release = release,
+};

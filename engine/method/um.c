@@ -1,0 +1,383 @@
+/* Method um: pages of one managed buffer move from the source to the target, because the target's
+ * processor touches them (demand: one byte a page, by one lane of each warp of a GPU or by host
+ * threads bound to the node) or because the driver is asked to bring them (prefetch).
+ *
+ * Before each trial the pages are brought to the source and that is proven; after it, that they are
+ * at the target. (Technique: Comm|Scope, "NUMA-Pinned Unified Memory Coherence Bandwidth".)
+ *
+ * The stride is the page size of the system unless the scenario says otherwise, for GPUs as well:
+ * it is the smallest unit in which managed pages move, so that none is left behind whatever larger
+ * block a driver moves for one fault. */
+#include "engine/method/um_pages.h"
+
+#include "engine/cuda/session.h"
+#include "engine/host/touch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* As in Comm|Scope: 2048 warps, each with one fault at a time. */
+enum { TOUCH_BLOCK = 256, TOUCH_GRID = 256, WARP_LANES = 32 };
+
+struct um_state {
+  struct touch touch;
+  struct crew *crew; /* NULL: a GPU touches, or the driver prefetches */
+  struct um_abilities abilities;
+};
+
+static bool is_demand(const struct flow *flow) {
+  return flow->unified.mode == UNIFIED_DEMAND;
+}
+
+static const struct endpoint *touching_end(const struct flow *flow) {
+  return flow->unified.touch_by == INITIATOR_SOURCE ? &flow->source : &flow->target;
+}
+
+static bool host_touches(const struct flow *flow) {
+  return is_demand(flow) && touching_end(flow)->place == PLACE_NUMA;
+}
+
+/* A GPU of the flow, the target first; there is one (um_refusal). */
+static int32_t some_gpu(const struct flow *flow) {
+  return flow->target.place == PLACE_GPU ? flow->target.index : flow->source.index;
+}
+
+/* The end that is host memory; NULL: both are GPUs. */
+static const struct buffer *host_view(const struct flow_run *run) {
+  const struct buffer *view = run->source->endpoint.place == PLACE_NUMA ? run->source : run->target;
+  return view->endpoint.place == PLACE_NUMA ? view : NULL;
+}
+
+static uint32_t thread_count_of(const struct flow *flow) {
+  return flow->unified.threads > 0 ? flow->unified.threads : 1;
+}
+
+static uint64_t page_bytes(void) {
+  return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t stride_of(const struct flow *flow) {
+  return flow->unified.stride_bytes > 0 ? flow->unified.stride_bytes : page_bytes();
+}
+
+static const char *node_refusal(const struct flow *flow, const struct endpoint *end,
+                                const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  const int node = machine_node_index(machine, end->index);
+  if (node < 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, end->index);
+    return reason;
+  }
+  if (host_touches(flow) && touching_end(flow) == end &&
+      thread_count_of(flow) > machine->nodes[node].cpu_count) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "%" PRIu32 " threads are to touch on NUMA node %" PRId32 ", which has %" PRIu32
+                   " processors",
+                   thread_count_of(flow), end->index, machine->nodes[node].cpu_count);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *end_refusal(const struct flow *flow, const struct endpoint *end,
+                               const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  if (end->memory != MEMORY_MANAGED) {
+    return "method um moves managed memory: memory is managed at both ends";
+  }
+  if (end->place == PLACE_NUMA) {
+    return node_refusal(flow, end, machine, reason);
+  }
+  if (!machine->gpus[end->index].concurrent_managed_access) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "GPU %" PRId32 " has no concurrent managed access: its managed memory does not "
+                   "move by pages",
+                   end->index);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *um_refusal(const struct flow *flow, const struct machine *machine,
+                              char reason[CASE_REASON_MAX]) {
+  if (flow->source.place != PLACE_GPU && flow->target.place != PLACE_GPU) {
+    return "unified memory needs a GPU at one end; use method cpu between host memories";
+  }
+  if (flow->source.place == flow->target.place && flow->source.index == flow->target.index) {
+    return "pages of unified memory move between two places, and both ends are one";
+  }
+  if (flow->role == FLOW_LOAD) {
+    return "pages move once in a trial: a flow of unified memory cannot be a load";
+  }
+  if (flow->shape.width_bytes != 0) {
+    return "method um moves whole pages: strided copies are for ce and sm";
+  }
+  if (flow->kernel.block % WARP_LANES != 0 || flow->kernel.block > 1024) {
+    (void)snprintf(reason, CASE_REASON_MAX, "block = %u: a multiple of %d up to 1024 is wanted",
+                   flow->kernel.block, WARP_LANES);
+    return reason;
+  }
+  const char *refusal = end_refusal(flow, &flow->source, machine, reason);
+  return refusal != NULL ? refusal : end_refusal(flow, &flow->target, machine, reason);
+}
+
+static enum clock um_clock(const struct flow *flow) {
+  return host_touches(flow) ? CLOCK_HOST : CLOCK_EVENT;
+}
+
+static int32_t um_gpu(const struct flow *flow) {
+  if (!is_demand(flow)) {
+    return some_gpu(flow);
+  }
+  return host_touches(flow) ? -1 : touching_end(flow)->index;
+}
+
+/* Contexts of the GPUs; between two of them, direct access where there is and shall be. */
+static enum status prepare_gpus(const struct memory_context *context, const struct flow *flow,
+                                struct error *err) {
+  if (flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU) {
+    return cuda_session_use(context->cuda, some_gpu(flow), err);
+  }
+  const int32_t source = flow->source.index;
+  const int32_t target = flow->target.index;
+  const struct machine *machine = context->machine;
+  enum status status = cuda_session_use(context->cuda, source, err);
+  if (status == STATUS_OK) {
+    status =
+        cuda_session_set_peer(context->cuda, source, target,
+                              !flow->staged && machine->links[source][target].peer_access, err);
+  }
+  if (status == STATUS_OK) {
+    status =
+        cuda_session_set_peer(context->cuda, target, source,
+                              !flow->staged && machine->links[target][source].peer_access, err);
+  }
+  return status == STATUS_OK ? cuda_session_use(context->cuda, target, err) : status;
+}
+
+static bool reads_host_in_place(const struct flow_run *run, const struct machine *machine) {
+  return host_view(run) != NULL && machine->gpus[some_gpu(run->flow)].host_page_tables;
+}
+
+static const char *note_for(const struct flow_run *run, const struct machine *machine) {
+  const struct um_state *state = run->state;
+  if (touching_end(run->flow) == &run->flow->source && is_demand(run->flow)) {
+    return "the source touches its own pages: nothing moves";
+  }
+  if (reads_host_in_place(run, machine)) {
+    return "the GPU of this machine reads host pages in place: that pages moved is not verified";
+  }
+  if (run->flow->unified.advise == ADVISE_ACCESSED_BY) {
+    return "advise accessed_by lets pages stay where they are: that they moved is not verified";
+  }
+  if (host_view(run) != NULL && !state->abilities.kernel_sees_pages) {
+    return "the kernel does not say where managed pages are: only the driver's word was checked";
+  }
+  return NULL;
+}
+
+static enum status um_prepare(const struct memory_context *context, struct flow_run *run,
+                              struct error *err) {
+  const struct flow *flow = run->flow;
+  struct um_state *state = calloc(1, sizeof *state);
+  if (state == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a flow");
+  }
+  run->state = state;
+  state->touch = (struct touch){.bytes = run->source->host,
+                                .size_bytes = flow->size_bytes,
+                                .stride_bytes = stride_of(flow),
+                                .page_bytes = page_bytes(),
+                                .seed = run->seed};
+  const struct buffer *host = host_view(run);
+  enum status status = prepare_gpus(context, flow, err);
+  if (status == STATUS_OK && host != NULL) {
+    status = um_pages_place_host(context, host, flow->size_bytes, some_gpu(flow), &state->abilities,
+                                 err);
+  }
+  if (status == STATUS_OK) {
+    status =
+        um_pages_advise(context, run->target, flow->size_bytes, flow->unified.advise, true, err);
+  }
+  if (status == STATUS_OK && host_touches(flow)) {
+    status = crew_new(context->machine, touching_end(flow)->index, thread_count_of(flow),
+                      run->seats, &state->crew, err);
+  }
+  if (status != STATUS_OK) {
+    free(state);
+    run->state = NULL;
+    return status;
+  }
+  run->note = note_for(run, context->machine);
+  return STATUS_OK;
+}
+
+static void um_release(const struct memory_context *context, struct flow_run *run) {
+  struct um_state *state = run->state;
+  (void)context;
+  if (state != NULL) {
+    crew_free(state->crew);
+    free(state);
+    run->state = NULL;
+  }
+}
+
+/* A read-mostly page that is put somewhere would stay where it was as well: the advice comes
+ * after. */
+static enum status um_before_trial(const struct memory_context *context, struct flow_run *run,
+                                   struct error *err) {
+  const struct um_state *state = run->state;
+  const uint64_t size_bytes = run->flow->size_bytes;
+  const enum advise again =
+      run->flow->unified.advise == ADVISE_READ_MOSTLY ? ADVISE_READ_MOSTLY : ADVISE_NONE;
+  enum status status = um_pages_advise(context, run->target, size_bytes, again, false, err);
+  if (status == STATUS_OK) {
+    status =
+        um_pages_put(context, run->source, size_bytes, some_gpu(run->flow), &state->abilities, err);
+    if (status != STATUS_OK) {
+      return error_prefix(err, "before a trial, at the source");
+    }
+  }
+  return status == STATUS_OK ? um_pages_advise(context, run->target, size_bytes, again, true, err)
+                             : status;
+}
+
+/* That every page moved follows from the trial, and can be asked for. */
+static bool must_have_moved(const struct flow_run *run, const struct machine *machine) {
+  const struct flow *flow = run->flow;
+  if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY) {
+    return false;
+  }
+  if (!is_demand(flow)) {
+    return flow->unified.advise != ADVISE_READ_MOSTLY; /* a prefetch makes a second copy then */
+  }
+  return touching_end(flow) == &flow->target && stride_of(flow) <= page_bytes();
+}
+
+static enum status um_after_trial(const struct memory_context *context, struct flow_run *run,
+                                  struct error *err) {
+  const struct um_state *state = run->state;
+  const uint64_t size_bytes = run->flow->size_bytes;
+  const struct buffer *host = host_view(run);
+  enum status status = STATUS_OK;
+  if (!is_demand(run->flow)) {
+    status = cuda_session_use(context->cuda, some_gpu(run->flow), err);
+    if (status == STATUS_OK) {
+      status = um_pages_check_prefetched(context, run->target, size_bytes, err);
+    }
+  }
+  if (status == STATUS_OK && host != NULL && must_have_moved(run, context->machine)) {
+    status =
+        um_pages_check_host(context, host, size_bytes, &state->abilities, host != run->target, err);
+  }
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "after a trial, at the target");
+}
+
+static enum status launch_touch(const struct memory_context *context, const struct flow_run *run,
+                                void *stream, bool complement, struct error *err) {
+  const struct um_state *state = run->state;
+  const struct kernel_shape *kernel = &run->flow->kernel;
+  struct touch_arguments arguments = {.address = run->source->device,
+                                      .size_bytes = state->touch.size_bytes,
+                                      .stride_bytes = state->touch.stride_bytes,
+                                      .seed = run->seed,
+                                      .complement = complement};
+  return cuda_session_launch(
+      context->cuda, run->gpu, KERNEL_TOUCH, kernel->grid > 0 ? kernel->grid : TOUCH_GRID,
+      kernel->block > 0 ? kernel->block : TOUCH_BLOCK, stream, &arguments, err);
+}
+
+static enum status um_spoil(const struct memory_context *context, struct flow_run *run,
+                            struct error *err) {
+  const struct um_state *state = run->state;
+  if (!is_demand(run->flow)) {
+    return STATUS_OK; /* nothing is written: what must survive is the pattern */
+  }
+  if (host_touches(run->flow)) {
+    struct touch poison = state->touch;
+    poison.complement = true;
+    touch_part(&poison, 0, 1);
+    return STATUS_OK;
+  }
+  const struct cuda_session *session = context->cuda;
+  enum status status = cuda_session_use(context->cuda, run->gpu, err);
+  CUstream stream = session->gpus[run->gpu].stream;
+  if (status == STATUS_OK) {
+    status = launch_touch(context, run, stream, true, err);
+  }
+  return status == STATUS_OK
+             ? cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err,
+                          "poisoning what a trial touches")
+             : status;
+}
+
+static enum status um_enqueue(const struct memory_context *context, struct flow_run *run,
+                              uint32_t iterations, struct error *err) {
+  const struct um_state *state = run->state;
+  (void)iterations; /* always one */
+  return is_demand(run->flow)
+             ? launch_touch(context, run, run->stream, false, err)
+             : um_pages_prefetch(context, run->target, run->flow->size_bytes,
+                                 state->abilities.prefetch_to_node, run->stream, err);
+}
+
+static bool um_blocks_host(const struct flow *flow) {
+  (void)flow;
+  return false;
+}
+
+static void um_expect_seats(const struct flow *flow, const struct machine *machine,
+                            struct crew_seats *seats) {
+  if (host_touches(flow)) {
+    crew_seats_expect(seats, machine, touching_end(flow)->index, thread_count_of(flow));
+  }
+}
+
+static uint32_t um_thread_count(const struct flow_run *run) {
+  const struct um_state *state = run->state;
+  return crew_size(state->crew);
+}
+
+static void touch_work(void *context, uint32_t thread, uint32_t thread_count, uint32_t iterations) {
+  const struct um_state *state = context;
+  (void)iterations; /* always one */
+  touch_part(&state->touch, thread, thread_count);
+}
+
+static enum status um_execute(struct flow_run *run, uint32_t iterations, struct host_start *start,
+                              struct error *err) {
+  struct um_state *state = run->state;
+  (void)err;
+  crew_start(state->crew, touch_work, state, iterations, start);
+  return STATUS_OK;
+}
+
+static void um_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
+  const struct um_state *state = run->state;
+  crew_wait(state->crew, start_ns, end_ns);
+}
+
+/* Declared in methods.c, which lists all. */
+extern const struct method_ops method_um;
+const struct method_ops method_um = {
+    .method = METHOD_UM,
+    .version = 1,
+    .clock = CLOCK_EVENT,
+    .help = "unified memory: pages move when they are touched, or are prefetched",
+    .clock_of = um_clock,
+    .iterations_max = 1,
+    .shares_buffer = true,
+    .refusal = um_refusal,
+    .gpu = um_gpu,
+    .prepare = um_prepare,
+    .release = um_release,
+    .before_trial = um_before_trial,
+    .after_trial = um_after_trial,
+    .spoil = um_spoil,
+    .enqueue = um_enqueue,
+    .blocks_host = um_blocks_host,
+    .expect_seats = um_expect_seats,
+    .thread_count = um_thread_count,
+    .execute = um_execute,
+    .wait = um_wait,
+};

@@ -1,0 +1,228 @@
+#include "engine/method/um_pages.h"
+
+#include "engine/cuda/session.h"
+#include "engine/host/numa.h"
+
+#include <unistd.h>
+
+/* Types of CUmemLocation and attributes of a range, by number: headers before CUDA 12.2 lack the
+ * names. */
+enum {
+  LOCATION_HOST = 2,
+  LOCATION_HOST_NODE = 3,
+  RANGE_LAST_PREFETCH_TYPE = 7,
+};
+
+static CUmemLocation node_location(int real_node) {
+  CUmemLocation location = {.id = real_node};
+  location.type = (CUmemLocationType)LOCATION_HOST_NODE;
+  return location;
+}
+
+static CUresult prefetch_to_node(const struct memory_context *context, const struct buffer *view,
+                                 uint64_t size_bytes, CUstream stream) {
+  int real = 0;
+  if (numa_real_node(context->machine, view->endpoint.index, &real, NULL) != STATUS_OK) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return context->cuda->driver.prefetch_to(view->device, size_bytes, node_location(real), 0,
+                                           stream);
+}
+
+/* The host as a whole: the pages come from where the calling thread may take them. */
+static CUresult prefetch_to_host(const struct memory_context *context, const struct buffer *view,
+                                 uint64_t size_bytes, CUstream stream) {
+  struct numa_binding before;
+  bool bound = numa_bind_thread(context->machine, view->endpoint.index, &before, NULL) == STATUS_OK;
+  CUresult result =
+      context->cuda->driver.cuMemPrefetchAsync(view->device, size_bytes, CU_DEVICE_CPU, stream);
+  if (bound) {
+    numa_restore_thread(&before);
+  }
+  return result;
+}
+
+enum status um_pages_prefetch(const struct memory_context *context, const struct buffer *view,
+                              uint64_t size_bytes, bool to_node, void *stream, struct error *err) {
+  const struct cuda_session *session = context->cuda;
+  CUresult result;
+  if (view->endpoint.place == PLACE_GPU) {
+    result = session->driver.cuMemPrefetchAsync(view->device, size_bytes,
+                                                session->gpus[view->endpoint.index].device, stream);
+  } else if (to_node) {
+    result = prefetch_to_node(context, view, size_bytes, stream);
+  } else {
+    result = prefetch_to_host(context, view, size_bytes, stream);
+  }
+  return cuda_check(&session->driver, result, err, "prefetching %llu bytes to %s %d",
+                    (unsigned long long)size_bytes,
+                    view->endpoint.place == PLACE_GPU ? "GPU" : "NUMA node",
+                    (int)view->endpoint.index);
+}
+
+static CUmem_advise advice_of(enum advise advise, bool set) {
+  switch (advise) {
+  case ADVISE_PREFERRED_LOCATION:
+    return set ? CU_MEM_ADVISE_SET_PREFERRED_LOCATION : CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
+  case ADVISE_ACCESSED_BY:
+    return set ? CU_MEM_ADVISE_SET_ACCESSED_BY : CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+  case ADVISE_NONE:
+  case ADVISE_READ_MOSTLY:
+  case advise_word_count:
+    break;
+  }
+  return set ? CU_MEM_ADVISE_SET_READ_MOSTLY : CU_MEM_ADVISE_UNSET_READ_MOSTLY;
+}
+
+enum status um_pages_advise(const struct memory_context *context, const struct buffer *view,
+                            uint64_t size_bytes, enum advise advise, bool set, struct error *err) {
+  const struct cuda_session *session = context->cuda;
+  if (advise == ADVISE_NONE) {
+    return STATUS_OK;
+  }
+  const bool at_gpu = view->endpoint.place == PLACE_GPU;
+  const CUdevice device = at_gpu ? session->gpus[view->endpoint.index].device : CU_DEVICE_CPU;
+  int real = 0;
+  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+  /* Only a preferred location can be a node. */
+  if (!at_gpu && advise == ADVISE_PREFERRED_LOCATION && session->driver.advise_at != NULL &&
+      numa_real_node(context->machine, view->endpoint.index, &real, NULL) == STATUS_OK) {
+    result = session->driver.advise_at(view->device, size_bytes, advice_of(advise, set),
+                                       node_location(real));
+  }
+  if (result != CUDA_SUCCESS) {
+    result = session->driver.cuMemAdvise(view->device, size_bytes, advice_of(advise, set), device);
+  }
+  return cuda_check(&session->driver, result, err, "advising %s", advise_text(advise));
+}
+
+static enum status synchronize(const struct memory_context *context, int32_t gpu,
+                               struct error *err) {
+  const struct cuda_session *session = context->cuda;
+  return cuda_check(&session->driver,
+                    session->driver.cuStreamSynchronize(session->gpus[gpu].stream), err,
+                    "waiting for pages to move");
+}
+
+static enum status prefetch_and_wait(const struct memory_context *context,
+                                     const struct buffer *view, uint64_t size_bytes, int32_t gpu,
+                                     bool to_node, struct error *err) {
+  enum status status = cuda_session_use(context->cuda, gpu, err);
+  if (status == STATUS_OK) {
+    status =
+        um_pages_prefetch(context, view, size_bytes, to_node, context->cuda->gpus[gpu].stream, err);
+  }
+  return status == STATUS_OK ? synchronize(context, gpu, err) : status;
+}
+
+static bool host_page_tables(const struct memory_context *context) {
+  for (uint32_t i = 0; i < context->machine->gpu_count; i++) {
+    if (context->machine->gpus[i].host_page_tables) {
+      return true;
+    }
+  }
+  return false;
+}
+
+enum status um_pages_place_host(const struct memory_context *context, const struct buffer *view,
+                                uint64_t size_bytes, int32_t gpu, struct um_abilities *abilities,
+                                struct error *err) {
+  const int32_t node = view->endpoint.index;
+  *abilities = (struct um_abilities){0};
+  enum status status = numa_check_available(context->machine, node, size_bytes, err);
+  if (status == STATUS_OK) {
+    status = numa_touch_memory(context->machine, view->host, size_bytes,
+                               (uint64_t)sysconf(_SC_PAGESIZE), node, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (context->cuda->driver.prefetch_to != NULL) {
+    struct error refused;
+    status = prefetch_and_wait(context, view, size_bytes, gpu, true, &refused);
+    abilities->prefetch_to_node = status == STATUS_OK;
+    if (status == STATUS_STICKY) {
+      *err = refused;
+      return status;
+    }
+  }
+  struct numa_pages pages;
+  status = numa_count_pages(context->machine, view->host, size_bytes, node, &pages, NULL);
+  /* Where GPU memory is NUMA nodes as well, or the answers are errors, nothing follows from them.
+   */
+  abilities->kernel_sees_pages =
+      status == STATUS_OK && pages.unknown == 0 && pages.there > 0 && !host_page_tables(context);
+  return STATUS_OK;
+}
+
+enum status um_pages_check_prefetched(const struct memory_context *context,
+                                      const struct buffer *view, uint64_t size_bytes,
+                                      struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  const bool at_gpu = view->endpoint.place == PLACE_GPU;
+  const int wanted = at_gpu ? context->cuda->gpus[view->endpoint.index].device : (int)CU_DEVICE_CPU;
+  int where = 0;
+  int type = 0;
+  enum status status =
+      cuda_check(driver,
+                 driver->cuMemRangeGetAttribute(&where, sizeof where,
+                                                CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                                                view->device, size_bytes),
+                 err, "asking where pages were prefetched to");
+  if (status != STATUS_OK || where == wanted) {
+    return status;
+  }
+  /* A node of the host need not be "the CPU" to the older attribute. */
+  if (!at_gpu && driver->prefetch_to != NULL &&
+      driver->cuMemRangeGetAttribute(&type, sizeof type,
+                                     (CUmem_range_attribute)RANGE_LAST_PREFETCH_TYPE, view->device,
+                                     size_bytes) == CUDA_SUCCESS &&
+      (type == LOCATION_HOST || type == LOCATION_HOST_NODE)) {
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_UNSUPPORTED,
+                   "the driver says that pages were prefetched to device %d, not to %d", where,
+                   wanted);
+}
+
+enum status um_pages_check_host(const struct memory_context *context, const struct buffer *view,
+                                uint64_t size_bytes, const struct um_abilities *abilities,
+                                bool gone, struct error *err) {
+  struct numa_pages pages;
+  if (!abilities->kernel_sees_pages || (gone && context->machine->simulated)) {
+    return STATUS_OK;
+  }
+  enum status status =
+      numa_count_pages(context->machine, view->host, size_bytes, view->endpoint.index, &pages, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  const size_t wrong = gone ? pages.there + pages.elsewhere : pages.looked_at - pages.there;
+  if (wrong == 0) {
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_UNSUPPORTED,
+                   gone ? "%zu of %zu pages looked at are still on the host (NUMA node %d)"
+                        : "%zu of %zu pages looked at are not on NUMA node %d",
+                   wrong, pages.looked_at, (int)view->endpoint.index);
+}
+
+enum status um_pages_put(const struct memory_context *context, const struct buffer *view,
+                         uint64_t size_bytes, int32_t gpu, const struct um_abilities *abilities,
+                         struct error *err) {
+  enum status status =
+      prefetch_and_wait(context, view, size_bytes, gpu, abilities->prefetch_to_node, err);
+  if (status == STATUS_OK) {
+    status = um_pages_check_prefetched(context, view, size_bytes, err);
+  }
+  if (status != STATUS_OK || view->endpoint.place == PLACE_GPU) {
+    return status;
+  }
+  /* A page that came to the host is not always in its page tables: touched, it is. */
+  if (um_pages_check_host(context, view, size_bytes, abilities, false, NULL) != STATUS_OK) {
+    status = numa_touch_memory(context->machine, view->host, size_bytes,
+                               (uint64_t)sysconf(_SC_PAGESIZE), view->endpoint.index, err);
+  }
+  return status == STATUS_OK ? um_pages_check_host(context, view, size_bytes, abilities, false, err)
+                             : status;
+}

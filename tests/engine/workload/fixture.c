@@ -1,0 +1,106 @@
+#include "tests/engine/workload/fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+int fixture_set_up(void **state) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
+  struct error err = {0};
+  assert_non_null(fixture);
+  fixture->machine = calloc(1, sizeof *fixture->machine);
+  assert_non_null(fixture->machine);
+  if (machine_probe(fixture->machine, &err) != STATUS_OK ||
+      engine_new(fixture->machine, &fixture->engine, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  assert_true(fixture->machine->simulated);
+  *state = fixture;
+  return 0;
+}
+
+int fixture_tear_down(void **state) {
+  struct fixture *fixture = *state;
+  engine_free(fixture->engine);
+  free(fixture->machine);
+  free(fixture);
+  return 0;
+}
+
+struct endpoint fixture_gpu(int32_t index, enum memory_kind memory) {
+  return (struct endpoint){.place = PLACE_GPU, .index = index, .memory = memory};
+}
+
+struct endpoint fixture_node(int32_t index, enum memory_kind memory) {
+  return (struct endpoint){.place = PLACE_NUMA, .index = index, .memory = memory};
+}
+
+struct measure fixture_measure(void) {
+  return (struct measure){.trials_min = 2,
+                          .trials_max = 2,
+                          .warmup = 1,
+                          .max_time_ns = UINT64_C(1000000000),
+                          .min_trial_ns = 1000,
+                          .precision = 0.01,
+                          .verify = VERIFY_EVERY};
+}
+
+struct bench_case fixture_transfer(const struct flow *flows, uint32_t count) {
+  struct bench_case bench_case = {.kind = CASE_TRANSFER,
+                                  .key = "",
+                                  .definition = "{}",
+                                  .block = "test",
+                                  .name = "test",
+                                  .path = "test",
+                                  .flows = flows,
+                                  .flow_count = count,
+                                  .measure = fixture_measure()};
+  for (uint32_t i = 0; i < count; i++) {
+    bench_case.payload_bytes += flows[i].role == FLOW_MEASURED ? flows[i].size_bytes : 0;
+  }
+  return bench_case;
+}
+
+static void take_trial(void *context, const struct trial *trial) {
+  struct fixture *fixture = context;
+  assert_true(fixture->trial_count < FIXTURE_TRIALS_MAX);
+  fixture->trials[fixture->trial_count++] = *trial;
+}
+
+static void take_flow_trial(void *context, const struct flow_trial *flow_trial) {
+  struct fixture *fixture = context;
+  assert_true(fixture->flow_trial_count < FIXTURE_TRIALS_MAX);
+  fixture->flow_trials[fixture->flow_trial_count++] = *flow_trial;
+}
+
+void fixture_run(struct fixture *fixture, const struct bench_case *bench_case) {
+  const struct trial_sink sink = {
+      .context = fixture, .trial = take_trial, .flow_trial = take_flow_trial};
+  struct error err = {0};
+  fixture->trial_count = 0;
+  fixture->flow_trial_count = 0;
+  enum status status = engine_run_case(fixture->engine, bench_case, &sink, &fixture->outcome, &err);
+  if (status != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+}
+
+void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case) {
+  fixture_run(fixture, bench_case);
+  if (fixture->outcome.status != CASE_OK) {
+    fail_msg("%s: %s", case_status_text(fixture->outcome.status), fixture->outcome.reason);
+  }
+  assert_true(fixture->outcome.verified || bench_case->kind != CASE_TRANSFER);
+  assert_true(fixture->trial_count >= bench_case->measure.trials_min);
+  for (uint32_t i = 0; i < fixture->trial_count; i++) {
+    assert_int_equal(fixture->trials[i].status, TRIAL_OK);
+    assert_true(fixture->trials[i].elapsed_ns > 0);
+  }
+}

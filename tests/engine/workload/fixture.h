@@ -1,0 +1,35 @@
+/* fixture.h - cases run by the real engine against the fake driver, in this process. The machine
+ * and the faults are those of HAUL_FAKE_MACHINE and HAUL_FAKE_FAULTS, one a test program. */
+#ifndef HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
+#define HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
+
+#include "engine/engine.h"
+
+enum { FIXTURE_TRIALS_MAX = 256 };
+
+struct fixture {
+  struct machine *machine;
+  struct engine *engine;
+  struct case_outcome outcome; /* of the last case */
+  uint32_t trial_count;
+  uint32_t flow_trial_count;
+  struct trial trials[FIXTURE_TRIALS_MAX];
+  struct flow_trial flow_trials[FIXTURE_TRIALS_MAX];
+};
+
+/* For cmocka: group set-up and tear-down; *state is the fixture. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+
+struct endpoint fixture_gpu(int32_t index, enum memory_kind memory);
+struct endpoint fixture_node(int32_t index, enum memory_kind memory);
+/* Careful and quick: a warm-up, 2 trials, verified. */
+struct measure fixture_measure(void);
+/* A transfer of those flows; payload is filled in. */
+struct bench_case fixture_transfer(const struct flow *flows, uint32_t count);
+/* Run it; everything that the engine says is in the fixture. */
+void fixture_run(struct fixture *fixture, const struct bench_case *bench_case);
+/* The same, and it must be ok and verified. */
+void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case);
+
+#endif

@@ -1,0 +1,256 @@
+/* Method um: both modes in all directions, both ways at once, and what is refused. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+enum { SIZE_BYTES = 3000001 };
+
+static struct flow unified(enum unified_mode mode, struct endpoint source, struct endpoint target) {
+  return (struct flow){.method = METHOD_UM,
+                       .source = source,
+                       .target = target,
+                       .size_bytes = SIZE_BYTES,
+                       .unified = {.mode = mode, .touch_by = INITIATOR_TARGET}};
+}
+
+static const struct endpoint host = {PLACE_NUMA, 0, MEMORY_MANAGED};
+static const struct endpoint gpu0 = {PLACE_GPU, 0, MEMORY_MANAGED};
+static const struct endpoint gpu1 = {PLACE_GPU, 1, MEMORY_MANAGED};
+
+static void run_one(struct fixture *fixture, struct flow flow, enum clock clock) {
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.clock, clock);
+  assert_int_equal(fixture->outcome.gated, clock == CLOCK_EVENT);
+  for (uint32_t i = 0; i < fixture->trial_count; i++) {
+    assert_int_equal(fixture->trials[i].iterations, 1);
+  }
+}
+
+static void pages_move_on_demand(void **state) {
+  run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
+  run_one(*state, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
+  run_one(*state, unified(UNIFIED_DEMAND, gpu0, gpu1), CLOCK_EVENT);
+}
+
+static void pages_are_prefetched(void **state) {
+  run_one(*state, unified(UNIFIED_PREFETCH, host, gpu0), CLOCK_EVENT);
+  run_one(*state, unified(UNIFIED_PREFETCH, gpu0, host), CLOCK_EVENT);
+  run_one(*state, unified(UNIFIED_PREFETCH, gpu0, gpu1), CLOCK_EVENT);
+}
+
+static void threads_and_strides_touch_all(void **state) {
+  const uint64_t strides[] = {1, 100, 4096, 5000, 65536, (uint64_t)SIZE_BYTES * 2};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    struct flow flow = unified(UNIFIED_DEMAND, gpu0, host);
+    flow.unified.threads = (uint32_t)i + 1;
+    flow.unified.stride_bytes = strides[i];
+    run_one(*state, flow, CLOCK_HOST);
+    flow = unified(UNIFIED_DEMAND, host, gpu0);
+    flow.unified.stride_bytes = strides[i];
+    flow.kernel = (struct kernel_shape){.block = 64, .grid = 3};
+    run_one(*state, flow, CLOCK_EVENT);
+  }
+}
+
+static void every_advice_is_taken(void **state) {
+  for (int advise = 0; advise < (int)advise_word_count; advise++) {
+    struct flow flow = unified(UNIFIED_PREFETCH, host, gpu0);
+    flow.unified.advise = (enum advise)advise;
+    run_one(*state, flow, CLOCK_EVENT);
+    flow = unified(UNIFIED_DEMAND, gpu0, host);
+    flow.unified.advise = (enum advise)advise;
+    run_one(*state, flow, CLOCK_HOST);
+  }
+}
+
+static void flushed_caches_go_with_it(void **state) {
+  struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  bench_case.measure.host_cache = CACHE_FLUSHED;
+  bench_case.measure.device_cache = CACHE_FLUSHED;
+  fixture_run_ok(*state, &bench_case);
+}
+
+static uint64_t flow_elapsed_ns(const struct fixture *fixture, uint32_t ordinal, uint32_t flow) {
+  for (uint32_t i = 0; i < fixture->flow_trial_count; i++) {
+    const struct flow_trial *trial = &fixture->flow_trials[i];
+    if (trial->ordinal == ordinal && trial->flow == flow) {
+      return trial->elapsed_ns;
+    }
+  }
+  fail_msg("trial %u has no flow %u", ordinal, flow);
+  return 0;
+}
+
+/* Every byte of both is verified; the window is at least as long as either flow. */
+static void run_both(struct fixture *fixture, const struct flow flows[2], enum clock clock) {
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.clock, clock);
+  assert_true(fixture->outcome.gated);
+  assert_int_equal(fixture->flow_trial_count, 2 * fixture->trial_count);
+  for (uint32_t i = 0; i < fixture->trial_count; i++) {
+    const struct trial *trial = &fixture->trials[i];
+    for (uint32_t flow = 0; flow < 2; flow++) {
+      uint64_t elapsed_ns = flow_elapsed_ns(fixture, trial->ordinal, flow);
+      assert_true(elapsed_ns > 0);
+      if (clock == CLOCK_EVENT) { /* one clock: no rounding between them but that of events */
+        assert_true(elapsed_ns <= trial->elapsed_ns + 1);
+      }
+    }
+  }
+}
+
+static void both_ways_between_gpus(void **state) {
+  const struct flow demand[] = {unified(UNIFIED_DEMAND, gpu0, gpu1),
+                                unified(UNIFIED_DEMAND, gpu1, gpu0)};
+  run_both(*state, demand, CLOCK_EVENT);
+  const struct flow prefetch[] = {unified(UNIFIED_PREFETCH, gpu0, gpu1),
+                                  unified(UNIFIED_PREFETCH, gpu1, gpu0)};
+  run_both(*state, prefetch, CLOCK_EVENT);
+}
+
+static void both_ways_with_the_host(void **state) {
+  const struct fixture *fixture = *state;
+  const struct flow prefetch[] = {unified(UNIFIED_PREFETCH, host, gpu0),
+                                  unified(UNIFIED_PREFETCH, gpu0, host)};
+  run_both(*state, prefetch, CLOCK_EVENT);
+  const struct flow demand[] = {unified(UNIFIED_DEMAND, host, gpu0),
+                                unified(UNIFIED_DEMAND, gpu0, host)};
+  run_both(*state, demand, CLOCK_HOST);
+  assert_non_null(strstr(fixture->outcome.note, "polling"));
+}
+
+/* Other methods as well can run on streams and on threads in one case. */
+static void copies_of_host_and_gpu_together(void **state) {
+  const struct flow flows[] = {
+      {.method = METHOD_CPU,
+       .source = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
+       .target = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
+       .threads = 1,
+       .size_bytes = SIZE_BYTES},
+      {.method = METHOD_CE,
+       .source = {PLACE_NUMA, 0, MEMORY_PINNED},
+       .target = {PLACE_GPU, 0, MEMORY_DEVICE},
+       .size_bytes = SIZE_BYTES},
+  };
+  run_both(*state, flows, CLOCK_HOST);
+}
+
+static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
+  fixture_run(fixture, bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_int_equal(fixture->trial_count, 0);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
+static void refuses_flow(struct fixture *fixture, struct flow flow, const char *why) {
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  refuses(fixture, &bench_case, why);
+}
+
+static void more_than_the_share_is_refused_before_allocation(void **state) {
+  struct fixture *fixture = *state;
+  const uint64_t free_bytes = fixture->machine->gpus[0].free_memory_bytes;
+  struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.size_bytes = free_bytes / 4 + 1;
+  refuses_flow(fixture, flow, "free_share");
+  assert_int_equal(fixture->outcome.allocate_ns, 0);
+  /* Two flows that fit alone do not fit together. */
+  flow.size_bytes = free_bytes / 8 + 1;
+  const struct flow flows[] = {flow, unified(UNIFIED_DEMAND, gpu0, host)};
+  struct flow both[] = {flows[0], flows[1]};
+  both[1].size_bytes = flow.size_bytes;
+  struct bench_case bench_case = fixture_transfer(both, 2);
+  refuses(fixture, &bench_case, "free_share");
+  /* A smaller share refuses earlier, and all of the memory is never a share. */
+  flow.size_bytes = SIZE_BYTES;
+  bench_case = fixture_transfer(&flow, 1);
+  bench_case.measure.free_share = (double)SIZE_BYTES / 2 / (double)free_bytes;
+  refuses(fixture, &bench_case, "free_share");
+  bench_case.measure.free_share = 1;
+  refuses(fixture, &bench_case, "below 1");
+  bench_case.measure.free_share = -0.5;
+  refuses(fixture, &bench_case, "below 1");
+}
+
+static void what_cannot_be_is_refused(void **state) {
+  struct flow flow = unified(UNIFIED_DEMAND, host, host);
+  refuses_flow(*state, flow, "needs a GPU");
+  refuses_flow(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.source.memory = MEMORY_PINNED;
+  refuses_flow(*state, flow, "managed at both ends");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.source.index = 17;
+  refuses_flow(*state, flow, "no NUMA node 17");
+  flow = unified(UNIFIED_DEMAND, gpu0, host);
+  flow.unified.threads = 100000;
+  refuses_flow(*state, flow, "processors");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.kernel.block = 33;
+  refuses_flow(*state, flow, "multiple of 32");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.shape = (struct copy_shape){16, 1, 1, 16};
+  refuses_flow(*state, flow, "strided");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.method = METHOD_CE;
+  refuses_flow(*state, flow, "only method um");
+  flow = unified(UNIFIED_DEMAND, host, gpu0);
+  flow.role = FLOW_LOAD;
+  refuses_flow(*state, flow, "cannot be a load");
+}
+
+static void without_concurrent_access_it_is_refused(void **state) {
+  struct fixture *fixture = *state;
+  fixture->machine->gpus[0].concurrent_managed_access = false;
+  refuses_flow(fixture, unified(UNIFIED_PREFETCH, host, gpu0), "no concurrent managed access");
+  fixture->machine->gpus[0].concurrent_managed_access = true;
+}
+
+static void a_gpu_that_reads_host_pages_says_so(void **state) {
+  struct fixture *fixture = *state;
+  fixture->machine->gpus[0].host_page_tables = true;
+  run_one(fixture, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
+  assert_non_null(strstr(fixture->outcome.note, "in place"));
+  fixture->machine->gpus[0].host_page_tables = false;
+}
+
+static void more_iterations_than_one_are_an_error(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  bench_case.measure.iterations = 2;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_FAILED);
+  assert_non_null(strstr(fixture->outcome.reason, "at most 1"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pages_move_on_demand),
+      cmocka_unit_test(pages_are_prefetched),
+      cmocka_unit_test(threads_and_strides_touch_all),
+      cmocka_unit_test(every_advice_is_taken),
+      cmocka_unit_test(flushed_caches_go_with_it),
+      cmocka_unit_test(both_ways_between_gpus),
+      cmocka_unit_test(both_ways_with_the_host),
+      cmocka_unit_test(copies_of_host_and_gpu_together),
+      cmocka_unit_test(more_than_the_share_is_refused_before_allocation),
+      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(without_concurrent_access_it_is_refused),
+      cmocka_unit_test(a_gpu_that_reads_host_pages_says_so),
+      cmocka_unit_test(more_iterations_than_one_are_an_error),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
