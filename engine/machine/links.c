@@ -11,11 +11,12 @@ struct gpu_ports {
   unsigned first_active;
 };
 
-/* NVML counts in 10^6 bytes per second; "NVLink" generation by version where it does not say
- * (bytes per second and direction as nvidia-smi nvlink --status shows them). */
+/* NVML counts in 10^6 bytes per second. Where it does not say: bytes per second and direction as
+ * nvidia-smi nvlink --status shows them, by NVML's number of the NVLink version (1 = 1.0, 2 = 2.0,
+ * 3 = 2.2, 4 = 3.0, 5 = 3.1, 6 = 4.0, 7 = 5.0). */
 static uint64_t link_speed(const struct probe *probe, struct nvml_device *device, unsigned link) {
-  static const uint64_t BY_VERSION[] = {0,           20000000000, 25781000000,
-                                        25000000000, 26562000000, 53125000000};
+  static const uint64_t BY_VERSION[] = {0,           20000000000, 25781000000, 25781000000,
+                                        25000000000, 25000000000, 26562000000, 53125000000};
   unsigned long long megabytes = 0;
   if ((nvml_read_field(probe->nvml, device, NVML_FIELD_NVLINK_SPEED, link, &megabytes) &&
        megabytes > 0) ||
