@@ -5,6 +5,9 @@
 /* Overheads of one trial, in ns: enqueueing behind a gate and reading the events, or waking host
  * threads. */
 #define TRIAL_OVERHEAD_NS 60000.0
+/* One copy of no bytes, in ns. */
+#define GPU_COPY_OVERHEAD_NS  2000.0
+#define HOST_COPY_OVERHEAD_NS 50.0
 /* A case besides its bytes: streams, events, messages, a transaction. */
 #define CASE_OVERHEAD_NS 2e6
 /* A copy reaches this share of the bound. */
@@ -39,7 +42,7 @@ static double trials_to_settle(const struct measure *measure, double spread) {
   return trials < measure->trials_min ? measure->trials_min : trials;
 }
 
-static double iterations_of(const struct measure *measure, double copy_ns) {
+static double iterations_of(const struct measure *measure, double copy_ns, bool host_clock) {
   if (measure->iterations > 0) {
     return measure->iterations;
   }
@@ -47,7 +50,7 @@ static double iterations_of(const struct measure *measure, double copy_ns) {
   if (wanted <= 1) {
     return 1;
   }
-  return wanted > ITERATIONS_MAX ? ITERATIONS_MAX : wanted;
+  return wanted > ITERATIONS_MAX && !host_clock ? ITERATIONS_MAX : wanted;
 }
 
 static double pass_ns(const struct endpoint *endpoint, uint64_t size_bytes) {
@@ -75,8 +78,9 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   flush_ns += measure->device_cache == CACHE_FLUSHED ? GPU_FLUSH_NS : 0;
 
   const double copy_ns =
-      bound_typical_ns(bench->flows, bench->flow_count, machine) / TYPICAL_SHARE + 2000;
-  const double timed_ns = copy_ns * iterations_of(measure, copy_ns);
+      bound_typical_ns(bench->flows, bench->flow_count, machine) / TYPICAL_SHARE +
+      (host_clock ? HOST_COPY_OVERHEAD_NS : GPU_COPY_OVERHEAD_NS);
+  const double timed_ns = copy_ns * iterations_of(measure, copy_ns, host_clock);
   const double trial_ns =
       timed_ns + TRIAL_OVERHEAD_NS + flush_ns + (measure->verify == VERIFY_EVERY ? check_ns : 0);
   const double usual = trials_to_settle(measure, host_clock ? SPREAD_HOST : SPREAD_GPU);

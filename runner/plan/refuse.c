@@ -12,12 +12,17 @@ static void format_gib(uint64_t bytes, char text[32]) {
   (void)snprintf(text, 32, mib >= 1024 ? "%.1f GiB" : "%.1f MiB", mib >= 1024 ? mib / 1024 : mib);
 }
 
-static const char *refuse_flow(const struct flow *flow, const struct machine *machine,
+/* alone: the only flow of its case, whose path names the GPUs; then all pairs share one reason,
+ * which groups well. */
+static const char *refuse_flow(const struct flow *flow, bool alone, const struct machine *machine,
                                char reason[CASE_REASON_MAX]) {
   const struct endpoint *source = &flow->source;
   const struct endpoint *target = &flow->target;
   if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index &&
       !flow->staged && !machine->links[source->index][target->index].peer_access) {
+    if (alone) {
+      return "no peer access between the two GPUs (peer = false copies through the host)";
+    }
     (void)snprintf(reason, CASE_REASON_MAX,
                    "GPU %d and GPU %d have no peer access (peer = false copies through the host)",
                    source->index, target->index);
@@ -110,7 +115,8 @@ const char *refuse_case(struct plan_case *plan_case, const struct machine *machi
                         char reason[CASE_REASON_MAX]) {
   const char *refusal = NULL;
   for (uint32_t i = 0; refusal == NULL && i < plan_case->bench.flow_count; i++) {
-    refusal = refuse_flow(&plan_case->bench.flows[i], machine, reason);
+    refusal =
+        refuse_flow(&plan_case->bench.flows[i], plan_case->bench.flow_count == 1, machine, reason);
   }
   if (refusal == NULL) {
     refusal = engine_case_refusal(&plan_case->bench, machine, reason);

@@ -32,6 +32,10 @@ static void append_settings(const struct plan_case *c, struct strbuf *text) {
   }
 }
 
+static bool has_settings(const struct plan_case *c) {
+  return strchr(c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path), '=') != NULL;
+}
+
 static const struct flow *first_flow(const struct plan_case *c) {
   return c->bench.flow_count > 0 ? &c->bench.flows[0] : NULL;
 }
@@ -69,13 +73,9 @@ static struct table_shape shape_of(const struct plan *plan) {
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
     if (c->skip_reason == NULL) {
-      struct strbuf settings;
-      strbuf_init(&settings, TEXT_MAX);
-      append_settings(c, &settings);
-      shape.settings = shape.settings || settings.length > 0;
+      shape.settings = shape.settings || has_settings(c);
       shape.flows = shape.flows || c->bench.flow_count > 1;
       shape.peak = shape.peak || c->bench.peak_bytes_per_second > 0;
-      strbuf_fini(&settings);
     }
   }
   return shape;

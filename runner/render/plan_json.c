@@ -105,8 +105,13 @@ static json_t *head_json(const struct plan *plan, uint32_t processes) {
 
 /* Write `before` and the object, which is freed; false when the stream failed. */
 static bool put(FILE *stream, const char *before, json_t *object) {
-  const bool fine = fputs(before, stream) != EOF && json_dumpf(object, stream, JSON_COMPACT) == 0;
+  char *text = json_dumps(object, JSON_COMPACT);
   json_decref(object);
+  if (text == NULL) {
+    abort();
+  }
+  const bool fine = fputs(before, stream) != EOF && fputs(text, stream) != EOF;
+  free(text);
   return fine;
 }
 

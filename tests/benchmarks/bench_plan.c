@@ -1,9 +1,11 @@
 /* A plan of 100,000 cases: expansion, naming, hashing, uniqueness, refusals, bounds, estimates.
  * Wanted: at most 1 s in a release build on one core. */
-#include "runner/plan/builder.h"
+#include "runner/plan/plan.h"
+#include "runner/render/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -41,50 +43,64 @@ static double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static const char SCENARIO[] = "schema_version = 1\n"
+                               "name = \"bench\"\n"
+                               "[measure]\n"
+                               "order = \"shuffled\"\n"
+                               "[[transfer]]\n"
+                               "name = \"device_to_device\"\n"
+                               "method = \"ce\"\n"
+                               "from = { gpu = \"*\" }\n"
+                               "to = { gpu = \"*\" }\n"
+                               "size = { from = 4096, to = 11236, step = 4 }\n";
+
+/* Seconds to print the plan to nowhere; negative when it failed. */
+static double render(const struct plan *plan, enum row_format format) {
+  FILE *stream = fopen("/dev/null", "w");
+  if (stream == NULL) {
+    return -1;
+  }
+  const struct rows_options options = {.format = format, .stream = stream};
+  struct error err;
+  const double start = seconds();
+  const enum status status = plan_render(plan, 1, &options, &err);
+  const double end = seconds();
+  (void)fclose(stream);
+  return status == STATUS_OK ? end - start : -1;
+}
+
 int main(void) {
   struct machine *machine = new_machine();
-  const double start = seconds();
-  struct plan_builder *builder = plan_builder_new(machine, NULL);
-  const struct endpoint_setting every_gpu = {PLACE_GPU, {.kind = SELECTOR_ALL}, MEMORY_DEVICE};
-  struct setting setting = {
-      .measure = {.trials_min = 10,
-                  .trials_max = 200,
-                  .max_time_ns = 2000000000,
-                  .min_trial_ns = 200000,
-                  .precision = 0.005,
-                  .verify = VERIFY_ONCE},
-      .transfer.flow = {.method = METHOD_CE, .from = every_gpu, .to = every_gpu, .peer = true},
-  };
-  struct error err = {.message = ""};
-  enum status status = STATUS_OK;
-  const unsigned settings = (WANTED + GPUS * (GPUS - 1) - 1) / (GPUS * (GPUS - 1));
-  for (unsigned i = 0; status == STATUS_OK && i < settings; i++) {
-    char size[24];
-    setting.transfer.flow.size_bytes = 4096 + 4 * (uint64_t)i;
-    (void)snprintf(size, sizeof size, "%u", 4096 + 4 * i);
-    const struct axis_value axis = {"size", size};
-    setting.axis_values = &axis;
-    setting.axis_value_count = 1;
-    status = plan_builder_add(builder, "device_to_device", &setting, &err);
-  }
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct scenario *scenario = NULL;
   struct plan *plan = NULL;
+  struct error err = {.message = "the scenario is not valid"};
+  const double start = seconds();
+  enum status status =
+      scenario_parse(SCENARIO, strlen(SCENARIO), "bench.toml", NULL, 0, &scenario, diagnostics);
+  const double parsed = seconds();
   if (status == STATUS_OK) {
-    status = plan_builder_finish(builder, CASE_ORDER_SHUFFLED, 1, &plan, &err);
-  }
-  plan_builder_free(builder);
-  if (status != STATUS_OK) {
-    (void)fprintf(stderr, "bench_plan: %s\n", err.message);
-    free(machine);
-    return 1;
+    status = plan_new(scenario, machine, NULL, &plan, &err);
+  } else {
+    diagnostics_print(diagnostics, stderr, false);
   }
   const double planned = seconds();
-  const size_t cases = plan->case_count;
-  const size_t skipped = plan->skip_count;
+  int code = 1;
+  if (status == STATUS_OK) {
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    (void)printf("%zu cases (%zu skipped): read %.3f s, planned %.3f s, %ld MiB at most\n"
+                 "printed as table %.3f s, as JSON %.3f s, as CSV %.3f s\n",
+                 plan->case_count, plan->skip_count, parsed - start, planned - parsed,
+                 usage.ru_maxrss / 1024, render(plan, ROW_TABLE), render(plan, ROW_JSON),
+                 render(plan, ROW_CSV));
+    code = planned - start <= 1.0 && plan->case_count >= WANTED ? 0 : 1;
+  } else {
+    (void)fprintf(stderr, "bench_plan: %s\n", err.message);
+  }
   plan_free(plan);
+  scenario_free(scenario);
+  diagnostics_free(diagnostics);
   free(machine);
-  struct rusage usage;
-  (void)getrusage(RUSAGE_SELF, &usage);
-  (void)printf("%zu cases (%zu skipped) in %.3f s, freed in %.3f s, %ld MiB at most\n", cases,
-               skipped, planned - start, seconds() - planned, usage.ru_maxrss / 1024);
-  return planned - start <= 1.0 && cases >= WANTED ? 0 : 1;
+  return code;
 }
