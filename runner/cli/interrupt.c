@@ -22,7 +22,7 @@ static void watch(int number) {
   struct sigaction action = {.sa_handler = count_interrupt};
   sigemptyset(&action.sa_mask);
   /* No SA_RESTART: a wait is to end at once. */
-  sigaction(number, &action, NULL);
+  (void)sigaction(number, &action, NULL);
 }
 
 const volatile sig_atomic_t *watch_interrupts(void) {

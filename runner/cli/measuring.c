@@ -117,6 +117,9 @@ static int measure_and_show(struct measuring *measuring) {
     telemetry_extent_init(&measuring->extents[i]);
   }
   status_line_init(&measuring->line, common);
+  if (measuring->plan->machine->simulated) {
+    say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
+  }
   char uuid[64];
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(measuring->record));
 
@@ -145,8 +148,10 @@ static int measure_and_show(struct measuring *measuring) {
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
-    say_note(common, "what was measured before is kept as run %s in %s", uuid,
-             measuring->request->database);
+    if (err.status != STATUS_DATABASE) { /* the record said so itself */
+      say_note(common, "what was measured before is kept as run %s in %s", uuid,
+               measuring->request->database);
+    }
     return EXIT_NOT_MEASURED;
   }
   return worse(code, result_show(measuring->request, measuring->plan, uuid));

@@ -59,7 +59,7 @@ int result_show(const struct run_request *request, const struct plan *plan, cons
     status = query_run_saved(query, "run-table", &parameter, 1, NULL, request->result, &err);
   }
   query_close(query);
-  fflush(stdout);
+  (void)fflush(stdout);
   if (status != STATUS_OK) {
     return worse(fail(request->common, &err), EXIT_NOT_MEASURED);
   }

@@ -64,7 +64,7 @@ static void say(const char *head, const char *colour, const char *format, va_lis
       strbuf_append_char(&shown, '\n');
     }
   }
-  fflush(stdout);
+  (void)fflush(stdout);
   if (colour != NULL) {
     fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text);
   } else {

@@ -24,14 +24,14 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   /* The last column is left free: some terminals wrap when it is written. */
   int width = (int)terminal_width(stderr) - 1;
   fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);
-  fflush(stderr);
+  (void)fflush(stderr);
   line->shown = true;
 }
 
 void status_line_clear(struct status_line *line) {
   if (line->shown) {
     fputs("\r\033[K", stderr);
-    fflush(stderr);
+    (void)fflush(stderr);
     line->shown = false;
   }
 }

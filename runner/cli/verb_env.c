@@ -14,8 +14,8 @@ enum { OPTION_SAVE = 0x700, OPTION_MACHINE };
 
 struct env_verb_options {
   struct common_options common;
-  const char *save;
-  const char *machine;
+  char *save;
+  char *machine;
 };
 
 static const struct argp_option options_table[] = {

@@ -44,15 +44,15 @@ static void print_sql(const char *folder) {
     const struct embedded_file *file = &results_sql[i];
     if (strncmp(file->name, folder, strlen(folder)) == 0) {
       printf("\n-- schema/results/%s\n", file->name);
-      fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
+      (void)fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
     }
   }
 }
 
 /* The columns in words, then the SQL: Markdown as a whole. */
 static void print_results(void) {
-  fwrite(results_reference[0].data, 1,
-         (size_t)(results_reference[0].end - results_reference[0].data), stdout);
+  (void)fwrite(results_reference[0].data, 1,
+               (size_t)(results_reference[0].end - results_reference[0].data), stdout);
   printf("\n```sql");
   print_sql("migrations/");
   print_sql("views.sql");

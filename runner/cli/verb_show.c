@@ -5,7 +5,7 @@
 
 struct show_options {
   struct common_options common;
-  const char *name;
+  char *name;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -38,7 +38,7 @@ static int show(const struct verb *verb, int argc, char **argv) {
     arena_fini(&arena);
     return EXIT_USAGE;
   }
-  fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
+  (void)fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
   return EXIT_DONE;
 }
 

@@ -92,7 +92,7 @@ static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *mach
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
     return error_set_errno(err, errno, "cannot make a pipe to look at the machine");
   }
-  fflush(NULL);
+  (void)fflush(NULL);
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid == 0) {

@@ -136,7 +136,7 @@ static enum status fork_worker(struct supervisor *supervisor, struct error *err)
   }
   /* NVML's state does not survive a fork: it is shut down before, and opened again after. */
   close_telemetry(supervisor);
-  fflush(NULL);
+  (void)fflush(NULL);
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid < 0) {

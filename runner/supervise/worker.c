@@ -1,12 +1,12 @@
 #include "runner/supervise/worker.h"
 
+#include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Trials are kept back until a message is full or this old: a message a trial would wake the parent
@@ -25,13 +25,12 @@ int child_detach(int keep_fd, pid_t parent) {
   signal(SIGTERM, SIG_IGN);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
-  int null = open("/dev/null", O_RDONLY);
-  if (null >= 0) {
-    dup2(null, STDIN_FILENO);
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  /* dup2() clears close-on-exec, which the last one needs again. */
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+      dup2(keep_fd, CHILD_FD) < 0 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) < 0) {
+    _exit(EXIT_FAILURE);
   }
-  dup2(STDERR_FILENO, STDOUT_FILENO);
-  dup2(keep_fd, CHILD_FD); /* also clears close-on-exec, which is set again */
-  fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC);
   closefrom(CHILD_FD + 1);
   return CHILD_FD;
 }
@@ -43,12 +42,6 @@ struct outbox {
   struct message flow_trials;
   uint64_t flushed_ns;
 };
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The parent is gone: there is nobody to measure for. */
 static void send_or_exit(int fd, const struct message *message) {
@@ -66,14 +59,14 @@ static void outbox_flush(struct outbox *outbox) {
     send_or_exit(outbox->fd, &outbox->flow_trials);
     outbox->flow_trials.count = 0;
   }
-  outbox->flushed_ns = now_ns();
+  outbox->flushed_ns = child_now_ns();
 }
 
 static void take_trial(void *context, const struct trial *trial) {
   struct outbox *outbox = context;
   outbox->trials.trials[outbox->trials.count++] = *trial;
   if (outbox->trials.count == MESSAGE_TRIALS_MAX ||
-      now_ns() - outbox->flushed_ns > flush_after_ns) {
+      child_now_ns() - outbox->flushed_ns > flush_after_ns) {
     outbox_flush(outbox);
   }
 }
@@ -89,7 +82,7 @@ static void take_flow_trial(void *context, const struct flow_trial *flow_trial) 
 /* false: the engine can measure nothing more. */
 static bool measure_case(int fd, struct engine *engine, const struct supervise_ops *ops,
                          const struct plan *plan, uint64_t case_index) {
-  struct outbox outbox = {.fd = fd, .flushed_ns = now_ns()};
+  struct outbox outbox = {.fd = fd, .flushed_ns = child_now_ns()};
   message_init(&outbox.trials, MESSAGE_TRIALS, case_index);
   message_init(&outbox.flow_trials, MESSAGE_FLOW_TRIALS, case_index);
   struct trial_sink sink = {.context = &outbox, .trial = take_trial, .flow_trial = take_flow_trial};

@@ -72,8 +72,9 @@ expect_value() { # EXPECTED DB SQL
 
 # Wait up to 20 s for a command to succeed.
 await() {
-  local i
-  for i in $(seq 400); do
+  local attempt
+  for attempt in $(seq 400); do
+    : "$attempt"
     if "$@"; then
       return 0
     fi
