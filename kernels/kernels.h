@@ -73,7 +73,7 @@ struct copy_arguments {
   uint64_t source;
   uint64_t size_bytes;
 };
-enum { BULK_STAGES = 8, BULK_AHEAD = 4, BULK_CHUNK = 4096 };
+enum { BULK_STAGES = 8, BULK_AHEAD = 7, BULK_CHUNK = 4096 };
 
 /* haul_chase<<<1, 1>>>: dependent loads. At `start` stands the address of the next element, and so
  * on, `hops` times. Writes to *result (host memory, page-locked). The loads bypass the L1 cache

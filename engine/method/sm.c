@@ -56,6 +56,23 @@ static bool is_strided(const struct flow *flow) {
 }
 
 /* Bytes an access. Rows that the variant's own accesses do not fit are copied with smaller ones. */
+static bool touches_host(const struct flow *flow) {
+  return flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU;
+}
+
+static enum kernel_variant variant_of(const struct flow *flow, const struct gpu *gpu,
+                                      uint32_t kernels_on_gpu) {
+  const struct kernel_shape *shape = &flow->kernel;
+  if (shape->variant != KERNEL_AUTO) {
+    return shape->variant;
+  }
+  bool shape_given = shape->block != 0 || shape->grid != 0 || shape->vector_bytes != 0;
+  return kernels_on_gpu > 1 && touches_host(flow) && !is_strided(flow) && !shape_given &&
+                 gpu->compute_major >= 9
+             ? KERNEL_BULK
+             : KERNEL_VECTOR;
+}
+
 static uint32_t width_of(const struct flow *flow) {
   uint32_t width = flow->kernel.vector_bytes;
   if (width == 0) {
@@ -166,8 +183,8 @@ static uint32_t covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) {
  * memories, but it keeps every other kernel waiting until its last blocks have started. */
 static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
                          const struct sm_launch *launch, uint32_t kernels_on_gpu) {
-  bool bulk = flow->kernel.variant == KERNEL_BULK;
-  bool host = flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU;
+  bool bulk = launch->kernel == KERNEL_COPY_BULK;
+  bool host = touches_host(flow);
   uint32_t covering =
       covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * width_of(flow));
   if (!bulk && !host && kernels_on_gpu == 1) {
@@ -191,11 +208,13 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
     return error_set(err, STATUS_NO_MEMORY, "no memory for a flow");
   }
   const struct flow *flow = run->flow;
-  const struct variant *variant = &variants[flow->kernel.variant];
+  enum kernel_variant chosen =
+      variant_of(flow, &context->machine->gpus[run->gpu], run->kernels_on_gpu);
+  const struct variant *variant = &variants[chosen];
   launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
   launch->kernel = is_strided(flow) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
-  if (!is_strided(flow) && flow->kernel.variant != KERNEL_BULK) {
+  if (!is_strided(flow) && chosen != KERNEL_BULK) {
     (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
   }
   if (launch->grid == 0) {

@@ -69,7 +69,8 @@ int nvmlDeviceGetNvLinkVersion(struct nvml_device *device, unsigned link, unsign
   const struct gpu *gpu;
   int result = find_link(device, link, &gpu);
   if (result == NVML_OK) {
-    *version = gpu->compute_major >= 10 ? 5 : gpu->compute_major == 9 ? 4 : 3;
+    /* NVML's numbers: 4 = NVLink 3.0, 6 = 4.0, 7 = 5.0. */
+    *version = gpu->compute_major >= 10 ? 7 : gpu->compute_major == 9 ? 6 : 4;
   }
   return result;
 }
