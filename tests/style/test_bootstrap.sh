@@ -23,6 +23,7 @@ fresh() {
   cp "$scratch/bin/cc" "$scratch/bin/c++"
   stand_in cmake 'echo "cmake version 3.28.3"'
   stand_in ninja 'exit 0'
+  stand_in sqlite3 'exit 0'
   stand_in id 'echo 0'
   stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; rm -f "$SCRATCH/lacking"'
 }
