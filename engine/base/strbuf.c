@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char empty_text[1] = "";
+/* The text of every buffer without a block: nothing is written where capacity is 0. */
+static const char EMPTY_TEXT[1] = "";
 
 void strbuf_init(struct strbuf *buffer, size_t maximum) {
-  *buffer = (struct strbuf){.text = empty_text, .maximum = maximum};
+  *buffer = (struct strbuf){.text = (char *)EMPTY_TEXT, .maximum = maximum};
 }
 
 void strbuf_fini(struct strbuf *buffer) {
