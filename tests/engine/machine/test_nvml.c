@@ -87,7 +87,7 @@ static int link_remote(struct nvml_device *device, unsigned link, struct nvml_pc
 static int link_version(struct nvml_device *device, unsigned link, unsigned *version) {
   (void)device;
   (void)link;
-  *version = 3;
+  *version = 4; /* NVLink 3.0 */
   return NVML_OK;
 }
 
