@@ -170,11 +170,11 @@ static enum status configure(struct database *database, int busy_ms, struct erro
 
 /* A path that SQLite takes for no more than a path: not ":memory:", not "file:...". */
 static char *plain_path(const char *path) {
-  char *text = malloc(strlen(path) + 3);
+  size_t size = strlen(path) + sizeof "./";
+  char *text = malloc(size);
   if (text == NULL)
     abort();
-  memcpy(text, "./", 2);
-  memcpy(text + (path[0] == '/' ? 0 : 2), path, strlen(path) + 1);
+  (void)snprintf(text, size, "%s%s", path[0] == '/' ? "" : "./", path);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -54,24 +55,22 @@ static enum status folder_of(const char *path, char folder[PATH_MAX], struct err
 }
 
 /* mkdir -p */
-static enum status make_folder(char *folder, struct error *err) {
-  for (char *p = folder + 1;; p++) {
-    if (*p != '/' && *p != '\0')
+static enum status make_folder(const char *folder, struct error *err) {
+  size_t length = strlen(folder);
+  for (size_t i = 1; i <= length; i++) {
+    if (folder[i] != '/' && folder[i] != '\0')
       continue;
-    char end = *p;
-    *p = '\0';
-    bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
-    if (!made)
-      return error_set_errno(err, errno, "cannot make the folder %s for the results", folder);
-    if (end == '\0')
-      return STATUS_OK;
-    *p = end;
+    char part[PATH_MAX];
+    (void)snprintf(part, sizeof part, "%.*s", (int)i, folder);
+    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+      return error_set_errno(err, errno, "cannot make the folder %s for the results", part);
   }
+  return STATUS_OK;
 }
 
 /* A folder that is there must take the journal beside the database. */
 static enum status prepare_folder(const char *path, struct error *err) {
-  char folder[PATH_MAX];
+  char folder[PATH_MAX] = "";
   enum status status = folder_of(path, folder, err);
   if (status != STATUS_OK)
     return status;
@@ -150,7 +149,7 @@ enum status database_file_examine(const char *path, enum database_access access_
   if (status != STATUS_OK)
     return status;
 
-  char folder[PATH_MAX];
+  char folder[PATH_MAX] = "";
   status = folder_of(path, folder, err);
   if (status != STATUS_OK)
     return status;

@@ -24,21 +24,26 @@ struct run_info {
 enum status record_open(const char *path, struct record **record, struct error *err) CHECK_RESULT;
 void record_close(struct record *record);
 
-/* Environment, scenario, plan (every case, the skipped ones with their reason) and checks. After
- * it, record_run_uuid() names the run: 32 hexadecimal digits, sortable by time (UUIDv7). */
+/* Environment, scenario, plan (every case, the skipped ones with their reason) and checks, in one
+ * transaction. After it, record_run_uuid() names the run: 32 hexadecimal digits, sortable by time
+ * (UUIDv7). A record serves several runs one after the other. */
 enum status record_begin_run(struct record *record, const struct run_info *info,
                              const struct machine *machine, const struct plan *plan,
                              const struct check_result *checks, size_t check_count,
                              struct error *err) CHECK_RESULT;
 const char *record_run_uuid(const struct record *record);
+/* Before the first case of each process; again when another worker goes on with it. */
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) CHECK_RESULT;
+/* A case in the process that was started last. Its trials come in the order of their ordinals. */
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) CHECK_RESULT;
 enum status record_process_ended(struct record *record, uint32_t process,
                                  struct error *err) CHECK_RESULT;
+/* Kept, and written with the next case or at the end of the process or run. */
 enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
                              size_t count, struct error *err) CHECK_RESULT;
+/* The answers that only telemetry gives, at the end. */
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) CHECK_RESULT;
 /* status: "done", "interrupted" or "failed" with why (NULL or a reason). */
@@ -59,7 +64,8 @@ enum status record_resume_find(struct record *record, const char *selector, stru
                                struct error *err) CHECK_RESULT;
 void resumed_run_fini(struct resumed_run *run);
 /* Continue it: the environment must be the same in all that could change a number (driver, GPUs by
- * UUID, kernel, CPU), else STATUS_INVALID naming what differs. */
+ * UUID, kernel, CPU), and every case of the plan must be in the run's, else STATUS_INVALID naming
+ * what differs. */
 enum status record_resume_run(struct record *record, const struct resumed_run *run,
                               const struct machine *machine, const struct plan *plan,
                               struct error *err) CHECK_RESULT;

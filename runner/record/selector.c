@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,13 +160,12 @@ static enum status find_by_id(struct database *database, const char *text, struc
   for (const char *p = text; *p != '\0'; p++) {
     if (*p == '-')
       continue; /* a UUID as others write it */
-    char c = *p >= 'A' && *p <= 'F' ? (char)(*p - 'A' + 'a') : *p;
-    if (strchr("0123456789abcdef", c) == NULL || length == UUID_DIGITS)
+    if (!isxdigit((unsigned char)*p) || length == UUID_DIGITS)
       return error_set(err, STATUS_INVALID,
                        "\"%s\" names no run: use its number or the beginning of its UUID, "
                        "tag:NAME, driver:VERSION, latest or previous",
                        text);
-    lower[length++] = c;
+    lower[length++] = (char)tolower((unsigned char)*p);
   }
   lower[length] = '\0';
   if (length == 0)

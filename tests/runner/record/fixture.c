@@ -171,7 +171,8 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
   uint64_t state = 77 * index + 1000003 * (uint64_t)process + 1;
   must(trial_count <= FIXTURE_TRIALS_MAX, "trial_count");
   for (uint32_t i = 0; i < trial_count; i++) {
-    uint64_t elapsed_ns = 4800000 + 1000 * process + next_random(&state) % 20000;
+    uint64_t elapsed_ns =
+        UINT64_C(4800000) + UINT64_C(1000) * process + next_random(&state) % 20000;
     fixture->trials[i] = (struct trial){.ordinal = i,
                                         .phase = i < 2 ? TRIAL_WARMUP : TRIAL_MEASURE,
                                         .status = i == 3 ? TRIAL_GATE_TIMEOUT : TRIAL_OK,
@@ -179,8 +180,8 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
                                         .start_ns = start_ns + i * UINT64_C(5000000),
                                         .elapsed_ns = elapsed_ns};
     for (uint32_t flow = 0; flow < 2; flow++)
-      fixture->flow_trials[2 * i + flow] =
-          (struct flow_trial){i, flow, flow * 100, elapsed_ns - 100 - 1000 * flow};
+      fixture->flow_trials[2 * i + flow] = (struct flow_trial){
+          i, flow, UINT64_C(100) * flow, elapsed_ns - 100 - UINT64_C(1000) * flow};
   }
   fixture->outcome = (struct case_outcome){.status = CASE_OK,
                                            .stop = STOP_PRECISION,

@@ -170,6 +170,21 @@ static void newer_schemas_are_judged(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
+/* Somebody's own choice, on a local file system. */
+static void write_ahead_mode_is_kept(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "pragma journal_mode = wal");
+  fixture_record_run(fixture, 1);
+  assert_opens(fixture->path, DATABASE_READ);
+  char *mode = fixture_query(fixture, "pragma journal_mode");
+  assert_string_equal(mode, "wal");
+  free(mode);
+  char *runs = fixture_query(fixture, "select count(*) from run");
+  assert_string_equal(runs, "2");
+  free(runs);
+}
+
 static void a_lock_is_waited_for_and_told(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
@@ -261,6 +276,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(nothing_there_is_no_result, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_damaged_one_is_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(newer_schemas_are_judged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_lock_is_waited_for_and_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(missing_rights_are_told, set_up, tear_down),
   };

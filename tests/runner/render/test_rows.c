@@ -216,11 +216,12 @@ static void nothing_is_told(void **state) {
 
 static void bad_bytes_harm_no_format(void **state) {
   (void)state;
-  /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark. */
-  static const char BYTES[] = "\xff\xc0\xaf\xed\xa0\x80\0\xc2\x9b\xe2\x80\xae";
+  /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark (U+202E). */
+  static const char BYTES[] = {'\xff', '\xc0', '\xaf', '\xed', '\xa0', '\x80',
+                               '\0',   '\xc2', '\x9b', '\xe2', '\x80', '\xae'};
   for (int format = 0; format < (int)row_format_word_count; format++) {
     struct output output;
-    struct cell cell = {.kind = CELL_TEXT, .as.text = {BYTES, sizeof BYTES - 1}};
+    struct cell cell = {.kind = CELL_TEXT, .as.text = {BYTES, sizeof BYTES}};
     start(&output, (struct rows_options){.format = (enum row_format)format, .width = 80});
     begin(&output, (const char *const[]){"x"}, 1);
     add(&output, &cell);
@@ -231,9 +232,7 @@ static void bad_bytes_harm_no_format(void **state) {
       json_decref(value);
     }
     if (format == ROW_TABLE || format == ROW_MD)
-      assert_non_null(strstr(text, "u0000"));
-    if (format == ROW_TABLE || format == ROW_MD)
-      assert_non_null(strstr(text, "u009b"));
+      assert_non_null(strstr(text, "\\u0000\\u009b\\u202e"));
     free(text);
   }
 }

@@ -53,9 +53,14 @@ static char *documented(const char *readme, const char *view) {
   const char *line = strstr(readme, heading);
   if (line == NULL)
     fail_msg("schema/results/README.md has no section %s", view);
-  line = strstr(line, "\n| --- |") + 1;
+  line = strstr(line != NULL ? line : "", "\n| --- |");
+  line = line != NULL ? line + 1 : "";
   char *names = calloc(1, FILE_MAX);
-  while ((line = strchr(line, '\n') + 1)[0] == '|') {
+  for (;;) {
+    line = strchr(line, '\n');
+    assert_non_null(line);
+    if (line == NULL || *++line != '|')
+      break;
     char name[64] = "";
     char unit[32] = "";
     char meaning[400] = "";
