@@ -1,32 +1,30 @@
 /* What a block says, split into what is fixed and what is swept. */
-#include "schema/scenario/block.h"
+#include "schema/scenario/kind.h"
 
 #include "schema/scenario/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void block_defaults(struct setting *defaults) {
-  *defaults = (struct setting){0};
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
-    union value value;
-    if (field->default_text == NULL || !value_from_text(field, field->default_text, &value)) {
-      continue;
-    }
-    if (field->owner == OWNER_MEASURE) {
-      value_store(field, &value, &defaults->measure);
-    } else if (field->owner == OWNER_TRANSFER) {
-      value_store(field, &value, &defaults->transfer);
-    } else if (field->owner == OWNER_FLOW) {
-      value_store(field, &value, &defaults->transfer.flow);
-    }
-  }
-}
-
 /* A load or flow never takes these from its block. */
 static bool is_own(const char *key) {
   return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
+}
+
+static bool has_any(const struct slot *slot, const char *const *prefixes) {
+  for (size_t i = 0; i < slot->entries.count; i++) {
+    for (size_t k = 0; prefixes[k] != NULL; k++) {
+      if (strncmp(slot->entries.items[i].field->name, prefixes[k], strlen(prefixes[k])) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool slot_mirrors(const struct slot *slot) {
+  static const char *const ends[] = {"from.", "to.", NULL};
+  return slot->section == SECTION_LOAD && !has_any(slot, ends);
 }
 
 /* What a load or flow cannot take from its block: what it says itself, a shape where it has a size,
@@ -34,6 +32,9 @@ static bool is_own(const char *key) {
 static bool hides(const struct slot *slot, const char *key) {
   const bool from_gpu = entries_find(&slot->entries, "from.gpu") != NULL;
   const bool to_gpu = entries_find(&slot->entries, "to.gpu") != NULL;
+  if (slot_mirrors(slot) && (strcmp(key, "peer") == 0 || strcmp(key, "initiator") == 0)) {
+    return true;
+  }
   if (strcmp(key, "peer") == 0 && !(from_gpu && to_gpu)) {
     return true;
   }
@@ -52,61 +53,63 @@ const struct entry *slot_entry(const struct block *block, size_t slot, const cha
   return entries_find(&block->slots[0].entries, key);
 }
 
-static struct flow_setting *slot_base(struct block *block, size_t slot) {
-  return slot == 0 ? &block->base.transfer.flow : &block->flows[slot - 1];
+/* Keys of [measure] that this kind of block has no use for do not reach it. */
+static bool reaches(const struct block *block, const struct entry *entry, size_t slot) {
+  return (entry->field->sections & (1U << block->slots[slot].section)) != 0;
 }
 
-static void store_fixed(struct block *block, const struct entry *entry, size_t slot) {
-  const union value *value = &entry->values.items[0];
-  switch (entry->field->owner) {
-  case OWNER_MEASURE:
-    value_store(entry->field, value, &block->base.measure);
-    break;
-  case OWNER_TRANSFER:
-    value_store(entry->field, value, &block->base.transfer);
-    break;
-  case OWNER_FLOW:
-    value_store(entry->field, value, slot_base(block, slot));
-    break;
-  case OWNER_FILE:
-  case OWNER_RUN:
-  case OWNER_CHECK:
-    break;
-  }
-}
-
-static void store_all_fixed(struct block *block, const struct entries *entries, size_t slot) {
+static void store_fixed(struct block *block, const struct entries *entries, size_t slot) {
   for (size_t i = 0; i < entries->count; i++) {
-    if (entries->items[i].values.count == 1) {
-      store_fixed(block, &entries->items[i], slot);
+    const struct entry *entry = &entries->items[i];
+    struct flow_setting *flow = slot == 0 ? NULL : &block->flows[slot - 1];
+    void *member = setting_member(entry->field->owner, &block->base, flow);
+    if (entry->values.count == 1 && member != NULL && reaches(block, entry, slot)) {
+      value_store(entry->field, &entry->values.items[0], member);
     }
   }
 }
 
-static void make_base(struct reader *reader, const struct setting *defaults,
-                      const struct entries *measure, struct block *block) {
+/* Defaults of keys that a load or flow has and its block has not. */
+static void store_own_defaults(struct flow_setting *flow, enum section section) {
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    union value value;
+    if (field->owner == OWNER_FLOW && (field->sections & (1U << section)) != 0 &&
+        (field->sections & (1U << SECTION_TRANSFER)) == 0 && field->default_text != NULL &&
+        value_from_text(field, field->default_text, &value)) {
+      value_store(field, &value, flow);
+    }
+  }
+}
+
+/* A load or flow begins as the block's flow, but for what it cannot take from it. */
+static void make_flow(struct block *block, const struct setting *defaults, size_t at) {
+  static const char *const of_method[] = {"method", "threads", "kernel.", "unified.", NULL};
+  static const char *const of_size[] = {"size", "shape.", NULL};
+  struct slot *slot = &block->slots[at];
+  struct flow_setting *flow = &block->flows[at - 1];
+  const struct flow_setting *usual = &defaults->transfer.flow;
+  *flow = block->base.transfer.flow;
+  flow->name = NULL;
+  flow->from = (struct endpoint_setting){0};
+  flow->to = (struct endpoint_setting){0};
+  flow->shape = hides(slot, "shape.width") ? usual->shape : flow->shape;
+  flow->peer = hides(slot, "peer") ? usual->peer : flow->peer;
+  flow->initiator = hides(slot, "initiator") ? usual->initiator : flow->initiator;
+  flow->mirrors = slot_mirrors(slot);
+  flow->method_given = has_any(slot, of_method);
+  flow->size_given = has_any(slot, of_size);
+  store_own_defaults(flow, slot->section);
+  store_fixed(block, &slot->entries, at);
+}
+
+static void make_transfer(struct reader *reader, const struct setting *defaults,
+                          struct block *block) {
   const size_t below = block->slot_count - 1;
-  block->base = *defaults;
   block->flows = arena_array(reader->arena, below, sizeof *block->flows);
   block->made_flows = arena_array(reader->arena, below, sizeof *block->made_flows);
-  store_all_fixed(block, measure, 0);
-  store_all_fixed(block, &block->slots[0].entries, 0);
   for (size_t i = 1; i < block->slot_count; i++) {
-    struct flow_setting *flow = slot_base(block, i);
-    *flow = block->base.transfer.flow;
-    flow->name = NULL;
-    flow->from = (struct endpoint_setting){0};
-    flow->to = (struct endpoint_setting){0};
-    if (hides(&block->slots[i], "shape.width")) {
-      flow->shape = defaults->transfer.flow.shape;
-    }
-    if (hides(&block->slots[i], "peer")) {
-      flow->peer = defaults->transfer.flow.peer;
-    }
-    if (hides(&block->slots[i], "initiator")) {
-      flow->initiator = defaults->transfer.flow.initiator;
-    }
-    store_all_fixed(block, &block->slots[i].entries, i);
+    make_flow(block, defaults, i);
   }
   struct transfer_setting *transfer = &block->base.transfer;
   transfer->loads = block->load_count > 0 ? block->made_flows : NULL;
@@ -116,9 +119,20 @@ static void make_base(struct reader *reader, const struct setting *defaults,
   transfer->pairs_given = slot_entry(block, 0, "pairs") != NULL;
   for (size_t i = 0; i < block->slot_count; i++) {
     struct slot *slot = &block->slots[i];
-    slot_base(block, i)->initiator_given = slot_entry(block, i, "initiator") != NULL;
+    struct flow_setting *flow = i == 0 ? &transfer->flow : &block->flows[i - 1];
+    flow->initiator_given = slot_entry(block, i, "initiator") != NULL;
     slot->from_memory_given = entries_find(&slot->entries, "from.memory") != NULL;
     slot->to_memory_given = entries_find(&slot->entries, "to.memory") != NULL;
+  }
+}
+
+static void make_base(struct reader *reader, const struct setting *defaults,
+                      const struct entries *measure, struct block *block) {
+  block->base = *defaults;
+  store_fixed(block, measure, 0);
+  store_fixed(block, &block->slots[0].entries, 0);
+  if (block->kind == BLOCK_TRANSFER) {
+    make_transfer(reader, defaults, block);
   }
 }
 
@@ -158,7 +172,8 @@ static void find_axes(struct reader *reader, const struct entries *measure, stru
   size_t capacity = 0;
   for (size_t i = 0; i < measure->count; i++) {
     const struct entry *entry = &measure->items[i];
-    if (entry->values.count > 1 && slot_entry(block, 0, entry->field->name) == NULL) {
+    if (entry->values.count > 1 && reaches(block, entry, 0) &&
+        slot_entry(block, 0, entry->field->name) == NULL) {
       add_axis(reader, block, entry, 0, &capacity);
     }
   }

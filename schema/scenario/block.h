@@ -1,8 +1,8 @@
 /* block.h - a block made ready: its axes, and what every setting has in common.
  *
  * For schema/scenario alone; others see block_setting(). A block has slots: slot 0 is the block's
- * own flow, then come its loads, then its spelled-out flows. What a load or flow does not say is as
- * in the block, so that an axis of the block sweeps them as well. */
+ * own table (of a transfer: its flow), then come its loads, then its spelled-out flows. What a load
+ * or flow does not say is as in the block, so that an axis of the block sweeps them as well. */
 #ifndef HAUL_SCHEMA_SCENARIO_BLOCK_H
 #define HAUL_SCHEMA_SCENARIO_BLOCK_H
 
@@ -37,7 +37,7 @@ struct block {
   size_t load_count;
   size_t flow_count;
   struct setting base;        /* every value that is no axis */
-  struct flow_setting *flows; /* the same for slots 1 on */
+  struct flow_setting *flows; /* of a transfer: the same for slots 1 on */
   struct axis *axes;
   size_t axis_count;
   size_t setting_count;
@@ -46,12 +46,12 @@ struct block {
   struct axis_value *made_values;
 };
 
-/* Every default of the language. */
-void block_defaults(struct setting *defaults);
 /* Give the block its base, axes and count out of slots and the entries of [measure]. False after a
  * complaint: zip that does not fit, or more than SCENARIO_SETTINGS_MAX settings. */
 bool block_make(struct reader *reader, const struct setting *defaults,
                 const struct entries *measure, struct block *block);
+/* A load that names neither end: it mirrors the measured flows. */
+bool slot_mirrors(const struct slot *slot);
 /* The entry that decides about `key` in a slot: its own, the block's, or NULL. */
 const struct entry *slot_entry(const struct block *block, size_t slot, const char *key);
 

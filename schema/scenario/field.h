@@ -16,6 +16,7 @@ enum section {
   SECTION_TRANSFER,
   SECTION_LOAD,
   SECTION_FLOW,
+  SECTION_CHASE,
   section_count,
 };
 
@@ -54,6 +55,7 @@ enum field_owner {
   OWNER_MEASURE,  /* struct measure */
   OWNER_TRANSFER, /* struct transfer_setting */
   OWNER_FLOW,     /* struct flow_setting */
+  OWNER_CHASE,    /* struct chase_setting */
 };
 
 struct field {
@@ -74,6 +76,9 @@ struct field {
   const char *default_text; /* what it is when absent; NULL = see help */
   const char *help;         /* one line */
 };
+
+/* Bit set of the sections that are blocks. */
+#define BLOCK_SECTIONS ((1U << SECTION_TRANSFER) | (1U << SECTION_CHASE))
 
 extern const struct field fields[];
 extern const size_t field_count;

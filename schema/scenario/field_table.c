@@ -16,23 +16,39 @@ const struct section_row sections[section_count] = {
     [SECTION_LOAD] =
         {SECTION_TRANSFER, "load", true, "[[transfer.load]]",
          "Flows that run for as long as the measured ones do and are not counted. What "
-         "is not said here, but for `from` and `to`, is as in the block."},
+         "is not said here, but for `from` and `to`, is as in the block. Without `from` and `to` "
+         "the load mirrors what is measured: one flow for each measured one, between the same two "
+         "places, by the same method and of the same size, in the direction that `direction` "
+         "says. It is started by the same end, source or target, as the measured flow, and "
+         "between a host and a GPU by the GPU."},
     [SECTION_FLOW] =
         {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
          "Measured flows, spelled out where `from` and `to` of the block cannot say "
          "it; all run at once, as one case. What is not said here is as in the block."},
+    [SECTION_CHASE] =
+        {SECTION_ROOT, "chase", true, "[[chase]]",
+         "The latency of memory: one thread of a GPU follows a chain of addresses, each load "
+         "needing the one before it. The thread times itself, so that the launch is outside. One "
+         "case for every pair of a GPU that loads (`at`) and a place of memory (`of`); never a "
+         "GPU's own memory. Where the chain ends is compared in every trial, and no cache is "
+         "flushed (the footprint decides which caches help): `verify`, `host_cache` and "
+         "`device_cache` have no meaning here."},
 };
 
 #define IN(name)     (1U << SECTION_##name)
 #define METHOD(name) (1U << METHOD_##name)
 #define IN_FLOWS     (IN(TRANSFER) | IN(LOAD) | IN(FLOW))
-#define IN_MEASURE   (IN(MEASURE) | IN(TRANSFER))
+#define IN_BLOCKS    BLOCK_SECTIONS
+#define IN_MEASURE   (IN(MEASURE) | IN_BLOCKS)
+/* What a chase cannot have: it compares in every trial, and its footprint decides about caches. */
+#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN(TRANSFER))
 
 #define RUN(member)     .owner = OWNER_RUN, .offset = offsetof(struct run_settings, member)
 #define MEASURE(member) .owner = OWNER_MEASURE, .offset = offsetof(struct measure, member)
 #define TRANSFER(member)                                                                           \
   .owner = OWNER_TRANSFER, .offset = offsetof(struct transfer_setting, member)
-#define FLOW(member) .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
+#define FLOW(member)  .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
+#define CHASE(member) .owner = OWNER_CHASE, .offset = offsetof(struct chase_setting, member)
 
 #define SIZE_LIMIT     0x1p46 /* 64 TiB */
 #define DURATION_LIMIT 86400e9
@@ -45,6 +61,7 @@ static const char *const huge_pages_words[] = {"always", "madvise", "never", NUL
 static const char *const gpu_clocks_words[] = {"default", "locked", NULL};
 static const char *const throttling_words[] = {"none", NULL};
 static const char *const pcie_link_words[] = {"max", NULL};
+static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as enum direction */
 
 /* The two keys of a check; the rest of the arguments describe `want`. */
 #define CHECK(kind, text, ...)                                                                     \
@@ -180,21 +197,21 @@ const struct field fields[] = {
      .default_text = "auto",
      .help = "Back-to-back repeats in one trial; \"auto\" chooses them from min_trial"},
     {.name = "verify",
-     .sections = IN_MEASURE,
+     .sections = IN_MEASURE_OF_BYTES,
      WORDS(verify_words),
      MEASURE(verify),
      .axis = true,
      .default_text = "once",
      .help = "Compare every byte that arrived: never, once a case, or after every trial"},
     {.name = "host_cache",
-     .sections = IN_MEASURE,
+     .sections = IN_MEASURE_OF_BYTES,
      WORDS(cache_state_words),
      MEASURE(host_cache),
      .axis = true,
      .default_text = "warm",
      .help = "State of the processor's caches before a trial"},
     {.name = "device_cache",
-     .sections = IN_MEASURE,
+     .sections = IN_MEASURE_OF_BYTES,
      WORDS(cache_state_words),
      MEASURE(device_cache),
      .axis = true,
@@ -253,14 +270,19 @@ const struct field fields[] = {
     CHECK(CHECK_PCIE_LINK, "pcie_link", WORDS(pcie_link_words), .default_text = "max",
           .help = "Generation and width of the GPU's PCIe link, seen under load"),
 
+    /* Every block */
+    {.name = "name",
+     .sections = IN_BLOCKS,
+     .required = IN_BLOCKS,
+     .type = FIELD_NAME,
+     .help = "Unique in the scenario; letters, digits, '.', '_' and '-'"},
+
     /* [[transfer]] and the flows in it */
     {.name = "name",
-     .sections = IN_FLOWS,
-     .required = IN(TRANSFER),
+     .sections = IN(LOAD) | IN(FLOW),
      .type = FIELD_NAME,
      FLOW(name),
-     .help = "Unique in the scenario; letters, digits, '.', '_' and '-'. Optional for a load or "
-             "flow"},
+     .help = "What --set and axes call it; else its number, from 1"},
     {.name = "method",
      .sections = IN_FLOWS,
      WORDS(method_words),
@@ -276,6 +298,13 @@ const struct field fields[] = {
      .axis = true,
      .default_text = "forward",
      .help = "From `from` to `to`, back, or both at once"},
+    {.name = "direction",
+     .sections = IN(LOAD),
+     WORDS(mirror_words),
+     FLOW(mirror_direction),
+     .axis = true,
+     .default_text = "reverse",
+     .help = "Of a load without `from` and `to`: as the measured flow, or against it"},
     {.name = "size",
      .sections = IN_FLOWS,
      .type = FIELD_SIZE,
@@ -450,8 +479,79 @@ const struct field fields[] = {
      .methods = METHOD(UM),
      .default_text = "page",
      .help = "Bytes between touched bytes; \"page\": the page size of the touching end"},
+
+    /* [[chase]] */
+    {.name = "space",
+     .sections = IN(CHASE),
+     .required = IN(CHASE),
+     WORDS(chase_space_words),
+     CHASE(space),
+     .axis = true,
+     .help = "Where the loads go: memory of the host, or of another GPU"},
+    {.name = "at.gpu",
+     .sections = IN(CHASE),
+     .type = FIELD_GPUS,
+     CHASE(at),
+     .maximum = 1023,
+     .help = "GPUs whose thread loads, numbered by PCI address; absent: all"},
+    {.name = "of.gpu",
+     .sections = IN(CHASE),
+     .type = FIELD_GPUS,
+     CHASE(of),
+     .maximum = 1023,
+     .help = "GPUs whose memory is read, for peer; absent: all others"},
+    {.name = "of.numa",
+     .sections = IN(CHASE),
+     .type = FIELD_NODES,
+     CHASE(of),
+     .maximum = 1023,
+     .help = "NUMA nodes whose memory is read, for host; absent: \"local\", the one nearest to the "
+             "GPU that loads"},
+    {.name = "of.memory",
+     .sections = IN(CHASE),
+     WORDS(memory_kind_words),
+     CHASE(of.memory),
+     .axis = true,
+     .help = "Kind of memory there; absent: pinned on a node, device on a GPU"},
+    {.name = "footprint",
+     .sections = IN(CHASE),
+     .type = FIELD_SIZE,
+     CHASE(footprint_bytes),
+     .axis = true,
+     .minimum = 16,
+     .maximum = SIZE_LIMIT,
+     .default_text = "2MiB",
+     .help = "Bytes that the chain goes through; at least two strides"},
+    {.name = "stride",
+     .sections = IN(CHASE),
+     .type = FIELD_SIZE,
+     CHASE(stride_bytes),
+     .axis = true,
+     .minimum = 8,
+     .maximum = SIZE_LIMIT,
+     .default_text = "128B",
+     .help = "Bytes from one element to the next, a multiple of 8"},
+    {.name = "order",
+     .sections = IN(CHASE),
+     WORDS(chase_order_words),
+     CHASE(order),
+     .axis = true,
+     .default_text = "random",
+     .help = "In which order the chain visits the elements: one random cycle through all, or by "
+             "address"},
+    {.name = "hops",
+     .sections = IN(CHASE),
+     .type = FIELD_INTEGER,
+     CHASE(hops),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 0x1p24,
+     .default_text = "4096",
+     .help = "Loads of one iteration"},
+
+    /* Every block */
     {.name = "zip",
-     .sections = IN(TRANSFER),
+     .sections = IN_BLOCKS,
      .type = FIELD_ZIP,
      .help = "Axes that run in lockstep instead of all with all: [[\"size\", \"threads\"]]"},
 };

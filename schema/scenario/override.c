@@ -53,11 +53,16 @@ static void change_block(const struct change *change, struct block *block, const
 
 static bool change_blocks(const struct change *change, const char *key) {
   const struct override_target *target = change->target;
-  const char *rest = behind(key, sections[SECTION_TRANSFER].key);
-  for (size_t i = 0; rest != NULL && i < target->block_count; i++) {
-    change_block(change, target->blocks[i], rest);
+  bool changed = false;
+  for (size_t i = 0; i < target->block_count; i++) {
+    struct block *block = target->blocks[i];
+    const char *rest = behind(key, sections[block->slots[0].section].key);
+    if (rest != NULL) {
+      change_block(change, block, rest);
+      changed = true;
+    }
   }
-  if (rest != NULL) {
+  if (changed) {
     return true;
   }
   /* Names may have dots: "a.size" could be of block "a" or the start of block "a.size". */
@@ -101,7 +106,8 @@ static void complain_unknown(const struct change *change, const char *key) {
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);
   complain(change->reader->diagnostics, change->source, (struct toml_span){0},
-           "measure.KEY, checks.KEY, transfer.KEY, or the name of a block and a key of it",
+           "measure.KEY, checks.KEY, transfer.KEY or chase.KEY (where there is such a block), "
+           "or the name of a block and a key of it",
            suggestion, "unknown key \"%s\"", key);
 }
 

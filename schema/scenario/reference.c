@@ -13,7 +13,8 @@ static const char opening[] =
     "\n"
     "A scenario is a TOML file: a head, how to measure (`[measure]`), the state the machine should "
     "be "
-    "in (`[checks]`), and blocks that say what to move (`[[transfer]]`). `haul validate FILE` "
+    "in (`[checks]`), and blocks that say what to measure (`[[transfer]]`, `[[chase]]`). `haul "
+    "validate FILE` "
     "reads it "
     "without measuring; `haul show quick` prints a shipped one as a start.\n"
     "\n"
@@ -77,21 +78,23 @@ static void print_row(FILE *stream, const struct field *field, enum section sect
   (void)fputs(" |\n", stream);
 }
 
-/* Loads and flows take keys that the block has as well: they are named, not described again. */
+/* Keys that a block before has as well are named, not described again; those of [measure] are said
+ * to stand everywhere. */
+static bool stands_here_first(const struct field *field, enum section section) {
+  const unsigned before = (1U << section) - 1;
+  return (field->sections & (1U << section)) != 0 && (field->sections & before) == 0;
+}
+
 static void print_shared(FILE *stream, enum section section) {
-  const char *before = "\nKeys, as in `[[transfer]]`: ";
+  const char *before = "\nKeys, as above: ";
   for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0) {
+    if ((fields[i].sections & (1U << section)) != 0 && !stands_here_first(&fields[i], section) &&
+        (fields[i].sections & (1U << SECTION_MEASURE)) == 0) {
       (void)fprintf(stream, "%s`%s`", before, fields[i].name);
       before = ", ";
     }
   }
   (void)fputs(".\n", stream);
-}
-
-static bool stands_here_first(const struct field *field, enum section section) {
-  const unsigned before = (1U << section) - 1;
-  return (field->sections & (1U << section)) != 0 && (field->sections & before) == 0;
 }
 
 enum status reference_write_markdown(FILE *stream, struct error *err) {
@@ -100,9 +103,11 @@ enum status reference_write_markdown(FILE *stream, struct error *err) {
     const enum section section = (enum section)i;
     (void)fprintf(stream, "\n## %s\n\n%s\n", i == SECTION_ROOT ? "Head" : sections[i].title,
                   sections[i].help);
-    if (section == SECTION_LOAD || section == SECTION_FLOW) {
+    if (i > SECTION_TRANSFER) {
       print_shared(stream, section);
-      continue;
+    }
+    if (section == SECTION_FLOW) {
+      continue; /* it has no key of its own */
     }
     (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
     for (size_t k = 0; k < field_count; k++) {
@@ -125,7 +130,7 @@ static bool can_be_set(const struct field *field, enum section section) {
 
 void reference_keys(void (*visit)(void *context, const struct reference_key *key), void *context) {
   static const enum section shown[] = {SECTION_ROOT, SECTION_MEASURE, SECTION_CHECKS,
-                                       SECTION_TRANSFER};
+                                       SECTION_TRANSFER, SECTION_CHASE};
   static const char *const flags[] = {"true", "false", NULL};
   for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
     const enum section section = shown[s];

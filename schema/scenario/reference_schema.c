@@ -171,6 +171,24 @@ static void place_field(json_t *section, const struct field *field, json_t *sche
   (void)json_object_set_new(json_object_get(group, "properties"), dot + 1, schema);
 }
 
+/* Two sections may have keys of one name that differ: "load.name" beside "transfer.name". */
+static json_t *definition_name(const struct field *field) {
+  unsigned first = 0;
+  while ((field->sections & (1U << first)) == 0) {
+    first++;
+  }
+  return json_sprintf("%s.%s", sections[first].key != NULL ? sections[first].key : "scenario",
+                      field->name);
+}
+
+static json_t *reference_to(const struct field *field) {
+  json_t *name = definition_name(field);
+  json_t *reference =
+      json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", json_string_value(name)));
+  json_decref(name);
+  return reference;
+}
+
 static json_t *describe_section(enum section section) {
   json_t *object = new_object(sections[section].help);
   json_t *required = json_array();
@@ -179,9 +197,7 @@ static json_t *describe_section(enum section section) {
     if ((field->sections & (1U << section)) == 0) {
       continue;
     }
-    json_t *schema = is_shared(field)
-                         ? json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", field->name))
-                         : describe(field);
+    json_t *schema = is_shared(field) ? reference_to(field) : describe(field);
     place_field(object, field, schema);
     if ((field->required & (1U << section)) != 0) {
       (void)json_array_append_new(required, json_string(field->name));
@@ -210,7 +226,9 @@ enum status reference_write_schema(FILE *stream, struct error *err) {
   json_t *definitions = json_object();
   for (size_t i = 0; i < field_count; i++) {
     if (is_shared(&fields[i])) {
-      (void)json_object_set_new(definitions, fields[i].name, describe(&fields[i]));
+      json_t *name = definition_name(&fields[i]);
+      (void)json_object_set_new(definitions, json_string_value(name), describe(&fields[i]));
+      json_decref(name);
     }
   }
   (void)json_object_set_new(schema, "definitions", definitions);

@@ -1,7 +1,7 @@
 #include "schema/scenario/scenario.h"
 
 #include "scenarios/scenarios.h"
-#include "schema/scenario/block.h"
+#include "schema/scenario/kind.h"
 #include "schema/scenario/override.h"
 #include "schema/scenario/resolved.h"
 #include "schema/scenario/rules.h"
@@ -26,7 +26,7 @@ struct storage {
 struct loader {
   struct storage *storage;
   struct reader reader;
-  struct setting defaults;
+  struct setting defaults[block_kind_word_count];
   size_t first_complaint;
   unsigned source_count;
   struct entries root;
@@ -167,7 +167,7 @@ static void read_slot(struct loader *loader, const struct source *source,
   *slot =
       (struct slot){.section = section, .source = source, .node = node, .header_span = node->span};
   entries_read(&loader->reader, source, section, node, &slot->entries);
-  if (section != SECTION_TRANSFER) {
+  if (sections[section].parent != SECTION_ROOT) {
     const struct entry *name = entries_find(&slot->entries, "name");
     const char *key = sections[section].key;
     slot->label = name != NULL && name->values.count == 1
@@ -176,16 +176,25 @@ static void read_slot(struct loader *loader, const struct source *source,
   }
 }
 
+/* Only a transfer has tables below its own. */
+static const struct toml_node *get_below(struct loader *loader, const struct source *source,
+                                         const struct toml_node *node, const struct block *block,
+                                         enum section section) {
+  return sections[section].parent == kinds[block->kind].section
+             ? get_section(loader, source, node, section)
+             : NULL;
+}
+
 static void read_block(struct loader *loader, const struct source *source,
-                       const struct toml_node *node, struct block *block) {
-  const struct toml_node *loads = get_section(loader, source, node, SECTION_LOAD);
-  const struct toml_node *flows = get_section(loader, source, node, SECTION_FLOW);
-  block->kind = BLOCK_TRANSFER;
+                       const struct toml_node *node, enum block_kind kind, struct block *block) {
+  block->kind = kind;
+  const struct toml_node *loads = get_below(loader, source, node, block, SECTION_LOAD);
+  const struct toml_node *flows = get_below(loader, source, node, block, SECTION_FLOW);
   block->load_count = loads == NULL ? 0 : loads->child_count;
   block->flow_count = flows == NULL ? 0 : flows->child_count;
   block->slot_count = 1 + block->load_count + block->flow_count;
   block->slots = arena_array(loader->reader.arena, block->slot_count, sizeof *block->slots);
-  read_slot(loader, source, node, SECTION_TRANSFER, 0, &block->slots[0]);
+  read_slot(loader, source, node, kinds[kind].section, 0, &block->slots[0]);
   for (size_t i = 0; i < block->load_count; i++) {
     read_slot(loader, source, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
   }
@@ -197,27 +206,47 @@ static void read_block(struct loader *loader, const struct source *source,
   block->name = name != NULL && name->values.count == 1 ? name->values.items[0].text : "";
 }
 
+static bool stands_before(struct toml_span a, struct toml_span b) {
+  return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
+
+/* Blocks of all kinds in the order of the file. */
 static void read_blocks(struct loader *loader, const struct source *source,
                         const struct toml_node *root, bool is_main) {
-  const struct toml_node *node = get_section(loader, source, root, SECTION_TRANSFER);
-  const size_t count = node == NULL ? 0 : node->child_count;
-  struct arena *arena = loader->reader.arena;
-  if (!is_main) {
-    if (count > 0) {
-      complain_at(loader, source, node->children[0].span, "[measure] and [checks] alone",
-                  "the blocks of an included file would not be measured");
-    }
-    return;
+  const struct toml_node *nodes[block_kind_word_count];
+  size_t next[block_kind_word_count] = {0};
+  size_t count = 0;
+  bool written = false;
+  for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+    nodes[kind] = get_section(loader, source, root, kinds[kind].section);
+    count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
+    written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
   }
-  if (toml_get(root, "transfer") == NULL) {
-    complain_at(loader, source, (struct toml_span){1, 1, 1}, "a [[transfer]]",
+  if (!written && is_main) {
+    complain_at(loader, source, (struct toml_span){1, 1, 1}, "a [[transfer]] or a [[chase]]",
                 "there is nothing to measure");
   }
-  loader->block_count = count;
-  loader->blocks = arena_array(arena, count, sizeof *loader->blocks);
+  loader->blocks =
+      is_main ? arena_array(loader->reader.arena, count, sizeof *loader->blocks) : loader->blocks;
   for (size_t i = 0; i < count; i++) {
-    loader->blocks[i] = arena_alloc(arena, sizeof *loader->blocks[i]);
-    read_block(loader, source, &node->children[i], loader->blocks[i]);
+    unsigned first = block_kind_word_count;
+    for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+      if (nodes[kind] != NULL && next[kind] < nodes[kind]->child_count &&
+          (first == block_kind_word_count ||
+           stands_before(nodes[kind]->children[next[kind]].span,
+                         nodes[first]->children[next[first]].span))) {
+        first = kind;
+      }
+    }
+    const struct toml_node *node = &nodes[first]->children[next[first]++];
+    if (!is_main) {
+      complain_at(loader, source, node->span, "[measure] and [checks] alone",
+                  "the blocks of an included file would not be measured");
+      return;
+    }
+    struct block *block = arena_alloc(loader->reader.arena, sizeof *block);
+    loader->blocks[loader->block_count++] = block;
+    read_block(loader, source, node, (enum block_kind)first, block);
   }
 }
 
@@ -244,7 +273,7 @@ static bool read_file(struct loader *loader, const struct source *source, const 
   }
   if (root->child_count == 0) {
     complain_at(loader, source, (struct toml_span){1, 1, 1},
-                is_main ? "schema_version, name and a [[transfer]]" : "[measure] or [checks]",
+                is_main ? "schema_version, name and a block" : "[measure] or [checks]",
                 "the file is empty");
     return false;
   }
@@ -295,9 +324,9 @@ static void check_names(struct loader *loader) {
 static void make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
-  require(loader, own->source, SECTION_TRANSFER, &own->entries, own->header_span);
-  rules_check_keys(reader, block);
-  if (block_make(reader, &loader->defaults, &loader->measure, block)) {
+  require(loader, own->source, own->section, &own->entries, own->header_span);
+  kinds[block->kind].check_keys(reader, block);
+  if (block_make(reader, &loader->defaults[block->kind], &loader->measure, block)) {
     rules_check_settings(reader, &loader->measure, block);
   }
 }
@@ -383,7 +412,9 @@ static void make_scenario(struct loader *loader, const struct scenario_override 
                    &document);
     keep_document(loader->storage, document);
   }
-  block_defaults(&loader->defaults);
+  for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+    kind_defaults((enum block_kind)kind, &loader->defaults[kind]);
+  }
   check_names(loader);
   for (size_t i = 0; i < loader->block_count; i++) {
     make_block(loader, loader->blocks[i]);

@@ -1,9 +1,9 @@
 /* scenario.h - a scenario: what people write in TOML, read, checked, and immutable from then on.
  *
- * A block (a [[transfer]] so far) holds axes: every key has one or more values, and the block's
- * settings are the Cartesian product of them (zip runs axes in lockstep). block_setting() yields
- * the i-th one with every default filled in; the plan then matches it with a machine. Everything is
- * owned by the scenario and freed by scenario_free(). Reading needs no GPU.
+ * A block (a [[transfer]], a [[chase]]) holds axes: every key has one or more values, and the
+ * block's settings are the Cartesian product of them (zip runs axes in lockstep). block_setting()
+ * yields the i-th one with every default filled in; the plan then matches it with a machine.
+ * Everything is owned by the scenario and freed by scenario_free(). Reading needs no GPU.
  *
  * What the language promises beyond the table of keys (field_table.c, and README.md made from it):
  * - Axes stand in the order of the file; those that [measure] gives to every block come first,
@@ -11,6 +11,7 @@
  * lockstep vary as the last of them.
  * - A load or flow takes what it does not say itself from its block, but for the two ends and,
  * where its ends have no use for them, initiator and peer.
+ * - A load without ends mirrors the measured flows: one flow of load for each of them.
  * - A flow keeps only what its method has: threads for cpu, kernel for sm, unified for um. A shape
  *   decides the size: width x height x depth. */
 #ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
@@ -47,6 +48,12 @@ struct endpoint_setting {
 /* A [[transfer]], [[transfer.load]] or [[transfer.flow]] at one point of the product. */
 struct flow_setting {
   const char *name; /* of a load or flow, may be NULL */
+  /* A load without ends: one flow for each measured one, between the same places, that way. What is
+   * given here is the load's own; the rest is as in the flow that it mirrors. */
+  bool mirrors;
+  enum direction mirror_direction; /* forward or reverse */
+  bool method_given;               /* method, threads, kernel and unified */
+  bool size_given;                 /* size and shape */
   enum method method;
   struct endpoint_setting from;
   struct endpoint_setting to;
@@ -72,19 +79,34 @@ struct transfer_setting {
   size_t flow_count;
 };
 
+/* A [[chase]] at one point of the product. */
+struct chase_setting {
+  enum chase_space space;
+  struct endpoint_setting at; /* the GPUs whose threads load */
+  struct endpoint_setting of; /* the memory; never that of the loading GPU */
+  uint64_t footprint_bytes;
+  uint64_t stride_bytes;
+  enum chase_order order;
+  uint64_t hops;
+};
+
 /* One value of an axis that has more than one, for names: {"size", "64KiB"}. */
 struct axis_value {
   const char *key; /* dotted: "from.memory" */
   const char *text;
 };
 
-#define BLOCK_KIND_LIST(X) X(BLOCK_TRANSFER, "transfer")
+#define BLOCK_KIND_LIST(X)                                                                         \
+  X(BLOCK_TRANSFER, "transfer")                                                                    \
+  X(BLOCK_CHASE, "chase")
 WORDS_DECLARE(block_kind, BLOCK_KIND_LIST)
 
 struct setting {
   struct measure measure;
+  enum block_kind kind;
   union {
     struct transfer_setting transfer;
+    struct chase_setting chase;
   };
   const struct axis_value *axis_values; /* in the order of the axes in the file */
   size_t axis_value_count;
@@ -114,10 +136,10 @@ struct scenario {
 
 /* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well).
  * "measure.KEY" and "checks.KEY" change those (a key alone too: "max_time"), "transfer.KEY" every
- * [[transfer]], "BLOCKNAME.KEY" the block of that name; "BLOCKNAME.load.KEY" all its loads,
- * "BLOCKNAME.load.NAME.KEY" one. "name" and "description" change the head. A block's own
- * "max_time" stays when "measure.max_time" changes. Complaints name "--set KEY=VALUE" as their
- * file, without a line. */
+ * [[transfer]], "chase.KEY" every [[chase]], "BLOCKNAME.KEY" the block of that name;
+ * "BLOCKNAME.load.KEY" all its loads, "BLOCKNAME.load.NAME.KEY" one. "name" and "description"
+ * change the head. A block's own "max_time" stays when "measure.max_time" changes. Complaints name
+ * "--set KEY=VALUE" as their file, without a line. */
 struct scenario_override {
   const char *key;
   const char *value;

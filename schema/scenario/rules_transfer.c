@@ -1,0 +1,358 @@
+/* What must hold between the keys of a [[transfer]] and of its flows. */
+#include "schema/scenario/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An end of a flow: which keys say where it is. */
+struct end {
+  const char *name; /* "from" */
+  const struct entry *gpu;
+  const struct entry *numa;
+  const struct entry *memory;
+  enum place place;
+  bool known; /* exactly one of gpu and numa */
+};
+
+static struct end find_end(const struct subject *subject, const char *name, const char *gpu,
+                           const char *numa, const char *memory) {
+  struct end end = {.name = name,
+                    .gpu = subject_find(subject, gpu),
+                    .numa = subject_find(subject, numa),
+                    .memory = subject_find(subject, memory)};
+  end.known = (end.gpu == NULL) != (end.numa == NULL);
+  end.place = end.gpu != NULL ? PLACE_GPU : PLACE_NUMA;
+  return end;
+}
+
+static void check_place(struct subject *subject, const struct end *end) {
+  if (end->gpu != NULL && end->numa != NULL) {
+    subject_refuse(subject, end->numa, end->numa->key_span, "one of the two",
+                   "%s: a flow has one end: gpu and numa cannot both be given", end->name);
+  } else if (!end->known && end->memory != NULL) {
+    subject_refuse(subject, end->memory, end->memory->key_span, "gpu or numa beside it",
+                   "%s: the place is missing", end->name);
+  } else if (!end->known) {
+    const struct toml_node *node = toml_get(subject_slot(subject)->node, end->name);
+    if (node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) {
+      return; /* what stands there has been complained about */
+    }
+    subject_refuse(
+        subject, NULL, node == NULL ? subject_slot(subject)->header_span : node->key_span,
+        "{ gpu = ... } or { numa = ... }, with memory where it is not the default",
+        "missing \"%s\" in %s", end->name, sections[subject_slot(subject)->section].title);
+  }
+}
+
+static void check_memory(struct subject *subject, const struct end *end) {
+  if (!end->known || end->memory == NULL) {
+    return;
+  }
+  const bool unified = (subject->methods & BIT(METHOD_UM)) != 0;
+  for (size_t i = 0; i < end->memory->values.count; i++) {
+    const enum memory_kind memory = (enum memory_kind)end->memory->values.items[i].word;
+    const struct toml_span span = value_span(end->memory->node, i);
+    if (!memory_fits(memory, end->place)) {
+      subject_refuse(subject, end->memory, span,
+                     end->place == PLACE_GPU
+                         ? "\"device\" or \"managed\" on a GPU"
+                         : "\"pageable\", \"pinned\", \"registered\", "
+                           "\"write_combined\", \"huge\" or \"managed\" on a NUMA node",
+                     "%s.memory: there is no \"%s\" memory on a %s", end->name,
+                     memory_kind_text(memory), end->place == PLACE_GPU ? "GPU" : "NUMA node");
+    } else if (unified && memory != MEMORY_MANAGED) {
+      subject_refuse(subject, end->memory, span, "\"managed\", or no memory at all",
+                     "%s.memory: method \"um\" moves managed memory, not \"%s\"", end->name,
+                     memory_kind_text(memory));
+    }
+  }
+}
+
+static void check_nodes(struct subject *subject, const struct end *end, const struct end *other) {
+  if (!end->known || !other->known || end->numa == NULL || end->numa->values.count == 0 ||
+      other->place == PLACE_GPU) {
+    return;
+  }
+  const enum selector_kind kind = end->numa->values.items[0].selector.kind;
+  if (kind == SELECTOR_LOCAL || kind == SELECTOR_REMOTE) {
+    subject_refuse(subject, end->numa, end->numa->node->span, "the number of a node, or \"*\"",
+                   "%s.numa: \"%s\" is seen from a GPU, and the other end is none", end->name,
+                   kind == SELECTOR_LOCAL ? "local" : "remote");
+  }
+}
+
+/* Which processors can reach both ends. */
+static void check_method(struct subject *subject, const struct end *from, const struct end *to) {
+  const struct entry *method = subject_find(subject, "method");
+  if (method == NULL || !from->known || !to->known) {
+    return;
+  }
+  const bool has_gpu = from->place == PLACE_GPU || to->place == PLACE_GPU;
+  if ((subject->methods & BIT(METHOD_CPU)) != 0 && has_gpu) {
+    subject_refuse(subject, method, entry_word_span(method, METHOD_CPU), "\"ce\", \"sm\" or \"um\"",
+                   "method \"cpu\" moves bytes between NUMA nodes, and \"%s\" is a GPU",
+                   from->place == PLACE_GPU ? "from" : "to");
+  }
+  for (unsigned i = METHOD_SM; i <= METHOD_UM && !has_gpu; i++) {
+    if ((subject->methods & BIT(i)) != 0) {
+      subject_refuse(subject, method, entry_word_span(method, i), "\"cpu\" or \"ce\"",
+                     "method \"%s\" needs a GPU at one end at least", method_text((enum method)i));
+    }
+  }
+}
+
+/* The end that would start a flow must be the GPU where the other is a node. */
+static void check_initiator(struct subject *subject, const struct end *from, const struct end *to) {
+  const struct entry *initiator = subject_find(subject, "initiator");
+  if (initiator == NULL || !from->known || !to->known || from->place == to->place ||
+      (subject->methods & (BIT(METHOD_CE) | BIT(METHOD_SM))) == 0) {
+    return;
+  }
+  const struct entry *direction = subject->slot == 0 ? subject_find(subject, "direction") : NULL;
+  const unsigned directions =
+      direction == NULL ? BIT(DIRECTION_FORWARD) : entry_word_set(direction);
+  const bool gpu_is_to = to->place == PLACE_GPU;
+  unsigned wrong = 0;
+  if ((directions & (BIT(DIRECTION_FORWARD) | BIT(DIRECTION_BOTH))) != 0) {
+    wrong |= BIT(gpu_is_to ? INITIATOR_SOURCE : INITIATOR_TARGET);
+  }
+  if ((directions & (BIT(DIRECTION_REVERSE) | BIT(DIRECTION_BOTH))) != 0) {
+    wrong |= BIT(gpu_is_to ? INITIATOR_TARGET : INITIATOR_SOURCE);
+  }
+  for (unsigned i = 0; i < initiator_word_count; i++) {
+    if ((wrong & entry_word_set(initiator) & BIT(i)) != 0) {
+      subject_refuse(subject, initiator, entry_word_span(initiator, i),
+                     "no initiator: the GPU starts the flow",
+                     "initiator \"%s\" would be a NUMA node here",
+                     initiator_text((enum initiator)i));
+    }
+  }
+}
+
+static void check_peer(struct subject *subject, const struct end *from, const struct end *to) {
+  const struct entry *peer = subject_find(subject, "peer");
+  if (peer == NULL || !from->known || !to->known) {
+    return;
+  }
+  if (from->place != PLACE_GPU || to->place != PLACE_GPU) {
+    subject_refuse_key(subject, peer, "no peer", "peer is for flows between two GPUs");
+    return;
+  }
+  for (size_t i = 0; i < peer->values.count; i++) {
+    if (!peer->values.items[i].flag && subject->methods != 0 &&
+        (subject->methods & BIT(METHOD_CE)) == 0) {
+      subject_refuse(subject, peer, value_span(peer->node, i), "method \"ce\", or peer = true",
+                     "only copy engines can stage a flow through the host");
+    }
+  }
+}
+
+/* Keys that no method here uses. */
+static void check_unused(struct subject *subject) {
+  const struct entries *entries = &subject_slot(subject)->entries;
+  for (size_t i = 0; i < entries->count; i++) {
+    const struct entry *entry = &entries->items[i];
+    if (entry->field->methods == 0 || (entry->field->methods & subject->methods) != 0) {
+      continue;
+    }
+    char methods[128] = "method";
+    size_t length = strlen(methods);
+    for (unsigned m = 0; m < method_word_count && length < sizeof methods - 16; m++) {
+      if ((entry->field->methods & BIT(m)) != 0) {
+        length += (size_t)snprintf(methods + length, sizeof methods - length, "%s\"%s\"",
+                                   length == 6 ? " " : " or ", method_text((enum method)m));
+      }
+    }
+    subject_refuse(subject, entry, entry->key_span, methods,
+                   "\"%s\" has no effect with this method", entry->field->name);
+  }
+}
+
+/* needed: false where another flow has the size. */
+static void check_size(struct subject *subject, bool needed) {
+  const struct entries *own = &subject_slot(subject)->entries;
+  const struct entry *size = subject_find(subject, "size");
+  const struct entry *width = subject_find(subject, "shape.width");
+  static const char *const parts[] = {"shape.height", "shape.depth", "shape.pitch"};
+  if (entries_find(own, "size") != NULL && entries_find(own, "shape.width") != NULL) {
+    subject_refuse_key(subject, entries_find(own, "size"), "one of the two",
+                       "the size follows from shape: width x height x depth");
+  }
+  if (needed && size == NULL && width == NULL) {
+    subject_refuse(subject, NULL, subject_slot(subject)->header_span,
+                   "size = \"64MiB\", an array of sizes, or { from, to, factor }",
+                   "missing \"size\" in %s", sections[subject_slot(subject)->section].title);
+  }
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (width == NULL && entries_find(own, parts[i]) != NULL) {
+      subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
+                     "shape.width beside it", "%s means nothing without shape.width", parts[i]);
+    }
+  }
+}
+
+static void check_flow(struct subject *subject) {
+  const struct entry *direction =
+      subject->slot > 0 ? entries_find(&subject_slot(subject)->entries, "direction") : NULL;
+  if (direction != NULL) {
+    subject_refuse_key(subject, direction, "no direction, or neither from nor to",
+                       "direction is for a load without from and to, which mirrors what is "
+                       "measured");
+  }
+  const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
+  const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
+  if (subject_find(subject, "method") == NULL) {
+    subject_refuse(subject, NULL, subject_slot(subject)->header_span,
+                   "\"ce\", \"sm\", \"um\" or \"cpu\"", "missing \"method\" in %s",
+                   sections[subject_slot(subject)->section].title);
+  }
+  check_place(subject, &from);
+  check_place(subject, &to);
+  check_memory(subject, &from);
+  check_memory(subject, &to);
+  check_nodes(subject, &from, &to);
+  check_nodes(subject, &to, &from);
+  check_method(subject, &from, &to);
+  check_initiator(subject, &from, &to);
+  check_peer(subject, &from, &to);
+  check_size(subject, true);
+}
+
+/* A load without ends: they are those of the measured flows. */
+static void check_mirror(struct subject *subject) {
+  const struct entries *own = &subject_slot(subject)->entries;
+  const struct entry *peer = entries_find(own, "peer");
+  const struct entry *initiator = entries_find(own, "initiator");
+  if (peer != NULL) {
+    subject_refuse_key(subject, peer, "no peer, or from and to",
+                       "a load without from and to goes the way of the measured flows");
+  }
+  if (initiator != NULL && (slot_entry(subject->block, 0, "from.numa") != NULL) !=
+                               (slot_entry(subject->block, 0, "to.numa") != NULL)) {
+    subject_refuse_key(subject, initiator, "no initiator: the GPU starts the flow",
+                       "between a NUMA node and a GPU the GPU starts every flow");
+  }
+  for (size_t i = 0; i < own->count; i++) {
+    if (own->items[i].field->methods != 0 && strncmp(own->items[i].field->name, "shape.", 6) != 0 &&
+        subject_find(subject, "method") == NULL) {
+      subject_refuse_key(subject, &own->items[i], "method beside it",
+                         "it is not known which method this is for");
+    }
+  }
+  check_size(subject, false);
+}
+
+/* What only makes sense where the block itself selects the flows. */
+static void check_selection(struct subject *subject) {
+  const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
+  const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
+  if (!from.known || !to.known || from.place == to.place) {
+    return;
+  }
+  const struct entry *pairs = subject_find(subject, "pairs");
+  if ((entry_word_set(pairs) & BIT(PAIRS_SAME)) != 0) {
+    subject_refuse(subject, pairs, entry_word_span(pairs, PAIRS_SAME),
+                   "\"ordered\" or \"unordered\"",
+                   "pairs \"same\" needs both ends to be GPUs, or both NUMA nodes");
+  }
+  const struct entry *concurrent = subject_find(subject, "concurrent");
+  for (unsigned i = CONCURRENT_RING; i <= CONCURRENT_BISECT; i++) {
+    if ((entry_word_set(concurrent) & BIT(i)) != 0) {
+      subject_refuse(subject, concurrent, entry_word_span(concurrent, i),
+                     "\"none\", \"per_target\", \"per_source\" or \"all\"",
+                     "concurrent \"%s\" needs both ends to be GPUs, or both NUMA nodes",
+                     concurrent_text((enum concurrent)i));
+    }
+  }
+}
+
+/* With [[transfer.flow]] the block itself moves nothing. */
+static void check_no_selection(struct subject *subject) {
+  static const char *const keys[] = {"from.gpu", "from.numa", "from.memory", "to.gpu",
+                                     "to.numa",  "to.memory", "pairs",       "concurrent"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const struct entry *entry = subject_find(subject, keys[i]);
+    if (entry != NULL) {
+      subject_refuse(subject, entry, entry->key_span, "it in the flows, or no [[transfer.flow]]",
+                     "%s has no meaning beside [[transfer.flow]]", keys[i]);
+    }
+  }
+}
+
+static void check_labels(struct subject *subject) {
+  const struct slot *slot = subject_slot(subject);
+  for (size_t i = 1; i < subject->slot; i++) {
+    if (strcmp(subject->block->slots[i].label, slot->label) == 0) {
+      const struct entry *name = entries_find(&slot->entries, "name");
+      subject_refuse(subject, name, name == NULL ? slot->header_span : name->node->span,
+                     "a name of its own", "\"%s\" is named twice", slot->label);
+    }
+  }
+}
+
+void transfer_check_keys(struct reader *reader, const struct block *block) {
+  unsigned any_method = 0;
+  bool unknown = false; /* a method is missing or wrong: one complaint about it is enough */
+  for (size_t i = block->slot_count; i-- > 0;) {
+    const struct entry *method = slot_entry(block, i, "method");
+    const bool mirrors = slot_mirrors(&block->slots[i]);
+    const bool selects = !mirrors && (i > 0 || block->flow_count == 0);
+    struct subject subject = {reader, block, i, entry_word_set(method)};
+    unknown = unknown || (subject.methods == 0 && (selects || method != NULL));
+    any_method |= subject.methods;
+    if (i > 0) {
+      check_labels(&subject);
+    }
+    if (mirrors) {
+      check_mirror(&subject);
+    } else if (selects) {
+      check_flow(&subject);
+      check_selection(&subject);
+    } else {
+      check_no_selection(&subject);
+    }
+    if (i == 0) { /* what the block says holds for its loads and flows as well */
+      subject.methods = unknown ? 0 : any_method;
+    }
+    if (subject.methods != 0) {
+      check_unused(&subject);
+    }
+  }
+}
+
+static bool check_shape(struct subject *subject, const struct flow_setting *flow) {
+  const struct copy_shape *shape = &flow->shape;
+  const double bytes = (double)shape->width_bytes * (double)shape->height * (double)shape->depth;
+  if (shape->width_bytes == 0) {
+    return true;
+  }
+  const struct entry *width = subject_find(subject, "shape.width");
+  if (bytes > 0x1p46) {
+    subject_refuse(subject, width, width->node->span, "at most 64TiB in all",
+                   "the shape is too large");
+    return false;
+  }
+  if (shape->pitch_bytes < shape->width_bytes) {
+    const struct entry *pitch = either(subject_find(subject, "shape.pitch"), width);
+    subject_refuse(subject, pitch, pitch->node->span, "a pitch of the width or more",
+                   "shape: rows of %llu bytes cannot stand %llu bytes apart",
+                   (unsigned long long)shape->width_bytes, (unsigned long long)shape->pitch_bytes);
+    return false;
+  }
+  return true;
+}
+
+bool transfer_check_setting(struct reader *reader, const struct block *block,
+                            const struct setting *setting) {
+  struct subject subject = {reader, block, 0, 0};
+  bool good = true;
+  for (size_t i = 0; i < block->slot_count; i++) {
+    const struct flow_setting *flow = i == 0 ? &setting->transfer.flow : &block->made_flows[i - 1];
+    subject.slot = i;
+    if (all_read(&block->slots[0].entries, "shape.") &&
+        all_read(&block->slots[i].entries, "shape.")) {
+      good = check_shape(&subject, flow) && good;
+    }
+  }
+  return good;
+}
