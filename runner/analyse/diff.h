@@ -106,6 +106,11 @@ struct diff_summary {
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
                   struct diff_result *results, struct diff_summary *summary);
 
+/* Families of a case. path is a kind of path ("host to gpu"), not one pair. Size classes: below
+ * 64 KiB, below 1 MiB, from 1 MiB on. */
+void diff_families(const char *method, const char *path, uint64_t size_bytes,
+                   uint32_t families[DIFF_FAMILY_LEVELS]);
+
 /* The usual margin: 1 % from 1 MiB on, 3 % below and for latencies. */
 double diff_usual_margin(uint64_t size_bytes);
 

@@ -103,6 +103,7 @@ double rank_upper_p(const double *a, size_t a_count, const double *b, size_t b_c
 
 double rank_p(const double *a, size_t a_count, const double *b, size_t b_count, double margin) {
   const double above = rank_upper_p(a, a_count, b, b_count, margin);
+  /* The other side on purpose. NOLINTNEXTLINE(readability-suspicious-call-argument) */
   const double below = rank_upper_p(b, b_count, a, a_count, margin);
   const double p = 2 * (above < below ? above : below);
   return p > 1 ? 1 : p;

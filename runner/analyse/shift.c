@@ -14,24 +14,27 @@ static void *new_array(size_t count, size_t size_bytes) {
   return array;
 }
 
+/* A case that has every process, and the middle between its sides. */
+struct whole_case {
+  size_t index;
+  double middle;
+};
+
 static bool is_comparable(const struct diff_case *c) {
   return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
 /* Median over the cases of a process's distance from the middle of its case. */
-static double process_level(const struct diff_case *cases, const size_t *whole, size_t whole_count,
-                            bool side_b, size_t process, double *scratch) {
+static double process_level(const struct diff_case *cases, const struct whole_case *whole,
+                            size_t whole_count, bool side_b, size_t process, double *scratch) {
   for (size_t i = 0; i < whole_count; i++) {
-    const struct diff_case *c = &cases[whole[i]];
-    const double middle = (samples_summary(c->a.values, c->a.count).mean +
-                           samples_summary(c->b.values, c->b.count).mean) /
-                          2;
-    scratch[i] = (side_b ? c->b : c->a).values[process] - middle;
+    const struct diff_case *c = &cases[whole[i].index];
+    scratch[i] = (side_b ? c->b : c->a).values[process] - whole[i].middle;
   }
   return samples_median_in_place(scratch, whole_count);
 }
 
-static struct sample side_levels(const struct diff_case *cases, const size_t *whole,
+static struct sample side_levels(const struct diff_case *cases, const struct whole_case *whole,
                                  size_t whole_count, bool side_b, size_t processes,
                                  double *scratch) {
   double *levels = new_array(processes, sizeof *levels);
@@ -46,7 +49,7 @@ static struct sample side_levels(const struct diff_case *cases, const size_t *wh
 void shift_estimate(const struct diff_case *cases, size_t count, struct diff_shift *shift) {
   *shift = (struct diff_shift){0, NAN, NAN, NAN};
   double *scratch = new_array(count, sizeof *scratch);
-  size_t *whole = new_array(count, sizeof *whole);
+  struct whole_case *whole = new_array(count, sizeof *whole);
   size_t most_a = 0;
   size_t most_b = 0;
   for (size_t i = 0; i < count; i++) {
@@ -62,8 +65,11 @@ void shift_estimate(const struct diff_case *cases, size_t count, struct diff_shi
   }
   size_t whole_count = 0;
   for (size_t i = 0; i < count; i++) {
-    if (is_comparable(&cases[i]) && cases[i].a.count == most_a && cases[i].b.count == most_b) {
-      whole[whole_count++] = i;
+    const struct diff_case *c = &cases[i];
+    if (is_comparable(c) && c->a.count == most_a && c->b.count == most_b) {
+      const double a = samples_summary(c->a.values, c->a.count).mean;
+      const double b = samples_summary(c->b.values, c->b.count).mean;
+      whole[whole_count++] = (struct whole_case){i, (a + b) / 2};
     }
   }
   if (2 * whole_count > shift->cases && most_a > 1 && most_b > 1) {

@@ -124,7 +124,11 @@ static bool is_safe(char c) {
 
 static void append_safe(struct strbuf *text, const char *value) {
   for (; *value != '\0'; value++) {
-    strbuf_append_char(text, is_safe(*value) ? *value : '_');
+    if (is_safe(*value)) {
+      strbuf_append_char(text, *value);
+    } else {
+      strbuf_append_char(text, '_');
+    }
   }
 }
 

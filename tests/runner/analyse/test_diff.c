@@ -257,6 +257,30 @@ static void usual_margins(void **state) {
   assert_true(diff_usual_margin(0) == 0.03);
 }
 
+static void families_are_told_apart(void **state) {
+  (void)state;
+  static const struct {
+    const char *method, *path;
+    uint64_t size_bytes;
+  } kinds[] = {{"ce", "host to gpu", 4096},    {"ce", "host to gpu", 1 << 16},
+               {"ce", "host to gpu", 1 << 20}, {"ce", "gpu to gpu", 4096},
+               {"sm", "host to gpu", 4096},    {"sm", "gpu to gpu", 4096}};
+  enum { KINDS = sizeof kinds / sizeof *kinds };
+  uint32_t families[KINDS][DIFF_FAMILY_LEVELS];
+  for (size_t i = 0; i < KINDS; i++) {
+    diff_families(kinds[i].method, kinds[i].path, kinds[i].size_bytes, families[i]);
+    for (size_t j = 0; j < i; j++) {
+      const bool method = strcmp(kinds[i].method, kinds[j].method) == 0;
+      const bool path = method && strcmp(kinds[i].path, kinds[j].path) == 0;
+      assert_int_equal(families[i][2] == families[j][2], method);
+      assert_int_equal(families[i][1] == families[j][1], path);
+      assert_int_not_equal(families[i][0], families[j][0]);
+    }
+  }
+  diff_families("ce", "host to gpu", 65535, families[1]);
+  assert_int_equal(families[0][0], families[1][0]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(real_changes_are_found_and_the_rest_is_the_same),
@@ -271,6 +295,7 @@ int main(void) {
       cmocka_unit_test(nothing_to_compare),
       cmocka_unit_test(values_without_spread_are_decided),
       cmocka_unit_test(usual_margins),
+      cmocka_unit_test(families_are_told_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -436,7 +436,7 @@ static void spelled_flows_are_one_case(void **state) {
   assert_int_equal(made.plan->case_count, 1);
   expect_path(&made, 0, "3flows");
   assert_string_equal(at(&made, 0)->bench.name, "block/3flows"); /* no common size */
-  assert_int_equal(at(&made, 0)->bench.payload_bytes, (UINT64_C(64) << 20) + 2 * 4096);
+  assert_int_equal(at(&made, 0)->bench.payload_bytes, (UINT64_C(64) << 20) + UINT64_C(2) * 4096);
   unmake(&made);
   flows[1].to = gpu_end(SELECT(11));
   made = make(machine_8xh100(), setting);

@@ -1,0 +1,77 @@
+/* Splits of one side: quiet where nothing differs, loud where the processes are of two kinds. */
+#include "runner/analyse/null.h"
+#include "tests/runner/analyse/near.h"
+
+enum { CASES = 30, PROCESSES = 8 };
+
+static void make(struct diff_case cases[CASES], double values[CASES][PROCESSES]) {
+  uint32_t state = 1;
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+      state = state * 1664525 + 1013904223; /* about uniform is enough */
+      values[i][p] = 10 + 0.002 * ((double)(state >> 8) / (1 << 24) - 0.5);
+    }
+    cases[i] = (struct diff_case){.a = {values[i], PROCESSES}, .margin = 0.01};
+  }
+}
+
+static const struct diff_options OPTIONS = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+
+static void one_kind_of_process_gives_no_alarm(void **state) {
+  (void)state;
+  static struct diff_case cases[CASES];
+  static double values[CASES][PROCESSES];
+  struct null_rate rate;
+  make(cases, values);
+  null_split(cases, CASES, &OPTIONS, 50, 7, &rate);
+  assert_int_equal(rate.splits, 50);
+  assert_int_equal(rate.judged, 50 * CASES);
+  assert_int_equal(rate.reported, 0);
+  assert_int_equal(rate.alarmed, 0);
+}
+
+/* Half of the processes are 5 % slower in all cases: the splits that tell them apart alarm. */
+static void two_kinds_of_process_alarm_in_some_splits(void **state) {
+  (void)state;
+  static struct diff_case cases[CASES];
+  static double values[CASES][PROCESSES];
+  struct null_rate rate;
+  make(cases, values);
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t p = 0; p < PROCESSES / 2; p++) {
+      values[i][p] += 0.05;
+    }
+  }
+  null_split(cases, CASES, &OPTIONS, 200, 7, &rate);
+  assert_true(rate.alarmed > 0 && rate.alarmed < 200);
+  assert_true(rate.reported >= rate.alarmed);
+  struct null_rate again;
+  null_split(cases, CASES, &OPTIONS, 200, 7, &again);
+  assert_int_equal(again.reported, rate.reported);
+}
+
+static void fewer_than_four_processes_cannot_be_split(void **state) {
+  (void)state;
+  static struct diff_case cases[CASES];
+  static double values[CASES][PROCESSES];
+  struct null_rate rate;
+  make(cases, values);
+  for (size_t i = 0; i < CASES; i++) {
+    cases[i].a.count = 3;
+  }
+  null_split(cases, CASES, &OPTIONS, 10, 7, &rate);
+  assert_int_equal(rate.splits, 0);
+  cases[0].a.count = PROCESSES; /* the others lack processes: judged where both halves have two */
+  null_split(cases, CASES, &OPTIONS, 10, 7, &rate);
+  assert_int_equal(rate.splits, 10);
+  assert_true(rate.judged >= 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_kind_of_process_gives_no_alarm),
+      cmocka_unit_test(two_kinds_of_process_alarm_in_some_splits),
+      cmocka_unit_test(fewer_than_four_processes_cannot_be_split),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
