@@ -142,7 +142,7 @@ static int measure_and_show(struct measuring *measuring) {
   int code = exit_code_of_cases(measuring);
   if (status == STATUS_INTERRUPTED) {
     say_warning(common,
-                "interrupted; what was measured is kept, and haul run --resume run:%.8s "
+                "interrupted; what was measured is kept, and haul run --resume run:%.13s "
                 "goes on",
                 uuid);
     code = EXIT_INTERRUPTED;

@@ -121,7 +121,12 @@ static int run_batch(struct run_options *options, const struct batch *batch,
     return EXIT_NOT_MEASURED;
   }
   int code = EXIT_DONE;
-  for (size_t i = 0; i < batch->inputs.count && *request->interrupted == 0; i++) {
+  for (size_t i = 0; i < batch->inputs.count; i++) {
+    if (*request->interrupted != 0) {
+      say_warning(&options->common, "interrupted before %s", batch->inputs.items[i].name);
+      code = EXIT_INTERRUPTED;
+      break;
+    }
     if (batch->inputs.count > 1) {
       say_note(&options->common, "%s (%zu of %zu)", batch->inputs.items[i].name, i + 1,
                batch->inputs.count);

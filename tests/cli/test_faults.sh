@@ -78,6 +78,13 @@ kill -TERM "$parent"
 finish_slow
 expect_code 130
 
+begin 'Ctrl-C ends a batch'
+start_slow "$slow" "$source_folder/tests/cli/small.toml" --db batch.db
+kill -INT "$parent"
+finish_slow
+expect_code 130
+expect_value 1 batch.db 'select count(*) from v_run'
+
 begin 'SIGKILL of the parent leaves no worker and keeps what was committed'
 start_slow "$slow" --db parent.db
 kill -KILL "$parent"
