@@ -34,6 +34,13 @@ static uint32_t count_both(const bool *a, const bool *b) {
   return count;
 }
 
+/* What can be had without swapping: a full page cache is no shortage. The kernel says it of the
+ * whole machine only (MemAvailable), so it is summed up here for a node. */
+static uint64_t available_bytes(const char *text) {
+  return meminfo_bytes(text, "MemFree:") + meminfo_bytes(text, "Active(file):") +
+         meminfo_bytes(text, "Inactive(file):") + meminfo_bytes(text, "SReclaimable:");
+}
+
 /* A kernel without NUMA: node 0 is everything. */
 static void add_only_node(struct probe *probe, struct sets *sets) {
   char text[4096];
@@ -46,7 +53,7 @@ static void add_only_node(struct probe *probe, struct sets *sets) {
   }
   if (sources_read(probe->sources, text, sizeof text, "/proc/meminfo") == FACT_OK) {
     node->memory_bytes = meminfo_bytes(text, "MemTotal:");
-    node->free_memory_bytes = meminfo_bytes(text, "MemFree:");
+    node->free_memory_bytes = available_bytes(text);
   }
   probe->machine->node_count = 1;
   probe->machine->node_distance[0][0] = 10;
@@ -63,7 +70,7 @@ static void add_node(struct probe *probe, struct sets *sets, int32_t number) {
   if (sources_read(probe->sources, text, sizeof text, "/sys/devices/system/node/node%d/meminfo",
                    number) == FACT_OK) {
     node.memory_bytes = meminfo_bytes(text, "MemTotal:");
-    node.free_memory_bytes = meminfo_bytes(text, "MemFree:");
+    node.free_memory_bytes = available_bytes(text);
   }
   /* Nodes kept for MIG instances of a GH200 are online and have nothing. */
   bool empty = node.cpu_count == 0 && node.memory_bytes == 0;

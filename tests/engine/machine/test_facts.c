@@ -130,7 +130,9 @@ static const struct recorded XEON[] = {
     {"/sys/devices/system/node/node1/cpulist", "4-7\n"},
     {"/sys/devices/system/node/node1/distance", "21 10\n"},
     {"/sys/devices/system/node/node1/meminfo",
-     "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:         700 kB\n"},
+     "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:         400 kB\n"
+     "Node 1 Active(file):    100 kB\nNode 1 Inactive(file):  150 kB\n"
+     "Node 1 SReclaimable:     50 kB\n"},
     {NULL, NULL},
 };
 
