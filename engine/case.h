@@ -71,6 +71,17 @@ struct chase {
   uint64_t hops; /* loads of one iteration; 0: the case has no chase */
 };
 
+/* Part of an overhead's case_key: raised whenever an overhead measures differently. */
+enum { OVERHEAD_METHOD_VERSION = 1 };
+
+/* Calls of the driver, timed on the host: case kind overhead. One iteration is one call. */
+struct overhead {
+  enum overhead_operation operation;
+  int32_t gpu;            /* whose context; -1 = none, for pageable and huge memory alone */
+  struct endpoint memory; /* of allocate and free: kind and place; else not looked at */
+  uint64_t size_bytes;    /* of allocate and free: one allocation */
+};
+
 struct bench_case {
   enum case_kind kind;
   const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
@@ -81,6 +92,7 @@ struct bench_case {
   const struct flow *flows; /* of a transfer */
   uint32_t flow_count;      /* 0 for other kinds */
   struct chase chase;       /* of a chase */
+  struct overhead overhead; /* of an overhead */
   uint64_t payload_bytes;   /* of the measured flows, one iteration: what gbps counts */
   uint64_t traffic_bytes;   /* what of it crosses the limiting resource, read and written apart */
   enum limit limit;

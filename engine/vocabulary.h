@@ -7,7 +7,8 @@
 /* What a case measures; one kind of block in a scenario each. */
 #define CASE_KIND_LIST(X)                                                                          \
   X(CASE_TRANSFER, "transfer") /* flows of bytes */                                                \
-  X(CASE_CHASE, "chase")       /* latency of dependent loads */
+  X(CASE_CHASE, "chase")       /* latency of dependent loads */                                    \
+  X(CASE_OVERHEAD, "overhead") /* what calls of the driver cost the host */
 WORDS_DECLARE(case_kind, CASE_KIND_LIST)
 
 /* How bytes are moved. */
@@ -100,6 +101,18 @@ WORDS_DECLARE(chase_space, CHASE_SPACE_LIST)
   X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
   X(CHASE_STRIDED, "strided")
 WORDS_DECLARE(chase_order, CHASE_ORDER_LIST)
+
+/* The call whose time on the host is measured. */
+#define OVERHEAD_OPERATION_LIST(X)                                                                 \
+  X(OVERHEAD_KERNEL_LAUNCH, "kernel_launch")           /* cuLaunchKernel of an empty kernel */     \
+  X(OVERHEAD_EVENT_RECORD, "event_record")             /* cuEventRecord */                         \
+  X(OVERHEAD_STREAM_SYNCHRONIZE, "stream_synchronize") /* cuStreamSynchronize, nothing queued */   \
+  X(OVERHEAD_MEMCPY_CALL, "memcpy_call") /* cuMemcpyHtoDAsync of 4 bytes: not the copy itself */   \
+  X(OVERHEAD_ALLOCATE, "allocate")       /* of a kind of memory and a size */                      \
+  X(OVERHEAD_FREE, "free")                                                                         \
+  X(OVERHEAD_GRAPH_INSTANTIATE, "graph_instantiate") /* of a graph of one empty kernel */          \
+  X(OVERHEAD_GRAPH_LAUNCH, "graph_launch")           /* of the same */
+WORDS_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 
 #define VERIFY_LIST(X)                                                                             \
   X(VERIFY_OFF, "off")                                                                             \

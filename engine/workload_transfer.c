@@ -1,9 +1,8 @@
 /* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
-#include "engine/base/units.h"
-#include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
 #include "engine/host/clock.h"
 #include "engine/host_trial.h"
+#include "engine/managed_share.h"
 #include "engine/method/method.h"
 #include "engine/mixed_trial.h"
 #include "engine/workload.h"
@@ -13,9 +12,6 @@
 #include <stdlib.h>
 
 enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_ITERATIONS_FIRST = 4 };
-
-/* Of a GPU's free memory that managed memory may take where the scenario does not say. */
-static const double FREE_SHARE_DEFAULT = 0.25;
 
 struct transfer {
   struct engine *engine;
@@ -101,46 +97,6 @@ static void count_managed(const struct bench_case *bench_case, uint64_t bytes[MA
   }
 }
 
-static double free_share_of(const struct bench_case *bench_case) {
-  const double share = bench_case->measure.free_share;
-  return share == 0 ? FREE_SHARE_DEFAULT : share;
-}
-
-/* Managed memory beyond what a GPU has free can hang the GPU, so that it is never even allocated.
- */
-static const char *share_refusal(const struct bench_case *bench_case, int32_t gpu, uint64_t bytes,
-                                 uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
-  const double share = free_share_of(bench_case);
-  if ((double)bytes <= share * (double)free_bytes) {
-    return NULL;
-  }
-  char wanted[UNITS_TEXT_MAX];
-  char available[UNITS_TEXT_MAX];
-  units_format_size(bytes, wanted);
-  units_format_size(free_bytes, available);
-  (void)snprintf(reason, CASE_REASON_MAX,
-                 "%s of managed memory for GPU %" PRId32
-                 " are more than a share of %g of its free memory, %s (free_share)",
-                 wanted, gpu, share, available);
-  return reason;
-}
-
-static const char *managed_refusal(const struct bench_case *bench_case,
-                                   const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  const char *refusal = NULL;
-  count_managed(bench_case, managed);
-  for (uint32_t gpu = 0; refusal == NULL && gpu < machine->gpu_count; gpu++) {
-    const struct gpu *facts = &machine->gpus[gpu];
-    if (managed[gpu] > 0) {
-      refusal = share_refusal(
-          bench_case, (int32_t)gpu, managed[gpu],
-          facts->free_memory_bytes > 0 ? facts->free_memory_bytes : facts->memory_bytes, reason);
-    }
-  }
-  return refusal;
-}
-
 static const char *transfer_refusal(const struct bench_case *bench_case,
                                     const struct machine *machine, char reason[CASE_REASON_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
@@ -149,14 +105,11 @@ static const char *transfer_refusal(const struct bench_case *bench_case,
       return refusal;
     }
   }
-  const double share = free_share_of(bench_case);
-  if (!(share > 0 && share < 1)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
-                   share);
-    return reason;
-  }
+  uint64_t managed[MACHINE_GPUS_MAX] = {0};
+  count_managed(bench_case, managed);
   const char *refusal = mixed_refusal(bench_case);
-  return refusal != NULL ? refusal : managed_refusal(bench_case, machine, reason);
+  return refusal != NULL ? refusal
+                         : managed_share_refusal(&bench_case->measure, machine, managed, reason);
 }
 
 static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -186,34 +139,6 @@ static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gp
     count += flow->method == METHOD_SM && ops_of(flow)->gpu(flow) == gpu;
   }
   return count;
-}
-
-/* The same against what is free now, before anything is allocated; free buffers go first. */
-static enum status admit_managed(const struct transfer *transfer, struct error *err) {
-  struct engine *engine = transfer->engine;
-  uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  char reason[CASE_REASON_MAX];
-  count_managed(transfer->bench, managed);
-  for (uint32_t gpu = 0; gpu < engine->context.machine->gpu_count; gpu++) {
-    for (int attempt = 0; managed[gpu] > 0; attempt++) {
-      uint64_t free_bytes = 0;
-      enum status status =
-          cuda_session_free_bytes(engine->context.cuda, (int32_t)gpu, &free_bytes, err);
-      if (status != STATUS_OK) {
-        return status;
-      }
-      const char *refusal =
-          share_refusal(transfer->bench, (int32_t)gpu, managed[gpu], free_bytes, reason);
-      if (refusal == NULL) {
-        break;
-      }
-      if (attempt > 0) {
-        return error_set(err, STATUS_UNSUPPORTED, "%s", refusal);
-      }
-      pool_trim(engine->pool);
-    }
-  }
-  return STATUS_OK;
 }
 
 /* One buffer of managed memory; it belongs to a GPU of the flow. */
@@ -247,7 +172,10 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
 }
 
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
-  enum status status = admit_managed(transfer, err);
+  uint64_t managed[MACHINE_GPUS_MAX] = {0};
+  count_managed(transfer->bench, managed);
+  enum status status =
+      managed_share_admit(transfer->engine, &transfer->bench->measure, managed, err);
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     const struct flow *flow = &transfer->bench->flows[i];
     struct flow_run *run = &transfer->runs[i];

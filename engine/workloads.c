@@ -2,8 +2,10 @@
 
 extern const struct workload_ops workload_transfer;
 extern const struct workload_ops workload_chase;
+extern const struct workload_ops workload_overhead;
 
 const struct workload_ops *const workloads[case_kind_word_count] = {
     [CASE_TRANSFER] = &workload_transfer,
     [CASE_CHASE] = &workload_chase,
+    [CASE_OVERHEAD] = &workload_overhead,
 };

@@ -1,6 +1,7 @@
 /* What the engine calls of CUDA, in a build without the CUDA Toolkit: nothing can be had. */
 #include "engine/cuda/chase_gpu.h"
 #include "engine/cuda/data_gpu.h"
+#include "engine/cuda/overhead_gpu.h"
 #include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
 
@@ -118,5 +119,22 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
 enum status chase_gpu_run(struct cuda_session *session, int32_t gpu, uint64_t start, uint64_t hops,
                           const struct chase_slot *slot, struct error *err) {
   (void)session, (void)gpu, (void)start, (void)hops, (void)slot;
+  return absent(err);
+}
+
+enum status overhead_gpu_new(struct cuda_session *session,
+                             const struct overhead_gpu_request *request,
+                             struct overhead_gpu **overhead, struct error *err) {
+  (void)session, (void)request, (void)overhead;
+  return absent(err);
+}
+
+void overhead_gpu_free(struct overhead_gpu *overhead) {
+  (void)overhead;
+}
+
+enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t operations,
+                             uint64_t *elapsed_ns, struct error *err) {
+  (void)overhead, (void)operations, (void)elapsed_ns;
   return absent(err);
 }

@@ -1,0 +1,263 @@
+/* An [[overhead]]: what a call of the driver costs the host, in ns a call on the host's clock.
+ *
+ * A trial is many calls in a row; the queue is drained before and after, outside the time, and
+ * never takes more than fits it, so that no call waits for the GPU. Memory that is not the driver's
+ * (pageable, huge) is allocated as this tool does it: mapped, placed on its node, faulted in and
+ * its placement checked. */
+#include "engine/cuda/overhead_gpu.h"
+#include "engine/event_trial.h"
+#include "engine/host/clock.h"
+#include "engine/host/numa.h"
+#include "engine/managed_share.h"
+#include "engine/workload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SYNCHRONIZES_MAX = 1 << 16, GRAPHS_MAX = 64, ALLOCATIONS_MAX = 64 };
+/* All allocations of one trial together, unless a single one is larger. */
+static const uint64_t ALLOCATED_BYTES = UINT64_C(1) << 30;
+
+struct overhead_state {
+  struct engine *engine;
+  const struct overhead *overhead;
+  struct overhead_gpu *gpu; /* calls of the driver; NULL: memory of the host alone */
+  struct buffer *buffers;   /* of that */
+  uint32_t operations_max;
+  bool bound; /* the calling thread runs where the memory shall be */
+  struct numa_binding before;
+};
+
+static bool is_allocation(const struct overhead *overhead) {
+  return overhead->operation == OVERHEAD_ALLOCATE || overhead->operation == OVERHEAD_FREE;
+}
+
+/* Memory that needs no driver. */
+static bool is_host_alone(const struct overhead *overhead) {
+  return is_allocation(overhead) &&
+         (overhead->memory.memory == MEMORY_PAGEABLE || overhead->memory.memory == MEMORY_HUGE);
+}
+
+static uint32_t operations_max(const struct overhead *overhead) {
+  switch (overhead->operation) {
+  case OVERHEAD_KERNEL_LAUNCH:
+  case OVERHEAD_EVENT_RECORD:
+  case OVERHEAD_MEMCPY_CALL:
+    return EVENT_ITERATIONS_MAX;
+  case OVERHEAD_STREAM_SYNCHRONIZE:
+    return SYNCHRONIZES_MAX;
+  case OVERHEAD_GRAPH_INSTANTIATE:
+  case OVERHEAD_GRAPH_LAUNCH:
+    return GRAPHS_MAX;
+  case OVERHEAD_ALLOCATE:
+  case OVERHEAD_FREE:
+  case overhead_operation_word_count:
+    break;
+  }
+  const uint64_t fit = ALLOCATED_BYTES / overhead->size_bytes;
+  return fit == 0 ? 1 : fit < ALLOCATIONS_MAX ? (uint32_t)fit : ALLOCATIONS_MAX;
+}
+
+static const char *allocation_refusal(const struct bench_case *bench_case,
+                                      const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  const struct overhead *overhead = &bench_case->overhead;
+  const struct endpoint *memory = &overhead->memory;
+  const struct memory_ops *kind = memory_kinds[memory->memory];
+  if (kind == NULL) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
+                   memory_kind_text(memory->memory));
+    return reason;
+  }
+  if (overhead->size_bytes == 0) {
+    return "an allocation has at least one byte";
+  }
+  if (kind->place != memory->place) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory cannot be at a %s",
+                   memory_kind_text(memory->memory),
+                   memory->place == PLACE_GPU ? "GPU" : "NUMA node");
+    return reason;
+  }
+  if (memory->place == PLACE_NUMA && machine_node_index(machine, memory->index) < 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, memory->index);
+    return reason;
+  }
+  if (memory->place == PLACE_GPU && memory->index != overhead->gpu) {
+    return "memory of a GPU is allocated in that GPU's own context";
+  }
+  if (memory->memory == MEMORY_MANAGED) {
+    uint64_t managed[MACHINE_GPUS_MAX] = {0};
+    managed[overhead->gpu] = operations_max(overhead) * overhead->size_bytes;
+    return managed_share_refusal(&bench_case->measure, machine, managed, reason);
+  }
+  return NULL;
+}
+
+static const char *overhead_refusal(const struct bench_case *bench_case,
+                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  const struct overhead *overhead = &bench_case->overhead;
+  if (!is_host_alone(overhead) &&
+      (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s is a call of a GPU's driver: %.255s",
+                   overhead_operation_text(overhead->operation),
+                   machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
+    return reason;
+  }
+  return is_allocation(overhead) ? allocation_refusal(bench_case, machine, reason) : NULL;
+}
+
+static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+                                  uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  const struct overhead *overhead = &bench_case->overhead;
+  if (!is_allocation(overhead) || overhead->size_bytes == 0) {
+    return;
+  }
+  const uint64_t bytes = operations_max(overhead) * overhead->size_bytes;
+  if (overhead->memory.place == PLACE_GPU) {
+    gpu_bytes[overhead->memory.index] += bytes;
+  } else {
+    *host_bytes += bytes;
+  }
+}
+
+static enum clock overhead_clock(const struct bench_case *bench_case) {
+  (void)bench_case;
+  return CLOCK_HOST;
+}
+
+/* Pages of ours that are registered one slot at a time. */
+static enum status take_slots(const struct overhead_state *state,
+                              struct overhead_gpu_request *request, struct error *err) {
+  const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+  const struct endpoint pageable = {
+      .place = PLACE_NUMA, .index = state->overhead->memory.index, .memory = MEMORY_PAGEABLE};
+  const struct buffer *buffer = NULL;
+  request->slot_bytes = (request->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  enum status status = pool_take(state->engine->pool, &pageable,
+                                 request->slot_bytes * request->operations_max, &buffer, err);
+  if (status == STATUS_OK) {
+    request->host = buffer->host;
+  }
+  return status;
+}
+
+static enum status make_driver_calls(struct overhead_state *state, const struct measure *measure,
+                                     struct error *err) {
+  const struct overhead *overhead = state->overhead;
+  const bool allocation = is_allocation(overhead);
+  struct overhead_gpu_request request = {.operation = overhead->operation,
+                                         .gpu = overhead->gpu,
+                                         .memory = overhead->memory.memory,
+                                         .size_bytes = overhead->size_bytes,
+                                         .operations_max = state->operations_max};
+  enum status status = STATUS_OK;
+  if (allocation && overhead->memory.memory == MEMORY_MANAGED) {
+    uint64_t managed[MACHINE_GPUS_MAX] = {0};
+    managed[overhead->gpu] = state->operations_max * overhead->size_bytes;
+    status = managed_share_admit(state->engine, measure, managed, err);
+  } else if (allocation && overhead->memory.place == PLACE_NUMA) {
+    status = numa_check_available(state->engine->context.machine, overhead->memory.index,
+                                  state->operations_max * overhead->size_bytes, err);
+  }
+  if (status == STATUS_OK && allocation && overhead->memory.memory == MEMORY_REGISTERED) {
+    status = take_slots(state, &request, err);
+  }
+  return status == STATUS_OK
+             ? overhead_gpu_new(state->engine->context.cuda, &request, &state->gpu, err)
+             : status;
+}
+
+static enum status overhead_set_up(struct engine *engine, const struct bench_case *bench_case,
+                                   struct case_outcome *outcome, void **opaque, struct error *err) {
+  const struct overhead *overhead = &bench_case->overhead;
+  const uint64_t start_ns = clock_now_ns();
+  struct overhead_state *state = calloc(1, sizeof *state);
+  *opaque = state;
+  if (state == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  }
+  state->engine = engine;
+  state->overhead = overhead;
+  state->operations_max = operations_max(overhead);
+  /* The driver takes pages where the calling thread runs. */
+  if (is_allocation(overhead) && overhead->memory.place == PLACE_NUMA) {
+    state->bound = numa_bind_thread(engine->context.machine, overhead->memory.index, &state->before,
+                                    NULL) == STATUS_OK;
+  }
+  enum status status = STATUS_OK;
+  if (!is_host_alone(overhead)) {
+    status = make_driver_calls(state, &bench_case->measure, err);
+  } else {
+    state->buffers = calloc(state->operations_max, sizeof *state->buffers);
+    if (state->buffers == NULL) {
+      status = error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+    }
+    workload_note(outcome, "placing the memory on its node and faulting it in are in the time");
+  }
+  outcome->allocate_ns += clock_now_ns() - start_ns;
+  return status;
+}
+
+static uint32_t overhead_iterations_max(const void *opaque) {
+  const struct overhead_state *state = opaque;
+  return state->operations_max;
+}
+
+/* Allocate and free that many, the one that is wanted timed. */
+static enum status run_on_host(const struct overhead_state *state, uint32_t operations,
+                               uint64_t *elapsed_ns, struct error *err) {
+  const struct memory_context *context = &state->engine->context;
+  const struct memory_ops *kind = memory_kinds[state->overhead->memory.memory];
+  enum status status = STATUS_OK;
+  uint32_t made = 0;
+  for (uint32_t i = 0; i < operations; i++) {
+    state->buffers[i] = (struct buffer){.endpoint = state->overhead->memory,
+                                        .size_bytes = state->overhead->size_bytes};
+  }
+  const uint64_t start_ns = clock_now_ns();
+  while (status == STATUS_OK && made < operations) {
+    status = kind->allocate(context, &state->buffers[made], err);
+    made += status == STATUS_OK;
+  }
+  const uint64_t made_ns = clock_now_ns();
+  for (uint32_t i = 0; i < made; i++) {
+    kind->release(context, &state->buffers[i]);
+  }
+  const uint64_t end_ns = clock_now_ns();
+  *elapsed_ns =
+      state->overhead->operation == OVERHEAD_ALLOCATE ? made_ns - start_ns : end_ns - made_ns;
+  return status;
+}
+
+static enum status overhead_run(void *opaque, uint32_t iterations, struct trial_times *times,
+                                struct error *err) {
+  const struct overhead_state *state = opaque;
+  times->gate_timed_out = false;
+  return state->gpu != NULL ? overhead_gpu_run(state->gpu, iterations, &times->window_ns, err)
+                            : run_on_host(state, iterations, &times->window_ns, err);
+}
+
+static void overhead_tear_down(void *opaque) {
+  struct overhead_state *state = opaque;
+  overhead_gpu_free(state->gpu);
+  if (state->bound) {
+    numa_restore_thread(&state->before);
+  }
+  pool_give_back_all(state->engine->pool);
+  free(state->buffers);
+  free(state);
+}
+
+/* Declared in workloads.c, which lists all. */
+extern const struct workload_ops workload_overhead;
+const struct workload_ops workload_overhead = {
+    .kind = CASE_OVERHEAD,
+    .refusal = overhead_refusal,
+    .memory_needs = overhead_memory_needs,
+    .clock = overhead_clock,
+    .set_up = overhead_set_up,
+    .iterations_max = overhead_iterations_max,
+    .run = overhead_run,
+    .tear_down = overhead_tear_down,
+};

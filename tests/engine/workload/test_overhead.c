@@ -1,0 +1,107 @@
+/* Case kind overhead: every operation runs, within its limits, and what it makes is undone. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+static struct bench_case overhead(enum overhead_operation operation, enum memory_kind memory,
+                                  uint64_t size_bytes) {
+  const bool at_gpu = memory == MEMORY_DEVICE || memory == MEMORY_MANAGED;
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_OVERHEAD;
+  bench_case.overhead =
+      (struct overhead){.operation = operation,
+                        .gpu = 0,
+                        .memory = at_gpu ? fixture_gpu(0, memory) : fixture_node(0, memory),
+                        .size_bytes = size_bytes};
+  return bench_case;
+}
+
+static void every_call_is_timed(void **state) {
+  struct fixture *fixture = *state;
+  for (int operation = 0; operation < (int)overhead_operation_word_count; operation++) {
+    if (operation == OVERHEAD_ALLOCATE || operation == OVERHEAD_FREE) {
+      continue;
+    }
+    struct bench_case bench_case = overhead((enum overhead_operation)operation, MEMORY_DEVICE, 0);
+    bench_case.measure.min_trial_ns = 1000000;
+    fixture_run_ok(fixture, &bench_case);
+    assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
+    assert_true(fixture->outcome.iterations > 1);
+    assert_false(fixture->outcome.verified);
+  }
+}
+
+static void every_kind_is_allocated_and_freed(void **state) {
+  struct fixture *fixture = *state;
+  for (int kind = 0; kind < (int)memory_kind_word_count; kind++) {
+    for (int i = 0; i < 2; i++) {
+      struct bench_case bench_case =
+          overhead(i == 0 ? OVERHEAD_ALLOCATE : OVERHEAD_FREE, (enum memory_kind)kind, 100001);
+      fixture_run(fixture, &bench_case);
+      /* Huge pages may be switched off here; that is said, and nothing else goes wrong. */
+      if (kind != MEMORY_HUGE && fixture->outcome.status != CASE_OK) {
+        fail_msg("%s: %s", memory_kind_text((enum memory_kind)kind), fixture->outcome.reason);
+      }
+    }
+  }
+}
+
+/* More than 64 allocations, or 1 GiB of them, are never held at once. */
+static void allocations_are_limited(void **state) {
+  struct fixture *fixture = *state;
+  struct bench_case bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 4096);
+  bench_case.measure.min_trial_ns = UINT64_C(1000000000);
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.iterations, 64);
+  bench_case.overhead.size_bytes = UINT64_C(300) << 20;
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.iterations, 3);
+  uint64_t host_bytes = 0;
+  uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  assert_int_equal(host_bytes, 0);
+  assert_int_equal(gpu_bytes[0], 3 * (UINT64_C(300) << 20));
+}
+
+static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
+  fixture_run(fixture, bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
+static void what_cannot_be_is_refused(void **state) {
+  const struct fixture *fixture = *state;
+  struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
+  bench_case.overhead.gpu = 99;
+  refuses(*state, &bench_case, "no such GPU");
+  bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 0);
+  refuses(*state, &bench_case, "at least one byte");
+  bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
+  bench_case.overhead.memory.place = PLACE_GPU;
+  refuses(*state, &bench_case, "cannot be at a GPU");
+  bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
+  bench_case.overhead.memory.index = 17;
+  refuses(*state, &bench_case, "no NUMA node 17");
+  bench_case =
+      overhead(OVERHEAD_ALLOCATE, MEMORY_MANAGED, fixture->machine->gpus[0].free_memory_bytes / 2);
+  refuses(*state, &bench_case, "free_share");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_call_is_timed),
+      cmocka_unit_test(every_kind_is_allocated_and_freed),
+      cmocka_unit_test(allocations_are_limited),
+      cmocka_unit_test(what_cannot_be_is_refused),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
