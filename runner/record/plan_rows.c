@@ -123,6 +123,21 @@ static enum status insert_chase(struct record *record, int64_t bench_case,
   return statement_run(statement, err);
 }
 
+static enum status insert_overhead(struct record *record, int64_t bench_case,
+                                   const struct overhead *overhead, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_OVERHEAD);
+  statement_bind_int(statement, ":bench_case", bench_case);
+  statement_bind_text(statement, ":operation", overhead_operation_text(overhead->operation));
+  statement_bind_int(statement, ":gpu", overhead->gpu);
+  if (overhead->operation == OVERHEAD_ALLOCATE || overhead->operation == OVERHEAD_FREE) {
+    statement_bind_text(statement, ":memory_place", place_text(overhead->memory.place));
+    statement_bind_int(statement, ":memory_index", overhead->memory.index);
+    statement_bind_text(statement, ":memory", memory_kind_text(overhead->memory.memory));
+    statement_bind_int(statement, ":size_bytes", (int64_t)overhead->size_bytes);
+  }
+  return statement_run(statement, err);
+}
+
 /* What is measured: the rows beside bench_case. */
 static enum status insert_workload(struct record *record, int64_t bench_case,
                                    const struct bench_case *bench, struct error *err) {
@@ -134,6 +149,8 @@ static enum status insert_workload(struct record *record, int64_t bench_case,
     return status;
   case CASE_CHASE:
     return insert_chase(record, bench_case, &bench->chase, err);
+  case CASE_OVERHEAD:
+    return insert_overhead(record, bench_case, &bench->overhead, err);
   case case_kind_word_count:
     break;
   }

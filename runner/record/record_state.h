@@ -28,6 +28,7 @@
   X(FIND_BENCH_CASE, "find_bench_case")                                                            \
   X(INSERT_BENCH_CASE, "insert_bench_case")                                                        \
   X(INSERT_CHASE, "insert_chase")                                                                  \
+  X(INSERT_OVERHEAD, "insert_overhead")                                                            \
   X(INSERT_FLOW, "insert_flow")                                                                    \
   X(FIND_PLAN_CASE, "find_plan_case")                                                              \
   X(INSERT_PLAN_CASE, "insert_plan_case")                                                          \

@@ -57,6 +57,7 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
+  o.operation AS operation,
   CASE
     WHEN EXISTS (
       SELECT 1 FROM flow g
@@ -73,18 +74,18 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  coalesce(f.source_place, h.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN h.gpu IS NOT NULL THEN 'gpu' END) AS target_place,
-  coalesce(f.target_index, h.gpu) AS target_index,
+  coalesce(f.source_place, h.memory_place, o.memory_place) AS source_place,
+  coalesce(f.source_index, h.memory_index, o.memory_index) AS source_index,
+  coalesce(f.source_memory, h.memory, o.memory) AS source_memory,
+  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu) IS NOT NULL THEN 'gpu' END) AS target_place,
+  coalesce(f.target_index, h.gpu, o.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, h.gpu) AS gpu,
+  coalesce(f.gpu, h.gpu, o.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes) AS size_bytes,
+  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   nullif(pc.traffic_bytes, 0) AS traffic_bytes,
   h.stride_bytes AS stride_bytes,
@@ -123,21 +124,21 @@ SELECT
   c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
   coalesce(
     (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
   coalesce(
     (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
   coalesce(
     (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
@@ -158,6 +159,7 @@ JOIN bench_case b ON b.id = c.bench_case
 JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured');
@@ -176,6 +178,7 @@ SELECT
   c.path AS path,
   c.axes AS axes,
   c.method AS method,
+  c.operation AS operation,
   c.direction AS direction,
   c.source_place AS source_place,
   c.source_index AS source_index,
@@ -248,7 +251,7 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
@@ -268,7 +271,8 @@ JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id;
+LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id;
 
 CREATE VIEW v_flow AS
 SELECT
@@ -382,7 +386,8 @@ SELECT
   b.axes AS axes,
   (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
    ORDER BY f.ordinal LIMIT 1) AS method,
-  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+  o.operation AS operation,
+  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   v.host_name AS host_name,
@@ -405,4 +410,5 @@ SELECT
   strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
 FROM version v
 JOIN bench_case b ON b.id = v.bench_case
-LEFT JOIN chase h ON h.bench_case = b.id;
+LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id;

@@ -116,7 +116,7 @@ CREATE TABLE run (
   status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
   reason TEXT
 );
-INSERT INTO run VALUES(1,'01a1fb6c2e797cbfa581f4e7ba1288ff',1,1,'test.toml','measured','nightly',NULL,'haul run test.toml','0.1.0',1,'file','18446744073709551615',100000000,1795219533433257456,1795219533587708447,'done',NULL);
+INSERT INTO run VALUES(1,'01a1fb7f84417ee5b1f3cb72bfbee6da',1,1,'test.toml','measured','nightly',NULL,'haul run test.toml','0.1.0',1,'file','18446744073709551615',100000000,1795220800577974416,1795220800592615493,'done',NULL);
 CREATE TABLE check_result (
   run INTEGER NOT NULL REFERENCES run (id),
   name TEXT NOT NULL,
@@ -128,7 +128,7 @@ CREATE TABLE check_result (
   found TEXT NOT NULL,
   PRIMARY KEY (run, name, gpu, checked_at_ns)
 ) WITHOUT ROWID;
-INSERT INTO check_result VALUES(1,'governor',-1,1795219533433792984,'failed','warn','performance','powersave');
+INSERT INTO check_result VALUES(1,'governor',-1,1795220800578842110,'failed','warn','performance','powersave');
 CREATE TABLE process (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run (id),
@@ -139,7 +139,7 @@ CREATE TABLE process (
   ended_at_ns INTEGER,
   UNIQUE (run, ordinal)
 );
-INSERT INTO process VALUES(1,1,0,100,1,1795219533459690680,1795219533558580864);
+INSERT INTO process VALUES(1,1,0,100,1,1795220800580983915,1795220800591613158);
 CREATE TABLE bench_case (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), -- of case_key and how it is named here
@@ -147,7 +147,7 @@ CREATE TABLE bench_case (
   definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
   block TEXT NOT NULL,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL,       -- "transfer": its flows follow; "chase": its loads do
+  kind TEXT NOT NULL,       -- "transfer", "chase", "overhead": what is in the table below
   axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
   path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
   payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
@@ -159,6 +159,7 @@ INSERT INTO bench_case VALUES(2,'695f5678836d1abc6ae28d3470e77dc9','111111111111
 INSERT INTO bench_case VALUES(3,'90a82e37359b7b61c646df4a38c4fac1','22222222222222222222222222222222','{}','um','um/gpu0-gpu1/1MiB','transfer','','gpu0-gpu1',0,'warm','warm');
 INSERT INTO bench_case VALUES(4,'ea59c85b551ec0df6bb016662c87f1cc','33333333333333333333333333333333','{}','host','host/numa0-numa1/4KiB','transfer','','numa0-numa1',4096,'warm','warm');
 INSERT INTO bench_case VALUES(5,'196fae9b97b724bc0b62642d1d4a9886','44444444444444444444444444444444','{}','latency','latency/numa0-gpu0','chase','','numa0-gpu0',0,'warm','warm');
+INSERT INTO bench_case VALUES(6,'47166a7b52a88e7ba04f6713e6e2de99','55555555555555555555555555555555','{}','launch','launch/gpu1','overhead','','gpu1',0,'warm','warm');
 CREATE TABLE flow (
   bench_case INTEGER NOT NULL REFERENCES bench_case (id),
   ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
@@ -206,6 +207,16 @@ CREATE TABLE chase (
   hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of one iteration
 );
 INSERT INTO chase VALUES(5,'host',0,'numa',0,'pinned',1048576,64,'random',1000);
+CREATE TABLE overhead (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  operation TEXT NOT NULL,
+  gpu INTEGER,          -- whose context; NULL: none
+  memory_place TEXT CHECK (memory_place IN ('gpu', 'numa')), -- of allocate and free, from here on
+  memory_index INTEGER,
+  memory TEXT,
+  size_bytes INTEGER
+);
+INSERT INTO overhead VALUES(6,'kernel_launch',1,NULL,NULL,NULL,NULL);
 CREATE TABLE plan_case (
   run INTEGER NOT NULL REFERENCES run (id),
   bench_case INTEGER NOT NULL REFERENCES bench_case (id),
@@ -221,6 +232,7 @@ INSERT INTO plan_case VALUES(1,2,1,'unknown',NULL,2097152,50000000);
 INSERT INTO plan_case VALUES(1,3,2,'unknown',NULL,0,50000000);
 INSERT INTO plan_case VALUES(1,4,3,'unknown',NULL,4096,50000000);
 INSERT INTO plan_case VALUES(1,5,4,'unknown',NULL,0,50000000);
+INSERT INTO plan_case VALUES(1,6,5,'unknown',NULL,0,50000000);
 CREATE TABLE case_run (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run (id),
@@ -256,10 +268,11 @@ CREATE TABLE case_run (
   CHECK ((median_ns IS NULL) = (n = 0))
 );
 INSERT INTO case_run VALUES(1,1,NULL,3,'skipped','GPU 0 has no managed memory',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202758.5,1201793.0,1203714.4999999999999,1200187.3749999999999,1204908.0249999999069,1200030.75,1204968.0,1202705.1063829786144,0.0012992888683772357925,1795219533470925146,1795219533720740540,0,0,0,600000000);
-INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202755.0,1201741.25,1203533.2499999999999,1200361.9750000000931,1204746.8500000000931,1200151.2499999999999,1204980.5,1202629.0744680850766,0.0012943774686875746289,1795219533500094001,1795219533749908384,0,0,0,600000000);
-INSERT INTO case_run VALUES(4,1,1,4,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202383.5,1201617.4999999999999,1203094.7499999999999,1200209.9250000000465,1204729.8249999999534,1200031.4999999999999,1204912.5,1202476.9946808509994,0.0012733597000925565758,1795219533521611465,1795219533771416530,0,0,0,600000000);
-INSERT INTO case_run VALUES(5,1,1,5,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202572.0,1201940.4999999999999,1203585.75,1200861.2749999999069,1204845.6499999999068,1200013.75,1204993.25,1202700.6968085106928,0.0011768887906455209081,1795219533543643405,1795219533793443811,0,0,0,600000000);
+INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202758.5,1201793.0,1203714.4999999999999,1200187.3749999999999,1204908.0249999999069,1200030.75,1204968.0,1202705.1063829786144,0.0012992888683772357925,1795220800582082063,1795220800831897457,0,0,0,600000000);
+INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202755.0,1201741.25,1203533.2499999999999,1200361.9750000000931,1204746.8500000000931,1200151.2499999999999,1204980.5,1202629.0744680850766,0.0012943774686875746289,1795220800583902248,1795220800833716631,0,0,0,600000000);
+INSERT INTO case_run VALUES(4,1,1,4,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202383.5,1201617.4999999999999,1203094.7499999999999,1200209.9250000000465,1204729.8249999999534,1200031.4999999999999,1204912.5,1202476.9946808509994,0.0012733597000925565758,1795220800586187336,1795220800835992401,0,0,0,600000000);
+INSERT INTO case_run VALUES(5,1,1,5,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202572.0,1201940.4999999999999,1203585.75,1200861.2749999999069,1204845.6499999999068,1200013.75,1204993.25,1202700.6968085106928,0.0011768887906455209081,1795220800588123604,1795220800837924010,0,0,0,600000000);
+INSERT INTO case_run VALUES(6,1,1,6,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202263.0,1201760.25,1203002.75,1200188.1750000000466,1204474.8500000000931,1200043.0,1204848.75,1202314.845744680846,0.001115550025975095864,1795220800590010067,1795220800839829462,0,0,0,600000000);
 CREATE TABLE flow_run (
   case_run INTEGER NOT NULL REFERENCES case_run (id),
   flow INTEGER NOT NULL CHECK (flow >= 0), -- flow.ordinal
@@ -482,6 +495,56 @@ INSERT INTO trial VALUES(5,46,1,0,4,230000000,4804706,NULL);
 INSERT INTO trial VALUES(5,47,1,0,4,235000000,4815633,NULL);
 INSERT INTO trial VALUES(5,48,1,0,4,240000000,4819973,NULL);
 INSERT INTO trial VALUES(5,49,1,0,4,245000000,4800406,NULL);
+INSERT INTO trial VALUES(6,0,0,0,4,0,4811750,NULL);
+INSERT INTO trial VALUES(6,1,0,0,4,5000000,4807083,NULL);
+INSERT INTO trial VALUES(6,2,1,0,4,10000000,4814077,NULL);
+INSERT INTO trial VALUES(6,3,1,1,4,15000000,4817414,NULL);
+INSERT INTO trial VALUES(6,4,1,0,4,20000000,4801032,NULL);
+INSERT INTO trial VALUES(6,5,1,0,4,25000000,4801752,NULL);
+INSERT INTO trial VALUES(6,6,1,0,4,30000000,4813876,NULL);
+INSERT INTO trial VALUES(6,7,1,0,4,35000000,4802608,NULL);
+INSERT INTO trial VALUES(6,8,1,0,4,40000000,4802026,NULL);
+INSERT INTO trial VALUES(6,9,1,0,4,45000000,4810758,NULL);
+INSERT INTO trial VALUES(6,10,1,0,4,50000000,4818323,NULL);
+INSERT INTO trial VALUES(6,11,1,0,4,55000000,4813272,NULL);
+INSERT INTO trial VALUES(6,12,1,0,4,60000000,4812011,NULL);
+INSERT INTO trial VALUES(6,13,1,0,4,65000000,4812557,NULL);
+INSERT INTO trial VALUES(6,14,1,0,4,70000000,4818974,NULL);
+INSERT INTO trial VALUES(6,15,1,0,4,75000000,4807041,NULL);
+INSERT INTO trial VALUES(6,16,1,0,4,80000000,4804591,NULL);
+INSERT INTO trial VALUES(6,17,1,0,4,85000000,4800340,NULL);
+INSERT INTO trial VALUES(6,18,1,0,4,90000000,4816444,NULL);
+INSERT INTO trial VALUES(6,19,1,0,4,95000000,4800633,NULL);
+INSERT INTO trial VALUES(6,20,1,0,4,100000000,4808362,NULL);
+INSERT INTO trial VALUES(6,21,1,0,4,105000000,4802774,NULL);
+INSERT INTO trial VALUES(6,22,1,0,4,110000000,4805508,NULL);
+INSERT INTO trial VALUES(6,23,1,0,4,115000000,4813886,NULL);
+INSERT INTO trial VALUES(6,24,1,0,4,120000000,4807882,NULL);
+INSERT INTO trial VALUES(6,25,1,0,4,125000000,4813207,NULL);
+INSERT INTO trial VALUES(6,26,1,0,4,130000000,4808869,NULL);
+INSERT INTO trial VALUES(6,27,1,0,4,135000000,4816911,NULL);
+INSERT INTO trial VALUES(6,28,1,0,4,140000000,4800172,NULL);
+INSERT INTO trial VALUES(6,29,1,0,4,145000000,4814297,NULL);
+INSERT INTO trial VALUES(6,30,1,0,4,150000000,4803620,NULL);
+INSERT INTO trial VALUES(6,31,1,0,4,155000000,4801439,NULL);
+INSERT INTO trial VALUES(6,32,1,0,4,160000000,4804834,NULL);
+INSERT INTO trial VALUES(6,33,1,0,4,165000000,4806711,NULL);
+INSERT INTO trial VALUES(6,34,1,0,4,170000000,4809181,NULL);
+INSERT INTO trial VALUES(6,35,1,0,4,175000000,4815047,NULL);
+INSERT INTO trial VALUES(6,36,1,0,4,180000000,4806291,NULL);
+INSERT INTO trial VALUES(6,37,1,0,4,185000000,4811233,NULL);
+INSERT INTO trial VALUES(6,38,1,0,4,190000000,4808818,NULL);
+INSERT INTO trial VALUES(6,39,1,0,4,195000000,4808905,NULL);
+INSERT INTO trial VALUES(6,40,1,0,4,200000000,4813093,NULL);
+INSERT INTO trial VALUES(6,41,1,0,4,205000000,4806911,NULL);
+INSERT INTO trial VALUES(6,42,1,0,4,210000000,4814902,NULL);
+INSERT INTO trial VALUES(6,43,1,0,4,215000000,4810015,NULL);
+INSERT INTO trial VALUES(6,44,1,0,4,220000000,4813156,NULL);
+INSERT INTO trial VALUES(6,45,1,0,4,225000000,4811510,NULL);
+INSERT INTO trial VALUES(6,46,1,0,4,230000000,4807269,NULL);
+INSERT INTO trial VALUES(6,47,1,0,4,235000000,4809052,NULL);
+INSERT INTO trial VALUES(6,48,1,0,4,240000000,4811626,NULL);
+INSERT INTO trial VALUES(6,49,1,0,4,245000000,4819395,NULL);
 CREATE TABLE flow_trial (
   case_run INTEGER NOT NULL REFERENCES case_run (id),
   ordinal INTEGER NOT NULL CHECK (ordinal >= 0), -- trial.ordinal
@@ -604,10 +667,11 @@ CREATE TABLE telemetry (
   throttle_reasons INTEGER, -- NVML's bits
   PRIMARY KEY (run, gpu, at_ns)
 ) WITHOUT ROWID;
-INSERT INTO telemetry VALUES(1,1,1795219533570925146,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795219533600094001,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795219533621611465,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795219533643643405,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795220800682082063,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795220800683902248,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795220800686187336,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795220800688123604,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795220800690010067,1980000,NULL,350000,45,100,5,16,0);
 CREATE INDEX environment_by_driver ON environment (driver_version);
 CREATE INDEX run_by_start ON run (started_at_ns);
 CREATE INDEX run_by_tag ON run (tag) WHERE tag IS NOT NULL;
@@ -670,6 +734,7 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
+  o.operation AS operation,
   CASE
     WHEN EXISTS (
       SELECT 1 FROM flow g
@@ -686,18 +751,18 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  coalesce(f.source_place, h.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN h.gpu IS NOT NULL THEN 'gpu' END) AS target_place,
-  coalesce(f.target_index, h.gpu) AS target_index,
+  coalesce(f.source_place, h.memory_place, o.memory_place) AS source_place,
+  coalesce(f.source_index, h.memory_index, o.memory_index) AS source_index,
+  coalesce(f.source_memory, h.memory, o.memory) AS source_memory,
+  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu) IS NOT NULL THEN 'gpu' END) AS target_place,
+  coalesce(f.target_index, h.gpu, o.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, h.gpu) AS gpu,
+  coalesce(f.gpu, h.gpu, o.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes) AS size_bytes,
+  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   nullif(pc.traffic_bytes, 0) AS traffic_bytes,
   h.stride_bytes AS stride_bytes,
@@ -736,21 +801,21 @@ SELECT
   c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
   coalesce(
     (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
   coalesce(
     (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
   coalesce(
     (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
@@ -771,6 +836,7 @@ JOIN bench_case b ON b.id = c.bench_case
 JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured');
@@ -788,6 +854,7 @@ SELECT
   c.path AS path,
   c.axes AS axes,
   c.method AS method,
+  c.operation AS operation,
   c.direction AS direction,
   c.source_place AS source_place,
   c.source_index AS source_index,
@@ -860,7 +927,7 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
@@ -880,7 +947,8 @@ JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id;
+LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id;
 CREATE VIEW v_flow AS
 SELECT
   c.run AS run,
@@ -991,7 +1059,8 @@ SELECT
   b.axes AS axes,
   (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
    ORDER BY f.ordinal LIMIT 1) AS method,
-  coalesce(h.footprint_bytes, (SELECT f.size_bytes FROM flow f
+  o.operation AS operation,
+  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   v.host_name AS host_name,
@@ -1014,6 +1083,7 @@ SELECT
   strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
 FROM version v
 JOIN bench_case b ON b.id = v.bench_case
-LEFT JOIN chase h ON h.bench_case = b.id;
+LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id;
 COMMIT;
 PRAGMA user_version = 1000;

@@ -163,7 +163,7 @@ CREATE TABLE bench_case (
   definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
   block TEXT NOT NULL,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL,       -- "transfer": its flows follow; "chase": its loads do
+  kind TEXT NOT NULL,       -- "transfer", "chase", "overhead": what is in the table below
   axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
   path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
   payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
@@ -216,6 +216,17 @@ CREATE TABLE chase (
   stride_bytes INTEGER NOT NULL, -- between elements
   hop_order TEXT NOT NULL,
   hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of one iteration
+);
+
+-- Calls of the driver, timed on the host: one iteration is one call.
+CREATE TABLE overhead (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  operation TEXT NOT NULL,
+  gpu INTEGER,          -- whose context; NULL: none
+  memory_place TEXT CHECK (memory_place IN ('gpu', 'numa')), -- of allocate and free, from here on
+  memory_index INTEGER,
+  memory TEXT,
+  size_bytes INTEGER
 );
 
 -- The plan of a run: every case in its order, with what depends on the machine.

@@ -46,10 +46,10 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
   static const char *const KEYS[FIXTURE_CASES] = {
       "00000000000000000000000000000000", "11111111111111111111111111111111",
       "22222222222222222222222222222222", "33333333333333333333333333333333",
-      "44444444444444444444444444444444"};
-  static const char *const NAMES[FIXTURE_CASES] = {"h2d/numa0:pinned-gpu1/64MiB",
-                                                   "d2d/gpu0<>gpu1/1MiB", "um/gpu0-gpu1/1MiB",
-                                                   "host/numa0-numa1/4KiB", "latency/numa0-gpu0"};
+      "44444444444444444444444444444444", "55555555555555555555555555555555"};
+  static const char *const NAMES[FIXTURE_CASES] = {
+      "h2d/numa0:pinned-gpu1/64MiB", "d2d/gpu0<>gpu1/1MiB", "um/gpu0-gpu1/1MiB",
+      "host/numa0-numa1/4KiB",       "latency/numa0-gpu0",  "launch/gpu1"};
   struct plan_case *planned = &fixture->cases[index];
   uint64_t payload_bytes = 0;
   for (uint32_t i = 0; i < flow_count; i++)
@@ -121,6 +121,10 @@ struct fixture *fixture_new(void) {
                                                  .footprint_bytes = 1 << 20,
                                                  .stride_bytes = 64,
                                                  .hops = 1000};
+  set_case(fixture, 5, "launch", "gpu1", NULL, 0);
+  fixture->cases[5].bench.kind = CASE_OVERHEAD;
+  fixture->cases[5].bench.overhead =
+      (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
   fixture->scenario = (struct scenario){.path = "test.toml",
                                         .name = "test",
                                         .description = "made up",

@@ -1,12 +1,13 @@
-/* fixture.h - a machine, a plan of five cases and made-up results, for tests of the recorder.
+/* fixture.h - a machine, a plan of six cases and made-up results, for tests of the recorder.
  *
- * Cases: 0 host to device, 1 both ways (two flows), 2 skipped, 3 host to host, 4 pointer chase. */
+ * Cases: 0 host to device, 1 both ways (two flows), 2 skipped, 3 host to host, 4 pointer chase,
+ * 5 launch overhead. */
 #ifndef HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 #define HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 
 #include "runner/record/record.h"
 
-enum { FIXTURE_CASES = 5, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
+enum { FIXTURE_CASES = 6, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
 
 struct fixture {
   char folder[64];

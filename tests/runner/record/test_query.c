@@ -148,7 +148,7 @@ static void nothing_can_be_changed(void **state) {
   assert_csv(opened->query, "pragma user_version", NULL, 0, "user_version\r\n1000\r\n");
   assert_csv(opened->query, "select count(*) > 50 as n from pragma_table_info('v_case')", NULL, 0,
              "n\r\n1\r\n");
-  assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n600\r\n");
+  assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n750\r\n");
 }
 
 static void mistakes_are_located(void **state) {

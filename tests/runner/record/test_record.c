@@ -40,12 +40,12 @@ static void a_run_is_there_whole(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   assert_query(fixture,
-               "select count(*) from v_run where status = 'done' and cases = 5 and "
-               "skipped = 1 and ok = 8 and not_ok = 0 and checks_failed = 1 and "
+               "select count(*) from v_run where status = 'done' and cases = 6 and "
+               "skipped = 1 and ok = 10 and not_ok = 0 and checks_failed = 1 and "
                "simulated = 1 and driver_version = '580.159.04' and tag = 'nightly'",
                "1");
-  assert_query(fixture, "select count(*) from v_case", "9");
-  assert_query(fixture, "select count(*) from v_trial", "400");
+  assert_query(fixture, "select count(*) from v_case", "11");
+  assert_query(fixture, "select count(*) from v_trial", "500");
   assert_query(fixture, "select seed from run", "18446744073709551615");
   assert_query(fixture,
                "select count(*) from v_case where status = 'skipped' and process is null "
@@ -75,7 +75,7 @@ static void summaries_follow_from_the_trials(void **state) {
                "  from t where 2 * i between n and n + 2 group by case_run) "
                "select count(*) from v_case c join m on m.case_run = c.case_run "
                "where c.n = 47 and m.n = 47 and abs(m.median - c.median_ns) < 1e-6 * m.median",
-               "12");
+               "15");
   assert_query(fixture,
                "select count(*) from v_case c where abs(gbps * median_ns - payload_bytes) < 1e-3 "
                "and gbps_p5 < gbps and gbps < gbps_p95 and gbps_low < gbps and gbps < gbps_high",
@@ -94,7 +94,12 @@ static void summaries_follow_from_the_trials(void **state) {
                "select count(*) from v_run_case r where processes = 3 and n = 141 and "
                "median_ns = (select c.median_ns from v_case c where c.case_key = "
                "r.case_key order by c.median_ns limit 1 offset 1)",
-               "4");
+               "5");
+  assert_query(fixture,
+               "select count(*) from v_case where kind = 'overhead' and gbps is null and "
+               "operation = 'kernel_launch' and gpu = 1 and target_place = 'gpu' and "
+               "source_place is null and size_bytes is null",
+               "3");
 }
 
 static void flows_have_their_own_times(void **state) {
@@ -118,8 +123,8 @@ static void telemetry_stands_beside_the_case(void **state) {
   assert_query(fixture,
                "select count(*) from v_case where gpu = 1 and sm_clock_mhz = 1980.0 and "
                "power_w = 350.0 and temperature_c = 45.0",
-               "1");
-  assert_query(fixture, "select count(*) from telemetry where memory_clock_khz is null", "4");
+               "2");
+  assert_query(fixture, "select count(*) from telemetry where memory_clock_khz is null", "5");
   assert_query(fixture,
                "select count(*) from v_case where direction = 'host_to_host' and "
                "sm_clock_mhz is null",
@@ -137,7 +142,7 @@ static void what_is_the_same_is_stored_once(void **state) {
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from environment", "2");
   assert_query(fixture, "select count(*) from scenario", "2");
-  assert_query(fixture, "select count(*) from bench_case", "5");
+  assert_query(fixture, "select count(*) from bench_case", "6");
   assert_query(fixture, "select count(*) from v_driver where case_name like 'h2d%'", "2");
   assert_query(fixture,
                "select runs || ' ' || processes from v_driver where case_name like 'h2d%' "
@@ -240,7 +245,7 @@ static void a_full_disk_keeps_what_was_recorded(void **state) {
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
   if (child == 0) {
-    struct rlimit limit = {400 << 10, 400 << 10};
+    struct rlimit limit = {800 << 10, 800 << 10};
     struct record *record = NULL;
     struct error err = {0};
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -332,7 +337,7 @@ static void two_writers_take_turns(void **state) {
     assert_int_equal(waitpid(children[i], &result, 0), children[i]);
     assert_int_equal(result, 0);
   }
-  assert_query(fixture, "select count(*) from v_run where ok = 20 and status = 'done'", "2");
+  assert_query(fixture, "select count(*) from v_run where ok = 25 and status = 'done'", "2");
   assert_query(fixture, "select count(*) from environment", "1");
   assert_query(fixture, "pragma integrity_check", "ok");
 }
