@@ -214,7 +214,7 @@ JOIN (
   SELECT x.id,
     (SELECT count(*) FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS processes,
-    (SELECT sum(y.n) FROM case_run y
+    (SELECT ifnull(sum(y.n), 0) FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS n,
     -- The one or two values that have at most half of the others on either side.
     (SELECT avg(DISTINCT y.median_ns) FROM case_run y

@@ -52,6 +52,10 @@ static void a_run_is_there_whole(void **state) {
                "and reason = 'GPU 0 has no managed memory' and median_ns is null",
                "1");
   assert_query(fixture,
+               "select count(*) from v_run_case where status = 'skipped' and n = 0 and "
+               "processes = 0 and gbps is null",
+               "1");
+  assert_query(fixture,
                "select group_concat(direction, ' ') from (select direction from v_case "
                "where process = 0 order by position)",
                "host_to_device both host_to_host");
