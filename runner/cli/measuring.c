@@ -225,6 +225,24 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   return code;
 }
 
+/* The machine may not be in the state any more in which the run began. */
+static enum status check_again(const struct run_request *request, const struct plan *plan,
+                               struct record *record, struct error *err) {
+  struct preflight preflight;
+  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  const char *reason =
+      preflight.abort_reason[0] != '\0' ? preflight.abort_reason : preflight.skip_reason;
+  enum status status = STATUS_OK;
+  if (reason[0] != '\0') {
+    (void)!record_end_run(record, "interrupted", reason, err);
+    status = error_set(err, STATUS_UNSUPPORTED, "%s: the run was not resumed", reason);
+  } else if (preflight.count > 0) {
+    status = record_checks(record, preflight.results, preflight.count, err);
+  }
+  preflight_fini(&preflight);
+  return status;
+}
+
 int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
                 const struct resumed_run *resumed) {
   struct error err = {0};
@@ -234,7 +252,8 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
                                 .processes = resumed->processes,
                                 .resumed = true};
   int code;
-  if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK) {
+  if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK ||
+      check_again(request, plan, record, &err) != STATUS_OK) {
     code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);
   } else {
     code = measure_and_show(&measuring);

@@ -112,6 +112,20 @@ run run --resume tag:kept --db gone.db
 expect_code 0
 expect_value 2 gone.db "select count(*) from v_case where status = 'ok'"
 
+begin 'resume checks the machine again'
+found=$("$haul" env --format csv | tr -d '\r' | sed -n 's/^,huge_pages,ok,//p')
+if [ -n "$found" ]; then
+  { cat "$slow"; printf '[checks]\nhuge_pages = { want = "%s", on_fail = "abort" }\n' "$found"; } >checked.toml
+  start_slow checked.toml --db checked.db
+  kill -INT "$parent"
+  sleep 0.2
+  kill -INT "$parent"
+  finish_slow
+  run run --resume latest --db checked.db
+  expect_code 0
+  expect_value 2 checked.db "select count(*) from check_result where name = 'huge_pages'"
+fi
+
 begin 'resume of what is not there'
 run run --resume latest --db no-such.db
 expect_one_error 2 'no-such\.db'
