@@ -146,9 +146,13 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
   strbuf_clear(&b->axes);
   strbuf_clear(&b->name);
   strbuf_clear(&b->definition);
-  uint64_t size_bytes = setting->transfer.flow.size_bytes;
+  const bool is_chase = setting->kind == BLOCK_CHASE;
+  uint64_t size_bytes =
+      is_chase ? setting->chase.footprint_bytes : setting->transfer.flow.size_bytes;
   if (expansion->asked != NULL) {
     strbuf_append(&b->path, expansion->asked);
+  } else if (is_chase) {
+    name_chase_path(expansion->chase, &b->path);
   } else {
     name_path(expansion->flows, expansion->flow_count, &b->path);
     size_bytes = name_common_size(expansion->flows, expansion->flow_count);
@@ -159,7 +163,9 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
   strbuf_append(&b->name, b->path.text);
   name_settings(setting->axis_values, setting->axis_value_count, size_bytes, &b->name);
   if (expansion->asked != NULL) {
-    key_define_unresolved(b->name.text, &b->definition);
+    key_define_unresolved(is_chase ? CASE_CHASE : CASE_TRANSFER, b->name.text, &b->definition);
+  } else if (is_chase) {
+    key_define_chase(expansion->chase, &setting->measure, &b->definition);
   } else {
     key_define(expansion->flows, expansion->flow_count, &setting->measure, &b->definition);
   }
@@ -168,7 +174,8 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
 static void fill_case(struct plan_builder *b, const struct expansion *expansion, const char *name,
                       const char *key, struct plan_case *c) {
   *c = (struct plan_case){
-      .bench = {.key = key,
+      .bench = {.kind = b->setting->kind == BLOCK_CHASE ? CASE_CHASE : CASE_TRANSFER,
+                .key = key,
                 .definition = keep(b, &b->definition),
                 .block = b->block,
                 .name = name,
@@ -179,7 +186,10 @@ static void fill_case(struct plan_builder *b, const struct expansion *expansion,
       .axes = keep(b, &b->axes),
       .skip_reason = expansion->reason,
   };
-  struct bound bound;
+  if (expansion->chase != NULL) {
+    c->bench.chase = *expansion->chase;
+  }
+  struct bound bound; /* a chase moves no bytes that count: it has none */
   bound_of_flows(expansion->flows, expansion->flow_count, b->machine, &bound);
   c->bench.payload_bytes = bound.payload_bytes;
   c->bench.traffic_bytes = bound.traffic_bytes;
@@ -232,7 +242,16 @@ enum status plan_builder_add(struct plan_builder *builder, const char *block,
                              const struct setting *setting, struct error *err) {
   begin_block(builder, block);
   builder->setting = setting;
-  expand_transfer(builder->expander, &setting->transfer, receive, builder);
+  switch (setting->kind) {
+  case BLOCK_TRANSFER:
+    expand_transfer(builder->expander, &setting->transfer, receive, builder);
+    break;
+  case BLOCK_CHASE:
+    expand_chase(builder->expander, &setting->chase, receive, builder);
+    break;
+  case block_kind_word_count:
+    break;
+  }
   builder->setting = NULL;
   if (builder->case_count > PLAN_CASES_MAX) {
     return error_set(err, STATUS_INVALID, "more than %d cases, reached in block \"%s\"",

@@ -22,8 +22,11 @@
 #define GPU_ALLOCATION_NS    1e6
 /* Repeats behind one gate: more would fill the hardware queue. */
 #define ITERATIONS_MAX 128.0
-#define SPREAD_GPU     0.003
-#define SPREAD_HOST    0.02
+/* A dependent load: 0.8 us from another GPU, 1.2 us from the host. */
+#define CHASE_HOP_NS         1000.0
+#define CHASE_ITERATIONS_MAX 4096.0
+#define SPREAD_GPU           0.003
+#define SPREAD_HOST          0.02
 
 static bool is_on_host_clock(const struct flow *flow) {
   return flow->method == METHOD_CPU ||
@@ -57,33 +60,52 @@ static double pass_ns(const struct endpoint *endpoint, uint64_t size_bytes) {
   return (double)size_bytes * 1e9 / (endpoint->place == PLACE_GPU ? GPU_PASS_RATE : HOST_PASS_RATE);
 }
 
+/* What a case costs besides the work itself, ns. */
+struct costs {
+  double work_ns; /* one iteration */
+  double iterations_max;
+  double fill_ns;  /* once, before the first trial */
+  double check_ns; /* a verification */
+  double flush_ns; /* before a trial */
+  bool host_clock;
+};
+
+static struct costs costs_of_flows(const struct bench_case *bench, const struct machine *machine) {
+  const struct measure *measure = &bench->measure;
+  struct costs costs = {.iterations_max = ITERATIONS_MAX};
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    costs.host_clock = costs.host_clock || is_on_host_clock(flow);
+    costs.fill_ns += pass_ns(&flow->source, flow->size_bytes);
+    costs.check_ns += 2 * pass_ns(&flow->target, flow->size_bytes); /* poison, compare */
+    if (measure->host_cache == CACHE_FLUSHED) {
+      const double buffers = (flow->source.place == PLACE_NUMA ? 1.0 : 0.0) +
+                             (flow->target.place == PLACE_NUMA ? 1.0 : 0.0);
+      costs.flush_ns += buffers * (double)flow->size_bytes * 1e9 / HOST_FLUSH_RATE;
+    }
+  }
+  costs.flush_ns += measure->device_cache == CACHE_FLUSHED ? GPU_FLUSH_NS : 0;
+  costs.work_ns = bound_typical_ns(bench->flows, bench->flow_count, machine) / TYPICAL_SHARE + 2000;
+  return costs;
+}
+
+static struct costs costs_of_chase(const struct chase *chase) {
+  return (struct costs){
+      .work_ns = (double)chase->hops * CHASE_HOP_NS,
+      .iterations_max = CHASE_ITERATIONS_MAX,
+      .fill_ns = pass_ns(&(struct endpoint){.place = PLACE_NUMA}, chase->footprint_bytes)};
+}
+
 void estimate_case(const struct bench_case *bench, const struct machine *machine,
                    struct estimate *estimate) {
   const struct measure *measure = &bench->measure;
-  bool host_clock = false;
-  double fill_ns = 0;
-  double check_ns = 0;
-  double flush_ns = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    host_clock = host_clock || is_on_host_clock(flow);
-    fill_ns += pass_ns(&flow->source, flow->size_bytes);
-    check_ns += 2 * pass_ns(&flow->target, flow->size_bytes); /* poison, compare */
-    if (measure->host_cache == CACHE_FLUSHED) {
-      const double bytes = (flow->source.place == PLACE_NUMA ? 1.0 : 0.0) +
-                           (flow->target.place == PLACE_NUMA ? 1.0 : 0.0);
-      flush_ns += bytes * (double)flow->size_bytes * 1e9 / HOST_FLUSH_RATE;
-    }
-  }
-  flush_ns += measure->device_cache == CACHE_FLUSHED ? GPU_FLUSH_NS : 0;
-
-  const double copy_ns =
-      bound_typical_ns(bench->flows, bench->flow_count, machine) / TYPICAL_SHARE +
-      (host_clock ? HOST_COPY_OVERHEAD_NS : GPU_COPY_OVERHEAD_NS);
-  const double timed_ns = copy_ns * iterations_of(measure, copy_ns, host_clock);
-  const double trial_ns =
-      timed_ns + TRIAL_OVERHEAD_NS + flush_ns + (measure->verify == VERIFY_EVERY ? check_ns : 0);
-  const double usual = trials_to_settle(measure, host_clock ? SPREAD_HOST : SPREAD_GPU);
+  const struct costs costs =
+      bench->kind == CASE_CHASE ? costs_of_chase(&bench->chase) : costs_of_flows(bench, machine);
+  const double timed_ns =
+      costs.work_ns * iterations_of(measure, costs.work_ns, costs.iterations_max);
+  const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + costs.flush_ns +
+                          (measure->verify == VERIFY_EVERY ? costs.check_ns : 0);
+  const double usual = trials_to_settle(measure, costs.host_clock ? SPREAD_HOST : SPREAD_GPU);
   const double least_ns = trial_ns * measure->trials_min;
   const double time_limit_ns =
       (double)measure->max_time_ns > least_ns ? (double)measure->max_time_ns : least_ns;
@@ -92,8 +114,8 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   double longest_ns = measure->trials_max * trial_ns;
   longest_ns = longest_ns > time_limit_ns ? time_limit_ns : longest_ns;
 
-  double other_ns = CASE_OVERHEAD_NS + fill_ns + measure->warmup * trial_ns;
-  other_ns += measure->verify == VERIFY_ONCE ? check_ns : 0;
+  double other_ns = CASE_OVERHEAD_NS + costs.fill_ns + measure->warmup * trial_ns;
+  other_ns += measure->verify == VERIFY_ONCE ? costs.check_ns : 0;
   estimate->usual_ns = (uint64_t)(usual_ns + other_ns);
   estimate->longest_ns = (uint64_t)(longest_ns + other_ns);
 }
@@ -125,6 +147,9 @@ static uint64_t hold(struct estimate_pool *pool, const struct endpoint *endpoint
 
 uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench) {
   uint64_t total_ns = 0;
+  if (bench->kind == CASE_CHASE) {
+    return hold(pool, &bench->chase.memory, bench->chase.footprint_bytes);
+  }
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     total_ns += hold(pool, &bench->flows[i].source, bench->flows[i].size_bytes);
     total_ns += hold(pool, &bench->flows[i].target, bench->flows[i].size_bytes);

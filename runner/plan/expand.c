@@ -1,32 +1,17 @@
 #include "runner/plan/expand.h"
 
-#include "runner/plan/place.h"
+#include "runner/plan/pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { PAIRS_MAX = PLACES_MAX * PLACES_MAX, COMPLAINTS_MAX = MACHINE_GPUS_MAX + 2 };
-
-struct pair {
-  int32_t from, to;
-};
-
-/* Something that was asked for and is not there. near_gpu: the GPU for which it is not, or -1. */
-struct complaint {
-  int32_t near_gpu;
-  char reason[CASE_REASON_MAX];
-};
 
 struct expander {
   const struct machine *machine;
   struct arena *arena;
   expansion_receiver *receive;
   void *context;
-  size_t pair_count;
-  struct pair pairs[PAIRS_MAX];
+  struct pair_set set;
   bool grouped[PAIRS_MAX];
-  size_t complaint_count;
-  struct complaint complaints[COMPLAINTS_MAX];
   size_t flow_count; /* may pass CASE_FLOWS_MAX: then only counted */
   struct flow flows[CASE_FLOWS_MAX];
   size_t load_count;
@@ -40,6 +25,7 @@ struct expander *expander_new(const struct machine *machine, struct arena *arena
     abort(); /* as arena.h does: no condition to recover from */
   }
   x->machine = machine;
+  x->set.machine = machine;
   x->arena = arena;
   return x;
 }
@@ -49,84 +35,6 @@ void expander_free(struct expander *expander) {
 }
 
 /* ---- pairs ---- */
-
-static void complain(struct expander *x, int32_t near_gpu, const char *reason) {
-  if (reason[0] != '\0' && x->complaint_count < COMPLAINTS_MAX) {
-    struct complaint *complaint = &x->complaints[x->complaint_count++];
-    complaint->near_gpu = near_gpu;
-    (void)snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
-  }
-}
-
-static void add_pair(struct expander *x, int32_t from, int32_t to) {
-  x->pairs[x->pair_count++] = (struct pair){from, to};
-}
-
-/* One end is local or remote to the GPUs of the other. */
-static void resolve_relative(struct expander *x, const struct endpoint_setting *near,
-                             const struct endpoint_setting *gpus, bool near_is_from) {
-  struct place_list gpu_list;
-  char reason[CASE_REASON_MAX];
-  place_resolve(gpus, x->machine, -1, &gpu_list, reason);
-  complain(x, -1, reason);
-  for (size_t i = 0; i < gpu_list.count; i++) {
-    const int32_t gpu = gpu_list.indices[i];
-    struct place_list nodes;
-    place_resolve(near, x->machine, gpu, &nodes, reason);
-    complain(x, gpu, reason);
-    for (size_t j = 0; j < nodes.count; j++) {
-      const int32_t node = nodes.indices[j];
-      add_pair(x, near_is_from ? node : gpu, near_is_from ? gpu : node);
-    }
-  }
-}
-
-/* from x to into x->pairs, and what is missing into x->complaints. */
-static void resolve_product(struct expander *x, const struct endpoint_setting *from,
-                            const struct endpoint_setting *to) {
-  x->pair_count = 0;
-  x->complaint_count = 0;
-  if (place_is_relative(&from->selector) && to->place == PLACE_GPU) {
-    resolve_relative(x, from, to, true);
-    return;
-  }
-  if (place_is_relative(&to->selector) && from->place == PLACE_GPU) {
-    resolve_relative(x, to, from, false);
-    return;
-  }
-  struct place_list from_list;
-  struct place_list to_list;
-  char from_reason[CASE_REASON_MAX];
-  char to_reason[CASE_REASON_MAX];
-  place_resolve(from, x->machine, -1, &from_list, from_reason);
-  place_resolve(to, x->machine, -1, &to_list, to_reason);
-  const bool both =
-      from_reason[0] != '\0' && to_reason[0] != '\0' && strcmp(from_reason, to_reason) != 0;
-  char reason[CASE_REASON_MAX];
-  (void)snprintf(reason, sizeof reason, "%.250s%s%.250s", from_reason, both ? "; " : "",
-                 both || from_reason[0] == '\0' ? to_reason : "");
-  complain(x, -1, reason);
-  for (size_t i = 0; i < from_list.count; i++) {
-    for (size_t j = 0; j < to_list.count; j++) {
-      add_pair(x, from_list.indices[i], to_list.indices[j]);
-    }
-  }
-}
-
-static bool has_pair(const struct expander *x, int32_t from, int32_t to) {
-  for (size_t i = 0; i < x->pair_count; i++) {
-    if (x->pairs[i].from == from && x->pairs[i].to == to) {
-      return true;
-    }
-  }
-  return false;
-}
-
-struct pair_rule {
-  bool equal;   /* (a, a) is wanted */
-  bool unequal; /* (a, b) is wanted */
-  bool once;    /* of (a, b) and (b, a) only the first */
-};
 
 static bool is_one_place(const struct selector *selector) {
   return selector->kind == SELECTOR_LIST && selector->count == 1;
@@ -163,92 +71,17 @@ static struct pair_rule rule_of_transfer(const struct transfer_setting *transfer
   return rule;
 }
 
-/* Drop the pairs that the rule does not want. */
-static void apply_rule(struct expander *x, const struct flow_setting *setting,
-                       struct pair_rule rule) {
-  if (setting->from.place != setting->to.place) {
-    x->pair_count = rule.unequal ? x->pair_count : 0;
-    return;
-  }
-  /* Decide before dropping: has_pair() looks at all of them. */
-  for (size_t i = 0; i < x->pair_count; i++) {
-    const struct pair pair = x->pairs[i];
-    const bool wanted = pair.from == pair.to ? rule.equal : rule.unequal;
-    const bool again = rule.once && pair.from > pair.to && has_pair(x, pair.to, pair.from);
-    x->grouped[i] = !wanted || again;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < x->pair_count; i++) {
-    if (!x->grouped[i]) {
-      x->pairs[kept++] = x->pairs[i];
-    }
-  }
-  x->pair_count = kept;
-}
-
-static void say_no_pairs(const struct expander *x, const struct flow_setting *setting,
-                         struct pair_rule rule, char reason[CASE_REASON_MAX]) {
-  const bool gpu = setting->from.place == PLACE_GPU;
-  const uint32_t count = gpu ? x->machine->gpu_count : x->machine->node_count;
-  const char *what = gpu ? "GPU" : "NUMA node";
-  if (setting->from.place != setting->to.place) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "pairs = \"same\" needs two ends of one kind, not a GPU and a NUMA node");
-  } else if (!rule.unequal) {
-    (void)snprintf(reason, CASE_REASON_MAX, "no %s is in both from and to", what);
-  } else if (count < 2) {
-    (void)snprintf(reason, CASE_REASON_MAX, "needs two %ss, this machine has %u", what, count);
-  } else {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "from and to come to the same %s; pairs = \"same\" copies inside one", what);
-  }
-}
-
-/* The places of both ends together, ascending; ends must be of one kind. */
-static size_t places_of_both(const struct expander *x, int32_t places[2 * PLACES_MAX]) {
-  size_t count = 0;
-  for (size_t i = 0; i < x->pair_count; i++) {
-    const int32_t ends[2] = {x->pairs[i].from, x->pairs[i].to};
-    for (size_t e = 0; e < 2; e++) {
-      size_t at = 0;
-      while (at < count && places[at] < ends[e]) {
-        at++;
-      }
-      if (at == count || places[at] != ends[e]) {
-        memmove(&places[at + 1], &places[at], (count - at) * sizeof *places);
-        places[at] = ends[e];
-        count++;
-      }
-    }
-  }
-  return count;
-}
-
-/* Replace the pairs by a ring or by a bisection of their places. */
+/* ring and bisect: of the places of both ends together. */
 static void make_pattern(struct expander *x, const struct transfer_setting *transfer,
                          char reason[CASE_REASON_MAX]) {
-  const bool ring = transfer->concurrent == CONCURRENT_RING;
-  const char *word = concurrent_text(transfer->concurrent);
-  if (transfer->flow.from.place != transfer->flow.to.place) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "concurrent = \"%s\" needs two ends of one kind, not a GPU and a NUMA node",
-                   word);
-    x->pair_count = 0;
+  if (transfer->flow.from.place == transfer->flow.to.place) {
+    pairs_make_pattern(&x->set, transfer->concurrent, reason);
     return;
   }
-  int32_t places[2 * PLACES_MAX + 1];
-  size_t count = places_of_both(x, places);
-  x->pair_count = 0;
-  if (count < 2) {
-    (void)snprintf(reason, CASE_REASON_MAX, "concurrent = \"%s\" needs two places, there is %zu",
-                   word, count);
-    return;
-  }
-  count -= ring ? 0 : count % 2;
-  const size_t step = ring ? 1 : count / 2;
-  for (size_t i = 0; i < count; i++) {
-    add_pair(x, places[i], places[(i + step) % count]);
-  }
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "concurrent = \"%s\" needs two ends of one kind, not a GPU and a NUMA node",
+                 concurrent_text(transfer->concurrent));
+  x->set.pair_count = 0;
 }
 
 /* ---- flows ---- */
@@ -320,9 +153,10 @@ static void add_flows(struct expander *x, const struct flow_setting *setting,
 
 /* ---- what is handed out ---- */
 
-static void emit_unresolved(struct expander *x, const struct flow_setting *setting,
-                            int32_t near_gpu, const char *reason) {
-  const struct endpoint_setting *ends[2] = {&setting->from, &setting->to};
+static void emit_unresolved(struct expander *x, const struct endpoint_setting *from,
+                            const struct endpoint_setting *to, int32_t near_gpu,
+                            const char *reason) {
+  const struct endpoint_setting *ends[2] = {from, to};
   struct strbuf asked;
   strbuf_init(&asked, CASE_REASON_MAX);
   for (size_t e = 0; e < 2; e++) {
@@ -344,19 +178,64 @@ static void emit_unresolved(struct expander *x, const struct flow_setting *setti
   x->receive(x->context, &expansion);
 }
 
-/* One case of x->flows and the loads. */
-static void emit_case(struct expander *x, const struct flow_setting *setting) {
-  const size_t count = x->flow_count + x->load_count;
+/* Who starts the mirror of a flow: the same end by its role, but never a node where the other end
+ * is a GPU, nor one without processors where the other has some. */
+static enum initiator initiator_of_mirror(const struct expander *x, const struct flow_setting *load,
+                                          enum initiator measured, const struct flow *flow) {
+  const enum initiator usual = usual_initiator(x->machine, &flow->source, &flow->target);
+  const enum initiator wanted = load->initiator_given ? load->initiator : measured;
+  const struct endpoint *starts = wanted == INITIATOR_SOURCE ? &flow->source : &flow->target;
+  const bool able = starts->place == PLACE_GPU || (flow->source.place == flow->target.place &&
+                                                   place_has_processors(x->machine, starts->index));
+  return able ? wanted : usual;
+}
+
+/* The flow of load beside a measured one. */
+static struct flow mirror(const struct expander *x, const struct flow_setting *load,
+                          const struct flow *measured) {
+  struct flow flow = *measured;
+  flow.role = FLOW_LOAD;
+  if (load->mirror_direction == DIRECTION_REVERSE) {
+    flow.source = measured->target;
+    flow.target = measured->source;
+  }
+  if (load->method_given) {
+    flow.method = load->method;
+    flow.threads = load->threads;
+    flow.kernel = load->kernel;
+    flow.unified = load->unified;
+  }
+  if (load->size_given) {
+    flow.shape = normal_shape(load->shape);
+    flow.size_bytes = load->size_bytes;
+  }
+  flow.initiator = initiator_of_mirror(x, load, measured->initiator, &flow);
+  return flow;
+}
+
+/* One case of x->flows and the loads; setting is for the name of what cannot be. */
+static void emit_case(struct expander *x, const struct flow_setting *setting,
+                      const struct transfer_setting *transfer) {
+  size_t count = x->flow_count + x->load_count;
+  for (size_t i = 0; i < transfer->load_count; i++) {
+    count += transfer->loads[i].mirrors ? x->flow_count : 0;
+  }
   if (count > CASE_FLOWS_MAX) {
     char reason[CASE_REASON_MAX];
     (void)snprintf(reason, sizeof reason, "%zu flows at once, at most %d can be measured", count,
                    CASE_FLOWS_MAX);
-    emit_unresolved(x, setting, -1, reason);
+    emit_unresolved(x, &setting->from, &setting->to, -1, reason);
     return;
   }
   struct flow *flows = arena_array(x->arena, count, sizeof *flows);
   memcpy(flows, x->flows, x->flow_count * sizeof *flows);
   memcpy(flows + x->flow_count, x->loads, x->load_count * sizeof *flows);
+  struct flow *next = flows + x->flow_count + x->load_count;
+  for (size_t i = 0; i < transfer->load_count; i++) {
+    for (size_t k = 0; transfer->loads[i].mirrors && k < x->flow_count; k++) {
+      *next++ = mirror(x, &transfer->loads[i], &flows[k]);
+    }
+  }
   const struct expansion expansion = {
       .flows = flows,
       .flow_count = (uint32_t)count,
@@ -370,23 +249,26 @@ static void make_loads(struct expander *x, const struct transfer_setting *transf
   x->load_reason[0] = '\0';
   for (size_t i = 0; i < transfer->load_count; i++) {
     const struct flow_setting *load = &transfer->loads[i];
+    if (load->mirrors) {
+      continue; /* emit_case() makes them: they depend on the measured flows */
+    }
     const struct pair_rule rule = rule_default(load);
-    resolve_product(x, &load->from, &load->to);
-    apply_rule(x, load, rule);
-    if (x->complaint_count > 0) {
+    pairs_resolve(&x->set, &load->from, &load->to);
+    pairs_apply(&x->set, load->from.place, load->to.place, rule);
+    if (x->set.complaint_count > 0) {
       (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s",
-                     x->complaints[0].reason);
-    } else if (x->pair_count == 0) {
+                     x->set.complaints[0].reason);
+    } else if (x->set.pair_count == 0) {
       char reason[CASE_REASON_MAX];
-      say_no_pairs(x, load, rule, reason);
+      pairs_say_none(&x->set, load->from.place, load->to.place, rule, reason);
       (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s", reason);
-    } else if (x->load_count + x->pair_count > CASE_FLOWS_MAX) {
+    } else if (x->load_count + x->set.pair_count > CASE_FLOWS_MAX) {
       (void)snprintf(x->load_reason, sizeof x->load_reason, "more than %d flows of load at once",
                      CASE_FLOWS_MAX);
       return;
     }
-    for (size_t p = 0; p < x->pair_count; p++) {
-      x->loads[x->load_count++] = make_flow(x, load, FLOW_LOAD, x->pairs[p], false);
+    for (size_t p = 0; p < x->set.pair_count; p++) {
+      x->loads[x->load_count++] = make_flow(x, load, FLOW_LOAD, x->set.pairs[p], false);
     }
   }
 }
@@ -396,23 +278,24 @@ static void expand_spelled(struct expander *x, const struct transfer_setting *tr
   for (size_t i = 0; i < transfer->flow_count; i++) {
     const struct flow_setting *flow = &transfer->flows[i];
     const struct pair_rule rule = rule_default(flow);
-    resolve_product(x, &flow->from, &flow->to);
-    apply_rule(x, flow, rule);
-    if (x->complaint_count > 0) {
-      emit_unresolved(x, flow, x->complaints[0].near_gpu, x->complaints[0].reason);
+    pairs_resolve(&x->set, &flow->from, &flow->to);
+    pairs_apply(&x->set, flow->from.place, flow->to.place, rule);
+    if (x->set.complaint_count > 0) {
+      emit_unresolved(x, &flow->from, &flow->to, x->set.complaints[0].near_gpu,
+                      x->set.complaints[0].reason);
       return;
     }
-    if (x->pair_count == 0) {
+    if (x->set.pair_count == 0) {
       char reason[CASE_REASON_MAX];
-      say_no_pairs(x, flow, rule, reason);
-      emit_unresolved(x, flow, -1, reason);
+      pairs_say_none(&x->set, flow->from.place, flow->to.place, rule, reason);
+      emit_unresolved(x, &flow->from, &flow->to, -1, reason);
       return;
     }
-    for (size_t p = 0; p < x->pair_count; p++) {
-      add_flows(x, flow, transfer->direction, x->pairs[p]);
+    for (size_t p = 0; p < x->set.pair_count; p++) {
+      add_flows(x, flow, transfer->direction, x->set.pairs[p]);
     }
   }
-  emit_case(x, transfer->flow_count > 0 ? &transfer->flows[0] : &transfer->flow);
+  emit_case(x, &transfer->flows[0], transfer);
 }
 
 /* Whether pair b runs together with pair a. */
@@ -436,20 +319,20 @@ static bool run_together(const struct transfer_setting *transfer, struct pair a,
 }
 
 static void expand_pairs(struct expander *x, const struct transfer_setting *transfer) {
-  memset(x->grouped, 0, x->pair_count * sizeof *x->grouped);
-  for (size_t i = 0; i < x->pair_count; i++) {
+  memset(x->grouped, 0, x->set.pair_count * sizeof *x->grouped);
+  for (size_t i = 0; i < x->set.pair_count; i++) {
     if (x->grouped[i]) {
       continue;
     }
     x->flow_count = 0;
-    add_flows(x, &transfer->flow, transfer->direction, x->pairs[i]);
-    for (size_t j = i + 1; transfer->concurrent != CONCURRENT_NONE && j < x->pair_count; j++) {
-      if (!x->grouped[j] && run_together(transfer, x->pairs[i], x->pairs[j])) {
+    add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[i]);
+    for (size_t j = i + 1; transfer->concurrent != CONCURRENT_NONE && j < x->set.pair_count; j++) {
+      if (!x->grouped[j] && run_together(transfer, x->set.pairs[i], x->set.pairs[j])) {
         x->grouped[j] = true;
-        add_flows(x, &transfer->flow, transfer->direction, x->pairs[j]);
+        add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[j]);
       }
     }
-    emit_case(x, &transfer->flow);
+    emit_case(x, &transfer->flow, transfer);
   }
 }
 
@@ -464,11 +347,12 @@ void expand_transfer(struct expander *expander, const struct transfer_setting *t
     return;
   }
   const struct flow_setting *setting = &transfer->flow;
-  resolve_product(x, &setting->from, &setting->to);
-  for (size_t i = 0; i < x->complaint_count; i++) {
-    emit_unresolved(x, setting, x->complaints[i].near_gpu, x->complaints[i].reason);
+  pairs_resolve(&x->set, &setting->from, &setting->to);
+  for (size_t i = 0; i < x->set.complaint_count; i++) {
+    emit_unresolved(x, &setting->from, &setting->to, x->set.complaints[i].near_gpu,
+                    x->set.complaints[i].reason);
   }
-  if (x->pair_count == 0) {
+  if (x->set.pair_count == 0) {
     return;
   }
   char reason[CASE_REASON_MAX] = "";
@@ -476,14 +360,57 @@ void expand_transfer(struct expander *expander, const struct transfer_setting *t
     make_pattern(x, transfer, reason);
   } else {
     const struct pair_rule rule = rule_of_transfer(transfer);
-    apply_rule(x, setting, rule);
-    if (x->pair_count == 0) {
-      say_no_pairs(x, setting, rule, reason);
+    pairs_apply(&x->set, setting->from.place, setting->to.place, rule);
+    if (x->set.pair_count == 0) {
+      pairs_say_none(&x->set, setting->from.place, setting->to.place, rule, reason);
     }
   }
-  if (x->pair_count == 0) {
-    emit_unresolved(x, setting, -1, reason);
+  if (x->set.pair_count == 0) {
+    emit_unresolved(x, &setting->from, &setting->to, -1, reason);
     return;
   }
   expand_pairs(x, transfer);
+}
+
+/* ---- chases ---- */
+
+static void emit_chase(struct expander *x, const struct chase_setting *setting, struct pair pair) {
+  struct chase *chase = arena_alloc(x->arena, sizeof *chase);
+  *chase = (struct chase){
+      .space = setting->space,
+      .gpu = pair.from,
+      .memory = {setting->of.place, pair.to, setting->of.memory},
+      .footprint_bytes = setting->footprint_bytes,
+      .stride_bytes = setting->stride_bytes,
+      .order = setting->order,
+      .hops = setting->hops,
+  };
+  const struct expansion expansion = {.chase = chase};
+  x->receive(x->context, &expansion);
+}
+
+void expand_chase(struct expander *expander, const struct chase_setting *chase,
+                  expansion_receiver *receive, void *context) {
+  const struct pair_rule rule = {.unequal = true};
+  struct expander *x = expander;
+  x->receive = receive;
+  x->context = context;
+  pairs_resolve(&x->set, &chase->at, &chase->of);
+  for (size_t i = 0; i < x->set.complaint_count; i++) {
+    emit_unresolved(x, &chase->at, &chase->of, x->set.complaints[i].near_gpu,
+                    x->set.complaints[i].reason);
+  }
+  if (x->set.pair_count == 0) {
+    return;
+  }
+  pairs_apply(&x->set, chase->at.place, chase->of.place, rule);
+  if (x->set.pair_count == 0) {
+    char reason[CASE_REASON_MAX];
+    pairs_say_none(&x->set, chase->at.place, chase->of.place, rule, reason);
+    emit_unresolved(x, &chase->at, &chase->of, -1, reason);
+    return;
+  }
+  for (size_t i = 0; i < x->set.pair_count; i++) {
+    emit_chase(x, chase, x->set.pairs[i]);
+  }
 }

@@ -19,7 +19,11 @@
  * the last one left out; so half of the flows cross the middle in each direction. ring and bisect
  * take the places of both ends together and ignore `pairs`.
  * [[transfer.flow]]: from x to of each by the rules of `pairs` not given, all in one case.
- * [[transfer.load]]: the same, added to every case with role load. Flows of load do not reverse.
+ * [[transfer.load]]: the same, added to every case with role load. Flows of load do not reverse. A
+ * load that names no ends mirrors: for every measured flow one of load, after the others, with the
+ * same endpoints (exchanged for direction = "reverse") and what else the load does not say itself;
+ * its initiator is the same end by role, but between host and GPU the GPU.
+ * [[chase]]: at x of, one case a pair, never a GPU with itself.
  *
  * What cannot be made is an expansion without flows but with a reason: one for what of the
  * selectors is not there, one for every GPU that has no local or remote node. */
@@ -34,8 +38,9 @@
 struct expansion {
   const struct flow *flows; /* NULL when the selectors come to nothing */
   uint32_t flow_count;
-  const char *asked;  /* without flows: the path as asked for, "gpu7-gpu.all"; else NULL */
-  const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
+  const struct chase *chase; /* instead of flows, of a [[chase]] */
+  const char *asked;         /* without either: the path as asked for, "gpu7-gpu.all"; else NULL */
+  const char *reason;        /* why it cannot be measured; NULL = nothing against it so far */
 };
 
 typedef void expansion_receiver(void *context, const struct expansion *expansion);
@@ -47,5 +52,7 @@ void expander_free(struct expander *expander);
  * arena. */
 void expand_transfer(struct expander *expander, const struct transfer_setting *transfer,
                      expansion_receiver *receive, void *context);
+void expand_chase(struct expander *expander, const struct chase_setting *chase,
+                  expansion_receiver *receive, void *context);
 
 #endif

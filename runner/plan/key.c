@@ -88,11 +88,25 @@ static bool touches(const struct flow *flow, enum place place) {
          flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED;
 }
 
+static void append_start(struct strbuf *text, enum case_kind kind) {
+  append_number(text, "{\"version\":", DEFINITION_VERSION);
+  append_word(text, ",\"kind\":", case_kind_text(kind));
+}
+
+/* Opens "measure": how long a trial is. */
+static void append_length(struct strbuf *text, const struct measure *measure) {
+  if (measure->iterations > 0) {
+    append_number(text, ",\"measure\":{\"iterations\":", measure->iterations);
+  } else {
+    append_number(text, ",\"measure\":{\"min_trial_ns\":", measure->min_trial_ns);
+  }
+}
+
 void key_define(const struct flow *flows, uint32_t flow_count, const struct measure *measure,
                 struct strbuf *text) {
   bool host = false;
   bool device = false;
-  append_number(text, "{\"version\":", DEFINITION_VERSION);
+  append_start(text, CASE_TRANSFER);
   strbuf_append(text, ",\"flows\":[");
   for (uint32_t i = 0; i < flow_count; i++) {
     strbuf_append(text, i > 0 ? "," : "");
@@ -102,11 +116,8 @@ void key_define(const struct flow *flows, uint32_t flow_count, const struct meas
       device = device || touches(&flows[i], PLACE_GPU);
     }
   }
-  if (measure->iterations > 0) {
-    append_number(text, "],\"measure\":{\"iterations\":", measure->iterations);
-  } else {
-    append_number(text, "],\"measure\":{\"min_trial_ns\":", measure->min_trial_ns);
-  }
+  strbuf_append_char(text, ']');
+  append_length(text, measure);
   if (host) {
     append_word(text, ",\"host_cache\":", cache_state_text(measure->host_cache));
   }
@@ -116,8 +127,24 @@ void key_define(const struct flow *flows, uint32_t flow_count, const struct meas
   strbuf_append(text, "}}");
 }
 
-void key_define_unresolved(const char *name, struct strbuf *text) {
-  append_number(text, "{\"version\":", DEFINITION_VERSION);
+void key_define_chase(const struct chase *chase, const struct measure *measure,
+                      struct strbuf *text) {
+  append_start(text, CASE_CHASE);
+  append_number(text, ",\"chase\":{\"method_version\":", CHASE_METHOD_VERSION);
+  append_word(text, ",\"space\":", chase_space_text(chase->space));
+  append_number(text, ",\"gpu\":", (uint64_t)chase->gpu);
+  append_endpoint(text, ",\"memory\":", &chase->memory);
+  append_number(text, ",\"footprint_bytes\":", chase->footprint_bytes);
+  append_number(text, ",\"stride_bytes\":", chase->stride_bytes);
+  append_word(text, ",\"order\":", chase_order_text(chase->order));
+  append_number(text, ",\"hops\":", chase->hops);
+  strbuf_append_char(text, '}');
+  append_length(text, measure);
+  strbuf_append(text, "}}");
+}
+
+void key_define_unresolved(enum case_kind kind, const char *name, struct strbuf *text) {
+  append_start(text, kind);
   append_word(text, ",\"unresolved\":", name);
   strbuf_append_char(text, '}');
 }

@@ -1,13 +1,15 @@
 /* key.h - what makes two cases the same measurement.
  *
  * definition is JSON in one canonical form: keys in a fixed order, integers only, no spaces. It
- * holds, of each flow: role, method and its version (engine_method_version), source and target with
- * place, index and memory kind, initiator, staged, size, and what the method has besides: threads
- * (cpu), kernel (sm), unified (um), shape (strided copies). Of measure it holds what changes the
- * number: iterations where fixed, else min_trial_ns; host_cache where a measured flow touches host
- * memory, device_cache where one touches a GPU. It holds nothing that only changes care (trials,
- * precision, max_time, warmup, verify), no name, and nothing about driver or host, so that one case
- * has one key on every machine and under every driver.
+ * holds the kind of the case. Of a transfer, of each flow: role, method and its version
+ * (engine_method_version), source and target with place, index and memory kind, initiator, staged,
+ * size, and what the method has besides: threads (cpu), kernel (sm), unified (um), shape (strided
+ * copies). Of a chase: whose thread, which memory, footprint, stride, order, hops and
+ * CHASE_METHOD_VERSION. Of measure it holds what changes the number: iterations where fixed, else
+ * min_trial_ns; host_cache where a measured flow touches host memory, device_cache where one
+ * touches a GPU. It holds nothing that only changes care (trials, precision, max_time, warmup,
+ * verify), no name, and nothing about driver or host, so that one case has one key on every machine
+ * and under every driver.
  *
  * case_key is XXH3-128 of that text, canonical byte order, as 32 lower-case hexadecimal digits. */
 #ifndef HAUL_RUNNER_PLAN_KEY_H
@@ -19,8 +21,10 @@
 /* Append the definition. */
 void key_define(const struct flow *flows, uint32_t flow_count, const struct measure *measure,
                 struct strbuf *text);
-/* The same for a setting that came to no flows; name is unique in the plan. */
-void key_define_unresolved(const char *name, struct strbuf *text);
+void key_define_chase(const struct chase *chase, const struct measure *measure,
+                      struct strbuf *text);
+/* The same for a setting that came to nothing; name is unique in the plan. */
+void key_define_unresolved(enum case_kind kind, const char *name, struct strbuf *text);
 void key_of_definition(const char *definition, size_t length, char key[CASE_KEY_MAX]);
 
 #endif

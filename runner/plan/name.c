@@ -97,6 +97,13 @@ void name_path(const struct flow *flows, uint32_t flow_count, struct strbuf *tex
   append_end_set(text, &targets);
 }
 
+void name_chase_path(const struct chase *chase, struct strbuf *text) {
+  const struct endpoint gpu = {PLACE_GPU, chase->gpu, MEMORY_DEVICE};
+  append_endpoint(text, &gpu);
+  strbuf_append_char(text, '-');
+  append_endpoint(text, &chase->memory);
+}
+
 uint64_t name_common_size(const struct flow *flows, uint32_t flow_count) {
   uint64_t size_bytes = 0;
   for (uint32_t i = 0; i < flow_count; i++) {
@@ -114,7 +121,8 @@ uint64_t name_common_size(const struct flow *flows, uint32_t flow_count) {
 /* Shown by the path or the size already. */
 static bool is_shown(const char *key) {
   return strcmp(key, "size") == 0 || strcmp(key, "direction") == 0 ||
-         strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
+         strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0 ||
+         strcmp(key, "footprint") == 0 || strcmp(key, "space") == 0 || strncmp(key, "of.", 3) == 0;
 }
 
 static bool is_safe(char c) {

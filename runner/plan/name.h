@@ -16,6 +16,8 @@
 #include "schema/scenario/scenario.h"
 
 void name_path(const struct flow *flows, uint32_t flow_count, struct strbuf *text);
+/* "gpu0-numa0:pinned": the GPU that loads, and the memory. */
+void name_chase_path(const struct chase *chase, struct strbuf *text);
 /* "from.memory=pinned size=64KiB"; "" without axes. */
 void name_axes(const struct axis_value *axes, size_t axis_count, struct strbuf *text);
 /* The part of a name after block and path, with its leading "/". size_bytes 0: no size. */

@@ -39,6 +39,9 @@ static const char *refuse_flow(const struct flow *flow, bool alone, const struct
 }
 
 static bool uses_node(const struct bench_case *bench, int32_t node) {
+  if (bench->kind == CASE_CHASE) {
+    return bench->chase.memory.place == PLACE_NUMA && bench->chase.memory.index == node;
+  }
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     if ((flow->source.place == PLACE_NUMA && flow->source.index == node) ||

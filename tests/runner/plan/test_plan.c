@@ -99,7 +99,8 @@ static void the_definition_is_canonical(void **state) {
   fake_engine.version = 1;
   assert_string_equal(
       plan->cases[0].bench.definition,
-      "{\"version\":1,\"flows\":[{\"role\":\"measured\",\"method\":\"ce\",\"method_version\":7,"
+      "{\"version\":1,\"kind\":\"transfer\",\"flows\":[{\"role\":\"measured\",\"method\":\"ce\","
+      "\"method_version\":7,"
       "\"source\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
       "\"target\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
       "\"initiator\":\"target\",\"staged\":0,\"size_bytes\":67108864}],"

@@ -130,12 +130,113 @@ static void loads_and_flows_of_a_scenario(void **state) {
   unmake(&made);
 }
 
+#define CHASE HEAD "[[chase]]\nname = \"c\"\n"
+
+static void chases_have_names_keys_and_estimates(void **state) {
+  (void)state;
+  struct made made = make("h100x8-nvlink.toml",
+                          CHASE "space = \"host\"\nat.gpu = [0, 5]\nof = { memory = [\"pinned\", "
+                                "\"huge\"] }\nfootprint = [\"2MiB\", \"64MiB\"]\nhops = 64\n");
+  assert_int_equal(made.plan->case_count, 8);
+  assert_int_equal(made.plan->skip_count, 0);
+  const struct plan_case *first = &made.plan->cases[0];
+  assert_string_equal(first->bench.name, "c/gpu0-numa0:pinned/2MiB");
+  assert_string_equal(first->bench.path, "gpu0-numa0:pinned");
+  assert_string_equal(made.plan->cases[7].bench.name, "c/gpu5-numa1:huge/64MiB");
+  assert_string_equal(
+      first->bench.definition,
+      "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":1,\"space\":\"host\","
+      "\"gpu\":0,"
+      "\"memory\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
+      "\"footprint_bytes\":2097152,\"stride_bytes\":128,\"order\":\"random\",\"hops\":64},"
+      "\"measure\":{\"min_trial_ns\":200000}}");
+  assert_true(first->estimate_ns > 0);
+  assert_true(first->longest_ns >= first->estimate_ns);
+  for (size_t i = 1; i < made.plan->case_count; i++) {
+    assert_string_not_equal(made.plan->cases[i].bench.key, first->bench.key);
+  }
+  unmake(&made);
+}
+
+static void chases_that_cannot_be(void **state) {
+  (void)state;
+  struct made made = make("gh200.toml", CHASE "space = \"peer\"\n");
+  assert_int_equal(made.plan->case_count, 1);
+  assert_string_equal(made.plan->cases[0].bench.name, "c/gpu.all-gpu.all/2MiB");
+  assert_string_equal(made.plan->cases[0].skip_reason, "needs two GPUs, this machine has 1");
+  assert_int_equal(made.plan->cases[0].bench.kind, CASE_CHASE);
+  assert_int_equal(made.plan->cases[0].bench.chase.hops, 0);
+  unmake(&made);
+  made = make("h100x8-nvlink.toml", CHASE "space = \"peer\"\nat.gpu = 9\n");
+  assert_int_equal(made.plan->skip_count, 1);
+  unmake(&made);
+}
+
+#define LOADED(load)                                                                               \
+  HEAD "[[transfer]]\nname = \"t\"\nmethod = \"sm\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"      \
+       "initiator = \"target\"\n[[transfer.load]]\n" load
+
+static void mirrors_take_what_they_do_not_say(void **state) {
+  (void)state;
+  struct made made = make("h100x8-nvlink.toml", LOADED(""));
+  assert_int_equal(made.plan->case_count, 1);
+  assert_string_equal(made.plan->cases[0].bench.path, "gpu0-gpu1"); /* of what is measured */
+  assert_int_equal(made.plan->cases[0].bench.payload_bytes, 4096);
+  assert_int_equal(made.plan->cases[0].bench.flow_count, 2);
+  const struct flow *load = &made.plan->cases[0].bench.flows[1];
+  assert_int_equal(load->role, FLOW_LOAD);
+  assert_int_equal(load->method, METHOD_SM);
+  assert_int_equal(load->source.index, 1);
+  assert_int_equal(load->target.index, 0);
+  assert_int_equal(load->initiator, INITIATOR_TARGET); /* the same end by role */
+  assert_int_equal(load->size_bytes, 4096);
+  unmake(&made);
+  made = make("h100x8-nvlink.toml", LOADED("direction = \"forward\"\nmethod = \"ce\"\nsize = "
+                                           "8192\ninitiator = \"source\"\n"));
+  load = &made.plan->cases[0].bench.flows[1];
+  assert_int_equal(load->method, METHOD_CE);
+  assert_int_equal(load->source.index, 0);
+  assert_int_equal(load->initiator, INITIATOR_SOURCE);
+  assert_int_equal(load->size_bytes, 8192);
+  unmake(&made);
+}
+
+static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
+  (void)state;
+  struct made made =
+      make("h100x8-nvlink.toml", HEAD
+           "[[transfer]]\nname = \"spelled\"\n"
+           "[[transfer.flow]]\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"
+           "[[transfer.flow]]\nmethod = \"sm\"\nfrom.numa = 0\nto.gpu = 2\nsize = 8192\n"
+           "[[transfer.load]]\n"
+           "[[transfer]]\nname = \"both\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"
+           "direction = \"both\"\n[[transfer.load]]\nsize = 64\n");
+  const struct bench_case *spelled = &made.plan->cases[0].bench;
+  assert_int_equal(spelled->flow_count, 4);
+  assert_int_equal(spelled->flows[2].method, METHOD_CE);
+  assert_int_equal(spelled->flows[2].size_bytes, 4096);
+  assert_int_equal(spelled->flows[3].method, METHOD_SM);
+  assert_int_equal(spelled->flows[3].size_bytes, 8192);
+  assert_int_equal(spelled->flows[3].source.place, PLACE_GPU);
+  assert_int_equal(spelled->flows[3].initiator, INITIATOR_SOURCE); /* the GPU */
+  const struct bench_case *both = &made.plan->cases[1].bench;
+  assert_int_equal(both->flow_count, 4);
+  assert_int_equal(both->flows[2].source.index, 1);
+  assert_int_equal(both->flows[3].source.index, 0);
+  assert_int_equal(both->flows[3].size_bytes, 64);
+  unmake(&made);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(eight_gpus_on_a_laptop),
       cmocka_unit_test(without_peer_access_and_without_gpus),
       cmocka_unit_test(names_are_unique_and_stable),
       cmocka_unit_test(loads_and_flows_of_a_scenario),
+      cmocka_unit_test(chases_have_names_keys_and_estimates),
+      cmocka_unit_test(chases_that_cannot_be),
+      cmocka_unit_test(mirrors_take_what_they_do_not_say),
+      cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

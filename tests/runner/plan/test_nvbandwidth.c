@@ -1,0 +1,253 @@
+/* scenarios/nvbandwidth.toml on 8 GPUs: every test is there, with the cases, flows and initiators
+ * that its name says. */
+#include "runner/plan/plan.h"
+#include "schema/machine/machine_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+  struct scenario *scenario;
+  struct machine *machine;
+  struct plan *plan;
+};
+
+static struct fixture plan_for(const char *machine_name) {
+  struct fixture f = {.machine = calloc(1, sizeof *f.machine)};
+  struct error err = {.message = ""};
+  char path[512];
+  assert_non_null(f.machine);
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
+  assert_int_equal(machine_file_load(path, f.machine, &err), STATUS_OK);
+  struct diagnostics *diagnostics = diagnostics_new();
+  (void)snprintf(path, sizeof path, "%s/scenarios/nvbandwidth.toml", HAUL_SOURCE_DIR);
+  if (scenario_load(path, NULL, 0, &f.scenario, diagnostics) != STATUS_OK) {
+    diagnostics_print(diagnostics, stderr, false);
+    fail();
+  }
+  diagnostics_free(diagnostics);
+  assert_int_equal(plan_new(f.scenario, f.machine, NULL, &f.plan, &err), STATUS_OK);
+  return f;
+}
+
+static void release(struct fixture *f) {
+  plan_free(f->plan);
+  scenario_free(f->scenario);
+  free(f->machine);
+}
+
+/* What a block comes to on 8 GPUs. */
+struct expected {
+  const char *block; /* "ce" and "sm" follow, but for methods == 1 */
+  int methods;
+  size_t cases;
+  uint32_t measured; /* flows of a case */
+  uint32_t loads;
+  enum place source, target;
+  enum initiator initiator; /* of every flow between GPUs */
+};
+
+static const struct expected blocks[] = {
+    {"host_to_device_memcpy", 2, 8, 1, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"device_to_host_memcpy", 2, 8, 1, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"host_to_device_bidirectional_memcpy", 2, 8, 1, 1, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"device_to_host_bidirectional_memcpy", 2, 8, 1, 1, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"device_to_device_memcpy_read", 2, 56, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
+    {"device_to_device_memcpy_write", 2, 56, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"device_to_device_bidirectional_memcpy_read", 2, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_TARGET},
+    {"device_to_device_bidirectional_memcpy_write", 2, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_SOURCE},
+    {"all_to_host_memcpy", 2, 1, 8, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"all_to_host_bidirectional_memcpy", 2, 1, 8, 8, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"host_to_all_memcpy", 2, 1, 8, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"host_to_all_bidirectional_memcpy", 2, 1, 8, 8, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"all_to_one_write", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"all_to_one_read", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
+    {"one_to_all_write", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"one_to_all_read", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
+    {"device_local_copy", 1, 8, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+};
+
+static void check_flow(const struct flow *flow, const struct expected *expected,
+                       enum method method) {
+  const bool load = flow->role == FLOW_LOAD;
+  assert_int_equal(flow->method, method);
+  assert_int_equal(flow->size_bytes, 64 << 20);
+  assert_int_equal(flow->source.place, load ? expected->target : expected->source);
+  assert_int_equal(flow->target.place, load ? expected->source : expected->target);
+  if (expected->source == expected->target) {
+    assert_int_equal(flow->initiator, expected->initiator);
+  } else { /* with a host the GPU starts, the mirrored flow as well */
+    const struct endpoint *starts =
+        flow->initiator == INITIATOR_SOURCE ? &flow->source : &flow->target;
+    assert_int_equal(starts->place, PLACE_GPU);
+  }
+}
+
+/* Flows that are loads stand last, each the mirror of a measured one. */
+static void check_case(const struct bench_case *bench, const struct expected *expected,
+                       enum method method) {
+  assert_int_equal(bench->kind, CASE_TRANSFER);
+  assert_int_equal(bench->flow_count, expected->measured + expected->loads);
+  assert_int_equal(bench->payload_bytes, (uint64_t)expected->measured << 26);
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    assert_int_equal(flow->role, i < expected->measured ? FLOW_MEASURED : FLOW_LOAD);
+    check_flow(flow, expected, method);
+    if (flow->role == FLOW_LOAD) {
+      const struct flow *measured = &bench->flows[i - expected->measured];
+      assert_int_equal(flow->source.index, measured->target.index);
+      assert_int_equal(flow->target.index, measured->source.index);
+      assert_int_equal(flow->source.memory, measured->target.memory);
+      assert_int_equal(flow->target.memory, measured->source.memory);
+    }
+  }
+  if (bench->flow_count == 2 && expected->measured == 2) {
+    assert_int_equal(bench->flows[0].source.index, bench->flows[1].target.index);
+    assert_int_equal(bench->flows[0].target.index, bench->flows[1].source.index);
+  }
+}
+
+static void every_pattern_on_eight_gpus(void **state) {
+  (void)state;
+  struct fixture f = plan_for("h100x8-nvlink.toml");
+  size_t seen = 0;
+  assert_int_equal(f.plan->skip_count, 0);
+  assert_int_equal(f.plan->duplicate_count, 0);
+  for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+    for (int m = 0; m < blocks[b].methods; m++) {
+      char name[128];
+      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block,
+                     blocks[b].methods == 1 ? ""
+                     : m == 0               ? "_ce"
+                                            : "_sm");
+      size_t count = 0;
+      for (size_t i = 0; i < f.plan->case_count; i++) {
+        const struct bench_case *bench = &f.plan->cases[i].bench;
+        if (strcmp(bench->block, name) == 0) {
+          check_case(bench, &blocks[b], m == 0 ? METHOD_CE : METHOD_SM);
+          count++;
+        }
+      }
+      assert_int_equal(count, blocks[b].cases);
+      seen += count;
+    }
+  }
+  assert_int_equal(f.plan->case_count, seen + 8 + 56); /* the two latencies */
+  release(&f);
+}
+
+/* All flows of a case end, or begin, at one GPU; in all_to_host each at its own node. */
+static void concurrent_flows_share_what_their_name_says(void **state) {
+  (void)state;
+  struct fixture f = plan_for("h100x8-nvlink.toml");
+  for (size_t i = 0; i < f.plan->case_count; i++) {
+    const struct bench_case *bench = &f.plan->cases[i].bench;
+    const bool to_one = strncmp(bench->block, "all_to_one", 10) == 0;
+    const bool from_one = strncmp(bench->block, "one_to_all", 10) == 0;
+    const bool to_host = strncmp(bench->block, "all_to_host_memcpy", 18) == 0;
+    for (uint32_t k = 0; k < bench->flow_count; k++) {
+      const struct flow *flow = &bench->flows[k];
+      assert_true(!to_one || flow->target.index == bench->flows[0].target.index);
+      assert_true(!from_one || flow->source.index == bench->flows[0].source.index);
+      assert_true(!to_host || flow->target.index == f.machine->gpus[k].numa_node);
+    }
+  }
+  release(&f);
+}
+
+static void latencies(void **state) {
+  (void)state;
+  struct fixture f = plan_for("h100x8-nvlink.toml");
+  size_t host = 0;
+  size_t peer = 0;
+  for (size_t i = 0; i < f.plan->case_count; i++) {
+    const struct bench_case *bench = &f.plan->cases[i].bench;
+    if (bench->kind != CASE_CHASE) {
+      continue;
+    }
+    const struct chase *chase = &bench->chase;
+    assert_int_equal(chase->footprint_bytes, 2 << 20);
+    assert_int_equal(chase->stride_bytes, 128);
+    assert_int_equal(chase->order, CHASE_RANDOM);
+    assert_int_equal(chase->hops, 4096);
+    assert_int_equal(bench->payload_bytes, 0);
+    assert_int_equal(bench->flow_count, 0);
+    assert_int_equal(bench->limit, LIMIT_UNKNOWN);
+    if (chase->space == CHASE_HOST) {
+      assert_string_equal(bench->block, "host_device_latency_sm");
+      assert_int_equal(chase->memory.place, PLACE_NUMA);
+      assert_int_equal(chase->memory.memory, MEMORY_PINNED);
+      assert_int_equal(chase->memory.index, f.machine->gpus[chase->gpu].numa_node);
+      host++;
+    } else {
+      assert_string_equal(bench->block, "device_to_device_latency_sm");
+      assert_int_equal(chase->memory.place, PLACE_GPU);
+      assert_int_not_equal(chase->memory.index, chase->gpu);
+      peer++;
+    }
+  }
+  assert_int_equal(host, 8);
+  assert_int_equal(peer, 56);
+  release(&f);
+}
+
+/* nvbandwidth has 35 tests; the list is that of its documentation. */
+static void all_names_are_there(void **state) {
+  (void)state;
+  struct fixture f = plan_for("h100x8-nvlink.toml");
+  assert_int_equal(f.scenario->block_count, 35);
+  for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+    for (int m = 0; m < blocks[b].methods; m++) {
+      char name[128];
+      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block,
+                     blocks[b].methods == 1 ? ""
+                     : m == 0               ? "_ce"
+                                            : "_sm");
+      size_t found = 0;
+      for (size_t i = 0; i < f.scenario->block_count; i++) {
+        found += strcmp(block_name(f.scenario->blocks[i]), name) == 0;
+      }
+      assert_int_equal(found, 1);
+    }
+  }
+  release(&f);
+}
+
+/* One block, one reason: what needs a second GPU is skipped and the rest is measured. */
+static void without_gpus_all_is_skipped(void **state) {
+  (void)state;
+  struct fixture f = plan_for("no-gpu.toml");
+  assert_int_equal(f.plan->case_count, 35);
+  assert_int_equal(f.plan->skip_count, 35);
+  release(&f);
+  f = plan_for("gh200.toml");
+  for (size_t i = 0; i < f.plan->case_count; i++) {
+    const struct plan_case *c = &f.plan->cases[i];
+    const bool needs_two = strstr(c->bench.block, "device_to_device") != NULL ||
+                           strstr(c->bench.block, "to_one") != NULL ||
+                           strstr(c->bench.block, "one_to") != NULL;
+    assert_int_equal(c->skip_reason != NULL, needs_two);
+    if (needs_two) {
+      assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");
+    }
+  }
+  release(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_pattern_on_eight_gpus),
+      cmocka_unit_test(concurrent_flows_share_what_their_name_says),
+      cmocka_unit_test(latencies),
+      cmocka_unit_test(all_names_are_there),
+      cmocka_unit_test(without_gpus_all_is_skipped),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
