@@ -56,6 +56,7 @@ static CUresult strike(const struct fault *fault, struct context *context) {
     (void)raise(fault->signal);
     return CUDA_ERROR_UNKNOWN;
   case FAULT_FLIP_BYTE:
+  case FAULT_DROP:
   case FAULT_IGNORED_FLAG:
   case fault_kind_word_count:
     return CUDA_SUCCESS; /* of no meaning to this call */
@@ -65,7 +66,8 @@ static CUresult strike(const struct fault *fault, struct context *context) {
 
 static bool left_to_operation(const struct fault *fault) {
   return fault->kind == FAULT_HANG || fault->kind == FAULT_STICKY ||
-         fault->kind == FAULT_FLIP_BYTE || fault->kind == FAULT_IGNORED_FLAG;
+         fault->kind == FAULT_FLIP_BYTE || fault->kind == FAULT_DROP ||
+         fault->kind == FAULT_IGNORED_FLAG;
 }
 
 static CUresult check_faults(struct call *call, const char *name, const struct fault_call *about,

@@ -54,6 +54,9 @@ static void migrate(const struct kernel_launch *launch) {
 }
 
 bool operation_carry_out(struct operation *operation) {
+  if (operation->fault != NULL && operation->fault->kind == FAULT_DROP) {
+    return true;
+  }
   switch (operation->kind) {
   case OPERATION_COPY:
     carry_out_copy(operation);

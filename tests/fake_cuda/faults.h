@@ -18,6 +18,7 @@
   X(FAULT_HANG, "hang")           /* the call, or the operation that it queues, never ends */      \
   X(FAULT_BLOCK, "block")         /* the call takes `milliseconds` longer */                       \
   X(FAULT_FLIP_BYTE, "flip_byte") /* byte `offset` of the copy's target is inverted */             \
+  X(FAULT_DROP, "drop")           /* the operation takes its time and does nothing */              \
   X(FAULT_CRASH, "crash")         /* the process gets `signal` */                                  \
   X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */
 WORDS_DECLARE(fault_kind, FAULT_KIND_LIST)
