@@ -11,7 +11,8 @@ struct mistake {
 
 #define CPU_BLOCK                                                                                  \
   "[[transfer]]\nname = \"b\"\nmethod = \"cpu\"\nfrom.numa = 0\nto.numa = 0\nsize = 1\n"
-#define FLOWS "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n"
+#define CHASE_BLOCK "[[chase]]\nname = \"c\"\n"
+#define FLOWS       "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n"
 
 static const struct mistake mistakes[] = {
     /* The head */
@@ -195,6 +196,44 @@ static const struct mistake mistakes[] = {
      10, 1, "\"direction\" cannot stand in [[transfer.flow]]", NULL},
     {HEAD GPU_BLOCK "size = 1\n[transfer.load]\nfrom.gpu = 0\n", 9, 11,
      "\"load\" is written [[transfer.load]]", NULL},
+    /* Loads that mirror */
+    {HEAD GPU_BLOCK "size = 1\n[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\ndirection = "
+                    "\"reverse\"\n",
+     12, 1, "direction is for a load without from and to", NULL},
+    {HEAD GPU_BLOCK "size = 1\n[[transfer.load]]\ndirection = \"both\"\n", 10, 13,
+     "direction: \"both\" cannot stand here", NULL},
+    {HEAD GPU_BLOCK "size = 1\n[[transfer.load]]\npeer = false\n", 10, 1,
+     "goes the way of the measured flows", NULL},
+    {HEAD BLOCK "size = 1\n[[transfer.load]]\ninitiator = \"source\"\n", 10, 1,
+     "between a NUMA node and a GPU the GPU starts", NULL},
+    {HEAD GPU_BLOCK "size = 1\n[[transfer.load]]\nkernel.block = 32\n", 10, 8,
+     "\"kernel.block\" has no effect with this method", NULL},
+    {HEAD "[[transfer]]\nname = \"b\"\nsize = 1\n" FLOWS "method = \"sm\"\n"
+          "[[transfer.load]]\nkernel.block = 32\n",
+     11, 8, "it is not known which method this is for", NULL},
+    /* Chases */
+    {HEAD CHASE_BLOCK, 3, 1, "missing \"space\" in [[chase]]", NULL},
+    {HEAD CHASE_BLOCK "space = \"hots\"\n", 5, 9, "\"hots\" cannot stand here", "host"},
+    {HEAD CHASE_BLOCK "space = \"host\"\nsize = 1\n", 6, 1, "\"size\" cannot stand in [[chase]]",
+     NULL},
+    {HEAD CHASE_BLOCK "space = \"host\"\nverify = \"every\"\n", 6, 1,
+     "\"verify\" cannot stand in [[chase]]", NULL},
+    {HEAD CHASE_BLOCK "space = \"host\"\nof.gpu = 1\n", 5, 9, "of.gpu is the memory of a GPU",
+     NULL},
+    {HEAD CHASE_BLOCK "space = [\"host\", \"peer\"]\nof.numa = 1\n", 5, 18,
+     "of.numa is the memory of a node", NULL},
+    {HEAD CHASE_BLOCK "space = \"host\"\nof.memory = [\"pinned\", \"device\"]\n", 6, 24,
+     "a chase through the host does not read \"device\" memory", NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\nof.memory = \"pinned\"\n", 6, 13,
+     "a chase through the peer does not read \"pinned\" memory", NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\nstride = [8, 12]\n", 6, 10, "12 is no multiple of 8",
+     NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\nfootprint = \"1KiB\"\nstride = 1024\n", 6, 13,
+     "less than two elements", NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\nfootprint = \"1TiB\"\nstride = 8\n", 6, 13,
+     "too many elements", NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\n[chase.load]\n", 6, 8,
+     "unknown key \"load\" in [[chase]]", NULL},
 };
 
 static void every_mistake_is_found_where_it_is(void **state) {
@@ -229,6 +268,12 @@ static const char *const right[] = {
     "size = 1\n",
     BLOCK "size = 1\ntrials = { min = [1, 300], max = [200, 400] }\n"
           "zip = [[\"trials.min\", \"trials.max\"]]\n",
+    CHASE_BLOCK "space = [\"host\", \"peer\"]\nstride = [8, 64]\nhops = 1\nwarmup = 0\n",
+    CHASE_BLOCK "space = \"host\"\nat = { gpu = [0, 1] }\nof = { numa = \"remote\", memory = "
+                "\"huge\" }\n",
+    GPU_BLOCK "size = 1\n[[transfer.load]]\nsize = [1, 2]\n[[transfer.load]]\nmethod = \"sm\"\n"
+              "kernel.block = 32\ndirection = \"forward\"\ninitiator = \"source\"\n",
+    "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nsize = 1\n" FLOWS "[[transfer.load]]\n",
 };
 
 static void what_is_right_is_taken(void **state) {

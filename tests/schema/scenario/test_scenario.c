@@ -371,6 +371,86 @@ static void a_million_settings_are_enough(void **state) {
   diagnostics_free(diagnostics);
 }
 
+/* What [measure] says about caches and verification does not reach a chase. */
+static void chases_have_their_own_defaults(void **state) {
+  (void)state;
+  struct scenario *scenario = must_parse(
+      HEAD "[measure]\nhost_cache = [\"warm\", \"flushed\"]\nverify = \"every\"\nwarmup = 7\n"
+           "[[chase]]\nname = \"c\"\nspace = [\"host\", \"peer\"]\n" GPU_BLOCK "size = 1\n"
+           "[[chase]]\nname = \"d\"\nspace = \"peer\"\nat.gpu = 1\nof.gpu = [0, 2]\n"
+           "stride = 64\norder = \"strided\"\n");
+  assert_int_equal(scenario->block_count, 3);
+  assert_int_equal(block_kind_of(scenario->blocks[0]), BLOCK_CHASE); /* in the order of the file */
+  assert_int_equal(block_kind_of(scenario->blocks[1]), BLOCK_TRANSFER);
+  assert_string_equal(block_name(scenario->blocks[2]), "d");
+  assert_int_equal(block_setting_count(scenario->blocks[0]), 2);
+  assert_int_equal(block_setting_count(scenario->blocks[1]), 2);
+  struct setting setting;
+  block_setting(scenario->blocks[0], 0, &setting);
+  const struct chase_setting *chase = &setting.chase;
+  assert_int_equal(setting.kind, BLOCK_CHASE);
+  assert_int_equal(setting.measure.warmup, 7);
+  assert_int_equal(setting.measure.host_cache, CACHE_WARM);
+  assert_int_equal(setting.measure.verify, VERIFY_OFF);
+  assert_int_equal(chase->space, CHASE_HOST);
+  assert_int_equal(chase->at.place, PLACE_GPU);
+  assert_int_equal(chase->at.selector.kind, SELECTOR_ALL);
+  assert_int_equal(chase->of.place, PLACE_NUMA);
+  assert_int_equal(chase->of.selector.kind, SELECTOR_LOCAL);
+  assert_int_equal(chase->of.memory, MEMORY_PINNED);
+  assert_int_equal(chase->footprint_bytes, 2 << 20);
+  assert_int_equal(chase->stride_bytes, 128);
+  assert_int_equal(chase->order, CHASE_RANDOM);
+  assert_int_equal(chase->hops, 4096);
+  block_setting(scenario->blocks[0], 1, &setting);
+  assert_int_equal(chase->space, CHASE_PEER);
+  assert_int_equal(chase->of.place, PLACE_GPU);
+  assert_int_equal(chase->of.selector.kind, SELECTOR_ALL);
+  assert_int_equal(chase->of.memory, MEMORY_DEVICE);
+  block_setting(scenario->blocks[2], 0, &setting);
+  assert_int_equal(chase->at.selector.count, 1);
+  assert_int_equal(chase->of.selector.count, 2);
+  assert_int_equal(chase->order, CHASE_STRIDED);
+  scenario_free(scenario);
+}
+
+static void set_reaches_chases(void **state) {
+  (void)state;
+  const struct scenario_override overrides[] = {{"chase.hops", "64"}, {"c.footprint", "1MiB"}};
+  struct scenario *scenario = must_parse_with(
+      HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\n" GPU_BLOCK "size = 1\n", overrides, 2);
+  struct setting setting;
+  block_setting(scenario->blocks[0], 0, &setting);
+  assert_int_equal(setting.chase.hops, 64);
+  assert_int_equal(setting.chase.footprint_bytes, 1 << 20);
+  scenario_free(scenario);
+  struct diagnostics *diagnostics = must_refuse_with(HEAD GPU_BLOCK "size = 1\n", overrides, 1);
+  assert_int_equal(diagnostics_count(diagnostics), 1); /* there is no chase to set it in */
+  diagnostics_free(diagnostics);
+}
+
+static void a_load_without_ends_mirrors(void **state) {
+  (void)state;
+  struct scenario *scenario =
+      must_parse(HEAD BLOCK "size = [1, 2]\n[[transfer.load]]\n[[transfer.load]]\nname = "
+                            "\"more\"\nsize = [8, 16]\ndirection = \"forward\"\n");
+  assert_int_equal(block_setting_count(scenario->blocks[0]), 4);
+  struct setting setting;
+  block_setting(scenario->blocks[0], 3, &setting);
+  const struct flow_setting *loads = setting.transfer.loads;
+  assert_int_equal(setting.transfer.load_count, 2);
+  assert_true(loads[0].mirrors);
+  assert_int_equal(loads[0].mirror_direction, DIRECTION_REVERSE);
+  assert_false(loads[0].size_given);
+  assert_false(loads[0].method_given);
+  assert_false(loads[0].initiator_given);
+  assert_true(loads[1].mirrors);
+  assert_int_equal(loads[1].mirror_direction, DIRECTION_FORWARD);
+  assert_true(loads[1].size_given);
+  assert_int_equal(loads[1].size_bytes, 16);
+  scenario_free(scenario);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_are_filled_in),
@@ -387,6 +467,9 @@ int main(void) {
       cmocka_unit_test(overrides_change_what_they_name),
       cmocka_unit_test(overrides_complain_by_name),
       cmocka_unit_test(a_million_settings_are_enough),
+      cmocka_unit_test(chases_have_their_own_defaults),
+      cmocka_unit_test(set_reaches_chases),
+      cmocka_unit_test(a_load_without_ends_mirrors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

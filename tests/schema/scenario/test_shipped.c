@@ -31,6 +31,8 @@ static void assert_equal_flows(const struct flow_setting *a, const struct flow_s
   assert_int_equal(a->threads, b->threads);
   assert_memory_equal(&a->kernel, &b->kernel, sizeof a->kernel);
   assert_memory_equal(&a->shape, &b->shape, sizeof a->shape);
+  assert_int_equal(a->mirrors, b->mirrors);
+  assert_int_equal(a->mirror_direction, b->mirror_direction);
   assert_int_equal(a->unified.mode, b->unified.mode);
   assert_int_equal(a->unified.touch_by, b->unified.touch_by);
   assert_int_equal(a->unified.threads, b->unified.threads);
@@ -51,8 +53,23 @@ static void assert_equal_measures(const struct measure *a, const struct measure 
   assert_int_equal(a->device_cache, b->device_cache);
 }
 
+static void assert_equal_chases(const struct chase_setting *a, const struct chase_setting *b) {
+  assert_int_equal(a->space, b->space);
+  assert_equal_ends(&a->at, &b->at);
+  assert_equal_ends(&a->of, &b->of);
+  assert_int_equal(a->footprint_bytes, b->footprint_bytes);
+  assert_int_equal(a->stride_bytes, b->stride_bytes);
+  assert_int_equal(a->order, b->order);
+  assert_int_equal(a->hops, b->hops);
+}
+
 static void assert_equal_settings(const struct setting *a, const struct setting *b) {
   assert_equal_measures(&a->measure, &b->measure);
+  assert_int_equal(a->kind, b->kind);
+  if (a->kind == BLOCK_CHASE) {
+    assert_equal_chases(&a->chase, &b->chase);
+    return;
+  }
   assert_equal_flows(&a->transfer.flow, &b->transfer.flow);
   assert_int_equal(a->transfer.direction, b->transfer.direction);
   assert_int_equal(a->transfer.pairs_given, b->transfer.pairs_given);
