@@ -4,8 +4,6 @@
 
 #include "engine/host/cache.h"
 
-#include <stdlib.h>
-
 // clang-format off
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +13,8 @@
 
 enum { TRIALS = 101 };
 
-static int by_value(const void *left, const void *right) {
-  const uint64_t a = *(const uint64_t *)left;
-  const uint64_t b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
-
-static uint64_t median_ns(struct fixture *fixture, enum cache_state host_cache) {
+/* Other work on this machine only ever makes a copy slower. */
+static uint64_t fastest_ns(struct fixture *fixture, enum cache_state host_cache) {
   const struct flow flow = {.method = METHOD_CPU,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
                             .target = fixture_node(0, MEMORY_PAGEABLE),
@@ -34,12 +27,12 @@ static uint64_t median_ns(struct fixture *fixture, enum cache_state host_cache) 
   bench_case.measure.verify = VERIFY_ONCE;
   bench_case.measure.host_cache = host_cache;
   fixture_run_ok(fixture, &bench_case);
-  uint64_t values[FIXTURE_TRIALS_MAX];
+  uint64_t fastest = UINT64_MAX;
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
-    values[i] = fixture->trials[i].elapsed_ns;
+    const uint64_t elapsed_ns = fixture->trials[i].elapsed_ns;
+    fastest = elapsed_ns < fastest ? elapsed_ns : fastest;
   }
-  qsort(values, fixture->trial_count, sizeof *values, by_value);
-  return values[fixture->trial_count / 2];
+  return fastest;
 }
 
 static void a_flushed_copy_takes_longer(void **state) {
@@ -48,15 +41,17 @@ static void a_flushed_copy_takes_longer(void **state) {
   if (!proof.works) {
     skip();
   }
-  /* Other work on this machine may hide it for a while, not for ever. */
-  for (int attempt = 0; attempt < 5; attempt++) {
-    const uint64_t warm_ns = median_ns(*state, CACHE_WARM);
-    const uint64_t flushed_ns = median_ns(*state, CACHE_FLUSHED);
-    if (flushed_ns > warm_ns + warm_ns / 4) {
+  uint64_t warm_ns = 0;
+  uint64_t flushed_ns = 0;
+  for (int attempt = 0; attempt < 5; attempt++) { /* another's work may empty the caches as well */
+    warm_ns = fastest_ns(*state, CACHE_WARM);
+    flushed_ns = fastest_ns(*state, CACHE_FLUSHED);
+    if (flushed_ns > 2 * warm_ns) {
       return;
     }
   }
-  fail_msg("a flush makes no copy slower");
+  fail_msg("warm %llu ns, flushed %llu ns", (unsigned long long)warm_ns,
+           (unsigned long long)flushed_ns);
 }
 
 int main(void) {
