@@ -38,22 +38,25 @@ static __device__ __forceinline__ void copy_rows(const struct copy_rows_argument
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   struct cursor cursor = cursor_at(i, step, columns);
+  /* From the argument straight to a pointer: only so does the compiler know that it is global. */
+  const unsigned char *source = (const unsigned char *)arguments.source;
+  unsigned char *target = (unsigned char *)arguments.target;
   for (; i + 3 * step < count; i += 4 * step) {
     uint64_t offsets[4];
     T values[4];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       offsets[k] = take(&cursor, arguments.pitch_bytes, sizeof(T));
-      values[k] = *(const T *)(arguments.source + offsets[k]);
+      values[k] = *(const T *)(source + offsets[k]);
     }
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-      *(T *)(arguments.target + offsets[k]) = values[k];
+      *(T *)(target + offsets[k]) = values[k];
     }
   }
   for (; i < count; i += step) {
     const uint64_t offset = take(&cursor, arguments.pitch_bytes, sizeof(T));
-    *(T *)(arguments.target + offset) = *(const T *)(arguments.source + offset);
+    *(T *)(target + offset) = *(const T *)(source + offset);
   }
 }
 

@@ -1,0 +1,43 @@
+#!/bin/bash
+# The kernels' loads and stores are in their code: a copy whose reads are optimised away, or made
+# narrower than its name says, measures something else.
+#   test_accesses.sh SOURCE_FOLDER NVCC
+set -euo pipefail
+
+source_folder=$1
+nvcc=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# FILE KERNEL REGEX...: that kernel of kernels/FILE.cu has an instruction that fits, for every REGEX.
+failures=0
+check() {
+  local file=$1 kernel=$2 pattern
+  shift 2
+  if [ ! -e "$work/$file.ptx" ]; then
+    "$nvcc" -ptx -std=c++17 -O3 -arch=compute_90 -allow-unsupported-compiler -I"$source_folder" \
+      -o "$work/$file.ptx" "$source_folder/kernels/$file.cu"
+  fi
+  awk -v entry="[.]entry ${kernel}[(]" '$0 ~ entry { inside = 1 } inside { print } inside && /^}/ { exit }' \
+    "$work/$file.ptx" >"$work/body"
+  for pattern in "$@"; do
+    if ! grep -qE "^[[:space:]]*(@[%a-z0-9!]+ +)?$pattern" "$work/body"; then
+      echo "$kernel (kernels/$file.cu) has no instruction $pattern" >&2
+      failures=$((failures + 1))
+    fi
+  done
+}
+
+load='ld(\.[a-z]+)*\.global(\.[a-z]+)*'
+store='st(\.[a-z]+)*\.global(\.[a-z]+)*'
+check copy haul_copy_1 "$load\.[ub]8" "$store\.[ub]8"
+check copy haul_copy_2 "$load\.[ub]16" "$store\.[ub]16"
+check copy haul_copy_4 "$load\.[ub]32" "$store\.[ub]32"
+check copy haul_copy_8 "$load\.[ub]64" "$store\.[ub]64"
+check copy haul_copy_16 "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
+check copy haul_copy_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'cp\.async\.bulk\.global\.shared::cta'
+check strided haul_copy_rows "$load\.v4\.[ub]32" "$store\.v4\.[ub]32" "$load\.[ub]8" "$store\.[ub]8"
+check touch haul_touch "st\.volatile(\.global)?\.[ub]8"
+check chase haul_chase 'ld\.relaxed\.sys\.global\.u64'
+check pattern haul_pattern_compare "$load"
+[ "$failures" -eq 0 ]
