@@ -5,6 +5,9 @@
 #include "engine/cuda/session.h"
 #include "engine/memory/kinds.h"
 
+/* Drivers manage it in blocks of 2 MiB, and may move one as a whole: no two buffers share one. */
+static const uint64_t BLOCK_BYTES = UINT64_C(2) << 20;
+
 static enum status allocate(const struct memory_context *context, struct buffer *buffer,
                             struct error *err) {
   enum status status = cuda_session_use(context->cuda, buffer->endpoint.index, err);
@@ -14,16 +17,17 @@ static enum status allocate(const struct memory_context *context, struct buffer 
   char text[UNITS_TEXT_MAX];
   units_format_size(buffer->size_bytes, text);
   CUdeviceptr address = 0;
+  const uint64_t mapped_bytes = (buffer->size_bytes - 1) / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES;
   status = cuda_check(
       &context->cuda->driver,
-      context->cuda->driver.cuMemAllocManaged(&address, buffer->size_bytes, CU_MEM_ATTACH_GLOBAL),
-      err, "cuMemAllocManaged of %s", text);
+      context->cuda->driver.cuMemAllocManaged(&address, mapped_bytes, CU_MEM_ATTACH_GLOBAL), err,
+      "cuMemAllocManaged of %s", text);
   if (status != STATUS_OK) {
     return status;
   }
   buffer->device = (uint64_t)address;
   buffer->host = (unsigned char *)(uintptr_t)address;
-  buffer->mapped_bytes = buffer->size_bytes;
+  buffer->mapped_bytes = mapped_bytes;
   return STATUS_OK;
 }
 

@@ -124,6 +124,28 @@ static bool host_page_tables(const struct memory_context *context) {
   return false;
 }
 
+/* Write-fault every page from the node; contents stay. Kernels that do not populate memory of a
+ * driver are no obstacle: then one thread touches it. */
+static enum status touch_host(const struct memory_context *context, const struct buffer *view,
+                              uint64_t size_bytes, struct error *err) {
+  const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+  const int32_t node = view->endpoint.index;
+  enum status status =
+      numa_touch_memory(context->machine, view->host, size_bytes, page_bytes, node, err);
+  if (status == STATUS_OK || status == STATUS_NO_MEMORY) {
+    return status;
+  }
+  struct numa_binding before;
+  const bool bound = numa_bind_thread(context->machine, node, &before, NULL) == STATUS_OK;
+  for (uint64_t offset = 0; offset < size_bytes; offset += page_bytes) {
+    (void)__atomic_fetch_or(view->host + offset, (unsigned char)0, __ATOMIC_RELAXED);
+  }
+  if (bound) {
+    numa_restore_thread(&before);
+  }
+  return STATUS_OK;
+}
+
 enum status um_pages_place_host(const struct memory_context *context, const struct buffer *view,
                                 uint64_t size_bytes, int32_t gpu, struct um_abilities *abilities,
                                 struct error *err) {
@@ -131,8 +153,7 @@ enum status um_pages_place_host(const struct memory_context *context, const stru
   *abilities = (struct um_abilities){0};
   enum status status = numa_check_available(context->machine, node, size_bytes, err);
   if (status == STATUS_OK) {
-    status = numa_touch_memory(context->machine, view->host, size_bytes,
-                               (uint64_t)sysconf(_SC_PAGESIZE), node, err);
+    status = touch_host(context, view, size_bytes, err);
   }
   if (status != STATUS_OK) {
     return status;
@@ -220,8 +241,7 @@ enum status um_pages_put(const struct memory_context *context, const struct buff
   }
   /* A page that came to the host is not always in its page tables: touched, it is. */
   if (um_pages_check_host(context, view, size_bytes, abilities, false, NULL) != STATUS_OK) {
-    status = numa_touch_memory(context->machine, view->host, size_bytes,
-                               (uint64_t)sysconf(_SC_PAGESIZE), view->endpoint.index, err);
+    status = touch_host(context, view, size_bytes, err);
   }
   return status == STATUS_OK ? um_pages_check_host(context, view, size_bytes, abilities, false, err)
                              : status;
