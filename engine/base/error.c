@@ -3,6 +3,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Macros of these names are for analysers of the callers. */
+#undef error_set
+#undef error_set_native
+#undef error_set_errno
+#undef error_prefix
+
 WORDS_DEFINE(status, STATUS_LIST)
 
 enum status error_vset(struct error *err, enum status status, int native_code, const char *format,

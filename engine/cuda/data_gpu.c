@@ -2,11 +2,11 @@
 
 #include "engine/cuda/session.h"
 
-enum { DATA_BLOCK = 512, DATA_BLOCKS_PER_SM = 4 };
+enum { DATA_BLOCK = 512, DATA_BLOCKS_PER_SM = 4, DATA_BLOCK_BYTES = 16 * DATA_BLOCK };
 
 static uint32_t grid_for(const struct cuda_session *session, int32_t gpu, uint64_t size_bytes) {
   uint64_t most = (uint64_t)session->machine->gpus[gpu].sm_count * DATA_BLOCKS_PER_SM;
-  uint64_t useful = (size_bytes + 16 * DATA_BLOCK - 1) / (16 * DATA_BLOCK);
+  uint64_t useful = (size_bytes + DATA_BLOCK_BYTES - 1) / DATA_BLOCK_BYTES;
   uint64_t grid = useful < most ? useful : most;
   return grid > 0 ? (uint32_t)grid : 1;
 }

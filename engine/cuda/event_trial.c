@@ -2,6 +2,7 @@
 
 #include "engine/cuda/session.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -253,6 +254,7 @@ static void *enqueuer_main(void *argument) {
 /* All flows by a thread each, let go together. */
 static enum status enqueue_blocking(struct event_trial *trial, uint32_t iterations,
                                     uint32_t load_iterations, struct error *err) {
+  assert(trial->count > 0);
   struct enqueuer *enqueuers = calloc(trial->count, sizeof *enqueuers);
   if (enqueuers == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u threads", trial->count);

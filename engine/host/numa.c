@@ -17,13 +17,13 @@ enum { VERIFY_PAGES_MAX = 4096, NODE_BITS_MAX = 8192, TOUCH_THREADS_MAX = 64 };
 /* Below this a thread costs more than the faults it saves. */
 static const uint64_t TOUCH_SHARE_MIN_BYTES = UINT64_C(8) << 20;
 
-/* libnuma calls these for what it would print. */
-void numa_warn(int number, char *where, ...) {
-  (void)number;
-  (void)where;
+/* libnuma calls these for what it would print. The types are libnuma's. */
+void numa_warn(int num, char *fmt, ...) { // NOLINT(readability-non-const-parameter)
+  (void)num;
+  (void)fmt;
 }
 
-void numa_error(char *where) {
+void numa_error(char *where) { // NOLINT(readability-non-const-parameter)
   (void)where;
 }
 

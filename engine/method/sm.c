@@ -7,6 +7,7 @@
 #include "engine/method/gpu_flow.h"
 #include "engine/method/method.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -166,6 +167,7 @@ enum { SM_THREADS = 2048, HOST_BLOCKS_PER_SM = 2 };
 
 static uint32_t resident_grid(const struct gpu *gpu, uint32_t block, uint32_t kernels_on_gpu,
                               uint32_t blocks_per_sm_max) {
+  assert(kernels_on_gpu > 0 && block > 0);
   uint32_t blocks = SM_THREADS / kernels_on_gpu / block;
   blocks = blocks < blocks_per_sm_max ? blocks : blocks_per_sm_max;
   return gpu->sm_count * (blocks > 0 ? blocks : 1);

@@ -131,7 +131,12 @@ static void draw(struct picture *picture, const char *line, unsigned column, uns
     const size_t bytes = decode(line, &code);
     const unsigned columns = append_character(&picture->line, line, bytes, code, shown);
     for (unsigned i = 0; i < columns && at < column + width; i++) {
-      strbuf_append_char(&picture->carets, at < column ? ' ' : at > column || i > 0 ? '~' : '^');
+      char mark = '^';
+      if (at < column)
+        mark = ' ';
+      else if (at > column || i > 0)
+        mark = '~';
+      strbuf_append_char(&picture->carets, mark);
     }
     shown += columns;
     line += bytes;
