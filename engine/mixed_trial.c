@@ -35,12 +35,12 @@ enum status mixed_trial_new(const struct memory_context *context, struct flow_ru
   made->event_flows = calloc(count, sizeof *made->event_flows);
   made->host_flows = calloc(count, sizeof *made->host_flows);
   made->times = calloc(count, sizeof *made->times);
-  enum status status = STATUS_OK;
   if (made->event_runs == NULL || made->host_runs == NULL || made->event_flows == NULL ||
       made->host_flows == NULL || made->times == NULL) {
-    status = error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
+    mixed_trial_free(made);
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
   }
-  for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     if (method_clock(runs[i].flow) == CLOCK_HOST) {
       made->host_flows[made->host_count] = i;
       made->host_runs[made->host_count++] = runs[i];
@@ -49,9 +49,8 @@ enum status mixed_trial_new(const struct memory_context *context, struct flow_ru
       made->event_runs[made->event_count++] = runs[i];
     }
   }
-  if (status == STATUS_OK) {
-    status = event_trial_new(context, made->event_runs, made->event_count, &made->event, err);
-  }
+  enum status status =
+      event_trial_new(context, made->event_runs, made->event_count, &made->event, err);
   if (status != STATUS_OK) {
     mixed_trial_free(made);
     return status;
