@@ -365,7 +365,7 @@ static enum status verify_sample(const struct sample *sample, const void *addres
 enum status numa_verify_memory(const struct machine *machine, const void *address,
                                uint64_t size_bytes, int32_t node, struct error *err) {
   int real = 0;
-  struct sample sample;
+  struct sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
   if (status == STATUS_OK) {
     status = take_sample(address, size_bytes, &sample, err);
@@ -381,7 +381,7 @@ enum status numa_count_pages(const struct machine *machine, const void *address,
                              uint64_t size_bytes, int32_t node, struct numa_pages *pages,
                              struct error *err) {
   int real = 0;
-  struct sample sample;
+  struct sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
   if (status == STATUS_OK) {
     status = take_sample(address, size_bytes, &sample, err);

@@ -18,7 +18,7 @@ static uint64_t fastest_ns(struct fixture *fixture, enum cache_state host_cache)
   const struct flow flow = {.method = METHOD_CPU,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
                             .target = fixture_node(0, MEMORY_PAGEABLE),
-                            .size_bytes = 64 << 10,
+                            .size_bytes = UINT64_C(64) << 10,
                             .threads = 1};
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.trials_min = TRIALS;

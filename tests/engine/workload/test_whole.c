@@ -59,7 +59,7 @@ static void pages_that_are_not_touched_are_corrupt(void **state) {
   const struct flow flow = {.method = METHOD_UM,
                             .source = fixture_node(0, MEMORY_MANAGED),
                             .target = fixture_gpu(2, MEMORY_MANAGED),
-                            .size_bytes = 100 * 4096,
+                            .size_bytes = UINT64_C(100) * 4096,
                             .unified = {.touch_by = INITIATOR_TARGET, .stride_bytes = 4096}};
   is_corrupt(*state, &flow, 1, "flow 0: 100 of 409600 bytes differ, the first at offset 0");
 }
