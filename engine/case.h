@@ -58,18 +58,62 @@ struct flow {
 };
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
-enum { CHASE_METHOD_VERSION = 1 };
+enum { CHASE_METHOD_VERSION = 2 };
 
-/* Dependent loads by one thread of a GPU: case kind chase. */
+/* Dependent loads by threads of a GPU: case kind chase. Thread t starts at element t of a strided
+ * chain (so that a warp's accesses are a stride apart), and of a random one as far from the other
+ * threads as the chain allows. Several threads: the slowest counts. */
 struct chase {
   enum chase_space space;
-  int32_t gpu;            /* whose thread loads */
-  struct endpoint memory; /* where the elements are */
+  int32_t gpu;            /* whose threads load */
+  struct endpoint memory; /* where the elements are; global and shared: that GPU's, device */
   uint64_t footprint_bytes;
-  uint64_t stride_bytes; /* between elements, a multiple of 8 */
+  uint64_t stride_bytes; /* between elements, a multiple of 8; shared: of 4 */
   enum chase_order order;
-  uint64_t hops; /* loads of one iteration; 0: the case has no chase */
+  enum cache_level cache; /* global only */
+  uint32_t threads;       /* a block; 0 = one */
+  uint32_t blocks;        /* 0 = one */
+  uint64_t hops;          /* loads of each thread in one iteration; 0: the case has no chase */
 };
+
+/* Part of a stream's case_key: raised whenever a stream measures differently. */
+enum { STREAM_METHOD_VERSION = 1 };
+/* struct stream: as many blocks as cover the arrays once. */
+#define STREAM_GRID_FULL UINT32_MAX
+
+/* A loop over arrays of numbers: case kind stream. payload_bytes of the case is
+ * stream_op_arrays(op) * size_bytes * passes, and so is traffic_bytes. */
+struct stream {
+  enum stream_op op;
+  enum number_type type;  /* f32 or f64 */
+  struct endpoint memory; /* of all arrays: a GPU's own (its SMs work), or a node's (its threads) */
+  uint64_t size_bytes;    /* one array, a multiple of the type; 0: the case has no stream */
+  uint32_t passes;        /* over the arrays in one iteration, inside one kernel; 0 = one */
+  uint32_t threads;       /* host threads; 0 = all of the node */
+  /* GPU only; 0 = what is best for the operation (engine/cuda/stream_gpu.h). */
+  uint32_t block;
+  uint32_t grid;         /* blocks; or STREAM_GRID_FULL */
+  uint32_t vector_bytes; /* an access: 4, 8 or 16, not less than the type */
+  uint32_t unroll;       /* accesses of a thread that are under way together: 1 or 4 */
+  enum stream_clock clock;
+};
+
+/* Part of an arithmetic's case_key: raised whenever it measures differently. */
+enum { ARITHMETIC_METHOD_VERSION = 1 };
+
+/* Chains of dependent instructions: case kind arithmetic. */
+struct arithmetic {
+  enum arithmetic_op op;
+  enum number_type type;
+  enum arithmetic_measure measure; /* latency: ilp 1, one block of at most 32 threads */
+  int32_t gpu;
+  uint32_t ilp;          /* independent chains of a thread: 1, 2, 4 or 8 */
+  uint32_t block;        /* threads */
+  uint32_t grid;         /* blocks */
+  uint32_t instructions; /* of a thread in one iteration, all chains together: a multiple of
+                            ARITHMETIC_UNIT; 0: the case has no arithmetic */
+};
+enum { ARITHMETIC_UNIT = 512, ARITHMETIC_INSTRUCTIONS_MAX = 1 << 20 };
 
 /* Part of an overhead's case_key: raised whenever an overhead measures differently. */
 enum { OVERHEAD_METHOD_VERSION = 1 };
@@ -93,8 +137,16 @@ struct bench_case {
   uint32_t flow_count;      /* 0 for other kinds */
   struct chase chase;       /* of a chase */
   struct overhead overhead; /* of an overhead */
-  uint64_t payload_bytes;   /* of the measured flows, one iteration: what gbps counts */
-  uint64_t traffic_bytes;   /* what of it crosses the limiting resource, read and written apart */
+  struct stream stream;     /* of a stream */
+  struct arithmetic arithmetic;
+  /* Of one iteration, for cycles and ns an operation: a chase's hops; an arithmetic's instructions
+   * (of one thread); 0 for other kinds. */
+  uint64_t operations;
+  /* Of one iteration on the SM that has most blocks, for operations a clock and SM: instructions *
+   * block * ceil(grid / sm_count), twice that for f16; 0 = not an arithmetic's throughput. */
+  uint64_t operations_per_sm;
+  uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
+  uint64_t traffic_bytes; /* what of it crosses the limiting resource, read and written apart */
   enum limit limit;
   uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
   struct measure measure;

@@ -15,7 +15,7 @@ struct trial {
   uint32_t iterations; /* back-to-back repeats in elapsed_ns */
   uint64_t start_ns;   /* CLOCK_MONOTONIC_RAW at submission */
   uint64_t elapsed_ns; /* the window: first flow's start to last flow's end */
-  uint64_t cycles;     /* of the SM that measured itself; 0 = not counted */
+  uint64_t cycles;     /* of the SM that took longest, by its own counter; 0 = not counted */
 };
 
 /* One flow in one trial; sent only for cases of several flows. */

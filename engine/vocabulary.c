@@ -14,6 +14,12 @@ WORDS_DEFINE(unified_mode, UNIFIED_MODE_LIST)
 WORDS_DEFINE(advise, ADVISE_LIST)
 WORDS_DEFINE(chase_space, CHASE_SPACE_LIST)
 WORDS_DEFINE(chase_order, CHASE_ORDER_LIST)
+WORDS_DEFINE(cache_level, CACHE_LEVEL_LIST)
+WORDS_DEFINE(number_type, NUMBER_TYPE_LIST)
+WORDS_DEFINE(stream_op, STREAM_OP_LIST)
+WORDS_DEFINE(stream_clock, STREAM_CLOCK_LIST)
+WORDS_DEFINE(arithmetic_op, ARITHMETIC_OP_LIST)
+WORDS_DEFINE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
 WORDS_DEFINE(overhead_operation, OVERHEAD_OPERATION_LIST)
 WORDS_DEFINE(verify, VERIFY_LIST)
 WORDS_DEFINE(cache_state, CACHE_STATE_LIST)
@@ -27,3 +33,21 @@ WORDS_DEFINE(limit, LIMIT_LIST)
 WORDS_DEFINE(fact_state, FACT_STATE_LIST)
 WORDS_DEFINE(on_fail, ON_FAIL_LIST)
 WORDS_DEFINE(check_status, CHECK_STATUS_LIST)
+
+unsigned stream_op_arrays(enum stream_op op) {
+  switch (op) {
+  case STREAM_READ:
+  case STREAM_WRITE:
+    return 1;
+  case STREAM_COPY:
+  case STREAM_MUL:
+  case STREAM_DOT:
+    return 2;
+  case STREAM_ADD:
+  case STREAM_TRIAD:
+    return 3;
+  case stream_op_word_count:
+    break;
+  }
+  return 0;
+}

@@ -6,9 +6,11 @@
 
 /* What a case measures; one kind of block in a scenario each. */
 #define CASE_KIND_LIST(X)                                                                          \
-  X(CASE_TRANSFER, "transfer") /* flows of bytes */                                                \
-  X(CASE_CHASE, "chase")       /* latency of dependent loads */                                    \
-  X(CASE_OVERHEAD, "overhead") /* what calls of the driver cost the host */
+  X(CASE_TRANSFER, "transfer")     /* flows of bytes */                                            \
+  X(CASE_CHASE, "chase")           /* latency of dependent loads */                                \
+  X(CASE_OVERHEAD, "overhead")     /* what calls of the driver cost the host */                    \
+  X(CASE_STREAM, "stream")         /* bandwidth of loops over arrays of numbers */                 \
+  X(CASE_ARITHMETIC, "arithmetic") /* latency and throughput of instructions */
 WORDS_DECLARE(case_kind, CASE_KIND_LIST)
 
 /* How bytes are moved. */
@@ -93,8 +95,10 @@ WORDS_DECLARE(advise, ADVISE_LIST)
 
 /* Where a GPU's dependent loads go. */
 #define CHASE_SPACE_LIST(X)                                                                        \
-  X(CHASE_HOST, "host") /* page-locked host memory */                                              \
-  X(CHASE_PEER, "peer") /* another GPU's memory */
+  X(CHASE_HOST, "host")     /* page-locked host memory */                                          \
+  X(CHASE_PEER, "peer")     /* another GPU's memory */                                             \
+  X(CHASE_GLOBAL, "global") /* the GPU's own memory, through its caches */                         \
+  X(CHASE_SHARED, "shared") /* shared memory of a block */
 WORDS_DECLARE(chase_space, CHASE_SPACE_LIST)
 
 #define CHASE_ORDER_LIST(X)                                                                        \
@@ -113,6 +117,52 @@ WORDS_DECLARE(chase_order, CHASE_ORDER_LIST)
   X(OVERHEAD_GRAPH_INSTANTIATE, "graph_instantiate") /* of a graph of one empty kernel */          \
   X(OVERHEAD_GRAPH_LAUNCH, "graph_launch")           /* of the same */
 WORDS_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
+
+/* The nearest cache that loads of a chase through a GPU's own memory may hit. */
+#define CACHE_LEVEL_LIST(X)                                                                        \
+  X(CACHE_L1, "l1") /* ld.global.ca */                                                             \
+  X(CACHE_L2, "l2") /* ld.global.cg: past the L1 cache */
+WORDS_DECLARE(cache_level, CACHE_LEVEL_LIST)
+
+/* Type of the numbers of a stream or of arithmetic. */
+#define NUMBER_TYPE_LIST(X)                                                                        \
+  X(NUMBER_F16, "f16") /* two packed in a register: an instruction is two operations */            \
+  X(NUMBER_F32, "f32")                                                                             \
+  X(NUMBER_F64, "f64")                                                                             \
+  X(NUMBER_I32, "i32")
+WORDS_DECLARE(number_type, NUMBER_TYPE_LIST)
+
+/* Loops over arrays a, b and out; s is a scalar. (McCalpin's STREAM; dot is BabelStream's.) */
+#define STREAM_OP_LIST(X)                                                                          \
+  X(STREAM_COPY, "copy")   /* out[i] = a[i] */                                                     \
+  X(STREAM_MUL, "mul")     /* out[i] = s * a[i] */                                                 \
+  X(STREAM_ADD, "add")     /* out[i] = a[i] + b[i] */                                              \
+  X(STREAM_TRIAD, "triad") /* out[i] = a[i] + s * b[i] */                                          \
+  X(STREAM_DOT, "dot")     /* sum of a[i] * b[i] */                                                \
+  X(STREAM_READ, "read")   /* sum of the bits of a[i] */                                           \
+  X(STREAM_WRITE, "write") /* out[i] = made from i */
+WORDS_DECLARE(stream_op, STREAM_OP_LIST)
+
+/* Arrays that an operation goes through: what STREAM counts as its bytes. */
+unsigned stream_op_arrays(enum stream_op op);
+
+/* What a stream on a GPU notes beside its time by events. */
+#define STREAM_CLOCK_LIST(X)                                                                       \
+  X(STREAM_CLOCK_EVENT, "event") /* nothing */                                                     \
+  X(STREAM_CLOCK_CYCLES,                                                                           \
+    "cycles") /* cycles of the SM that works longest, first block's start to last one's end */
+WORDS_DECLARE(stream_clock, STREAM_CLOCK_LIST)
+
+#define ARITHMETIC_OP_LIST(X)                                                                      \
+  X(ARITHMETIC_ADD, "add")                                                                         \
+  X(ARITHMETIC_MUL, "mul")                                                                         \
+  X(ARITHMETIC_FMA, "fma") /* of integers: the low half of a * b + c */
+WORDS_DECLARE(arithmetic_op, ARITHMETIC_OP_LIST)
+
+#define ARITHMETIC_MEASURE_LIST(X)                                                                 \
+  X(ARITHMETIC_LATENCY, "latency") /* one dependent chain, one warp */                             \
+  X(ARITHMETIC_THROUGHPUT, "throughput")
+WORDS_DECLARE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
 
 #define VERIFY_LIST(X)                                                                             \
   X(VERIFY_OFF, "off")                                                                             \
