@@ -48,6 +48,11 @@ static CUresult copy_once(const struct cuda_session *session, const struct flow_
   if (source->endpoint.index == target->endpoint.index) {
     return driver->cuMemcpyDtoDAsync(target->device, source->device, size, stream);
   }
+  /* By unified addresses a copy engine of the stream's own GPU copies: the initiator. Given two
+   * contexts, the driver chooses the GPU itself. */
+  if (!run->flow->staged) {
+    return driver->cuMemcpyAsync(target->device, source->device, size, stream);
+  }
   return driver->cuMemcpyPeerAsync(target->device, session->gpus[target->endpoint.index].context,
                                    source->device, session->gpus[source->endpoint.index].context,
                                    size, stream);
