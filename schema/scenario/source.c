@@ -118,7 +118,8 @@ enum status source_read_include(struct arena *arena, const char *includer, const
                                 struct source *source, struct error *err) {
   const char *path = beside(arena, includer, name);
   if (is_shipped(includer)) {
-    if (read_shipped(arena, path + strlen(SCENARIOS_PREFIX), source)) {
+    if (read_shipped(arena, path + strlen(SCENARIOS_PREFIX), source) ||
+        read_shipped(arena, name, source)) {
       return STATUS_OK;
     }
     return error_set(err, STATUS_NOT_FOUND, "there is no shipped scenario of that name");
