@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { CANDIDATES_SHOWN = 8, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
+enum { BASELINE_VERSION = 1001 }; /* the schema that has them */
 
 /* Reads id and uuid of the first row into *run; *found says whether there is one. */
 static enum status first_run(struct statement *statement, struct run_ref *run, bool *found,
@@ -163,7 +164,7 @@ static enum status find_by_id(struct database *database, const char *text, struc
     if (!isxdigit((unsigned char)*p) || length == UUID_DIGITS)
       return error_set(err, STATUS_INVALID,
                        "\"%s\" names no run: use its number or the beginning of its UUID, "
-                       "tag:NAME, driver:VERSION, latest or previous",
+                       "tag:NAME, driver:VERSION, baseline:NAME, latest or previous",
                        text);
     lower[length++] = (char)tolower((unsigned char)*p);
   }
@@ -171,6 +172,53 @@ static enum status find_by_id(struct database *database, const char *text, struc
   if (length == 0)
     return error_set(err, STATUS_INVALID, "the name of a run is empty");
   return find_by_prefix(database, lower, run, err);
+}
+
+/* Databases of schema 1.0 that are only read have no baselines. */
+static enum status no_baselines(const struct database *database, const char *name,
+                                struct error *err) {
+  return error_set(err, STATUS_NOT_FOUND,
+                   "there is no baseline \"%s\", nor any other, in %s; \"haul baseline set\" names "
+                   "one",
+                   name, database->path);
+}
+
+/* Every run that a statement gives. */
+static enum status find_all(struct database *database, const char *name, const char *parameter,
+                            const char *text, struct arena *arena, struct run_list *list,
+                            struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK)
+    return status;
+  statement_bind_text(&statement, parameter, text);
+  size_t capacity = list->count;
+  for (bool row = true; status == STATUS_OK && row;) {
+    struct run_ref run = {0};
+    status = first_run(&statement, &run, &row, err);
+    bool known = false;
+    for (size_t i = 0; i < list->count && row && !known; i++)
+      known = list->runs[i].id == run.id;
+    if (status != STATUS_OK || !row || known)
+      continue;
+    list->runs = arena_grow(arena, list->runs, list->count, &capacity, sizeof *list->runs);
+    list->runs[list->count++] = run;
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status find_baseline(struct database *database, const char *name, struct arena *arena,
+                                 struct run_list *list, struct error *err) {
+  if (database->version < BASELINE_VERSION)
+    return no_baselines(database, name, err);
+  size_t before = list->count;
+  enum status status = find_all(database, "all_runs_by_baseline", ":name", name, arena, list, err);
+  if (status != STATUS_OK || list->count > before)
+    return status;
+  char message[256];
+  (void)snprintf(message, sizeof message, "there is no baseline \"%s\"", name);
+  return refuse(database, STATUS_NOT_FOUND, message, "known_baselines", NULL, err);
 }
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
@@ -185,6 +233,44 @@ enum status selector_find(struct database *database, const char *selector, struc
   if (strncmp(selector, "driver:", 7) == 0)
     return find_or_refuse(database, "runs_by_driver", ":driver", selector + 7, "driver",
                           "known_drivers", run, err);
+  if (strncmp(selector, "baseline:", 9) == 0) {
+    struct arena arena = {0};
+    struct run_list list = {0};
+    enum status status = find_baseline(database, selector + 9, &arena, &list, err);
+    if (status == STATUS_OK)
+      *run = list.runs[list.count - 1];
+    arena_fini(&arena);
+    return status;
+  }
   return find_by_id(database, strncmp(selector, "run:", 4) == 0 ? selector + 4 : selector, run,
                     err);
+}
+
+/* One name of a list. */
+static enum status find_each(struct database *database, const char *selector, struct arena *arena,
+                             struct run_list *list, struct error *err) {
+  if (strncmp(selector, "baseline:", 9) == 0)
+    return find_baseline(database, selector + 9, arena, list, err);
+  struct run_ref run;
+  enum status status = selector_find(database, selector, &run, err); /* it says what is wrong */
+  if (status != STATUS_OK)
+    return status;
+  if (strncmp(selector, "tag:", 4) == 0)
+    return find_all(database, "all_runs_by_tag", ":tag", selector + 4, arena, list, err);
+  if (strncmp(selector, "driver:", 7) == 0)
+    return find_all(database, "all_runs_by_driver", ":driver", selector + 7, arena, list, err);
+  return find_all(database, "run_by_uuid", ":uuid", run.uuid, arena, list, err);
+}
+
+enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
+                              struct run_list *list, struct error *err) {
+  *list = (struct run_list){0};
+  enum status status = STATUS_OK;
+  for (const char *start = selector; status == STATUS_OK && start != NULL;) {
+    const char *comma = strchr(start, ',');
+    const size_t length = comma != NULL ? (size_t)(comma - start) : strlen(start);
+    status = find_each(database, arena_strndup(arena, start, length), arena, list, err);
+    start = comma != NULL ? comma + 1 : NULL;
+  }
+  return status;
 }

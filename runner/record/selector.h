@@ -5,10 +5,14 @@
  *   driver:V    the latest run under that driver version or branch ("580.65.06", "r580")
  *   latest      the run that started last
  *   previous    the one before it
- */
+ *   baseline:N  the runs that "haul baseline set N" named; as one run, the latest of them
+ *
+ * Where several runs can be meant (selector_find_all), tag:NAME and driver:V name all of theirs,
+ * and a comma stands between names: "tag:monday,tag:tuesday". */
 #ifndef HAUL_RUNNER_RECORD_SELECTOR_H
 #define HAUL_RUNNER_RECORD_SELECTOR_H
 
+#include "engine/base/arena.h"
 #include "runner/record/database.h"
 
 enum { RUN_UUID_MAX = 33 };
@@ -22,5 +26,14 @@ struct run_ref {
  * list what there is. */
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) CHECK_RESULT;
+
+struct run_list {
+  struct run_ref *runs; /* each once; in the arena */
+  size_t count;
+};
+
+/* As selector_find, for all runs that are meant; at least one. */
+enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
+                              struct run_list *list, struct error *err) CHECK_RESULT;
 
 #endif

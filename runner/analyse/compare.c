@@ -1,0 +1,287 @@
+#include "runner/analyse/compare.h"
+
+#include "runner/analyse/definition.h"
+#include "runner/analyse/facts.h"
+#include "runner/analyse/pair.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+WORDS_DEFINE(side, SIDE_LIST)
+WORDS_DEFINE(figure, FIGURE_LIST)
+
+enum figure figure_of(const struct measured_case *bench) {
+  if (bench->kind == CASE_CHASE && bench->hops > 0) {
+    return FIGURE_HOP;
+  }
+  if (bench->kind == CASE_OVERHEAD) {
+    return FIGURE_CALL;
+  }
+  return bench->payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME;
+}
+
+double figure_value(enum figure figure, const struct measured_case *bench, double ns) {
+  switch (figure) {
+  case FIGURE_RATE:
+    return (double)bench->payload_bytes / ns;
+  case FIGURE_HOP:
+    return ns / (double)bench->hops;
+  case FIGURE_CALL:
+  case FIGURE_TIME:
+  case figure_word_count:
+    break;
+  }
+  return ns;
+}
+
+/* ---- what may be compared ---- */
+
+static enum status check_sides(const struct measured *measured, const enum side *sides,
+                               struct comparison *comparison, struct error *err) {
+  size_t simulated = 0;
+  size_t all = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (sides[i] != SIDE_NONE) {
+      simulated += measured->environments[measured->runs[i].environment].simulated;
+      all++;
+      comparison->totals[sides[i]].runs++;
+    }
+  }
+  if (simulated > 0 && simulated < all) {
+    return error_set(err, STATUS_INVALID,
+                     "%zu of the %zu runs are simulated: simulated and real results are never "
+                     "compared; --where simulated=0 leaves the simulated ones out",
+                     simulated, all);
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    if (comparison->totals[s].runs == 0) {
+      return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');
+    }
+  }
+  comparison->simulated = simulated > 0;
+  return STATUS_OK;
+}
+
+/* Processes that a side has results of, each once. */
+static unsigned count_processes(const struct measured *measured, const enum side *sides,
+                                enum side side) {
+  /* Of one run, the processes of a case have different ids; the case with most tells all but
+   * those that measured nothing. */
+  unsigned total = 0;
+  unsigned *most = calloc(measured->run_count + 1, sizeof *most);
+  if (most == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  const struct measured_median *medians = measured->medians;
+  for (size_t i = 0; i < measured->median_count;) {
+    unsigned count = 0;
+    const size_t first = i;
+    for (; i < measured->median_count && medians[i].run == medians[first].run &&
+           medians[i].bench == medians[first].bench;
+         i++) {
+      count += isnan(medians[i].ns) ? 0 : 1;
+    }
+    unsigned *known = &most[medians[first].run];
+    *known = count > *known ? count : *known;
+  }
+  for (size_t i = 0; i < measured->run_count; i++) {
+    total += sides[i] == side ? most[i] : 0;
+  }
+  free(most);
+  return total;
+}
+
+/* ---- verdicts ---- */
+
+static void set_change(struct comparison_row *row, const struct diff_result *result) {
+  row->change = result->change;
+  row->change_low = result->change_low;
+  row->change_high = result->change_high;
+  if (row->figure != FIGURE_RATE) {
+    row->change = 1 / (1 + result->change) - 1;
+    row->change_low = 1 / (1 + result->change_high) - 1;
+    row->change_high = 1 / (1 + result->change_low) - 1;
+  }
+}
+
+/* Cases that one side has under a name that the other has for another measurement. */
+static int compare_names(const struct measured_case *a, const struct measured_case *b) {
+  const int order = strcmp(a->block, b->block);
+  return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static bool is_alone(const struct comparison_row *row) {
+  const enum verdict verdict = row->result.verdict;
+  const enum side other = verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
+  return (verdict == VERDICT_NEW || verdict == VERDICT_MISSING) && row->hardware == NULL &&
+         !row->sides[other].tried;
+}
+
+/* For finding a row by name. */
+struct named {
+  const struct measured_case *bench;
+  size_t row;
+  bool used;
+};
+
+static int compare_named(const void *a, const void *b) {
+  const struct named *x = a;
+  const struct named *y = b;
+  return compare_names(x->bench, y->bench);
+}
+
+/* A MISSING and a NEW case of one name are one INCOMPARABLE. */
+static void join_renamed(const struct measured *measured, struct comparison *comparison) {
+  struct arena arena = {0};
+  struct named *fresh = arena_array(&arena, comparison->row_count, sizeof *fresh);
+  bool *gone = arena_array(&arena, comparison->row_count, sizeof *gone);
+  size_t fresh_count = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    struct comparison_row *row = &comparison->rows[i];
+    if (is_alone(row) && row->result.verdict == VERDICT_NEW) {
+      fresh[fresh_count++] = (struct named){&measured->cases[row->bench], i, false};
+    }
+  }
+  qsort(fresh, fresh_count, sizeof *fresh, compare_named);
+  for (size_t i = 0; i < comparison->row_count && fresh_count > 0; i++) {
+    struct comparison_row *row = &comparison->rows[i];
+    if (!is_alone(row) || row->result.verdict != VERDICT_MISSING) {
+      continue;
+    }
+    const struct named wanted = {.bench = &measured->cases[row->bench]};
+    struct named *found = bsearch(&wanted, fresh, fresh_count, sizeof *fresh, compare_named);
+    if (found == NULL || found->used) {
+      continue;
+    }
+    found->used = gone[found->row] = true;
+    row->sides[SIDE_B] = comparison->rows[found->row].sides[SIDE_B];
+    row->result.verdict = VERDICT_INCOMPARABLE;
+    row->reason = arena_format(&comparison->arena, "another measurement: %s",
+                               definition_difference(&comparison->arena, wanted.bench->definition,
+                                                     found->bench->definition));
+    comparison->summary.verdicts[VERDICT_MISSING]--;
+    comparison->summary.verdicts[VERDICT_NEW]--;
+    comparison->summary.verdicts[VERDICT_INCOMPARABLE]++;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (!gone[i]) {
+      comparison->rows[kept++] = comparison->rows[i];
+    }
+  }
+  comparison->row_count = kept;
+  arena_fini(&arena);
+}
+
+static void find_needed(struct comparison *comparison) {
+  unsigned least = 0;
+  bool any = false;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (row->result.verdict != VERDICT_INSUFFICIENT) {
+      continue;
+    }
+    const unsigned a = row->sides[SIDE_A].processes;
+    const unsigned b = row->sides[SIDE_B].processes;
+    const unsigned fewer = a < b ? a : b;
+    least = !any || fewer < least ? fewer : least;
+    any = true;
+    if (row->result.processes_needed > comparison->processes_needed) {
+      comparison->processes_needed = row->result.processes_needed;
+    }
+  }
+  comparison->processes_least = least;
+}
+
+/* What a reader must see first. */
+static int rank_of(enum verdict verdict) {
+  switch (verdict) {
+  case VERDICT_REGRESSED:
+    return 0;
+  case VERDICT_MISSING:
+    return 1;
+  case VERDICT_IMPROVED:
+    return 2;
+  case VERDICT_NEW:
+    return 3;
+  case VERDICT_INCOMPARABLE:
+    return 4;
+  case VERDICT_UNCLEAR:
+    return 5;
+  case VERDICT_INSUFFICIENT:
+    return 6;
+  case VERDICT_SAME:
+  case verdict_word_count:
+    break;
+  }
+  return 7;
+}
+
+static int compare_rows(const void *a, const void *b) {
+  const struct comparison_row *x = a;
+  const struct comparison_row *y = b;
+  const int order = rank_of(x->result.verdict) - rank_of(y->result.verdict);
+  if (order != 0) {
+    return order;
+  }
+  const double p = isnan(x->result.p) ? 2 : x->result.p;
+  const double q = isnan(y->result.p) ? 2 : y->result.p;
+  if (p != q) {
+    return p < q ? -1 : 1;
+  }
+  const double d = isnan(x->change) ? 0 : fabs(x->result.change);
+  const double e = isnan(y->change) ? 0 : fabs(y->result.change);
+  if (d != e) {
+    return d > e ? -1 : 1;
+  }
+  return (x->input > y->input) - (x->input < y->input);
+}
+
+static void judge(const struct measured *measured, const struct compare_options *options,
+                  struct comparison *comparison) {
+  struct diff_result *results = calloc(comparison->row_count + 1, sizeof *results);
+  if (results == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  diff_compare(comparison->inputs, comparison->row_count, &options->diff, results,
+               &comparison->summary);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    comparison->rows[i].result = results[i];
+    set_change(&comparison->rows[i], &results[i]);
+  }
+  free(results);
+  join_renamed(measured, comparison);
+  find_needed(comparison);
+  qsort(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_rows);
+}
+
+enum status compare(const struct measured *measured, const enum side *sides,
+                    const struct compare_options *options, struct comparison **comparison,
+                    struct error *err) {
+  struct comparison *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  enum status status = check_sides(measured, sides, made, err);
+  if (status != STATUS_OK) {
+    comparison_free(made);
+    return status;
+  }
+  facts_compare(measured, sides, made);
+  for (size_t s = 0; s < SIDES; s++) {
+    made->totals[s].processes = count_processes(measured, sides, (enum side)s);
+  }
+  pair_sides(measured, sides, options, made);
+  judge(measured, options, made);
+  *comparison = made;
+  return STATUS_OK;
+}
+
+void comparison_free(struct comparison *comparison) {
+  if (comparison == NULL) {
+    return;
+  }
+  arena_fini(&comparison->arena);
+  free(comparison);
+}

@@ -1,0 +1,392 @@
+#include "runner/analyse/pair.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A process's result of the case in hand. */
+struct entry {
+  enum side side;
+  uint64_t hardware; /* 0 = not known */
+  const struct measured_median *median;
+};
+
+/* Marks of what was counted already: a mark is the number of the count. */
+struct marks {
+  uint32_t *of;
+  uint32_t now;
+};
+
+struct pairing {
+  const struct measured *measured;
+  const enum side *sides;
+  const struct compare_options *options;
+  struct comparison *comparison;
+  size_t row_capacity, input_capacity;
+  double *values; /* one a median: never moves */
+  size_t value_count;
+  struct entry *entries; /* of the case in hand */
+  size_t entry_count;
+  size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
+  /* Texts of environments as numbers, alike for alike texts. */
+  uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
+  struct marks boots, hosts, gpus;
+};
+
+/* ---- counting what is different ---- */
+
+/* Number of the first environment with the same text. */
+static uint32_t first_alike(const struct measured *measured, size_t e, bool boot) {
+  const struct measured_environment *all = measured->environments;
+  const char *text = boot ? all[e].boot_id : all[e].host_name;
+  for (size_t i = 0; i <= e && text != NULL; i++) {
+    const char *other = boot ? all[i].boot_id : all[i].host_name;
+    if (other != NULL && strcmp(text, other) == 0) {
+      return (uint32_t)i;
+    }
+  }
+  return UINT32_MAX;
+}
+
+static struct marks new_marks(struct arena *arena, size_t count) {
+  return (struct marks){arena_array(arena, count, sizeof(uint32_t)), 0};
+}
+
+/* True: it was not marked in this count. */
+static bool mark(struct marks *marks, size_t at) {
+  const bool is_new = marks->of[at] != marks->now;
+  marks->of[at] = marks->now;
+  return is_new;
+}
+
+/* GPUs of all environments, the same UUID as the same number: by environment and number. */
+enum { GPUS_MAX = 64 };
+
+static size_t gpu_slot(const struct measured *measured, size_t environment, size_t gpu) {
+  const struct measured_environment *all = measured->environments;
+  const char *uuid = all[environment].gpus[gpu].uuid;
+  for (size_t e = 0; e <= environment && uuid != NULL; e++) {
+    for (size_t g = 0; g < all[e].gpu_count; g++) {
+      if (all[e].gpus[g].uuid != NULL && strcmp(all[e].gpus[g].uuid, uuid) == 0) {
+        return e * GPUS_MAX + g;
+      }
+    }
+  }
+  return environment * GPUS_MAX + gpu;
+}
+
+static unsigned count_gpus(struct pairing *p, size_t environment, uint64_t mask) {
+  const struct measured_environment *e = &p->measured->environments[environment];
+  unsigned count = 0;
+  for (size_t g = 0; g < e->gpu_count && g < GPUS_MAX; g++) {
+    const int number = e->gpus[g].number;
+    if (number >= 0 && number < GPUS_MAX && (mask >> number & 1) != 0) {
+      count += mark(&p->gpus, gpu_slot(p->measured, environment, g));
+    }
+  }
+  return count;
+}
+
+/* ---- entries ---- */
+
+static int compare_entries(const void *a, const void *b) {
+  const struct entry *x = a;
+  const struct entry *y = b;
+  if (x->hardware != y->hardware) {
+    return x->hardware < y->hardware ? -1 : 1;
+  }
+  if (x->side != y->side) {
+    return x->side < y->side ? -1 : 1;
+  }
+  if (x->median->run != y->median->run) {
+    return x->median->run < y->median->run ? -1 : 1;
+  }
+  return (x->median->process > y->median->process) - (x->median->process < y->median->process);
+}
+
+/* Of all medians of one case_key; those without a number only say that it was tried. */
+static void collect(struct pairing *p, const struct measured_median *medians, size_t count) {
+  uint64_t hardware = 0;
+  p->entry_count = 0;
+  for (size_t s = 0; s < SIDES; s++) {
+    p->tried_run[s] = p->tried_bench[s] = SIZE_MAX;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = &medians[i];
+    const enum side side = p->sides[median->run];
+    if (side == SIDE_NONE) {
+      continue;
+    }
+    if (i == 0 || median->run != medians[i - 1].run || median->bench != medians[i - 1].bench ||
+        p->entry_count == 0) {
+      hardware =
+          p->options->any_hardware ? 0 : measured_hardware(p->measured, median->run, median->bench);
+    }
+    p->tried_run[side] = median->run;
+    p->tried_bench[side] = median->bench;
+    if (!isnan(median->ns)) {
+      p->entries[p->entry_count++] = (struct entry){side, hardware, median};
+    }
+  }
+}
+
+/* ---- rows ---- */
+
+static const char *gpu_text(struct pairing *p, const struct entry *entry, bool uuid) {
+  const struct measured_environment *e =
+      &p->measured->environments[p->measured->runs[entry->median->run].environment];
+  const uint64_t mask = p->measured->cases[entry->median->bench].gpus;
+  const char *text = NULL;
+  for (size_t g = 0; g < e->gpu_count; g++) {
+    const struct measured_gpu *gpu = &e->gpus[g];
+    const char *word = uuid ? gpu->uuid : gpu->name;
+    if (gpu->number < 0 || gpu->number >= GPUS_MAX || (mask >> gpu->number & 1) == 0 ||
+        word == NULL || (!uuid && text != NULL && strcmp(text, word) == 0)) {
+      continue;
+    }
+    text = text == NULL ? word : arena_format(&p->comparison->arena, "%s, %s", text, word);
+  }
+  return text;
+}
+
+static const char *hardware_text(struct pairing *p, const struct entry *entry) {
+  if (p->measured->cases[entry->median->bench].gpus == 0) {
+    return p->measured->environments[p->measured->runs[entry->median->run].environment].host_name;
+  }
+  return gpu_text(p, entry, true);
+}
+
+/* Values of one side of a row, from entries in the order of their processes. */
+static struct diff_side take_side(struct pairing *p, const struct entry *entries, size_t count,
+                                  enum side side, enum figure figure,
+                                  struct comparison_side *info) {
+  const struct measured *measured = p->measured;
+  struct diff_side taken = {.values = p->values + p->value_count};
+  double sum = 0;
+  size_t last_run = SIZE_MAX;
+  p->boots.now++;
+  p->gpus.now++;
+  *info = (struct comparison_side){.value = NAN,
+                                   .run = p->tried_run[side],
+                                   .bench = p->tried_bench[side],
+                                   .tried = p->tried_run[side] != SIZE_MAX};
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = entries[i].median;
+    if (entries[i].side != side) {
+      continue;
+    }
+    const double value = log(median->ns);
+    p->values[p->value_count++] = value;
+    taken.count++;
+    sum += value;
+    if (median->run != last_run) {
+      const size_t environment = measured->runs[median->run].environment;
+      if (p->boot_of[environment] != UINT32_MAX) {
+        info->boots += mark(&p->boots, p->boot_of[environment]);
+      }
+      info->gpus += count_gpus(p, environment, measured->cases[median->bench].gpus);
+      last_run = median->run;
+    }
+    info->run = median->run;
+    info->bench = median->bench;
+  }
+  info->processes = (unsigned)taken.count;
+  if (taken.count > 0) {
+    const double ns = exp(sum / (double)taken.count);
+    info->value = figure_value(figure, &measured->cases[info->bench], ns);
+  }
+  return taken;
+}
+
+/* "ce numa gpu": which ends a path joins, without their numbers. */
+static const char *path_kind(const struct measured_case *bench) {
+  static const char *const KINDS[2][2] = {{"host-host", "host-gpu"}, {"gpu-host", "gpu-gpu"}};
+  for (size_t i = 0; i < bench->flow_count; i++) {
+    const struct measured_flow *flow = &bench->flows[i];
+    if (flow->load) {
+      continue;
+    }
+    const bool local = flow->source_is_gpu && flow->target_is_gpu && flow->source == flow->target;
+    return local ? "local" : KINDS[flow->source_is_gpu][flow->target_is_gpu];
+  }
+  return "";
+}
+
+static double margin_of(const struct measured_case *bench, const struct compare_options *options) {
+  if (options->margin > 0) {
+    return options->margin;
+  }
+  return diff_usual_margin(bench->kind == CASE_TRANSFER ? bench->size_bytes : 0);
+}
+
+static const struct entry *first_of(const struct entry *entries, size_t count, enum side side) {
+  for (size_t i = 0; i < count; i++) {
+    if (entries[i].side == side) {
+      return &entries[i];
+    }
+  }
+  return NULL;
+}
+
+/* Why GPUs of two models are not compared; NULL = they are of one. */
+static const char *other_model(struct pairing *p, const struct entry *entries, size_t count) {
+  const struct entry *a = first_of(entries, count, SIDE_A);
+  const struct entry *b = first_of(entries, count, SIDE_B);
+  if (a == NULL || b == NULL ||
+      (p->options->by != NULL && strcmp(p->options->by, "gpu_name") == 0)) {
+    return NULL;
+  }
+  const char *x = gpu_text(p, a, false);
+  const char *y = gpu_text(p, b, false);
+  if (x == NULL || y == NULL || strcmp(x, y) == 0) {
+    return NULL;
+  }
+  return arena_format(&p->comparison->arena, "gpu_name: %s in A, %s in B", x, y);
+}
+
+static void add_row(struct pairing *p, const struct entry *entries, size_t count, bool one_of_many,
+                    const char *incomparable) {
+  struct comparison *comparison = p->comparison;
+  struct comparison_row row = {.input = comparison->row_count};
+  row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
+  const struct measured_case *bench = &p->measured->cases[row.bench];
+  struct diff_case input = {.margin = margin_of(bench, p->options)};
+  row.figure = figure_of(bench);
+  input.a = take_side(p, entries, count, SIDE_A, row.figure, &row.sides[SIDE_A]);
+  input.b = take_side(p, entries, count, SIDE_B, row.figure, &row.sides[SIDE_B]);
+  diff_families(bench->method, path_kind(bench), bench->size_bytes, input.families);
+  row.hardware = one_of_many ? hardware_text(p, &entries[0]) : NULL;
+  input.incomparable = incomparable != NULL ? incomparable : other_model(p, entries, count);
+  row.reason = input.incomparable;
+  comparison->rows = arena_grow(&comparison->arena, comparison->rows, comparison->row_count,
+                                &p->row_capacity, sizeof *comparison->rows);
+  comparison->inputs = arena_grow(&comparison->arena, comparison->inputs, comparison->row_count,
+                                  &p->input_capacity, sizeof *comparison->inputs);
+  comparison->rows[comparison->row_count] = row;
+  comparison->inputs[comparison->row_count++] = input;
+}
+
+/* What is known of the hardware of the case in hand. */
+struct overlap {
+  bool unknown; /* of some results */
+  size_t groups, common;
+};
+
+static size_t group_end(const struct pairing *p, size_t first) {
+  size_t last = first;
+  while (last < p->entry_count && p->entries[last].hardware == p->entries[first].hardware) {
+    last++;
+  }
+  return last;
+}
+
+static struct overlap find_overlap(const struct pairing *p) {
+  struct overlap overlap = {0};
+  for (size_t first = 0; first < p->entry_count;) {
+    const size_t last = group_end(p, first);
+    overlap.unknown = overlap.unknown || p->entries[first].hardware == 0;
+    overlap.groups++;
+    overlap.common += first_of(p->entries + first, last - first, SIDE_A) != NULL &&
+                      first_of(p->entries + first, last - first, SIDE_B) != NULL;
+    first = last;
+  }
+  return overlap;
+}
+
+static bool one_host(struct pairing *p) {
+  p->hosts.now++;
+  for (size_t pass = 0; pass < SIDES; pass++) {
+    for (size_t i = 0; i < p->entry_count; i++) {
+      const size_t environment = p->measured->runs[p->entries[i].median->run].environment;
+      const uint32_t host = p->host_of[environment];
+      if (host == UINT32_MAX || p->entries[i].side != (enum side)pass) {
+        continue;
+      }
+      if (pass == SIDE_A) {
+        (void)mark(&p->hosts, host);
+      } else if (p->hosts.of[host] == p->hosts.now) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void add_groups(struct pairing *p) {
+  for (size_t first = 0; first < p->entry_count;) {
+    const size_t last = group_end(p, first);
+    add_row(p, p->entries + first, last - first, true, NULL);
+    first = last;
+  }
+}
+
+/* All results of one case_key. */
+static void pair_case(struct pairing *p) {
+  qsort(p->entries, p->entry_count, sizeof *p->entries, compare_entries);
+  const struct overlap overlap = find_overlap(p);
+  const struct entry *a = first_of(p->entries, p->entry_count, SIDE_A);
+  const struct entry *b = first_of(p->entries, p->entry_count, SIDE_B);
+  const char *incomparable = NULL;
+  if (!overlap.unknown && overlap.groups > 1 && overlap.common > 0) {
+    add_groups(p);
+    return;
+  }
+  if (!overlap.unknown && a != NULL && b != NULL && overlap.common == 0) {
+    if (one_host(p)) {
+      incomparable = arena_format(&p->comparison->arena, "another GPU: %s in A, %s in B",
+                                  hardware_text(p, a), hardware_text(p, b));
+    } else {
+      p->comparison->other_machine = true;
+    }
+  }
+  for (size_t i = 0; i < p->entry_count; i++) {
+    p->entries[i].hardware = 0; /* together, in the order of the processes */
+  }
+  qsort(p->entries, p->entry_count, sizeof *p->entries, compare_entries);
+  add_row(p, p->entries, p->entry_count, false, incomparable);
+}
+
+void pair_sides(const struct measured *measured, const enum side *sides,
+                const struct compare_options *options, struct comparison *comparison) {
+  struct arena *arena = &comparison->arena;
+  const size_t environments = measured->environment_count;
+  struct pairing p = {
+      .measured = measured,
+      .sides = sides,
+      .options = options,
+      .comparison = comparison,
+      .values = arena_array(arena, measured->median_count, sizeof(double)),
+      .boot_of = arena_array(arena, environments, sizeof(uint32_t)),
+      .host_of = arena_array(arena, environments, sizeof(uint32_t)),
+      .boots = new_marks(arena, environments),
+      .hosts = new_marks(arena, environments),
+      .gpus = new_marks(arena, environments * GPUS_MAX),
+  };
+  for (size_t e = 0; e < environments; e++) {
+    p.boot_of[e] = first_alike(measured, e, true);
+    p.host_of[e] = first_alike(measured, e, false);
+  }
+  size_t entry_capacity = 0;
+  for (size_t first = 0; first < measured->median_count;) {
+    const char *key = measured->cases[measured->medians[first].bench].key;
+    size_t last = first;
+    while (last < measured->median_count &&
+           strcmp(measured->cases[measured->medians[last].bench].key, key) == 0) {
+      last++;
+    }
+    if (last - first > entry_capacity) {
+      entry_capacity = last - first;
+      free(p.entries);
+      p.entries = calloc(entry_capacity, sizeof *p.entries);
+      if (p.entries == NULL) {
+        abort(); /* as arena.h does: no condition to recover from */
+      }
+    }
+    collect(&p, measured->medians + first, last - first);
+    if (p.entry_count > 0) {
+      pair_case(&p);
+    }
+    first = last;
+  }
+  free(p.entries);
+}

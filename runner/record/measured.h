@@ -1,0 +1,141 @@
+/* measured.h - what was measured, read for comparing: runs, their environments, cases, and one
+ * median a case and process. Trials are never read.
+ *
+ * Everything belongs to the struct measured, which stays as it is once it is loaded. Cases that
+ * have one case_key lie next to each other. */
+#ifndef HAUL_RUNNER_RECORD_MEASURED_H
+#define HAUL_RUNNER_RECORD_MEASURED_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/vocabulary.h"
+#include "runner/record/selector.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct database;
+
+struct measured_fact {
+  const char *name;
+  int gpu;           /* -1 = the whole machine */
+  const char *value; /* NULL = no answer */
+};
+
+struct measured_gpu {
+  int number;
+  const char *uuid; /* NULL = not known */
+  const char *name;
+  int numa_node; /* -1 = not known */
+};
+
+struct measured_link {
+  int source, target; /* numbers of GPUs */
+  bool peer_access;
+  int nvlink_count;
+};
+
+struct measured_environment {
+  int64_t id;
+  bool simulated;
+  const char *host_name;
+  const char *driver_version; /* NULL = none */
+  const char *boot_id;        /* NULL = not known */
+  /* The columns of environment (gpu -1) and all of environment_fact. A name stands once a GPU. */
+  const struct measured_fact *facts;
+  size_t fact_count;
+  const struct measured_gpu *gpus;
+  size_t gpu_count;
+  const struct measured_link *links;
+  size_t link_count;
+};
+
+struct measured_run {
+  struct run_ref ref;
+  const char *tag; /* NULL = none */
+  const char *scenario;
+  const char *only; /* NULL = none */
+  const char *origin;
+  const char *command_line;
+  const char *haul_version;
+  int64_t started_at_ns;
+  size_t environment; /* in measured.environments */
+};
+
+struct measured_flow {
+  bool load; /* not counted */
+  bool source_is_gpu, target_is_gpu;
+  int source, target; /* numbers of GPUs or NUMA nodes; -1 = none */
+  const char *source_memory, *target_memory;
+};
+
+struct measured_case {
+  int64_t id; /* bench_case.id */
+  const char *key;
+  const char *definition;
+  const char *block, *name, *axes, *path;
+  enum case_kind kind;
+  const char *method; /* "ce"; of an overhead its operation, of a chase "chase" */
+  uint64_t payload_bytes, size_bytes, hops;
+  const struct measured_flow *flows;
+  size_t flow_count;
+  uint64_t gpus; /* bit i: GPU i has a part in it */
+};
+
+struct measured_median {
+  uint32_t run;    /* in measured.runs */
+  uint32_t bench;  /* in measured.cases */
+  int64_t process; /* process.id; 0 = skipped */
+  double ns;       /* of one iteration; NAN = the case went wrong */
+};
+
+struct measured {
+  struct arena arena;
+  struct measured_run *runs;
+  size_t run_count, run_capacity;
+  struct measured_environment *environments;
+  size_t environment_count, environment_capacity;
+  struct measured_case *cases;
+  size_t case_count, case_capacity;
+  /* In the order of cases, runs' ids, processes. */
+  struct measured_median *medians;
+  size_t median_count, median_capacity;
+};
+
+/* An empty one; measured_free() accepts NULL. */
+struct measured *measured_new(void);
+void measured_free(struct measured *measured);
+
+/* Add runs with their environments; one that is there already is not added again. */
+enum status measured_add_run(struct measured *measured, struct database *database, int64_t run,
+                             struct error *err) CHECK_RESULT;
+/* Every run, in the order they were started. */
+enum status measured_add_all_runs(struct measured *measured, struct database *database,
+                                  struct error *err) CHECK_RESULT;
+/* Keep those runs for which keep() is true. Before measured_load(). */
+void measured_keep_runs(struct measured *measured,
+                        bool (*keep)(const struct measured *, size_t run, const void *context),
+                        const void *context);
+/* Cases of the runs and their medians. only: a glob of names of cases or blocks, or a case_key;
+ * NULL = all. */
+enum status measured_load(struct measured *measured, struct database *database, const char *only,
+                          struct error *err) CHECK_RESULT;
+/* Why a case has no result in a run: "hung: no answer for 10 s". Owned by measured; NULL = it has
+ * none that is not ok. */
+enum status measured_reason(struct measured *measured, struct database *database, size_t run,
+                            size_t bench, const char **reason, struct error *err) CHECK_RESULT;
+
+/* Facts by name: the environment's, and of the run itself "tag", "scenario", "haul_version" and
+ * "origin". Of a fact that every GPU has, all different values, ", " between. NULL = no answer, or
+ * no such fact. */
+const char *measured_run_fact(struct measured *measured, size_t run, const char *name);
+/* Whether any run has a fact of that name; nearest and the names are for the message. */
+bool measured_knows_fact(const struct measured *measured, const char *name);
+/* Every name once, sorted; NULL-terminated, owned by measured. */
+const char *const *measured_fact_names(struct measured *measured);
+
+/* UUIDs of the GPUs that have a part in the case, or the host's name where none has: the hardware
+ * that the median is of. 0 = not known. */
+uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench);
+
+#endif

@@ -1,0 +1,1 @@
+SELECT id FROM run ORDER BY started_at_ns, id;

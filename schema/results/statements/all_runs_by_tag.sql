@@ -1,0 +1,1 @@
+SELECT id, uuid FROM run WHERE tag = :tag ORDER BY started_at_ns, id;

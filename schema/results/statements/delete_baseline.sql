@@ -1,0 +1,1 @@
+DELETE FROM baseline WHERE name = :name;

@@ -1,0 +1,1 @@
+SELECT DISTINCT name FROM baseline ORDER BY 1 LIMIT 9;

@@ -1,0 +1,1 @@
+SELECT id, uuid FROM run WHERE uuid = :uuid;
