@@ -2,6 +2,8 @@
 
 #include "runner/plan/bound.h"
 
+#include <math.h>
+
 /* Overheads of one trial, in ns: enqueueing behind a gate and reading the events, or waking host
  * threads. */
 #define TRIAL_OVERHEAD_NS 60000.0
@@ -45,34 +47,34 @@ static double trials_to_settle(const struct measure *measure, double spread) {
   return trials < measure->trials_min ? measure->trials_min : trials;
 }
 
-static double iterations_of(const struct measure *measure, double copy_ns, bool host_clock) {
+/* What a case costs besides the work itself, ns. */
+struct costs {
+  double work_ns;        /* one iteration */
+  double iterations_max; /* INFINITY: as many as fill a trial */
+  double fill_ns;        /* once, before the first trial */
+  double check_ns;       /* a verification */
+  double flush_ns;       /* before a trial */
+  bool host_clock;
+};
+
+static double iterations_of(const struct measure *measure, const struct costs *costs) {
   if (measure->iterations > 0) {
     return measure->iterations;
   }
-  const double wanted = (double)measure->min_trial_ns / copy_ns;
+  const double wanted = (double)measure->min_trial_ns / costs->work_ns;
   if (wanted <= 1) {
     return 1;
   }
-  return wanted > ITERATIONS_MAX && !host_clock ? ITERATIONS_MAX : wanted;
+  return wanted > costs->iterations_max ? costs->iterations_max : wanted;
 }
 
 static double pass_ns(const struct endpoint *endpoint, uint64_t size_bytes) {
   return (double)size_bytes * 1e9 / (endpoint->place == PLACE_GPU ? GPU_PASS_RATE : HOST_PASS_RATE);
 }
 
-/* What a case costs besides the work itself, ns. */
-struct costs {
-  double work_ns; /* one iteration */
-  double iterations_max;
-  double fill_ns;  /* once, before the first trial */
-  double check_ns; /* a verification */
-  double flush_ns; /* before a trial */
-  bool host_clock;
-};
-
 static struct costs costs_of_flows(const struct bench_case *bench, const struct machine *machine) {
   const struct measure *measure = &bench->measure;
-  struct costs costs = {.iterations_max = ITERATIONS_MAX};
+  struct costs costs = {0};
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     costs.host_clock = costs.host_clock || is_on_host_clock(flow);
@@ -84,6 +86,7 @@ static struct costs costs_of_flows(const struct bench_case *bench, const struct 
       costs.flush_ns += buffers * (double)flow->size_bytes * 1e9 / HOST_FLUSH_RATE;
     }
   }
+  costs.iterations_max = costs.host_clock ? INFINITY : ITERATIONS_MAX;
   costs.flush_ns += measure->device_cache == CACHE_FLUSHED ? GPU_FLUSH_NS : 0;
   costs.work_ns = bound_typical_ns(bench->flows, bench->flow_count, machine) / TYPICAL_SHARE + 2000;
   return costs;
@@ -101,8 +104,7 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const struct measure *measure = &bench->measure;
   const struct costs costs =
       bench->kind == CASE_CHASE ? costs_of_chase(&bench->chase) : costs_of_flows(bench, machine);
-  const double timed_ns =
-      costs.work_ns * iterations_of(measure, costs.work_ns, costs.iterations_max);
+  const double timed_ns = costs.work_ns * iterations_of(measure, &costs);
   const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + costs.flush_ns +
                           (measure->verify == VERIFY_EVERY ? costs.check_ns : 0);
   const double usual = trials_to_settle(measure, costs.host_clock ? SPREAD_HOST : SPREAD_GPU);

@@ -19,6 +19,26 @@ static void require(bool condition, const char *what) {
   }
 }
 
+static void look_at_setting(const struct setting *setting) {
+  const struct transfer_setting *transfer = &setting->transfer;
+  const struct chase_setting *chase = &setting->chase;
+  switch (setting->kind) {
+  case BLOCK_TRANSFER:
+    require(transfer->flow_count > 0 || transfer->flow.size_bytes > 0, "a size is not checked");
+    require(transfer->flow_count > 0 || transfer->flow.from.selector.kind != SELECTOR_NONE,
+            "an end is not checked");
+    return;
+  case BLOCK_CHASE:
+    require(chase->stride_bytes > 0 && chase->stride_bytes <= chase->footprint_bytes,
+            "a stride is not checked");
+    require(chase->at.selector.kind != SELECTOR_NONE, "a place is not checked");
+    return;
+  case block_kind_word_count:
+    require(false, "a kind is not known");
+    return;
+  }
+}
+
 static void look_at(const struct scenario *scenario) {
   require(scenario->name != NULL && scenario->resolved != NULL, "the scenario is incomplete");
   for (size_t i = 0; i < scenario->block_count; i++) {
@@ -28,11 +48,8 @@ static void look_at(const struct scenario *scenario) {
     for (size_t k = 0; k < count; k += step) {
       struct setting setting;
       block_setting(scenario->blocks[i], k, &setting);
-      const struct transfer_setting *transfer = &setting.transfer;
       require(setting.measure.trials_min <= setting.measure.trials_max, "trials are not checked");
-      require(transfer->flow_count > 0 || transfer->flow.size_bytes > 0, "a size is not checked");
-      require(transfer->flow_count > 0 || transfer->flow.from.selector.kind != SELECTOR_NONE,
-              "an end is not checked");
+      look_at_setting(&setting);
     }
   }
 }

@@ -232,8 +232,8 @@ static const struct mistake mistakes[] = {
      "less than two elements", NULL},
     {HEAD CHASE_BLOCK "space = \"peer\"\nfootprint = \"1TiB\"\nstride = 8\n", 6, 13,
      "too many elements", NULL},
-    {HEAD CHASE_BLOCK "space = \"peer\"\n[chase.load]\n", 6, 8,
-     "unknown key \"load\" in [[chase]]", NULL},
+    {HEAD CHASE_BLOCK "space = \"peer\"\n[chase.load]\n", 6, 8, "unknown key \"load\" in [[chase]]",
+     NULL},
 };
 
 static void every_mistake_is_found_where_it_is(void **state) {
