@@ -8,8 +8,8 @@
 #include <string.h>
 
 const struct verb *const VERBS[] = {
-    &VERB_RUN,  &VERB_PLAN,  &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV,
-    &VERB_LIST, &VERB_QUERY, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
+    &VERB_RUN,   &VERB_PLAN,  &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV, &VERB_LIST,
+    &VERB_QUERY, &VERB_MERGE, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -202,8 +202,11 @@ static enum status open_to_recover(struct database *database, int busy_ms, struc
 
 static enum status open_checked(struct database *database, enum database_access access, int busy_ms,
                                 struct error *err) {
-  int flags =
-      access == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  /* URI: another file can be attached read-only. The path itself never reads as one (plain_path).
+   */
+  int flags = access == DATABASE_READ
+                  ? SQLITE_OPEN_READONLY
+                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
   enum status status = open_handle(database, flags, busy_ms, err);
   if (status == STATUS_OK)
     status = migrate_check(database, access, err);
@@ -239,6 +242,21 @@ enum status database_open_waiting(const char *path, enum database_access access,
 enum status database_open(const char *path, enum database_access access, struct database **database,
                           struct error *err) {
   return database_open_waiting(path, access, DATABASE_BUSY_MS, database, err);
+}
+
+enum status database_open_untouched(const char *path, struct database **database,
+                                    struct error *err) {
+  struct database *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    abort();
+  opened->path = plain_path(path);
+  enum status status = open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
+  if (status != STATUS_OK) {
+    database_close(opened);
+    return status;
+  }
+  *database = opened;
+  return STATUS_OK;
 }
 
 void database_close(struct database *database) {

@@ -36,6 +36,10 @@ enum status database_open(const char *path, enum database_access access, struct 
 /* As database_open, waiting busy_ms for other writers. */
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) CHECK_RESULT;
+/* Read-only, whatever it may be: nothing is looked at yet, version is 0, and nothing at or beside
+ * the path is ever changed (a journal that a killed writer left is an error of the first read). */
+enum status database_open_untouched(const char *path, struct database **database,
+                                    struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void database_close(struct database *database);
 

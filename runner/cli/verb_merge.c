@@ -1,0 +1,285 @@
+/* haul merge: results of many databases into one. */
+#include "runner/cli/verbs.h"
+#include "runner/record/merge.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Above that many inputs, a line for each is more than one reads. */
+enum { LISTED_MAX = 20 };
+
+struct merge_options {
+  struct common_options common;
+  const char *output;
+  char **words;
+  size_t word_count, word_capacity;
+  struct arena arena;
+};
+
+struct merge_inputs {
+  const char **paths;
+  size_t count, capacity;
+};
+
+/* What came of all inputs together. */
+struct merge_total {
+  size_t merged, unchanged, skipped;
+  int64_t added, completed, results;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct merge_options *options = state->input;
+  switch (key) {
+  case ARGP_KEY_ARG:
+    if (options->output == NULL) {
+      options->output = arg;
+      return 0;
+    }
+    options->words = arena_grow(&options->arena, options->words, options->word_count,
+                                &options->word_capacity, sizeof *options->words);
+    options->words[options->word_count++] = arg;
+    return 0;
+  case ARGP_KEY_END:
+    if (options->word_count == 0) {
+      argp_error(state, "which databases? The output comes first: haul merge all.db node1.db "
+                        "node2.db");
+    }
+    if (options->common.db != NULL) {
+      argp_error(state, "--db does not go with merge: the output is the first argument");
+    }
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static void add_input(struct arena *arena, struct merge_inputs *inputs, const char *path) {
+  inputs->paths =
+      arena_grow(arena, inputs->paths, inputs->count, &inputs->capacity, sizeof *inputs->paths);
+  inputs->paths[inputs->count++] = arena_strdup(arena, path);
+}
+
+static int is_database_file(const struct dirent *entry) {
+  const char *dot = strrchr(entry->d_name, '.');
+  return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".db") == 0;
+}
+
+static enum status add_folder(struct arena *arena, struct merge_inputs *inputs, const char *path,
+                              struct error *err) {
+  struct dirent **entries = NULL;
+  int count = scandir(path, &entries, is_database_file, alphasort);
+  if (count < 0) {
+    return error_set_errno(err, errno, "cannot read the folder %s", path);
+  }
+  size_t length = strlen(path);
+  for (int i = 0; i < count; i++) {
+    add_input(arena, inputs,
+              arena_format(arena, "%s%s%s", path, length > 0 && path[length - 1] == '/' ? "" : "/",
+                           entries[i]->d_name));
+    free(entries[i]);
+  }
+  free(entries);
+  return count > 0 ? STATUS_OK
+                   : error_set(err, STATUS_NOT_FOUND, "no database (*.db) in the folder %s", path);
+}
+
+/* A file, a folder of *.db, or a pattern that no shell has expanded. A file that is not there is an
+ * input like any other bad one. */
+static enum status add_word(struct arena *arena, struct merge_inputs *inputs, const char *word,
+                            struct error *err) {
+  struct stat info;
+  if (stat(word, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return add_folder(arena, inputs, word, err);
+  }
+  glob_t found = {0};
+  if (strpbrk(word, "*?[") == NULL || lstat(word, &info) == 0 || glob(word, 0, NULL, &found) != 0) {
+    add_input(arena, inputs, word);
+    return STATUS_OK;
+  }
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    add_input(arena, inputs, found.gl_pathv[i]);
+  }
+  globfree(&found);
+  return STATUS_OK;
+}
+
+/* Tables for people have no reasons: they stand in the warnings beside. */
+static const char *const COLUMNS[] = {"input",     "outcome", "runs",  "added",
+                                      "completed", "results", "reason"};
+
+static size_t column_count(const struct common_options *common) {
+  const size_t count = sizeof COLUMNS / sizeof *COLUMNS;
+  return common->format == ROW_TABLE ? count - 1 : count;
+}
+
+static enum status give_row(const struct row_sink *sink, const char *path, const char *outcome,
+                            const struct merge_result *result, const char *reason,
+                            struct error *err) {
+  const struct cell cells[] = {cell_text(path),
+                               cell_text(outcome),
+                               cell_integer(result->runs),
+                               cell_integer(result->added),
+                               cell_integer(result->completed),
+                               cell_integer(result->results),
+                               cell_text(reason)};
+  return sink->row(sink->context, cells, err);
+}
+
+static const char *outcome_of(const struct merge_result *result) {
+  if (result->same) {
+    return "output";
+  }
+  return result->added + result->completed + result->results > 0 ? "merged" : "unchanged";
+}
+
+/* One line that is rewritten, on a terminal. */
+static void show_progress(const struct common_options *common, size_t done, size_t count,
+                          const char *path) {
+  const unsigned width = terminal_width(stderr);
+  if (width > 0 && !common->quiet && count > 1) {
+    char line[256];
+    (void)snprintf(line, sizeof line, "merging %zu of %zu: %s", done + 1, count, path);
+    fprintf(stderr, "\r%.*s\033[K", (int)(width < sizeof line ? width - 1 : sizeof line - 1), line);
+  }
+}
+
+static void clear_progress(const struct common_options *common, size_t count) {
+  if (terminal_width(stderr) > 0 && !common->quiet && count > 1) {
+    fputs("\r\033[K", stderr);
+  }
+}
+
+static void count_input(struct merge_total *total, const struct merge_result *result) {
+  total->added += result->added;
+  total->completed += result->completed;
+  total->results += result->results;
+  if (strcmp(outcome_of(result), "merged") == 0) {
+    total->merged++;
+  } else {
+    total->unchanged++;
+  }
+}
+
+/* Merge them one by one. Returns the exit code. */
+static int merge_all(const struct merge_options *options, const struct merge_inputs *inputs,
+                     const struct row_sink *sink, struct merge_total *total) {
+  const volatile sig_atomic_t *interrupted = watch_interrupts();
+  struct merge *merge = merge_new(options->output, interrupted);
+  struct error err = {0};
+  int code = EXIT_DONE;
+  bool fatal = false;
+  for (size_t i = 0; i < inputs->count && !fatal; i++) {
+    const char *path = inputs->paths[i];
+    struct merge_result result = {0};
+    show_progress(&options->common, i, inputs->count, path);
+    enum status status = merge_add(merge, path, &result, &fatal, &err);
+    if (status == STATUS_OK) {
+      count_input(total, &result);
+    } else {
+      clear_progress(&options->common, inputs->count);
+    }
+    if (status != STATUS_OK && fatal) {
+      code = worse(code, fail(&options->common, &err));
+    } else if (status != STATUS_OK) {
+      total->skipped++;
+      code = worse(code, EXIT_NOT_MEASURED);
+      say_warning(&options->common, "%s is skipped: %s", path, err.message);
+    }
+    if (sink != NULL && !fatal &&
+        give_row(sink, path, status == STATUS_OK ? outcome_of(&result) : "skipped", &result,
+                 status == STATUS_OK ? NULL : err.message, &err) != STATUS_OK) {
+      code = worse(code, fail(&options->common, &err));
+      break;
+    }
+    if (*interrupted != 0 && !fatal) {
+      fatal = true;
+      code = EXIT_INTERRUPTED;
+    }
+  }
+  clear_progress(&options->common, inputs->count);
+  merge_free(merge);
+  return code;
+}
+
+static void say_total(const struct merge_options *options, const struct merge_inputs *inputs,
+                      const struct merge_total *total) {
+  const size_t done = total->merged + total->unchanged;
+  char rest[128] = "";
+  if (total->skipped > 0) {
+    (void)snprintf(rest, sizeof rest, "; %zu skipped", total->skipped);
+  }
+  if (done + total->skipped < inputs->count) {
+    (void)snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "; %zu not reached",
+                   inputs->count - done - total->skipped);
+  }
+  if (done == 0) {
+    say_note(&options->common, "nothing was merged into %s%s", options->output, rest);
+    return;
+  }
+  if (total->merged == 0) {
+    say_note(&options->common, "nothing new for %s in %zu of %zu databases%s", options->output,
+             done, inputs->count, rest);
+    return;
+  }
+  say_note(&options->common,
+           "%s: %" PRId64 " runs added, %" PRId64 " completed, %" PRId64
+           " results, from %zu of %zu databases (%zu had nothing new)%s",
+           options->output, total->added, total->completed, total->results, done, inputs->count,
+           total->unchanged, rest);
+}
+
+static int merge_main(const struct verb *verb, int argc, char **argv) {
+  struct merge_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  struct merge_inputs inputs = {0};
+  struct error err = {0};
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < options.word_count && status == STATUS_OK; i++) {
+    status = add_word(&options.arena, &inputs, options.words[i], &err);
+  }
+  if (status != STATUS_OK) {
+    arena_fini(&options.arena);
+    return fail(&options.common, &err);
+  }
+  const bool listed =
+      options.common.format_given || options.common.verbose || inputs.count <= LISTED_MAX;
+  struct rows *rows = open_rows(&options.common, NULL);
+  const struct row_sink *sink = listed ? rows_sink(rows) : NULL;
+  struct merge_total total = {0};
+  int code = EXIT_DONE;
+  if (sink != NULL) {
+    status = sink->begin(sink->context, COLUMNS, column_count(&options.common), &err);
+  }
+  if (status == STATUS_OK) {
+    code = merge_all(&options, &inputs, sink, &total);
+  }
+  if (status == STATUS_OK && sink != NULL) {
+    status = sink->end(sink->context, &err);
+  }
+  if (status != STATUS_OK) {
+    code = worse(code, fail(&options.common, &err));
+  } else {
+    say_total(&options, &inputs, &total);
+  }
+  rows_free(rows);
+  arena_fini(&options.arena);
+  return code;
+}
+
+const struct verb VERB_MERGE = {
+    .name = "merge",
+    .arguments = "OUT.db IN.db...",
+    .summary = "add the results of databases to one",
+    .doc = "An input is a database or a folder of them (*.db). OUT.db is made where there is none. "
+           "Inputs are only read. Merging the same again changes nothing, and a run that was "
+           "resumed since is completed. An input that is damaged, or was made by a newer haul, is "
+           "named and skipped, and the exit code is then 3.",
+    .parse = parse,
+    .argument_kind = ARGUMENTS_WORDS,
+    .main = merge_main,
+};

@@ -1,0 +1,3 @@
+-- From here on the file stands still for its reader.
+BEGIN;
+SELECT count(*) FROM sqlite_master;

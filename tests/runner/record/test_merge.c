@@ -1,0 +1,573 @@
+/* Databases into one: the same content in any order, whole inputs or nothing of them. */
+#include "engine/base/strbuf.h"
+#include "runner/record/merge.h"
+#include "runner/record/migrate.h"
+#include "schema/results/results_sql.h"
+#include "tests/runner/record/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { INPUTS = 3 };
+
+/* Everything but ids, which hold in one file only. */
+static const char *const CONTENT[] = {
+    "SELECT * FROM (SELECT key, simulated, host_name, source, cuda_state, driver_version, "
+    "gpu_name, "
+    "gpu_count, node_count FROM environment) ORDER BY 1",
+    "SELECT e.key, f.name, f.gpu, f.state, f.value FROM environment_fact f JOIN environment e ON "
+    "e.id = f.environment ORDER BY 1, 2, 3",
+    "SELECT e.key, d.place, d.number, d.memory_bytes, d.name, d.uuid, d.pci_address FROM device d "
+    "JOIN environment e ON e.id = d.environment ORDER BY 1, 2, 3",
+    "SELECT e.key, l.place, l.source, l.target, l.peer_access, l.nvlink_count, l.bytes_per_second, "
+    "l.distance FROM link l JOIN environment e ON e.id = l.environment ORDER BY 1, 2, 3, 4",
+    "SELECT key, name, description, text, resolved FROM scenario ORDER BY 1",
+    "SELECT r.uuid, e.key, s.key, r.tag, r.status, r.reason, r.started_at_ns, r.ended_at_ns, "
+    "r.seed "
+    "FROM run r JOIN environment e ON e.id = r.environment JOIN scenario s ON s.id = r.scenario "
+    "ORDER BY 1",
+    "SELECT r.uuid, k.name, k.gpu, k.checked_at_ns, k.status, k.want, k.found FROM check_result k "
+    "JOIN run r ON r.id = k.run ORDER BY 1, 2, 3, 4",
+    "SELECT r.uuid, p.ordinal, p.pid, p.workers, p.started_at_ns, p.ended_at_ns FROM process p "
+    "JOIN "
+    "run r ON r.id = p.run ORDER BY 1, 2",
+    "SELECT key, case_key, definition, block, name, kind, axes, path, payload_bytes FROM "
+    "bench_case "
+    "ORDER BY 1",
+    "SELECT b.key, f.ordinal, f.role, f.method, f.source_place, f.target_place, f.size_bytes, "
+    "f.threads, f.gpu FROM flow f JOIN bench_case b ON b.id = f.bench_case ORDER BY 1, 2",
+    "SELECT b.key, c.space, c.gpu, c.memory, c.hops FROM chase c JOIN bench_case b ON b.id = "
+    "c.bench_case ORDER BY 1",
+    "SELECT b.key, o.operation, o.gpu FROM overhead o JOIN bench_case b ON b.id = o.bench_case "
+    "ORDER "
+    "BY 1",
+    "SELECT r.uuid, b.key, p.position, p.limited_by, p.peak_bytes_per_second, p.traffic_bytes FROM "
+    "plan_case p JOIN run r ON r.id = p.run JOIN bench_case b ON b.id = p.bench_case ORDER BY 1, 2",
+    "SELECT r.uuid, p.ordinal, b.key, c.status, c.reason, c.note, c.n, c.median_ns, c.p5_ns, c.cv, "
+    "c.started_at_ns, c.total_ns FROM case_run c JOIN run r ON r.id = c.run JOIN bench_case b ON "
+    "b.id = c.bench_case LEFT JOIN process p ON p.id = c.process ORDER BY 1, 2, 3",
+    "SELECT r.uuid, p.ordinal, b.key, t.ordinal, t.phase, t.status, t.iterations, t.start_ns, "
+    "t.elapsed_ns FROM trial t JOIN case_run c ON c.id = t.case_run JOIN run r ON r.id = c.run "
+    "JOIN "
+    "bench_case b ON b.id = c.bench_case JOIN process p ON p.id = c.process ORDER BY 1, 2, 3, 4",
+    "SELECT r.uuid, p.ordinal, b.key, t.ordinal, t.flow, t.start_ns, t.elapsed_ns FROM flow_trial "
+    "t "
+    "JOIN case_run c ON c.id = t.case_run JOIN run r ON r.id = c.run JOIN bench_case b ON b.id = "
+    "c.bench_case JOIN process p ON p.id = c.process ORDER BY 1, 2, 3, 4, 5",
+    "SELECT r.uuid, p.ordinal, b.key, t.flow, t.n, t.median_ns FROM flow_run t JOIN case_run c ON "
+    "c.id = t.case_run JOIN run r ON r.id = c.run JOIN bench_case b ON b.id = c.bench_case JOIN "
+    "process p ON p.id = c.process ORDER BY 1, 2, 3, 4",
+    "SELECT r.uuid, t.gpu, t.at_ns, t.sm_clock_khz, t.memory_clock_khz, t.power_mw FROM telemetry "
+    "t "
+    "JOIN run r ON r.id = t.run ORDER BY 1, 2, 3",
+};
+
+static void assert_ok(enum status status, const struct error *err) {
+  if (status != STATUS_OK)
+    fail_msg("%s", err->message);
+}
+
+struct merging {
+  struct fixture *fixtures[INPUTS];
+  char output[128];
+};
+
+static int set_up(void **state) {
+  struct merging *merging = calloc(1, sizeof *merging);
+  assert_non_null(merging);
+  for (int i = 0; i < INPUTS; i++)
+    merging->fixtures[i] = fixture_new();
+  (void)snprintf(merging->output, sizeof merging->output, "%s/out.db",
+                 merging->fixtures[0]->folder);
+  *state = merging;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct merging *merging = *state;
+  for (int i = 0; i < INPUTS; i++)
+    fixture_free(merging->fixtures[i]);
+  free(merging);
+  return 0;
+}
+
+/* Three machines: the third one differs from the others. */
+static void record_all(struct merging *merging) {
+  fixture_set_fact(merging->fixtures[2], "kernel", "6.2.0-test");
+  for (int i = 0; i < INPUTS; i++)
+    fixture_record_run(merging->fixtures[i], (uint32_t)i + 1);
+}
+
+static enum status merge_one(const char *output, const char *input, struct merge_result *result,
+                             struct error *err) {
+  bool fatal = false;
+  struct merge *merge = merge_new(output, NULL);
+  *result = (struct merge_result){0};
+  enum status status = merge_add(merge, input, result, &fatal, err);
+  merge_free(merge);
+  assert_false(fatal);
+  return status;
+}
+
+static struct merge_result merge_well(const char *output, const char *input) {
+  struct merge_result result;
+  struct error err = {0};
+  if (merge_one(output, input, &result, &err) != STATUS_OK)
+    fail_msg("%s", err.message);
+  return result;
+}
+
+static char *content_of(const char *path) {
+  struct strbuf text;
+  strbuf_init(&text, 64 << 20);
+  sqlite3 *handle = NULL;
+  assert_int_equal(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+  for (size_t i = 0; i < sizeof CONTENT / sizeof *CONTENT; i++) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(handle, CONTENT[i], -1, &stmt, NULL) != SQLITE_OK)
+      fail_msg("%s: %s", CONTENT[i], sqlite3_errmsg(handle));
+    int rows = 0;
+    for (; sqlite3_step(stmt) == SQLITE_ROW; rows++) {
+      for (int c = 0; c < sqlite3_column_count(stmt); c++) {
+        const unsigned char *value = sqlite3_column_text(stmt, c);
+        strbuf_append(&text, value != NULL ? (const char *)value : "NULL");
+        strbuf_append_char(&text, '|');
+      }
+      strbuf_append_char(&text, '\n');
+    }
+    if (rows == 0)
+      fail_msg("no rows to compare: %s", CONTENT[i]);
+    (void)sqlite3_finalize(stmt);
+  }
+  (void)sqlite3_close(handle);
+  assert_false(text.truncated);
+  char *content = strdup(text.text);
+  strbuf_fini(&text);
+  return content;
+}
+
+static void assert_same_content(const char *a, const char *b) {
+  char *first = content_of(a);
+  char *second = content_of(b);
+  assert_string_equal(first, second);
+  free(first);
+  free(second);
+}
+
+static char *bytes_of(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  *size = (size_t)ftell(file);
+  rewind(file);
+  char *bytes = malloc(*size + 1);
+  assert_non_null(bytes);
+  assert_int_equal(fread(bytes, 1, *size, file), *size);
+  (void)fclose(file);
+  return bytes;
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Merges the input and asserts that not a byte of it changed. */
+static struct merge_result merge_untouched(const char *output, const char *input) {
+  size_t before_size = 0;
+  size_t after_size = 0;
+  char *before = bytes_of(input, &before_size);
+  struct merge_result result = merge_well(output, input);
+  char *after = bytes_of(input, &after_size);
+  assert_int_equal(before_size, after_size);
+  assert_memory_equal(before, after, before_size);
+  free(before);
+  free(after);
+  return result;
+}
+
+static void any_order_gives_the_same(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  static const int ORDERS[][INPUTS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+  char outputs[3][160];
+  for (int order = 0; order < 3; order++) {
+    (void)snprintf(outputs[order], sizeof outputs[order], "%.100s/out%d.db",
+                   merging->fixtures[0]->folder, order);
+    for (int i = 0; i < INPUTS; i++) {
+      int input = ORDERS[order][i];
+      struct merge_result result = merge_untouched(outputs[order], merging->fixtures[input]->path);
+      assert_int_equal(result.runs, 1);
+      assert_int_equal(result.added, 1);
+      /* One skipped case, the others once a process. */
+      assert_int_equal(result.results, 1 + (FIXTURE_CASES - 1) * (input + 1));
+    }
+  }
+  assert_same_content(outputs[0], outputs[1]);
+  assert_same_content(outputs[0], outputs[2]);
+  /* One alone is what it was. */
+  merge_well(merging->output, merging->fixtures[1]->path);
+  assert_same_content(merging->output, merging->fixtures[1]->path);
+}
+
+static void merging_again_changes_nothing(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  for (int i = 0; i < INPUTS; i++)
+    merge_well(merging->output, merging->fixtures[i]->path);
+  size_t size = 0;
+  size_t again_size = 0;
+  char *before = content_of(merging->output);
+  char *bytes = bytes_of(merging->output, &size);
+  for (int i = INPUTS; i-- > 0;) {
+    struct merge_result result = merge_untouched(merging->output, merging->fixtures[i]->path);
+    assert_int_equal(result.runs, 1);
+    assert_int_equal(result.added + result.completed + result.results, 0);
+  }
+  char *after = content_of(merging->output);
+  char *again = bytes_of(merging->output, &again_size);
+  assert_string_equal(before, after);
+  assert_int_equal(size, again_size);
+  free(before);
+  free(after);
+  free(bytes);
+  free(again);
+  /* A merged database is an input like any other. */
+  struct merge_result result = merge_well(merging->fixtures[0]->path, merging->output);
+  assert_int_equal(result.added, INPUTS - 1);
+  assert_same_content(merging->fixtures[0]->path, merging->output);
+}
+
+static void the_output_is_no_input(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  merge_well(merging->output, merging->fixtures[0]->path);
+  char link_path[160];
+  (void)snprintf(link_path, sizeof link_path, "%.100s/link.db", merging->fixtures[0]->folder);
+  assert_int_equal(symlink(merging->output, link_path), 0);
+  assert_true(merge_well(merging->output, link_path).same);
+}
+
+/* A run stopped after its second case, copied, and then resumed. */
+static void a_resumed_run_is_completed(void **state) {
+  struct merging *merging = *state;
+  struct fixture *fixture = merging->fixtures[0];
+  struct record *record = NULL;
+  struct error err = {0};
+  char early[160];
+  (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), &err), &err);
+  assert_ok(record_end_run(record, "interrupted", "by the user", &err), &err);
+  size_t size = 0;
+  char *bytes = bytes_of(fixture->path, &size);
+  write_bytes(early, bytes, size);
+  free(bytes);
+  struct resumed_run resumed = {0};
+  assert_ok(record_resume_find(record, "latest", &resumed, &err), &err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  resumed_run_fini(&resumed);
+  assert_ok(record_process_started(record, 0, 101, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 20), &err), &err);
+  assert_ok(record_process_ended(record, 0, &err), &err);
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  record_close(record);
+
+  assert_int_equal(merge_well(merging->output, early).added, 1);
+  struct merge_result result = merge_well(merging->output, fixture->path);
+  assert_int_equal(result.added, 0);
+  assert_int_equal(result.completed, 1);
+  assert_int_equal(result.results, 1);
+  /* The earlier state changes nothing any more, whenever it comes. */
+  result = merge_well(merging->output, early);
+  assert_int_equal(result.completed + result.results, 0);
+  char other[160];
+  (void)snprintf(other, sizeof other, "%.100s/other.db", fixture->folder);
+  merge_well(other, fixture->path);
+  merge_well(other, early);
+  sqlite3 *handle = NULL;
+  static const char *const QUERY =
+      "SELECT r.status, r.reason, p.pid, p.workers, (SELECT count(*) FROM trial), (SELECT count(*) "
+      "FROM case_run) FROM run r JOIN process p ON p.run = r.id";
+  const char *const paths[] = {merging->output, other};
+  for (int i = 0; i < 2; i++) {
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_open(paths[i], &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, QUERY, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(stmt, 0), "done");
+    assert_int_equal(sqlite3_column_type(stmt, 1), SQLITE_NULL);
+    assert_int_equal(sqlite3_column_int(stmt, 2), 101);
+    assert_int_equal(sqlite3_column_int(stmt, 3), 2);
+    assert_int_equal(sqlite3_column_int(stmt, 4), 40);
+    assert_int_equal(sqlite3_column_int(stmt, 5), 3);
+    (void)sqlite3_finalize(stmt);
+    (void)sqlite3_close(handle);
+  }
+}
+
+static void a_forked_run_is_refused(void **state) {
+  struct merging *merging = *state;
+  struct merge_result result;
+  struct error err = {0};
+  fixture_record_run(merging->fixtures[0], 1);
+  merge_well(merging->output, merging->fixtures[0]->path);
+  fixture_execute(merging->fixtures[0]->path,
+                  "UPDATE case_run SET median_ns = median_ns + 1 WHERE status = 'ok'");
+  char *before = content_of(merging->output);
+  assert_int_equal(merge_one(merging->output, merging->fixtures[0]->path, &result, &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "resumed in two copies"));
+  char *after = content_of(merging->output);
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+}
+
+/* Refused with that text, and the output is as it was. */
+static void refused(struct merging *merging, const char *input, const char *text) {
+  struct merge_result result;
+  struct error err = {0};
+  char *before = content_of(merging->output);
+  assert_int_not_equal(merge_one(merging->output, input, &result, &err), STATUS_OK);
+  if (strstr(err.message, text) == NULL)
+    fail_msg("no '%s' in: %s", text, err.message);
+  char *after = content_of(merging->output);
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+}
+
+static void bad_inputs_leave_nothing(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  merge_well(merging->output, merging->fixtures[0]->path);
+  const char *path = merging->fixtures[1]->path;
+  size_t size = 0;
+  char *bytes = bytes_of(path, &size);
+
+  refused(merging, "/nowhere/x.db", "No such file");
+  refused(merging, merging->fixtures[1]->folder, "not a regular file");
+  write_bytes(path, bytes, 0);
+  refused(merging, path, "empty file");
+  write_bytes(path, bytes, size / 2);
+  refused(merging, path, "damaged");
+  memset(bytes, 'x', 100);
+  write_bytes(path, bytes, size);
+  refused(merging, path, "some other file");
+  free(bytes);
+
+  /* A page in the middle; which one is judged by its neighbours. */
+  path = merging->fixtures[2]->path;
+  bytes = bytes_of(path, &size);
+  char *broken = malloc(size);
+  assert_non_null(broken);
+  memcpy(broken, bytes, size);
+  memset(broken + size / 2 / 4096 * 4096, 0x41, 4096);
+  write_bytes(path, broken, size);
+  refused(merging, path, "damaged");
+  free(broken);
+  write_bytes(path, bytes, size);
+  free(bytes);
+  fixture_execute(path, "PRAGMA foreign_keys = OFF; DELETE FROM bench_case WHERE id = 1");
+  refused(merging, path, "refer to rows that are not there");
+
+  char version[64];
+  path = merging->fixtures[1]->path;
+  assert_int_equal(unlink(path), 0);
+  fixture_record_run(merging->fixtures[1], 1);
+  (void)snprintf(version, sizeof version, "PRAGMA user_version = %d", migrate_latest_version() + 1);
+  fixture_execute(path, version);
+  refused(merging, path, "newer haul");
+  fixture_execute(path, "PRAGMA user_version = 0");
+  refused(merging, path, "another program's");
+  fixture_execute(path, "PRAGMA application_id = 1");
+  refused(merging, path, "another program's");
+}
+
+/* A column that is gone although the version says that it is there. */
+static void a_strange_schema_is_refused(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  merge_well(merging->output, merging->fixtures[0]->path);
+  fixture_execute(
+      merging->fixtures[1]->path,
+      "DROP VIEW v_case; DROP VIEW v_run_case; DROP VIEW v_trial; DROP VIEW v_flow; DROP "
+      "VIEW v_pair; DROP VIEW v_driver; DROP VIEW v_run;"
+      "ALTER TABLE case_run RENAME COLUMN note TO remark");
+  refused(merging, merging->fixtures[1]->path, "case_run.note");
+}
+
+/* A writer that is killed in a transaction leaves a hot journal. */
+static void leave_hot_journal(const char *path) {
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    sqlite3 *handle = NULL;
+    (void)sqlite3_open(path, &handle);
+    /* Pages that do not fit the cache are written into the file before the transaction ends. */
+    (void)sqlite3_exec(handle,
+                       "PRAGMA cache_size = 1; PRAGMA synchronous = OFF; BEGIN; UPDATE trial SET "
+                       "elapsed_ns = 0; UPDATE flow_trial SET elapsed_ns = 0;",
+                       NULL, NULL, NULL);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void a_hot_journal_is_left_alone(void **state) {
+  struct merging *merging = *state;
+  fixture_record_run(merging->fixtures[0], 2);
+  const char *path = merging->fixtures[0]->path;
+  char journal[160];
+  char clean[160];
+  (void)snprintf(journal, sizeof journal, "%.100s-journal", path);
+  (void)snprintf(clean, sizeof clean, "%.100s/clean.db", merging->fixtures[1]->folder);
+  size_t size = 0;
+  size_t journal_size = 0;
+  size_t after_size = 0;
+  char *bytes = bytes_of(path, &size);
+  write_bytes(clean, bytes, size);
+  free(bytes);
+  leave_hot_journal(path);
+  char *before = bytes_of(journal, &journal_size);
+  assert_true(journal_size > 512);
+  struct merge_result result = merge_untouched(merging->output, path);
+  assert_int_equal(result.added, 1);
+  char *after = bytes_of(journal, &after_size);
+  assert_int_equal(journal_size, after_size);
+  assert_memory_equal(before, after, journal_size);
+  free(before);
+  free(after);
+  assert_same_content(merging->output, clean);
+  /* The copy is gone. */
+  char command[256];
+  (void)snprintf(command, sizeof command, "ls -d %s-merge-* 2>/dev/null | grep -q .",
+                 merging->output);
+  assert_int_not_equal(system(command), 0);
+}
+
+static void write_ahead_is_left_alone(void **state) {
+  struct merging *merging = *state;
+  fixture_record_run(merging->fixtures[0], 1);
+  const char *path = merging->fixtures[0]->path;
+  fixture_execute(path, "PRAGMA journal_mode = WAL");
+  merge_untouched(merging->output, path);
+  char beside[160];
+  (void)snprintf(beside, sizeof beside, "%.100s-shm", path);
+  assert_int_not_equal(access(beside, F_OK), 0);
+  assert_same_content(merging->output, path);
+}
+
+/* The database of schema 1.0 that is kept for such tests, read through a migrated copy. */
+static void an_older_schema_is_read(void **state) {
+  struct merging *merging = *state;
+  size_t size = 0;
+  char *sql = bytes_of(HAUL_SOURCE_DIR "/tests/data/results-1000.sql", &size);
+  sql[size] = '\0';
+  char old[160];
+  (void)snprintf(old, sizeof old, "%.100s/old.db", merging->fixtures[0]->folder);
+  fixture_execute(old, sql);
+  free(sql);
+  struct merge_result result = merge_untouched(merging->output, old);
+  assert_true(result.added > 0);
+  assert_true(result.results > 0);
+  assert_int_equal(merge_untouched(merging->output, old).results, 0);
+}
+
+/* Whatever the schema has is merged: a new column must be added to the statements. */
+static void every_column_is_merged(void **state) {
+  struct merging *merging = *state;
+  /* Local to a database. */
+  static const char *const LOCAL[] = {"baseline"};
+  fixture_record_run(merging->fixtures[0], 1);
+  sqlite3 *handle = NULL;
+  sqlite3_stmt *stmt = NULL;
+  assert_int_equal(sqlite3_open(merging->fixtures[0]->path, &handle), SQLITE_OK);
+  assert_int_equal(
+      sqlite3_prepare_v2(handle,
+                         "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c "
+                         "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND c.name <> 'id'",
+                         -1, &stmt, NULL),
+      SQLITE_OK);
+  size_t columns = 0;
+  while (sqlite3_step(stmt) == SQLITE_ROW) {
+    const char *table = (const char *)sqlite3_column_text(stmt, 0);
+    const char *column = (const char *)sqlite3_column_text(stmt, 1);
+    if (strcmp(table, LOCAL[0]) == 0)
+      continue;
+    char start[128];
+    (void)snprintf(start, sizeof start, "INSERT INTO main.%s (", table);
+    bool merged = false;
+    for (size_t i = 0; i < results_sql_count && !merged; i++) {
+      const char *sql = (const char *)results_sql[i].data;
+      const char *insert = strstr(sql, start);
+      const char *select = insert != NULL ? strstr(insert, "SELECT") : NULL;
+      const size_t length = strlen(column);
+      for (const char *at = insert; at != NULL && at < select && !merged; at++) {
+        at = strstr(at + 1, column);
+        merged = at != NULL && at < select && strchr(" (\n", at[-1]) != NULL &&
+                 strchr(",)", at[length]) != NULL;
+        if (at == NULL)
+          break;
+      }
+    }
+    if (!merged)
+      fail_msg("%s.%s is not merged: see schema/results/statements/merge_*.sql", table, column);
+    columns++;
+  }
+  assert_true(columns > 100);
+  (void)sqlite3_finalize(stmt);
+  (void)sqlite3_close(handle);
+}
+
+static void an_interrupt_leaves_the_input_out(void **state) {
+  struct merging *merging = *state;
+  record_all(merging);
+  volatile sig_atomic_t interrupted = 0;
+  struct merge *merge = merge_new(merging->output, &interrupted);
+  struct merge_result result = {0};
+  struct error err = {0};
+  bool fatal = false;
+  assert_ok(merge_add(merge, merging->fixtures[0]->path, &result, &fatal, &err), &err);
+  char *before = content_of(merging->output);
+  interrupted = 1;
+  assert_int_equal(merge_add(merge, merging->fixtures[2]->path, &result, &fatal, &err),
+                   STATUS_INTERRUPTED);
+  assert_true(fatal);
+  merge_free(merge);
+  char *after = content_of(merging->output);
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(any_order_gives_the_same, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(merging_again_changes_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_output_is_no_input, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_resumed_run_is_completed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_forked_run_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(bad_inputs_leave_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_strange_schema_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_hot_journal_is_left_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(write_ahead_is_left_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_older_schema_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(every_column_is_merged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_interrupt_leaves_the_input_out, set_up, tear_down),
+  };
+  return cmocka_run_group_tests_name("runner/record/merge", tests, NULL, NULL);
+}
