@@ -8,7 +8,7 @@ rule_folder=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 readonly rule_folder
 
 # The sources below the current folder whose names match one of the patterns, sorted. Build folders
-# and test data, which may break rules on purpose, are no sources.
+# and hidden ones are no sources, nor is test data, which may break rules on purpose.
 sources() { # PATTERN...
   expression=''
   for pattern in "$@"; do
@@ -16,7 +16,7 @@ sources() { # PATTERN...
   done
   set -f
   # shellcheck disable=SC2086 # patterns become words
-  find . \( -name .git -o -name 'build*' -type d -o -name data -type d \) -prune \
+  find . \( -name '.?*' -type d -o -name 'build*' -type d -o -name data -type d \) -prune \
     -o \( ${expression# -o } \) -type f -print | sed 's,^\./,,' | sort
   set +f
 }
