@@ -1,9 +1,12 @@
 #include "runner/cli/result.h"
 
 #include "runner/record/query.h"
+#include "runner/render/run_result.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { DUPLICATES_SHOWN_MAX = 5 };
 
 /* Skipped cases that share a reason. */
 struct skipped {
@@ -48,7 +51,53 @@ static void show_skipped(const struct common_options *common, const struct plan 
   free(groups);
 }
 
+/* Cases that a name of this run asks for twice: measured under the first. */
+static void show_duplicates(const struct common_options *common, const struct plan *plan) {
+  for (size_t i = 0; i < plan->duplicate_count; i++) {
+    if (i == DUPLICATES_SHOWN_MAX && plan->duplicate_count > DUPLICATES_SHOWN_MAX + 1) {
+      say_note(common, "and %zu more", plan->duplicate_count - i);
+      return;
+    }
+    say_note(common, "%s is the same measurement as %s", plan->duplicates[i].name,
+             plan->duplicates[i].same_as);
+  }
+}
+
+/* For people: matrices and tables. */
+static enum status show_blocks(struct query *query, const struct common_options *common,
+                               const struct query_parameter *run, struct error *err) {
+  const struct style style = {stdout, terminal_width(stdout), use_colour(common, stdout)};
+  struct run_rows cases;
+  struct run_rows flows;
+  run_rows_init(&cases);
+  run_rows_init(&flows);
+  enum status status = query_run_saved(query, "run-result", run, 1, NULL, &cases.sink, err);
+  if (status == STATUS_OK && common->verbose) {
+    status = query_run_saved(query, "run-flows", run, 1, NULL, &flows.sink, err);
+  }
+  if (status == STATUS_OK) {
+    status = run_result_print(&cases, common->verbose ? &flows : NULL, &style, err);
+  }
+  run_rows_fini(&cases);
+  run_rows_fini(&flows);
+  return status;
+}
+
+/* Where the wall time went, on stderr: it is about the run, not its result. */
+static enum status show_times(struct query *query, const struct common_options *common,
+                              const struct query_parameter *run, struct error *err) {
+  const struct rows_options options = {.format = ROW_TABLE,
+                                       .stream = stderr,
+                                       .width = terminal_width(stderr),
+                                       .colour = use_colour(common, stderr)};
+  struct rows *rows = rows_new(&options);
+  enum status status = query_run_saved(query, "run-time", run, 1, NULL, rows_sink(rows), err);
+  rows_free(rows);
+  return status;
+}
+
 int result_show(const struct run_request *request, const struct plan *plan, const char *uuid) {
+  const struct common_options *common = request->common;
   struct error err = {0};
   struct query *query = NULL;
   char run[64];
@@ -56,14 +105,20 @@ int result_show(const struct run_request *request, const struct plan *plan, cons
   const struct query_parameter parameter = {"run", run};
   enum status status = query_open(request->database, &query, &err);
   if (status == STATUS_OK) {
-    status = query_run_saved(query, "run-table", &parameter, 1, NULL, request->result, &err);
+    status = common->format == ROW_TABLE
+                 ? show_blocks(query, common, &parameter, &err)
+                 : query_run_saved(query, "run-result", &parameter, 1, NULL, request->result, &err);
+  }
+  (void)fflush(stdout);
+  if (status == STATUS_OK && common->verbose) {
+    status = show_times(query, common, &parameter, &err);
   }
   query_close(query);
-  (void)fflush(stdout);
   if (status != STATUS_OK) {
-    return worse(fail(request->common, &err), EXIT_NOT_MEASURED);
+    return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
-  show_skipped(request->common, plan);
-  say_note(request->common, "run %s of %s is in %s", uuid, plan->scenario->name, request->database);
+  show_skipped(common, plan);
+  show_duplicates(common, plan);
+  say_note(common, "run %s of %s is in %s", uuid, plan->scenario->name, request->database);
   return EXIT_DONE;
 }

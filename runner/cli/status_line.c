@@ -46,9 +46,14 @@ static void describe_rate(const struct bench_case *bench_case, const struct case
   }
   struct summary summary;
   summary_of_trials(report->trials, report->trial_count, scratch, &summary);
-  if (summary.count > 0 && summary.median_ns > 0) {
-    snprintf(text, size, ", %.4g GB/s, %u trials",
-             (double)bench_case->payload_bytes / summary.median_ns, summary.count);
+  if (summary.count > 0 && bench_case->kind == CASE_CHASE) {
+    (void)snprintf(text, size, ", %.4g ns a load, %u trials",
+                   summary.median_ns / (double)bench_case->chase.hops, summary.count);
+  } else if (summary.count > 0 && bench_case->payload_bytes == 0) {
+    (void)snprintf(text, size, ", %.4g ns, %u trials", summary.median_ns, summary.count);
+  } else if (summary.count > 0 && summary.median_ns > 0) {
+    (void)snprintf(text, size, ", %.4g GB/s, %u trials",
+                   (double)bench_case->payload_bytes / summary.median_ns, summary.count);
   }
   free(scratch);
 }

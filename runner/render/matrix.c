@@ -1,0 +1,173 @@
+#include "runner/render/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELL_TEXT_MAX = 64, SEPARATOR = 2 };
+
+void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
+  const double magnitude = fabs(value);
+  if (value == 0) {
+    (void)snprintf(text, MATRIX_NUMBER_MAX, "0");
+  } else if (magnitude >= 999.95 && magnitude < 1e15) {
+    (void)snprintf(text, MATRIX_NUMBER_MAX, "%.0f", value);
+  } else {
+    (void)snprintf(text, MATRIX_NUMBER_MAX, "%#.4g", value);
+  }
+}
+
+static const struct matrix_cell *cell_at(const struct matrix *matrix, size_t row, size_t column) {
+  return &matrix->cells[row * matrix->column_count + column];
+}
+
+static void cell_words(const struct matrix_cell *cell, char text[CELL_TEXT_MAX]) {
+  char number[MATRIX_NUMBER_MAX];
+  const char *words = "N/A";
+  if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
+    matrix_number(cell->value, number);
+    words = number;
+  } else if (cell->kind == MATRIX_TEXT) {
+    words = cell->text;
+  }
+  if (cell->footnote > 0) {
+    (void)snprintf(text, CELL_TEXT_MAX, "%.40s [%u]", words, cell->footnote);
+  } else {
+    (void)snprintf(text, CELL_TEXT_MAX, "%.40s", words);
+  }
+}
+
+/* What the numbers are, taken together. */
+struct extent {
+  size_t count;
+  double least, greatest, sum;
+};
+
+static struct extent extent_of(const struct matrix *matrix) {
+  struct extent extent = {.count = 0};
+  for (size_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
+    const struct matrix_cell *cell = &matrix->cells[i];
+    if (cell->kind != MATRIX_VALUE) {
+      continue;
+    }
+    extent.least = extent.count == 0 || cell->value < extent.least ? cell->value : extent.least;
+    extent.greatest =
+        extent.count == 0 || cell->value > extent.greatest ? cell->value : extent.greatest;
+    extent.sum += cell->value;
+    extent.count++;
+  }
+  return extent;
+}
+
+/* From green to red by the share of the best that is missing: a link that is slow stands out, and
+ * noise does not. */
+static const char *heat_of(const struct matrix *matrix, const struct extent *extent,
+                           const struct matrix_cell *cell) {
+  static const struct {
+    double missing;
+    const char *colour;
+  } steps[] = {{0.01, "\033[38;5;40m"},
+               {0.03, "\033[38;5;148m"},
+               {0.10, "\033[38;5;220m"},
+               {0.25, "\033[38;5;208m"}};
+  if (cell->kind == MATRIX_NONE) {
+    return STYLE_DIM;
+  }
+  if (cell->kind == MATRIX_TEXT) {
+    return STYLE_RED;
+  }
+  const double share =
+      matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    if (1 - share <= steps[i].missing) {
+      return steps[i].colour;
+    }
+  }
+  return "\033[38;5;196m";
+}
+
+static size_t column_width(const struct matrix *matrix, size_t column) {
+  size_t width = strlen(matrix->columns[column]);
+  for (size_t row = 0; row < matrix->row_count; row++) {
+    char text[CELL_TEXT_MAX];
+    cell_words(cell_at(matrix, row, column), text);
+    width = strlen(text) > width ? strlen(text) : width;
+  }
+  return width + SEPARATOR;
+}
+
+/* The first column that does not fit beside those from `first` on; at least one fits. */
+static size_t end_of_part(const struct matrix *matrix, unsigned limit, size_t first) {
+  size_t width = 0;
+  for (size_t row = 0; row < matrix->row_count; row++) {
+    const size_t label = strlen(matrix->rows[row]);
+    width = label > width ? label : width;
+  }
+  size_t end = first;
+  while (end < matrix->column_count) {
+    width += column_width(matrix, end);
+    if (limit > 0 && width > limit && end > first) {
+      break;
+    }
+    end++;
+  }
+  return end;
+}
+
+static enum status print_part(const struct matrix *matrix, const struct extent *extent,
+                              const struct style *style, size_t first, size_t end,
+                              struct error *err) {
+  struct sheet *sheet = sheet_new(style);
+  (void)sheet_add_column(sheet, "", false);
+  for (size_t column = first; column < end; column++) {
+    (void)sheet_add_column(sheet, matrix->columns[column], true);
+  }
+  for (size_t row = 0; row < matrix->row_count; row++) {
+    (void)sheet_add_row(sheet);
+    sheet_set(sheet, row, 0, matrix->rows[row], STYLE_DIM);
+    for (size_t column = first; column < end; column++) {
+      const struct matrix_cell *cell = cell_at(matrix, row, column);
+      char text[CELL_TEXT_MAX];
+      cell_words(cell, text);
+      sheet_set(sheet, row, 1 + column - first, text, heat_of(matrix, extent, cell));
+    }
+  }
+  enum status status = sheet_print(sheet, err);
+  sheet_free(sheet);
+  return status;
+}
+
+static void print_extent(const struct matrix *matrix, const struct extent *extent,
+                         const struct style *style) {
+  char least[MATRIX_NUMBER_MAX];
+  char mean[MATRIX_NUMBER_MAX];
+  char greatest[MATRIX_NUMBER_MAX];
+  char line[512];
+  matrix_number(extent->least, least);
+  matrix_number(extent->sum / (double)extent->count, mean);
+  matrix_number(extent->greatest, greatest);
+  if (extent->count == 1) {
+    (void)snprintf(line, sizeof line, "%s", matrix->remark);
+  } else {
+    (void)snprintf(line, sizeof line, "min %s, mean %s, max %s %s%s%s", least, mean, greatest,
+                   matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
+  }
+  if (line[0] != '\0') {
+    style_wrapped(style, "", line);
+  }
+}
+
+enum status matrix_print(const struct matrix *matrix, const struct style *style,
+                         struct error *err) {
+  const struct extent extent = extent_of(matrix);
+  enum status status = STATUS_OK;
+  for (size_t first = 0; status == STATUS_OK && first < matrix->column_count;) {
+    const size_t end = end_of_part(matrix, style->width, first);
+    status = print_part(matrix, &extent, style, first, end, err);
+    first = end;
+  }
+  if (status == STATUS_OK && extent.count > 0) {
+    print_extent(matrix, &extent, style);
+    status = style_check(style, err);
+  }
+  return status;
+}

@@ -1,0 +1,44 @@
+/* matrix.h - numbers between places as people know them from nvbandwidth: a row a source, a column
+ * a target, N/A where nothing was measured. Below it the least, the mean and the greatest of what
+ * was measured; never a sum of cells, which were measured apart.
+ *
+ * On a terminal a cell is coloured by how far it is from the best of the matrix: within 1 %, 3 %,
+ * 10 %, 25 %, further. A matrix that is wider than the terminal is printed in parts. */
+#ifndef HAUL_RUNNER_RENDER_MATRIX_H
+#define HAUL_RUNNER_RENDER_MATRIX_H
+
+#include "runner/render/sheet.h"
+
+enum matrix_cell_kind {
+  MATRIX_NONE,  /* N/A */
+  MATRIX_VALUE, /* a number */
+  MATRIX_AGAIN, /* a number that another cell has as well: not counted below */
+  MATRIX_TEXT,  /* what went wrong instead of a number */
+};
+
+struct matrix_cell {
+  enum matrix_cell_kind kind;
+  double value;
+  const char *text;  /* MATRIX_TEXT: "failed" */
+  unsigned footnote; /* shown as [n]; 0 = none */
+};
+
+struct matrix {
+  const char *const *rows; /* labels */
+  size_t row_count;
+  const char *const *columns;
+  size_t column_count;
+  const struct matrix_cell *cells; /* row by row */
+  const char *unit;                /* of the numbers, for the line below: "GB/s" */
+  bool less_is_better;
+  const char *remark; /* goes on that line; "" = none */
+};
+
+enum { MATRIX_NUMBER_MAX = 32 };
+/* Four significant digits without an exponent: "55.21", "1351", "0.5123". */
+void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
+
+enum status matrix_print(const struct matrix *matrix, const struct style *style,
+                         struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,372 @@
+/* Blocks of pairs of places, as matrices. */
+#include "runner/render/footnotes.h"
+#include "runner/render/matrix.h"
+#include "runner/render/result_block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool equal(const char *a, const char *b) {
+  return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static bool is_chase(const struct run_row *row) {
+  return equal(row->kind, "chase");
+}
+
+static bool is_both(const struct run_row *row) {
+  return equal(row->direction, "both");
+}
+
+/* From one place to another: one flow, both ways between two, or loads. */
+static bool is_pair(const struct run_row *row) {
+  const bool one = row->flows == 1 || (row->flows == 2 && is_both(row));
+  return row->source != NULL && row->target != NULL && (one || is_chase(row));
+}
+
+/* ---- settings and labels ---- */
+
+/* What a block has in common decides where the kind of memory is written. */
+struct plan_of_block {
+  bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
+  bool local;         /* all within one place */
+  bool both;
+  bool turned; /* many sources and one target: from column to row, so that it is one line */
+  const char *settings[RUN_RESULT_MATRICES_MAX + 1];
+  size_t setting_count;
+};
+
+static const struct run_row *first_shown(const struct result_block *block) {
+  for (size_t i = 0; i < block->count; i++) {
+    if (result_row_shown(block->rows[i])) {
+      return block->rows[i];
+    }
+  }
+  return block->rows[0];
+}
+
+/* Of a GPU nothing is said but what is unusual: "pinned", "pageable to huge", "managed". */
+static const char *memory_words(struct arena *arena, const struct run_row *row) {
+  const bool source = row->source_memory != NULL && strcmp(row->source_memory, "device") != 0;
+  const bool target = row->target_memory != NULL && strcmp(row->target_memory, "device") != 0;
+  if (source && target && strcmp(row->source_memory, row->target_memory) != 0) {
+    return arena_format(arena, "%s to %s", row->source_memory, row->target_memory);
+  }
+  return source ? row->source_memory : target ? row->target_memory : "device";
+}
+
+static const char *setting_of(struct arena *arena, const struct plan_of_block *plan,
+                              const struct run_row *row) {
+  const char *axes = result_axes(arena, row);
+  const char *size = result_size(arena, row);
+  const char *text =
+      arena_format(arena, "%s%s%s", size, size[0] != '\0' && axes[0] != '\0' ? " " : "", axes);
+  if (plan->memories_vary) {
+    text = arena_format(arena, "%s, %s memory", text, memory_words(arena, row));
+  }
+  return text;
+}
+
+static const char *label_of(struct arena *arena, const struct plan_of_block *plan,
+                            const char *place, const char *memory) {
+  return plan->memories_vary ? place : result_place(arena, place, memory);
+}
+
+/* Settings in the order of their first case, one too many at most. */
+static void plan_block(struct arena *arena, const struct result_block *block,
+                       struct plan_of_block *plan) {
+  const struct run_row *first = first_shown(block);
+  bool sources_vary = false;
+  bool targets_vary = false;
+  bool one_source = true;
+  bool one_target = true;
+  *plan = (struct plan_of_block){.local = true, .both = is_both(first)};
+  for (size_t i = 0; i < block->count; i++) {
+    const struct run_row *row = block->rows[i];
+    if (is_pair(row)) {
+      sources_vary = sources_vary || !equal(row->source_memory, first->source_memory);
+      targets_vary = targets_vary || (row->target_memory != NULL &&
+                                      !equal(row->target_memory, first->target_memory));
+      plan->local = plan->local && equal(row->source, row->target);
+      one_source = one_source && equal(row->source, first->source);
+      one_target = one_target && equal(row->target, first->target);
+    }
+  }
+  plan->memories_vary = sources_vary || targets_vary;
+  plan->turned = !plan->local && one_target && !one_source;
+  for (size_t i = 0; i < block->count && plan->setting_count <= RUN_RESULT_MATRICES_MAX; i++) {
+    const struct run_row *row = block->rows[i];
+    const char *setting = setting_of(arena, plan, row);
+    bool known = !is_pair(row) || !result_row_shown(row); /* nothing to show but N/A */
+    for (size_t k = 0; k < plan->setting_count; k++) {
+      known = known || strcmp(plan->settings[k], setting) == 0;
+    }
+    if (!known) {
+      plan->settings[plan->setting_count++] = setting;
+    }
+  }
+}
+
+bool result_is_matrix(struct result_page *page, const struct result_block *block) {
+  struct plan_of_block plan;
+  for (size_t i = 0; i < block->count; i++) {
+    if (result_row_shown(block->rows[i]) && !is_pair(block->rows[i])) {
+      return false;
+    }
+  }
+  if (block->shown < 2) {
+    return false;
+  }
+  plan_block(&page->arena, block, &plan);
+  return plan.setting_count > 0 && plan.setting_count <= RUN_RESULT_MATRICES_MAX &&
+         block->shown > plan.setting_count; /* one pair is a sweep: a table */
+}
+
+/* ---- one matrix ---- */
+
+struct labels {
+  const char **items;
+  size_t count, capacity;
+};
+
+static void add_label(struct arena *arena, struct labels *labels, const char *text) {
+  for (size_t i = 0; i < labels->count; i++) {
+    if (strcmp(labels->items[i], text) == 0) {
+      return;
+    }
+  }
+  labels->items =
+      arena_grow(arena, labels->items, labels->count, &labels->capacity, sizeof(const char *));
+  labels->items[labels->count++] = text;
+}
+
+static int by_number(const void *left, const void *right) {
+  return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static size_t index_of(const struct labels *labels, const char *text) {
+  size_t i = 0;
+  while (strcmp(labels->items[i], text) != 0) {
+    i++;
+  }
+  return i;
+}
+
+/* A matrix in the making. */
+struct drawing {
+  struct arena *arena;
+  const struct plan_of_block *plan;
+  struct labels rows, columns;
+  struct matrix_cell *cells;
+  struct footnotes *notes;
+  bool marks; /* notes are marked in the cells */
+};
+
+static const char *source_label(const struct drawing *drawing, const struct run_row *row) {
+  return label_of(drawing->arena, drawing->plan, row->source, row->source_memory);
+}
+
+static const char *target_label(const struct drawing *drawing, const struct run_row *row) {
+  return label_of(drawing->arena, drawing->plan, row->target, row->target_memory);
+}
+
+static const char *row_label(const struct drawing *drawing, const struct run_row *row) {
+  if (drawing->plan->local) {
+    return "";
+  }
+  return drawing->plan->turned ? target_label(drawing, row) : source_label(drawing, row);
+}
+
+static const char *column_label(const struct drawing *drawing, const struct run_row *row) {
+  return drawing->plan->turned ? source_label(drawing, row) : target_label(drawing, row);
+}
+
+static void find_labels(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    add_label(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
+    add_label(drawing->arena, &drawing->columns, column_label(drawing, rows[i]));
+    if (drawing->plan->both) { /* what goes both ways stands on both sides of the diagonal */
+      add_label(drawing->arena, &drawing->rows, column_label(drawing, rows[i]));
+      add_label(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
+    }
+  }
+  qsort(drawing->rows.items, drawing->rows.count, sizeof(const char *), by_number);
+  qsort(drawing->columns.items, drawing->columns.count, sizeof(const char *), by_number);
+}
+
+static struct matrix_cell cell_of(struct drawing *drawing, const struct run_row *row) {
+  const double value = is_chase(row) ? row->ns_per_hop : row->gbps;
+  const char *remark = row->reason != NULL ? row->reason : row->note;
+  struct matrix_cell cell = {.kind = MATRIX_NONE};
+  if (!result_row_shown(row)) {
+    return cell;
+  }
+  const unsigned footnote = footnotes_add(drawing->notes, remark);
+  cell.footnote = drawing->marks ? footnote : 0;
+  if (strcmp(row->status, "ok") != 0 || isnan(value)) {
+    cell.kind = MATRIX_TEXT;
+    cell.text = row->status;
+  } else {
+    cell.kind = MATRIX_VALUE;
+    cell.value = value;
+  }
+  return cell;
+}
+
+static void fill(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
+  const size_t width = drawing->columns.count;
+  drawing->cells = arena_array(drawing->arena, drawing->rows.count * width, sizeof *drawing->cells);
+  for (size_t i = 0; i < count; i++) {
+    const size_t row = index_of(&drawing->rows, row_label(drawing, rows[i]));
+    const size_t column = index_of(&drawing->columns, column_label(drawing, rows[i]));
+    drawing->cells[row * width + column] = cell_of(drawing, rows[i]);
+  }
+  for (size_t i = 0; drawing->plan->both && i < count; i++) {
+    const size_t row = index_of(&drawing->rows, column_label(drawing, rows[i]));
+    const size_t column = index_of(&drawing->columns, row_label(drawing, rows[i]));
+    struct matrix_cell *cell = &drawing->cells[row * width + column];
+    if (cell->kind == MATRIX_NONE && row != column) {
+      *cell = drawing->cells[index_of(&drawing->rows, row_label(drawing, rows[i])) * width +
+                             index_of(&drawing->columns, column_label(drawing, rows[i]))];
+      cell->kind = cell->kind == MATRIX_VALUE ? MATRIX_AGAIN : cell->kind;
+    }
+  }
+}
+
+/* ---- what stands beside the numbers ---- */
+
+/* "82.4 to 83.1 % of peak (nvlink, 478.3 GB/s); 95 % interval within 0.02 %" */
+static const char *remark_of(struct arena *arena, const struct run_row *const *rows, size_t count) {
+  double least = INFINITY;
+  double greatest = 0;
+  double spread = 0;
+  const struct run_row *first = NULL;
+  bool one_peak = true;
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(rows[i]->status, "ok") != 0) {
+      continue;
+    }
+    first = first == NULL ? rows[i] : first;
+    least = fmin(least, rows[i]->percent_of_peak);
+    greatest = fmax(greatest, rows[i]->percent_of_peak);
+    spread = fmax(spread, result_spread(rows[i]));
+    one_peak = one_peak && rows[i]->peak_gbps == first->peak_gbps &&
+               equal(rows[i]->limited_by, first->limited_by);
+  }
+  const char *text = "";
+  if (greatest > 0) {
+    const bool same = greatest - least < 0.05;
+    text = same ? arena_format(arena, "%.1f %% of peak", greatest)
+                : arena_format(arena, "%.1f to %.1f %% of peak", least, greatest);
+    if (one_peak) {
+      char peak[MATRIX_NUMBER_MAX];
+      matrix_number(first->peak_gbps, peak);
+      text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, peak);
+    }
+  }
+  if (first != NULL && spread > 0) {
+    text = arena_format(arena, "%s%s%s within %.2g %%", text, text[0] != '\0' ? "; " : "",
+                        first->processes > 1 ? "processes" : "95 % interval", spread);
+  }
+  return text;
+}
+
+/* What a cell is, in words. */
+static const char *words_of(struct arena *arena, const struct plan_of_block *plan,
+                            const struct run_row *row) {
+  if (is_chase(row)) {
+    return plan->turned ? "ns a load: from memory of the column, by a thread of the row"
+                        : "ns a load: from memory of the row, by a thread of the column";
+  }
+  const char *load = row->under_load > 0 ? ", while load runs beside it" : "";
+  if (plan->local) {
+    const char *place = strncmp(row->source, "gpu", 3) == 0 ? "GPU" : "NUMA node";
+    return arena_format(arena, "GB/s copied within each %s%s", place, load);
+  }
+  if (plan->both) {
+    return arena_format(arena, "GB/s of both ways at once, between row and column%s", load);
+  }
+  return arena_format(arena, "GB/s from %s%s", plan->turned ? "column to row" : "row to column",
+                      load);
+}
+
+static void print_title(struct result_page *page, const struct result_block *block,
+                        const struct plan_of_block *plan) {
+  struct arena *arena = &page->arena;
+  const struct run_row *first = first_shown(block);
+  const char *method = strstr(plan->settings[0], "method=") == NULL ? result_method(first) : "";
+  const char *words = words_of(arena, plan, first);
+  const char *by = method[0] != '\0' ? arena_format(arena, " by %s", method) : "";
+  if (page->printed) {
+    style_line(page->style, NULL, "");
+  }
+  page->printed = true;
+  style_line(page->style, STYLE_BOLD, block->name);
+  if (plan->setting_count == 1) {
+    words = arena_format(arena, "%s%s: %s", plan->settings[0], by, words);
+  } else {
+    words = arena_format(arena, "%s%s", words, by);
+  }
+  style_wrapped(page->style, "", words);
+}
+
+static size_t rows_of_setting(struct arena *arena, const struct result_block *block,
+                              const struct plan_of_block *plan, size_t setting,
+                              const struct run_row **rows) {
+  size_t count = 0;
+  for (size_t i = 0; i < block->count; i++) {
+    const struct run_row *row = block->rows[i];
+    if (is_pair(row) && strcmp(setting_of(arena, plan, row), plan->settings[setting]) == 0) {
+      rows[count++] = row;
+    }
+  }
+  return count;
+}
+
+static enum status print_one(struct result_page *page, const struct plan_of_block *plan,
+                             const struct run_row *const *rows, size_t count,
+                             struct footnotes *notes, bool marks, struct error *err) {
+  struct drawing drawing = {.arena = &page->arena, .plan = plan, .notes = notes, .marks = marks};
+  find_labels(&drawing, rows, count);
+  fill(&drawing, rows, count);
+  const struct matrix matrix = {.rows = drawing.rows.items,
+                                .row_count = drawing.rows.count,
+                                .columns = drawing.columns.items,
+                                .column_count = drawing.columns.count,
+                                .cells = drawing.cells,
+                                .unit = is_chase(rows[0]) ? "ns" : "GB/s",
+                                .less_is_better = is_chase(rows[0]),
+                                .remark = remark_of(&page->arena, rows, count)};
+  return matrix_print(&matrix, page->style, err);
+}
+
+enum status result_print_matrices(struct result_page *page, const struct result_block *block,
+                                  struct error *err) {
+  struct arena *arena = &page->arena;
+  struct plan_of_block plan;
+  struct footnotes notes = {.count = 0};
+  plan_block(arena, block, &plan);
+  for (size_t i = 0; i < block->count; i++) { /* a first time, to know whether all share one */
+    const struct run_row *row = block->rows[i];
+    if (result_row_shown(row)) {
+      (void)footnotes_add(&notes, row->reason != NULL ? row->reason : row->note);
+    }
+  }
+  const bool marks = !footnotes_common(&notes, block->shown);
+  notes = (struct footnotes){.count = 0};
+  const struct run_row **rows = arena_array(arena, block->count, sizeof *rows);
+  enum status status = STATUS_OK;
+  print_title(page, block, &plan);
+  for (size_t s = 0; status == STATUS_OK && s < plan.setting_count; s++) {
+    const size_t count = rows_of_setting(arena, block, &plan, s, rows);
+    if (plan.setting_count > 1) {
+      style_line(page->style, STYLE_BOLD, plan.settings[s]);
+    }
+    status = print_one(page, &plan, rows, count, &notes, marks, err);
+  }
+  if (status == STATUS_OK) {
+    footnotes_print(&notes, block->shown, page->style);
+  }
+  return status;
+}

@@ -1,0 +1,285 @@
+/* Blocks that are no matrices: one row a case. */
+#include "runner/render/footnotes.h"
+#include "runner/render/matrix.h"
+#include "runner/render/result_block.h"
+
+#include <math.h>
+#include <string.h>
+
+enum column {
+  COLUMN_BLOCK,
+  COLUMN_PATH,
+  COLUMN_SETTINGS,
+  COLUMN_SIZE,
+  COLUMN_GBPS,
+  COLUMN_NS,
+  COLUMN_SPREAD,
+  COLUMN_PEAK,
+  COLUMN_REMARK,
+  column_count,
+};
+
+/* What is left out first where the terminal is too narrow. */
+static const enum column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
+
+static const struct {
+  const char *heading;
+  bool right;
+} columns[column_count] = {
+    [COLUMN_BLOCK] = {"block", false},       [COLUMN_PATH] = {"path", false},
+    [COLUMN_SETTINGS] = {"settings", false}, [COLUMN_SIZE] = {"size", true},
+    [COLUMN_GBPS] = {"GB/s", true},          [COLUMN_NS] = {"ns", true},
+    [COLUMN_SPREAD] = {"+/- %", true},         [COLUMN_PEAK] = {"% of peak", true},
+    [COLUMN_REMARK] = {"remark", false},
+};
+
+struct line {
+  const char *texts[column_count];
+  const char *colour; /* NULL = none */
+  bool failed;        /* only what went wrong is coloured */
+};
+
+struct table {
+  struct arena *arena;
+  struct line *lines;
+  size_t count, capacity;
+  struct footnotes notes;
+  size_t rows; /* cases */
+};
+
+static struct line *add_line(struct table *table) {
+  table->lines =
+      arena_grow(table->arena, table->lines, table->count, &table->capacity, sizeof *table->lines);
+  struct line *line = &table->lines[table->count++];
+  for (size_t i = 0; i < column_count; i++) {
+    line->texts[i] = "";
+  }
+  line->colour = NULL;
+  line->failed = false;
+  return line;
+}
+
+static const char *number(struct arena *arena, double value) {
+  char text[MATRIX_NUMBER_MAX];
+  if (isnan(value)) {
+    return "";
+  }
+  matrix_number(value, text);
+  return arena_strdup(arena, text);
+}
+
+static void add_case(struct table *table, const struct run_row *row) {
+  struct arena *arena = table->arena;
+  struct line *line = add_line(table);
+  const unsigned note = footnotes_add(&table->notes, row->reason != NULL ? row->reason : row->note);
+  const bool ok = strcmp(row->status, "ok") == 0;
+  const char *status = ok ? "" : row->status;
+  const double ns = !isnan(row->ns_per_hop) ? row->ns_per_hop
+                    : isnan(row->gbps)      ? row->median_ns
+                                            : NAN;
+  table->rows++;
+  line->texts[COLUMN_BLOCK] = row->block;
+  line->texts[COLUMN_PATH] =
+      row->operation != NULL ? arena_format(arena, "%s %s", row->operation, row->path) : row->path;
+  line->texts[COLUMN_SETTINGS] = result_axes(arena, row);
+  line->texts[COLUMN_SIZE] = result_size(arena, row);
+  if (ok) {
+    line->texts[COLUMN_GBPS] = number(arena, row->gbps);
+    line->texts[COLUMN_NS] = number(arena, ns);
+    line->texts[COLUMN_SPREAD] =
+        isnan(result_spread(row)) ? "" : arena_format(arena, "%.2f", result_spread(row));
+    line->texts[COLUMN_PEAK] =
+        isnan(row->percent_of_peak) ? "" : arena_format(arena, "%.1f", row->percent_of_peak);
+  } else {
+    line->colour = STYLE_RED;
+    line->failed = true;
+  }
+  line->texts[COLUMN_REMARK] =
+      note > 0 ? arena_format(arena, "%s%s[%u]", status, ok ? "" : " ", note) : status;
+}
+
+/* The flows of a case, below it. They follow each other; `at` is where the search begins. */
+static void add_flows(struct table *table, const struct run_rows *flows, const struct run_row *row,
+                      size_t *at) {
+  for (size_t tried = 0; tried < flows->count; tried++, (*at)++) {
+    const struct run_row *flow = &flows->items[*at % flows->count];
+    if (strcmp(flow->name, row->name) == 0) {
+      break;
+    }
+  }
+  for (; flows->count > 0; (*at)++) {
+    const struct run_row *flow = &flows->items[*at % flows->count];
+    if (strcmp(flow->name, row->name) != 0 || *at >= 2 * flows->count) {
+      return;
+    }
+    struct line *line = add_line(table);
+    line->texts[COLUMN_PATH] = arena_format(
+        table->arena, "  %s-%s", result_place(table->arena, flow->source, flow->source_memory),
+        result_place(table->arena, flow->target, flow->target_memory));
+    line->texts[COLUMN_GBPS] = number(table->arena, flow->gbps);
+    line->colour = STYLE_DIM;
+    if (*at + 1 == flows->count) {
+      (*at)++;
+      return;
+    }
+  }
+}
+
+static size_t width_of(const struct table *table, enum column column) {
+  size_t width = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    const size_t own = strlen(table->lines[i].texts[column]);
+    width = own > width ? own : width;
+  }
+  const size_t heading = strlen(columns[column].heading);
+  return width == 0 ? 0 : (heading > width ? heading : width) + 2;
+}
+
+static void clear(struct table *table, enum column column) {
+  for (size_t i = 0; i < table->count; i++) {
+    table->lines[i].texts[column] = "";
+  }
+}
+
+static void fit(struct table *table, unsigned limit) {
+  for (size_t s = 0; limit > 0 && s < sizeof spare / sizeof *spare; s++) {
+    size_t width = 0;
+    for (unsigned i = 0; i < column_count; i++) {
+      width += width_of(table, (enum column)i);
+    }
+    if (width <= limit + 2) {
+      return;
+    }
+    clear(table, spare[s]);
+  }
+}
+
+/* The size that all rows have, which then needs no column. */
+static const char *common_size(const struct table *table) {
+  const char *size = NULL;
+  for (size_t i = 0; i < table->count; i++) {
+    const char *own = table->lines[i].texts[COLUMN_SIZE];
+    if (own[0] != '\0' && size != NULL && strcmp(own, size) != 0) {
+      return NULL;
+    }
+    size = own[0] != '\0' ? own : size;
+  }
+  return size;
+}
+
+static enum status print(const struct table *table, const struct style *style, struct error *err) {
+  struct sheet *sheet = sheet_new(style);
+  for (size_t i = 0; i < column_count; i++) {
+    (void)sheet_add_column(sheet, columns[i].heading, columns[i].right);
+  }
+  for (size_t row = 0; row < table->count; row++) {
+    const struct line *line = &table->lines[row];
+    (void)sheet_add_row(sheet);
+    for (unsigned i = 0; i < column_count; i++) {
+      const bool coloured = i == COLUMN_GBPS || i == COLUMN_REMARK || !line->failed;
+      sheet_set(sheet, row, i, line->texts[i], coloured ? line->colour : NULL);
+    }
+  }
+  enum status status = sheet_print(sheet, err);
+  sheet_free(sheet);
+  return status;
+}
+
+/* "64MiB by ce: GB/s of all flows together, over one window" */
+static const char *words_of(struct arena *arena, const struct run_row *row, const char *size,
+                            const char *axes) {
+  const char *method = result_method(row);
+  const bool several = row->flows > 1;
+  const char *what = isnan(row->gbps) ? ""
+                     : several        ? "GB/s of all flows at once, over one window"
+                                      : "GB/s";
+  const char *load = row->under_load > 0 ? ", while load runs beside them" : "";
+  const bool by = method[0] != '\0' && strstr(axes, "method=") == NULL;
+  const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
+                                  by ? (size != NULL ? " by " : "by ") : "", by ? method : "");
+  return arena_format(arena, "%s%s%s%s", head, head[0] != '\0' && what[0] != '\0' ? ": " : "", what,
+                      what[0] != '\0' ? load : "");
+}
+
+static void print_heading(struct result_page *page, const struct result_block *block,
+                          struct table *table) {
+  const struct run_row *row = block->rows[0];
+  for (size_t i = 0; i < block->count && !result_row_shown(row); i++) {
+    row = block->rows[i];
+  }
+  const char *size = common_size(table);
+  const char *words = words_of(table->arena, row, size, table->lines[0].texts[COLUMN_SETTINGS]);
+  clear(table, COLUMN_BLOCK);
+  if (size != NULL) {
+    clear(table, COLUMN_SIZE);
+  }
+  style_line(page->style, STYLE_BOLD, block->name);
+  if (words[0] != '\0') {
+    style_wrapped(page->style, "", words);
+  }
+}
+
+/* Above blocks that share a table. */
+static void print_shared_heading(struct result_page *page, const struct result_block *blocks,
+                                 size_t block_count, struct table *table) {
+  const char *size = common_size(table);
+  bool several = true; /* every case has flows at once */
+  for (size_t b = 0; b < block_count; b++) {
+    for (size_t i = 0; i < blocks[b].count; i++) {
+      several = several && (!result_row_shown(blocks[b].rows[i]) || blocks[b].rows[i]->flows > 1);
+    }
+  }
+  const char *words = several ? "GB/s of all flows at once, over one window" : "";
+  if (size != NULL) {
+    words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
+    clear(table, COLUMN_SIZE);
+  }
+  if (words[0] != '\0') {
+    style_wrapped(page->style, "", words);
+  }
+}
+
+enum status result_print_table(struct result_page *page, const struct result_block *blocks,
+                               size_t block_count, struct error *err) {
+  struct table table = {.arena = &page->arena};
+  size_t at = 0;
+  size_t shown_blocks = 0;
+  for (size_t b = 0; b < block_count; b++) {
+    shown_blocks += blocks[b].shown > 0;
+    for (size_t i = 0; i < blocks[b].count; i++) {
+      const struct run_row *row = blocks[b].rows[i];
+      if (result_row_shown(row)) {
+        add_case(&table, row);
+        if (page->flows != NULL && page->flows->count > 0 && row->flows > 1) {
+          add_flows(&table, page->flows, row, &at);
+        }
+      }
+    }
+  }
+  if (page->printed) {
+    style_line(page->style, NULL, "");
+  }
+  page->printed = true;
+  if (shown_blocks == 1) {
+    print_heading(page, &blocks[0], &table);
+  } else {
+    print_shared_heading(page, blocks, block_count, &table);
+  }
+  if (footnotes_common(&table.notes, table.rows)) {
+    for (size_t i = 0; i < table.count; i++) { /* one note for all needs no mark */
+      char *mark = strchr(table.lines[i].texts[COLUMN_REMARK], '[');
+      if (mark != NULL) {
+        table.lines[i].texts[COLUMN_REMARK] =
+            arena_strndup(table.arena, table.lines[i].texts[COLUMN_REMARK],
+                          (size_t)(mark - table.lines[i].texts[COLUMN_REMARK]));
+      }
+    }
+  }
+  fit(&table, page->style->width);
+  enum status status = print(&table, page->style, err);
+  if (status == STATUS_OK) {
+    footnotes_print(&table.notes, table.rows, page->style);
+    status = style_check(page->style, err);
+  }
+  return status;
+}

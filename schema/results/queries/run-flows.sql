@@ -1,0 +1,26 @@
+-- The flows of every case that has several.
+--
+-- One row a measured flow of a case in which flows ran at once: its own rate, in GB/s, by the time
+-- from its own start to its own end (mean over the run's processes). They do not add up to the
+-- case's rate, which is counted over one window for all.
+--
+-- :run (run, default latest) the run to show
+-- :block (text, default *) glob of block names
+SELECT
+  f.case_name AS "case",
+  f.block AS block,
+  f.flow AS flow,
+  f.method AS method,
+  f.source_place || f.source_index AS source,
+  f.source_memory AS source_memory,
+  f.target_place || f.target_index AS target,
+  f.target_memory AS target_memory,
+  f.initiator AS initiator,
+  f.size_bytes AS size_bytes,
+  avg(f.gbps) AS gbps
+FROM v_flow f
+WHERE f.run = :run AND f.role = 'measured' AND f.block GLOB :block
+  AND f.flow < (SELECT max(g.flow) + (max(g.flow) > 0) FROM v_flow g
+                WHERE g.case_run = f.case_run AND g.role = 'measured')
+GROUP BY f.case_name, f.flow
+ORDER BY min(f.case_run), f.flow;

@@ -1,0 +1,163 @@
+/* Matrices to the letter: alignment, N/A, the line below, colours, parts for narrow terminals. */
+#include "runner/render/matrix.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define V(number)                                                                                  \
+  { .kind = MATRIX_VALUE, .value = (number) }
+#define NONE                                                                                       \
+  { .kind = MATRIX_NONE }
+
+static const char *const gpus[] = {"gpu0", "gpu1", "gpu2"};
+
+static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
+                          const char *expected) {
+  char *text = NULL;
+  size_t length = 0;
+  struct error err;
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  const struct style style = {stream, width, colour};
+  assert_int_equal(matrix_print(matrix, &style, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void numbers_have_four_digits(void **state) {
+  (void)state;
+  static const struct {
+    double value;
+    const char *text;
+  } cases[] = {{55.2049, "55.20"},    {396.04, "396.0"}, {999.94, "999.9"},    {999.96, "1000"},
+               {1351.4, "1351"},      {4190.3, "4190"},  {123456.7, "123457"}, {0.51234, "0.5123"},
+               {0.0005, "0.0005000"}, {0, "0"},          {9.9996, "10.00"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[MATRIX_NUMBER_MAX];
+    matrix_number(cases[i].value, text);
+    assert_string_equal(text, cases[i].text);
+  }
+}
+
+static void what_was_not_measured_counts_nothing(void **state) {
+  (void)state;
+  const struct matrix_cell cells[] = {
+      NONE,     V(394.21), V(390.05),
+      V(396.0), NONE,      {.kind = MATRIX_TEXT, .text = "failed", .footnote = 1},
+      V(20.5),  V(396.2),  NONE};
+  const struct matrix matrix = {.rows = gpus,
+                                .row_count = 3,
+                                .columns = gpus,
+                                .column_count = 3,
+                                .cells = cells,
+                                .unit = "GB/s",
+                                .remark = "4.3 to 82.9 % of peak"};
+  expect_matrix(&matrix, 0, false,
+                "       gpu0   gpu1        gpu2\n"
+                "gpu0    N/A  394.2       390.1\n"
+                "gpu1  396.0    N/A  failed [1]\n"
+                "gpu2  20.50  396.2         N/A\n"
+                "min 20.50, mean 319.4, max 396.2 GB/s; 4.3 to 82.9 % of peak\n");
+}
+
+static void what_is_shown_twice_counts_once(void **state) {
+  (void)state;
+  const struct matrix_cell cells[] = {NONE,
+                                      V(700),
+                                      V(760),
+                                      {.kind = MATRIX_AGAIN, .value = 700},
+                                      NONE,
+                                      V(790),
+                                      {.kind = MATRIX_AGAIN, .value = 760},
+                                      {.kind = MATRIX_AGAIN, .value = 790},
+                                      NONE};
+  const struct matrix matrix = {.rows = gpus,
+                                .row_count = 3,
+                                .columns = gpus,
+                                .column_count = 3,
+                                .cells = cells,
+                                .unit = "GB/s",
+                                .remark = ""};
+  expect_matrix(&matrix, 0, false,
+                "       gpu0   gpu1   gpu2\n"
+                "gpu0    N/A  700.0  760.0\n"
+                "gpu1  700.0    N/A  790.0\n"
+                "gpu2  760.0  790.0    N/A\n"
+                "min 700.0, mean 750.0, max 790.0 GB/s\n");
+}
+
+static void narrow_terminals_get_parts(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"numa0:pinned"};
+  const struct matrix_cell cells[] = {V(55.2), V(55.1), V(55.3)};
+  const struct matrix matrix = {.rows = nodes,
+                                .row_count = 1,
+                                .columns = gpus,
+                                .column_count = 3,
+                                .cells = cells,
+                                .unit = "GB/s",
+                                .remark = ""};
+  expect_matrix(&matrix, 26, false,
+                "               gpu0   gpu1\n"
+                "numa0:pinned  55.20  55.10\n"
+                "               gpu2\n"
+                "numa0:pinned  55.30\n"
+                "min 55.10, mean 55.20, max\n"
+                "55.30 GB/s\n");
+}
+
+/* Within 1 % of the best, within 3, 10, 25, further; a latency is best when it is least. */
+static void heat_says_how_far_from_the_best(void **state) {
+  (void)state;
+  static const char *const one[] = {""};
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  const struct matrix_cell rates[] = {V(100), V(99.5), V(98), V(95), V(80), V(50)};
+  struct matrix matrix = {.rows = one,
+                          .row_count = 1,
+                          .columns = names,
+                          .column_count = 6,
+                          .cells = rates,
+                          .unit = "GB/s",
+                          .remark = ""};
+  static const char *const expected[] = {"38;5;40m100.0",  "38;5;40m99.50",  "38;5;148m98.00",
+                                         "38;5;220m95.00", "38;5;208m80.00", "38;5;196m50.00"};
+  for (int latency = 0; latency < 2; latency++) {
+    const struct matrix_cell times[] = {V(100), V(100.5), V(102), V(105), V(125), V(200)};
+    matrix.cells = latency ? times : rates;
+    matrix.less_is_better = latency;
+    char *text = NULL;
+    size_t length = 0;
+    struct error err;
+    FILE *stream = open_memstream(&text, &length);
+    const struct style style = {stream, 0, true};
+    assert_int_equal(matrix_print(&matrix, &style, &err), STATUS_OK);
+    assert_int_equal(fclose(stream), 0);
+    const char *at = text;
+    for (size_t i = 0; i < 6; i++) {
+      char colour[16];
+      (void)snprintf(colour, sizeof colour, "%.*s", (int)strcspn(expected[i], "m") + 1,
+                     expected[i]);
+      at = strstr(at, colour);
+      assert_non_null(at);
+      at++;
+    }
+    free(text);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_have_four_digits),
+      cmocka_unit_test(what_was_not_measured_counts_nothing),
+      cmocka_unit_test(what_is_shown_twice_counts_once),
+      cmocka_unit_test(narrow_terminals_get_parts),
+      cmocka_unit_test(heat_says_how_far_from_the_best),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

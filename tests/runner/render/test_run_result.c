@@ -1,0 +1,273 @@
+/* A result as people see it: which blocks are matrices, which are tables, what stands below. */
+#include "runner/render/run_result.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const columns[] = {
+    "case",          "block",      "path",          "axes",
+    "kind",          "method",     "direction",     "source",
+    "source_memory", "target",     "target_memory", "flows",
+    "under_load",    "size_bytes", "gbps",          "percent_of_peak",
+    "peak_gbps",     "limited_by", "ns_per_hop",    "median_ns",
+    "low_ns",        "high_ns",    "processes",     "status",
+    "reason",        "note",       "unknown"};
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+/* What a test says of a case; the rest is as in most cases. */
+struct said {
+  const char *block, *path, *axes;
+  const char *source, *source_memory, *target, *target_memory;
+  const char *direction;
+  int flows; /* 0 = 1 */
+  bool under_load;
+  int64_t size_bytes;
+  double gbps, ns_per_hop; /* 0 = NULL */
+  const char *status, *reason, *note;
+};
+
+static struct cell real(double value) {
+  return value > 0 ? cell_real(value) : cell_null();
+}
+
+static void put(struct run_rows *rows, const struct said *said) {
+  const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
+  const bool chase = said->ns_per_hop > 0;
+  char name[256];
+  (void)snprintf(name, sizeof name, "%s/%s", said->block, said->path);
+  const struct cell cells[COLUMN_COUNT] = {
+      cell_text(name),
+      cell_text(said->block),
+      cell_text(said->path),
+      cell_text(said->axes != NULL ? said->axes : ""),
+      cell_text(chase ? "chase" : "transfer"),
+      cell_text(chase ? NULL : "ce"),
+      cell_text(said->direction),
+      cell_text(said->source),
+      cell_text(said->source_memory),
+      cell_text(said->target),
+      cell_text(chase ? NULL : said->target_memory),
+      cell_integer(said->flows > 0 ? said->flows : 1),
+      cell_integer(said->under_load),
+      cell_integer(said->size_bytes),
+      real(said->gbps),
+      real(said->gbps / 4),
+      real(said->gbps > 0 ? 400 : 0),
+      cell_text(said->gbps > 0 ? "nvlink" : NULL),
+      real(said->ns_per_hop),
+      cell_real(median_ns),
+      cell_real(median_ns * 0.9995),
+      cell_real(median_ns * 1.0005),
+      cell_integer(1),
+      cell_text(said->status != NULL ? said->status : "ok"),
+      cell_text(said->reason),
+      cell_text(said->note),
+      cell_text("not kept"),
+  };
+  struct error err;
+  assert_int_equal(rows->sink.row(rows->sink.context, cells, &err), STATUS_OK);
+}
+
+static void expect_result(const struct said *said, size_t count, unsigned width,
+                          const char *expected) {
+  struct run_rows rows;
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  run_rows_init(&rows);
+  assert_int_equal(rows.sink.begin(rows.sink.context, columns, COLUMN_COUNT, &err), STATUS_OK);
+  for (size_t i = 0; i < count; i++) {
+    put(&rows, &said[i]);
+  }
+  assert_int_equal(rows.sink.end(rows.sink.context, &err), STATUS_OK);
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  const struct style style = {stream, width, false};
+  assert_int_equal(run_result_print(&rows, NULL, &style, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  run_rows_fini(&rows);
+  assert_string_equal(text, expected);
+  free(text);
+}
+#define EXPECT(said, width, expected)                                                              \
+  expect_result(said, sizeof(said) / sizeof *(said), width, expected)
+
+#define GPUS(a, b)                                                                                 \
+  .path = "gpu" #a "-gpu" #b, .source = "gpu" #a, .source_memory = "device", .target = "gpu" #b,   \
+  .target_memory = "device", .size_bytes = 1 << 20
+#define UP(gpu, kind)                                                                              \
+  .path = "numa0:" kind "-gpu" #gpu, .source = "numa0", .source_memory = kind,                     \
+  .target = "gpu" #gpu, .target_memory = "device", .size_bytes = 4096
+#define DOWN(gpu)                                                                                  \
+  .path = "gpu" #gpu "-numa0:pinned", .source = "gpu" #gpu, .source_memory = "device",             \
+  .target = "numa0", .target_memory = "pinned", .size_bytes = 4096
+
+static void pairs_are_matrices(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "d2d", GPUS(0, 1), .gbps = 300},
+      {.block = "d2d", GPUS(0, 10), .gbps = 200},
+      {.block = "d2d", GPUS(1, 0), .gbps = 300},
+      {.block = "d2d", GPUS(1, 10), .status = "skipped", .reason = "why ever"},
+      {.block = "down", DOWN(0), .gbps = 55, .under_load = true},
+      {.block = "down", DOWN(1), .gbps = 54, .under_load = true},
+      {.block = "local", GPUS(0, 0), .gbps = 100},
+      {.block = "local", GPUS(1, 1), .gbps = 100},
+      {.block = "gone", GPUS(1, 2), .status = "skipped", .reason = "why ever"},
+  };
+  EXPECT(
+      said, 0,
+      "d2d\n"
+      "1MiB by ce: GB/s from row to column\n"
+      "       gpu0   gpu1  gpu10\n"
+      "gpu0    N/A  300.0  200.0\n"
+      "gpu1  300.0    N/A    N/A\n"
+      "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink, 400.0 GB/s); 95 % "
+      "interval within 0.05 %\n"
+      "\n"
+      "down\n"
+      "4KiB by ce: GB/s from column to row, while load runs beside it\n"
+      "               gpu0   gpu1\n"
+      "numa0:pinned  55.00  54.00\n"
+      "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+      "interval within 0.05 %\n"
+      "\n"
+      "local\n"
+      "1MiB by ce: GB/s copied within each GPU\n"
+      " gpu0   gpu1\n"
+      "100.0  100.0\n"
+      "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink, 400.0 GB/s); 95 % interval "
+      "within 0.05 %\n");
+}
+
+static void both_ways_stand_on_both_sides(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "both", GPUS(0, 1), .flows = 2, .direction = "both", .gbps = 700},
+      {.block = "both",
+       GPUS(0, 2),
+       .flows = 2,
+       .direction = "both",
+       .status = "hung",
+       .reason = "no answer"},
+      {.block = "both", GPUS(1, 2), .flows = 2, .direction = "both", .gbps = 720},
+  };
+  EXPECT(said, 60,
+         "both\n"
+         "1MiB by ce: GB/s of both ways at once, between row and\n"
+         "column\n"
+         "          gpu0   gpu1      gpu2\n"
+         "gpu0       N/A  700.0  hung [1]\n"
+         "gpu1     700.0    N/A     720.0\n"
+         "gpu2  hung [1]  720.0       N/A\n"
+         "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
+         "peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "[1] no answer\n");
+}
+
+static void sizes_and_memories_are_headings(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "up", UP(0, "pinned"), .axes = "from.memory=pinned", .gbps = 50},
+      {.block = "up", UP(1, "pinned"), .axes = "from.memory=pinned", .gbps = 51},
+      {.block = "up", UP(0, "pageable"), .axes = "from.memory=pageable", .gbps = 9, .note = "slow"},
+      {.block = "up", UP(1, "pageable"), .axes = "from.memory=pageable", .gbps = 8, .note = "slow"},
+  };
+  EXPECT(said, 0,
+         "up\n"
+         "GB/s from row to column by ce\n"
+         "4KiB, pinned memory\n"
+         "        gpu0   gpu1\n"
+         "numa0  50.00  51.00\n"
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "4KiB, pageable memory\n"
+         "            gpu0       gpu1\n"
+         "numa0  9.000 [1]  8.000 [1]\n"
+         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "[1] slow\n");
+}
+
+static void latencies_are_in_ns(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "chase", UP(0, "pinned"), .ns_per_hop = 1190.2},
+      {.block = "chase", UP(1, "pinned"), .ns_per_hop = 1210.4},
+  };
+  EXPECT(said, 0,
+         "chase\n"
+         "4KiB: ns a load: from memory of the row, by a thread of the column\n"
+         "              gpu0  gpu1\n"
+         "numa0:pinned  1190  1210\n"
+         "min 1190, mean 1200, max 1210 ns; 95 % interval within 0.05 %\n");
+}
+
+/* A sweep of one pair, flows at once, and blocks of one case each. */
+static void the_rest_is_tables(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "sweep", UP(0, "pinned"), .axes = "method=sm size=4KiB", .gbps = 10},
+      {.block = "sweep",
+       UP(0, "pinned"),
+       .axes = "method=ce size=4KiB",
+       .status = "failed",
+       .reason = "broken"},
+      {.block = "all_up", UP(0, "pinned"), .flows = 4, .gbps = 200},
+      {.block = "all_down", DOWN(1), .flows = 4, .gbps = 201, .under_load = true, .note = "odd"},
+      {.block = "mixed", GPUS(0, 1), .flows = 3, .gbps = 300},
+      {.block = "mixed", GPUS(0, 2), .flows = 3, .gbps = 1300},
+  };
+  EXPECT(said, 0,
+         "sweep\n"
+         "4KiB: GB/s\n"
+         "path               settings    GB/s  +/- %  % of peak  remark\n"
+         "numa0:pinned-gpu0  method=sm  10.00   0.05        2.5\n"
+         "numa0:pinned-gpu0  method=ce                           failed [1]\n"
+         "[1] broken\n"
+         "\n"
+         "4KiB each: GB/s of all flows at once, over one window\n"
+         "block     path                GB/s  +/- %  % of peak  remark\n"
+         "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
+         "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  [1]\n"
+         "[1] odd\n"
+         "\n"
+         "mixed\n"
+         "1MiB by ce: GB/s of all flows at once, over one window\n"
+         "path        GB/s  +/- %  % of peak\n"
+         "gpu0-gpu1  300.0   0.05       75.0\n"
+         "gpu0-gpu2   1300   0.05      325.0\n");
+  /* Too narrow: the interval goes first, then the peak. */
+  EXPECT(((const struct said[]){said[4], said[5]}), 24,
+         "mixed\n"
+         "1MiB by ce: GB/s of all\n"
+         "flows at once, over one\n"
+         "window\n"
+         "path        GB/s\n"
+         "gpu0-gpu1  300.0\n"
+         "gpu0-gpu2   1300\n");
+}
+
+static void nothing_is_said_too(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "gone", GPUS(1, 2), .status = "skipped", .reason = "why ever"}};
+  EXPECT(said, 80, "nothing was measured\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pairs_are_matrices),
+      cmocka_unit_test(both_ways_stand_on_both_sides),
+      cmocka_unit_test(sizes_and_memories_are_headings),
+      cmocka_unit_test(latencies_are_in_ns),
+      cmocka_unit_test(the_rest_is_tables),
+      cmocka_unit_test(nothing_is_said_too),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
