@@ -318,7 +318,18 @@ static bool run_together(const struct transfer_setting *transfer, struct pair a,
   return false;
 }
 
+static int by_target(const void *left, const void *right) {
+  const struct pair *a = left;
+  const struct pair *b = right;
+  return a->to != b->to ? (a->to > b->to) - (a->to < b->to)
+                        : (a->from > b->from) - (a->from < b->from);
+}
+
 static void expand_pairs(struct expander *x, const struct transfer_setting *transfer) {
+  const bool reversed = transfer->direction == DIRECTION_REVERSE;
+  if (transfer->concurrent == (reversed ? CONCURRENT_PER_SOURCE : CONCURRENT_PER_TARGET)) {
+    qsort(x->set.pairs, x->set.pair_count, sizeof *x->set.pairs, by_target);
+  }
   memset(x->grouped, 0, x->set.pair_count * sizeof *x->grouped);
   for (size_t i = 0; i < x->set.pair_count; i++) {
     if (x->grouped[i]) {

@@ -329,8 +329,8 @@ static void many_at_once(void **state) {
   struct made made = make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_FORWARD);
   assert_int_equal(made.plan->case_count, 8);
   assert_int_equal(at(&made, 0)->bench.flow_count, 7);
-  expect_path(&made, 0, "gpu0,2..7-gpu1"); /* in the order of first appearance */
-  expect_path(&made, 7, "gpu1..7-gpu0");
+  expect_path(&made, 0, "gpu1..7-gpu0"); /* in the order of the targets */
+  expect_path(&made, 7, "gpu0..6-gpu7");
   unmake(&made);
 
   made = make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_REVERSE);
