@@ -36,6 +36,24 @@ void workload_note(struct case_outcome *outcome, const char *text) {
   }
 }
 
+void workload_prove_flush(struct engine *engine, const struct bench_case *bench_case,
+                          struct case_outcome *outcome) {
+  if (bench_case->measure.host_cache != CACHE_FLUSHED) {
+    return;
+  }
+  if (!engine->flush_proven) {
+    cache_flush_prove(&engine->flush_proof);
+    engine->flush_proven = true;
+  }
+  if (!engine->flush_proof.supported) {
+    workload_note(outcome,
+                  "host caches were not flushed: this processor has no instruction for it");
+  } else if (!engine->flush_proof.works) {
+    workload_note(outcome, "the flush of host caches could not be proven: a reload after it took "
+                           "no longer");
+  }
+}
+
 static enum status poison(struct case_run *run, struct error *err) {
   uint64_t start_ns = clock_now_ns();
   enum status status = run->ops->poison != NULL ? run->ops->poison(run->state, err) : STATUS_OK;

@@ -1,20 +1,29 @@
-/* A [[chase]]: one thread of a GPU follows a chain of addresses through memory elsewhere. The
- * thread times itself, so that the launch is outside; where the chain ended proves that every load
- * was made.
+/* A [[chase]]: threads of a GPU follow a chain of addresses through memory. They time themselves,
+ * so that the launch is outside; where the chains ended proves that every load was made.
  *
  * A random order is one cycle through all elements (Sattolo 1986), so that neither prefetching nor
- * a constant stride flatters the number. */
+ * a constant stride flatters the number. A trial goes on where the last one ended, so that no part
+ * of the footprint is visited more often than the rest. The caches of the GPU's own memory are in
+ * the state that the chain itself leaves: what an L1 could hold is walked once, untimed, before
+ * every trial (a launch begins with an empty L1), and what an L2 could hold once before all. */
 #include "engine/cuda/chase_gpu.h"
 #include "engine/host/clock.h"
 #include "engine/method/method.h"
 #include "engine/workload.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A trial of up to 2^24 hops: seconds at the slowest memory there is. */
-enum { CHASE_ITERATIONS_MAX = 1 << 12 };
+enum {
+  /* A trial of up to 2^24 hops of 4096: seconds at the slowest memory there is. */
+  CHASE_ITERATIONS_MAX = 1 << 12,
+  THREADS_MAX = 1024, /* a block */
+  GRID_THREADS_MAX = 1 << 20,
+  WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
+  SHARED_WORD_BYTES = 4,
+};
 
 struct chase_state {
   struct engine *engine;
@@ -22,11 +31,118 @@ struct chase_state {
   const struct buffer *buffer;
   uint64_t count;     /* elements */
   uint32_t *sequence; /* element visited at each step of the cycle, from element 0 */
-  struct chase_slot slot;
+  uint64_t walked;    /* steps that every thread has gone so far, modulo count */
+  struct chase_gpu *gpu;
 };
 
 static uint64_t element_count(const struct chase *chase) {
   return chase->footprint_bytes / chase->stride_bytes;
+}
+
+static uint32_t block_threads(const struct chase *chase) {
+  return chase->threads > 0 ? chase->threads : 1;
+}
+
+static uint64_t grid_threads(const struct chase *chase) {
+  return (uint64_t)block_threads(chase) * (chase->blocks > 0 ? chase->blocks : 1);
+}
+
+/* Threads that share the elements: shared memory is each block's own. */
+static uint64_t sharing_threads(const struct chase *chase) {
+  return chase->space == CHASE_SHARED ? block_threads(chase) : grid_threads(chase);
+}
+
+/* Shared memory that one block can have (CUDA C++ Programming Guide, technical specifications per
+ * compute capability). */
+static uint64_t shared_limit_bytes(const struct gpu *gpu) {
+  const uint64_t kib = 1024;
+  switch (gpu->compute_major) {
+  case 7:
+    return (gpu->compute_minor >= 5 ? 64 : 96) * kib;
+  case 8:
+    return (gpu->compute_minor == 0 || gpu->compute_minor == 7 ? 163 : 99) * kib;
+  case 9:
+  case 10:
+  case 11:
+    return 227 * kib;
+  default:
+    return 99 * kib;
+  }
+}
+
+static const char *own_memory_refusal(const struct chase *chase, const struct machine *machine,
+                                      char reason[CASE_REASON_MAX]) {
+  if (chase->memory.place != PLACE_GPU || chase->memory.index != chase->gpu ||
+      chase->memory.memory != MEMORY_DEVICE) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "a chase through %s memory is in the GPU's own (device) memory",
+                   chase_space_text(chase->space));
+    return reason;
+  }
+  const uint64_t limit = shared_limit_bytes(&machine->gpus[chase->gpu]);
+  if (chase->space == CHASE_SHARED && chase->footprint_bytes > limit) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "a block of GPU %" PRId32 " has %" PRIu64
+                   " bytes of shared memory, not %" PRIu64,
+                   chase->gpu, limit, chase->footprint_bytes);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *place_refusal(const struct chase *chase, const struct machine *machine,
+                                 char reason[CASE_REASON_MAX]) {
+  switch (chase->space) {
+  case CHASE_GLOBAL:
+  case CHASE_SHARED:
+    return own_memory_refusal(chase, machine, reason);
+  case CHASE_PEER:
+    if (chase->memory.place != PLACE_GPU || chase->memory.index == chase->gpu) {
+      return "the peer of a chase is another GPU";
+    }
+    if (!machine->links[chase->gpu][chase->memory.index].peer_access) {
+      (void)snprintf(reason, CASE_REASON_MAX, "GPU %d has no peer access to GPU %d", chase->gpu,
+                     chase->memory.index);
+      return reason;
+    }
+    return NULL;
+  case CHASE_HOST:
+    return chase->memory.memory == MEMORY_PAGEABLE && !machine->gpus[chase->gpu].host_page_tables
+               ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
+               : NULL;
+  case chase_space_word_count:
+    break;
+  }
+  return NULL;
+}
+
+static const char *elements_refusal(const struct chase *chase, char reason[CASE_REASON_MAX]) {
+  const bool shared = chase->space == CHASE_SHARED;
+  const uint64_t unit = shared ? SHARED_WORD_BYTES : 8;
+  if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 || element_count(chase) < 2 ||
+      element_count(chase) > UINT32_MAX) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "a chase needs a stride that is a multiple of %" PRIu64
+                   " bytes and a footprint of at least two strides",
+                   unit);
+    return reason;
+  }
+  if (shared && chase->footprint_bytes % SHARED_WORD_BYTES != 0) {
+    return "the footprint in shared memory is a multiple of 4 bytes";
+  }
+  if (block_threads(chase) > THREADS_MAX || grid_threads(chase) > GRID_THREADS_MAX) {
+    (void)snprintf(reason, CASE_REASON_MAX, "a chase has at most %d threads a block and %d in all",
+                   THREADS_MAX, GRID_THREADS_MAX);
+    return reason;
+  }
+  if (sharing_threads(chase) > element_count(chase)) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "%" PRIu64 " threads a stride of %" PRIu64 " bytes apart need more than the "
+                   "footprint of %" PRIu64,
+                   sharing_threads(chase), chase->stride_bytes, chase->footprint_bytes);
+    return reason;
+  }
+  return NULL;
 }
 
 static const char *chase_refusal(const struct bench_case *bench_case, const struct machine *machine,
@@ -41,25 +157,8 @@ static const char *chase_refusal(const struct bench_case *bench_case, const stru
   if (chase->memory.memory == MEMORY_MANAGED) {
     return "a chase of managed memory would measure page faults; use method um";
   }
-  if (chase->stride_bytes < 8 || chase->stride_bytes % 8 != 0 || element_count(chase) < 2 ||
-      element_count(chase) > UINT32_MAX) {
-    return "a chase needs a stride that is a multiple of 8 bytes and a footprint of at least two "
-           "strides";
-  }
-  if (chase->space == CHASE_PEER) {
-    if (chase->memory.index == chase->gpu) {
-      return "the peer of a chase is another GPU";
-    }
-    if (!machine->links[chase->gpu][chase->memory.index].peer_access) {
-      (void)snprintf(reason, CASE_REASON_MAX, "GPU %d has no peer access to GPU %d", chase->gpu,
-                     chase->memory.index);
-      return reason;
-    }
-  } else if (chase->memory.memory == MEMORY_PAGEABLE &&
-             !machine->gpus[chase->gpu].host_page_tables) {
-    return "a kernel cannot reach pageable memory on this machine; use pinned or registered";
-  }
-  return NULL;
+  const char *refusal = elements_refusal(chase, reason);
+  return refusal != NULL ? refusal : place_refusal(chase, machine, reason);
 }
 
 static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -67,9 +166,9 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
   const struct chase *chase = &bench_case->chase;
   if (chase->memory.place == PLACE_GPU) {
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
-  } else {
-    *host_bytes += chase->footprint_bytes;
   }
+  /* The elements, or their image, and the cycle. */
+  *host_bytes += chase->footprint_bytes + 2 * sizeof(uint32_t) * element_count(chase);
 }
 
 static enum clock chase_clock(const struct bench_case *bench_case) {
@@ -111,23 +210,31 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
   }
 }
 
-static uint64_t address_of(const struct chase_state *state, uint64_t element) {
-  return state->buffer->device + element * state->chase->stride_bytes;
+/* What a thread's register holds when it is at that element. */
+static uint64_t position_of(const struct chase_state *state, uint64_t element) {
+  const uint64_t offset = element * state->chase->stride_bytes;
+  return state->chase->space == CHASE_SHARED ? offset : state->buffer->device + offset;
+}
+
+static void make_image(const struct chase_state *state, const uint32_t *next,
+                       unsigned char *image) {
+  const struct chase *chase = state->chase;
+  for (uint64_t i = 0; i < state->count; i++) {
+    const uint64_t position = position_of(state, next[i]); /* shared: the lower half of it */
+    memcpy(image + i * chase->stride_bytes, &position,
+           chase->space == CHASE_SHARED ? SHARED_WORD_BYTES : sizeof position);
+  }
 }
 
 static enum status write_elements(const struct chase_state *state, const uint32_t *next,
                                   struct error *err) {
-  const struct chase *chase = state->chase;
-  const uint64_t size_bytes = state->count * chase->stride_bytes;
+  const uint64_t size_bytes = state->chase->footprint_bytes;
   unsigned char *image = state->buffer->host != NULL ? state->buffer->host : malloc(size_bytes);
   if (image == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the elements of a chase");
   }
   memset(image, 0, size_bytes);
-  for (uint64_t i = 0; i < state->count; i++) {
-    uint64_t address = address_of(state, next[i]);
-    memcpy(image + i * chase->stride_bytes, &address, sizeof address);
-  }
+  make_image(state, next, image);
   enum status status = STATUS_OK;
   if (state->buffer->host == NULL) {
     status = chase_gpu_upload(state->engine->context.cuda, state->buffer->endpoint.index,
@@ -135,6 +242,28 @@ static enum status write_elements(const struct chase_state *state, const uint32_
     free(image);
   }
   return status;
+}
+
+/* Step of the cycle at which a thread of the grid starts. */
+static uint64_t first_step(const struct chase *chase, uint64_t thread) {
+  const uint64_t sharing = sharing_threads(chase);
+  const uint64_t own = thread % sharing;
+  switch (chase->order) {
+  case CHASE_STRIDED:
+    return own;
+  case CHASE_RANDOM:
+    return own * element_count(chase) / sharing;
+  case chase_order_word_count:
+    break;
+  }
+  return 0;
+}
+
+static void place_threads(const struct chase_state *state) {
+  uint64_t *positions = chase_gpu_positions(state->gpu);
+  for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
+    positions[thread] = position_of(state, state->sequence[first_step(state->chase, thread)]);
+  }
 }
 
 static enum status lay_out(struct chase_state *state, struct error *err) {
@@ -147,9 +276,31 @@ static enum status lay_out(struct chase_state *state, struct error *err) {
   } else {
     make_cycle(state, next);
     status = write_elements(state, next, err);
+    place_threads(state);
   }
   free(next);
   return status;
+}
+
+static uint64_t table_of(const struct chase_state *state) {
+  return state->chase->space == CHASE_SHARED ? state->buffer->device : 0;
+}
+
+static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t hops,
+                        struct chase_times *times, struct error *err) {
+  state->walked = (state->walked + warm_hops + hops) % state->count;
+  return chase_gpu_run(state->gpu, table_of(state), warm_hops, hops, times, err);
+}
+
+/* Bring what can be in the L2 into it. */
+static enum status warm_l2(struct chase_state *state, struct error *err) {
+  const struct chase *chase = state->chase;
+  struct chase_times unused;
+  return chase->space == CHASE_GLOBAL &&
+                 chase->footprint_bytes <=
+                     2 * state->engine->context.machine->gpus[chase->gpu].l2_bytes
+             ? walk(state, state->count, 0, &unused, err)
+             : STATUS_OK;
 }
 
 static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
@@ -168,12 +319,13 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
       pool_take(engine->pool, &chase->memory, chase->footprint_bytes, &made->buffer, err);
   if (status == STATUS_OK) {
     workload_note(outcome, made->buffer->note);
-    status =
-        chase_gpu_prepare(engine->context.cuda, chase->gpu,
-                          chase->space == CHASE_PEER ? chase->memory.index : -1, &made->slot, err);
+    status = chase_gpu_new(engine->context.cuda, chase, &made->gpu, err);
   }
   if (status == STATUS_OK) {
     status = lay_out(made, err);
+  }
+  if (status == STATUS_OK) {
+    status = warm_l2(made, err);
   }
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
@@ -184,32 +336,50 @@ static uint32_t chase_iterations_max(const void *state) {
   return CHASE_ITERATIONS_MAX;
 }
 
+/* Every launch begins with an empty L1. */
+static uint64_t warm_hops_of(const struct chase_state *state) {
+  const struct chase *chase = state->chase;
+  return chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&
+                 chase->footprint_bytes <= WARM_L1_BYTES
+             ? state->count
+             : 0;
+}
+
+static enum status check_positions(const struct chase_state *state, struct error *err) {
+  const uint64_t *positions = chase_gpu_positions(state->gpu);
+  for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
+    const uint64_t step = (first_step(state->chase, thread) + state->walked) % state->count;
+    const uint64_t expected = position_of(state, state->sequence[step]);
+    if (positions[thread] != expected) {
+      return error_set(err, STATUS_CORRUPT,
+                       "the chain of thread %" PRIu64 " is at 0x%" PRIx64 ", not at 0x%" PRIx64
+                       ": a load was wrong or not made",
+                       thread, positions[thread], expected);
+    }
+  }
+  return STATUS_OK;
+}
+
 static enum status chase_run(void *opaque, uint32_t iterations, struct trial_times *times,
                              struct error *err) {
-  const struct chase_state *state = opaque;
-  const uint64_t hops = state->chase->hops * iterations;
-  enum status status = chase_gpu_run(state->engine->context.cuda, state->chase->gpu,
-                                     address_of(state, 0), hops, &state->slot, err);
-  if (status != STATUS_OK) {
-    return status;
+  struct chase_state *state = opaque;
+  struct chase_times walked;
+  enum status status =
+      walk(state, warm_hops_of(state), state->chase->hops * iterations, &walked, err);
+  if (status == STATUS_OK) {
+    status = check_positions(state, err);
   }
-  const uint64_t expected = address_of(state, state->sequence[hops % state->count]);
-  if (state->slot.host->last != expected) {
-    return error_set(err, STATUS_CORRUPT,
-                     "after %llu hops the chain is at 0x%llx, not at 0x%llx: a load was wrong or "
-                     "not made",
-                     (unsigned long long)hops, (unsigned long long)state->slot.host->last,
-                     (unsigned long long)expected);
+  if (status == STATUS_OK) {
+    times->window_ns = walked.elapsed_ns;
+    times->cycles = walked.cycles;
+    times->gate_timed_out = false;
   }
-  times->window_ns = state->slot.host->elapsed_ns;
-  times->cycles = state->slot.host->cycles;
-  times->gate_timed_out = false;
-  return STATUS_OK;
+  return status;
 }
 
 static void chase_tear_down(void *opaque) {
   struct chase_state *state = opaque;
-  chase_gpu_release(state->engine->context.cuda, &state->slot);
+  chase_gpu_free(state->gpu);
   pool_give_back_all(state->engine->pool);
   free(state->sequence);
   free(state);

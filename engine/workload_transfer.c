@@ -227,26 +227,6 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   return status;
 }
 
-/* A host cache flush is proven once an engine; where it cannot be done or proven, the row says so.
- */
-static void prove_flush(const struct transfer *transfer) {
-  struct engine *engine = transfer->engine;
-  if (transfer->bench->measure.host_cache != CACHE_FLUSHED) {
-    return;
-  }
-  if (!engine->flush_proven) {
-    cache_flush_prove(&engine->flush_proof);
-    engine->flush_proven = true;
-  }
-  if (!engine->flush_proof.supported) {
-    workload_note(transfer->outcome,
-                  "host caches were not flushed: this processor has no instruction for it");
-  } else if (!engine->flush_proof.works) {
-    workload_note(transfer->outcome, "the flush of host caches could not be proven: a reload after "
-                                     "it took no longer");
-  }
-}
-
 /* The GPU that may fill and compare host memory. Managed memory is left to the processor at which
  * it shall be: another would move its pages. */
 static int32_t data_gpu(const struct flow_run *run) {
@@ -308,7 +288,7 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
-    prove_flush(transfer);
+    workload_prove_flush(engine, bench_case, outcome);
     status = fill_sources(transfer, err);
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;

@@ -9,8 +9,49 @@
 #define HAUL_KERNELS_KERNELS_H
 
 #include "engine/base/words.h"
+#include "kernels/arithmetic_values.h"
+#include "kernels/stream_values.h"
 
 #include <stdint.h>
+
+/* haul_stream_OP[_TYPE]_BYTES_uUNROLL: below. */
+#define KERNEL_STREAM_WIDE(X, id, name)                                                            \
+  X(id##_8_U1, name "_8_u1")                                                                       \
+  X(id##_8_U4, name "_8_u4")                                                                       \
+  X(id##_16_U1, name "_16_u1")                                                                     \
+  X(id##_16_U4, name "_16_u4")
+#define KERNEL_STREAM_ALL(X, id, name)                                                             \
+  X(id##_4_U1, name "_4_u1")                                                                       \
+  X(id##_4_U4, name "_4_u4")                                                                       \
+  KERNEL_STREAM_WIDE(X, id, name)
+#define KERNEL_STREAM_LIST(X)                                                                      \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_COPY, "haul_stream_copy")                                     \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_READ, "haul_stream_read")                                     \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_WRITE, "haul_stream_write")                                   \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_MUL_F32, "haul_stream_mul_f32")                               \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_ADD_F32, "haul_stream_add_f32")                               \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_TRIAD_F32, "haul_stream_triad_f32")                           \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_DOT_F32, "haul_stream_dot_f32")                               \
+  KERNEL_STREAM_WIDE(X, KERNEL_STREAM_MUL_F64, "haul_stream_mul_f64")                              \
+  KERNEL_STREAM_WIDE(X, KERNEL_STREAM_ADD_F64, "haul_stream_add_f64")                              \
+  KERNEL_STREAM_WIDE(X, KERNEL_STREAM_TRIAD_F64, "haul_stream_triad_f64")                          \
+  KERNEL_STREAM_WIDE(X, KERNEL_STREAM_DOT_F64, "haul_stream_dot_f64")
+
+/* haul_arithmetic_OP_TYPE_ilpN: below. */
+#define KERNEL_ARITHMETIC_ILP(X, id, name)                                                         \
+  X(id##_ILP1, name "_ilp1")                                                                       \
+  X(id##_ILP2, name "_ilp2")                                                                       \
+  X(id##_ILP4, name "_ilp4")                                                                       \
+  X(id##_ILP8, name "_ilp8")
+#define KERNEL_ARITHMETIC_TYPES(X, id, name)                                                       \
+  KERNEL_ARITHMETIC_ILP(X, id##_F16, name "_f16")                                                  \
+  KERNEL_ARITHMETIC_ILP(X, id##_F32, name "_f32")                                                  \
+  KERNEL_ARITHMETIC_ILP(X, id##_F64, name "_f64")                                                  \
+  KERNEL_ARITHMETIC_ILP(X, id##_I32, name "_i32")
+#define KERNEL_ARITHMETIC_LIST(X)                                                                  \
+  KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_ADD, "haul_arithmetic_add")                         \
+  KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_MUL, "haul_arithmetic_mul")                         \
+  KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_FMA, "haul_arithmetic_fma")
 
 #define KERNEL_LIST(X)                                                                             \
   X(KERNEL_GATE, "haul_gate")                                                                      \
@@ -22,11 +63,18 @@
   X(KERNEL_COPY_8, "haul_copy_8")                                                                  \
   X(KERNEL_COPY_16, "haul_copy_16")                                                                \
   X(KERNEL_COPY_BULK, "haul_copy_bulk")                                                            \
-  X(KERNEL_CHASE, "haul_chase")                                                                    \
   X(KERNEL_COPY_ROWS, "haul_copy_rows")                                                            \
   X(KERNEL_PATTERN_ROWS, "haul_pattern_rows")                                                      \
   X(KERNEL_TOUCH, "haul_touch")                                                                    \
-  X(KERNEL_EMPTY, "haul_empty")
+  X(KERNEL_EMPTY, "haul_empty")                                                                    \
+  X(KERNEL_CHASE_SYS, "haul_chase_sys")                                                            \
+  X(KERNEL_CHASE_L1, "haul_chase_l1")                                                              \
+  X(KERNEL_CHASE_L2, "haul_chase_l2")                                                              \
+  X(KERNEL_CHASE_SHARED, "haul_chase_shared")                                                      \
+  X(KERNEL_STREAM_FILL, "haul_stream_fill")                                                        \
+  X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
+  KERNEL_STREAM_LIST(X)                                                                            \
+  KERNEL_ARITHMETIC_LIST(X)
 WORDS_DECLARE(kernel, KERNEL_LIST)
 
 /* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
@@ -75,18 +123,83 @@ struct copy_arguments {
 };
 enum { BULK_STAGES = 8, BULK_AHEAD = 7, BULK_CHUNK = 4096 };
 
-/* haul_chase<<<1, 1>>>: dependent loads. At `start` stands the address of the next element, and so
- * on, `hops` times. Writes to *result (host memory, page-locked). The loads bypass the L1 cache
- * (ld.relaxed.sys: the memory may be a peer's or the host's). */
+/* haul_chase_{sys,l1,l2}<<<any, any>>>: dependent loads. Thread t starts at the address
+ * positions[t] (64 bits); at every address stands the next one. It goes warm_hops unmeasured and
+ * hops measured, and leaves where it ended in positions[t]. The warps of a block begin together;
+ * times[block] is the slowest of them. The loads of sys bypass the L1 cache (ld.relaxed.sys: the
+ * memory may be a peer's or the host's), those of l1 use it (ld.global.ca), those of l2 do not
+ * (ld.global.cg).
+ *
+ * haul_chase_shared: the same in shared memory, of which the launch gives table_bytes. `table`
+ * holds 32-bit words, each the byte offset of the next; positions are byte offsets in it.
+ *
+ * positions and times are page-locked host memory. */
 struct chase_arguments {
-  uint64_t start;
-  uint64_t result;
+  uint64_t positions;
+  uint64_t times;
   uint64_t hops;
+  uint64_t warm_hops;
+  uint64_t table;
+  uint64_t table_bytes;
 };
-struct chase_result {
-  uint64_t last;       /* address that the last load gave: proves the loads */
-  uint64_t elapsed_ns; /* %globaltimer */
+struct chase_time {
   uint64_t cycles;     /* %clock64 of the SM */
+  uint64_t elapsed_ns; /* %globaltimer */
+};
+
+/* What kernels that time themselves note about each SM (its %smid is the row): {UINT64_MAX, 0,
+ * UINT64_MAX, 0} before. Cycles are the SM's own, ns %globaltimer. */
+struct sm_span {
+  uint64_t first_cycle;
+  uint64_t last_cycle;
+  uint64_t first_ns;
+  uint64_t last_ns;
+};
+enum { SM_SPANS = 1024 };
+
+/* haul_stream_OP_BYTES_uUNROLL<<<any, any>>>, for those that depend on it haul_stream_OP_TYPE_...:
+ * `passes` times over arrays of size_bytes, with accesses of BYTES, UNROLL of each array under way
+ * together. Blocks take neighbouring tiles of block x UNROLL accesses, grid tiles apart. Arrays are
+ * aligned to 16 bytes and do not overlap; size_bytes is any multiple of the type.
+ *   copy out = a; mul out = s a; add out = a + b; triad out = a + s b, with s = STREAM_SCALAR
+ *   write out = stream_word() of the place
+ *   dot   results[block] = the block's part of the sum of a b, in f64 whatever the type
+ *   read  results[block] = the block's part of the sum of all 32-bit words, modulo 2^32
+ * spans 0: not wanted; else SM_SPANS rows of struct sm_span, and a block ends when its stores are
+ * performed. */
+struct stream_arguments {
+  uint64_t out;
+  uint64_t a;
+  uint64_t b;
+  uint64_t results;
+  uint64_t spans;
+  uint64_t size_bytes;
+  uint32_t passes;
+  uint32_t reserved;
+};
+
+/* haul_stream_fill<<<any, any>>>: the first `count` elements become stream_bits() of the values.
+ * haul_stream_compare<<<any, any>>>: compares them. *result (struct pattern_compare_result) holds
+ * {UINT64_MAX, 0} before; after: the lowest element that differs, and how many do. */
+struct stream_data_arguments {
+  uint64_t address;
+  uint64_t count;
+  uint64_t result;
+  struct stream_values values;
+};
+
+/* haul_arithmetic_OP_TYPE_ilpN<<<any, any>>>: `rounds` times ARITHMETIC_BODY instructions a thread
+ * over N chains, as kernels/arithmetic_values.h says. b and c are the operands' bits (f16: in both
+ * halves). results[thread of the grid] = what arithmetic_fold() makes of the chains' ends. spans as
+ * above, never 0. */
+struct arithmetic_arguments {
+  uint64_t results;
+  uint64_t spans;
+  uint64_t rounds;
+  uint64_t first_b;
+  uint64_t first_c;
+  uint64_t second_b;
+  uint64_t second_c;
 };
 
 /* haul_copy_rows<<<any, any>>>: copies `rows` rows of width bytes, pitch apart in both memories,

@@ -1,9 +1,11 @@
 /* What the engine calls of CUDA, in a build without the CUDA Toolkit: nothing can be had. */
+#include "engine/cuda/arithmetic_gpu.h"
 #include "engine/cuda/chase_gpu.h"
 #include "engine/cuda/data_gpu.h"
 #include "engine/cuda/overhead_gpu.h"
 #include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
+#include "engine/stream_place.h"
 
 static enum status absent(struct error *err) {
   return error_set(err, STATUS_UNSUPPORTED,
@@ -100,14 +102,19 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
   return absent(err);
 }
 
-enum status chase_gpu_prepare(struct cuda_session *session, int32_t gpu, int32_t peer,
-                              struct chase_slot *slot, struct error *err) {
-  (void)session, (void)gpu, (void)peer, (void)slot;
+enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+                          struct chase_gpu **gpu, struct error *err) {
+  (void)session, (void)chase, (void)gpu;
   return absent(err);
 }
 
-void chase_gpu_release(struct cuda_session *session, struct chase_slot *slot) {
-  (void)session, (void)slot;
+void chase_gpu_free(struct chase_gpu *gpu) {
+  (void)gpu;
+}
+
+uint64_t *chase_gpu_positions(struct chase_gpu *gpu) {
+  (void)gpu;
+  return NULL;
 }
 
 enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
@@ -116,11 +123,47 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
   return absent(err);
 }
 
-enum status chase_gpu_run(struct cuda_session *session, int32_t gpu, uint64_t start, uint64_t hops,
-                          const struct chase_slot *slot, struct error *err) {
-  (void)session, (void)gpu, (void)start, (void)hops, (void)slot;
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) {
+  (void)gpu, (void)table, (void)warm_hops, (void)hops, (void)times;
   return absent(err);
 }
+
+enum status arithmetic_gpu_new(struct cuda_session *session, const struct arithmetic *arithmetic,
+                               struct arithmetic_gpu **gpu, struct error *err) {
+  (void)session, (void)arithmetic, (void)gpu;
+  return absent(err);
+}
+
+void arithmetic_gpu_free(struct arithmetic_gpu *gpu) {
+  (void)gpu;
+}
+
+enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions, uint64_t *cycles,
+                               uint64_t *elapsed_ns, struct error *err) {
+  (void)gpu, (void)instructions, (void)cycles, (void)elapsed_ns;
+  return absent(err);
+}
+
+enum status arithmetic_gpu_results(struct arithmetic_gpu *gpu, const uint64_t **results,
+                                   struct error *err) {
+  (void)gpu, (void)results;
+  return absent(err);
+}
+
+enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) {
+  (void)gpu;
+  return absent(err);
+}
+
+static enum status no_stream(const struct memory_context *context, const struct stream *stream,
+                             const struct stream_arrays *arrays, void **state, struct error *err) {
+  (void)context, (void)stream, (void)arrays, (void)state;
+  return absent(err);
+}
+
+/* Nothing else of it is called: there is no state. */
+const struct stream_place stream_gpu = {.create = no_stream};
 
 enum status overhead_gpu_new(struct cuda_session *session,
                              const struct overhead_gpu_request *request,

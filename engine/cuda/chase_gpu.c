@@ -2,39 +2,111 @@
 
 #include "engine/cuda/session.h"
 
-enum status chase_gpu_prepare(struct cuda_session *session, int32_t gpu, int32_t peer,
-                              struct chase_slot *slot, struct error *err) {
-  const struct cuda_driver *driver = &session->driver;
-  enum status status = STATUS_OK;
-  if (peer >= 0) {
-    status = cuda_session_set_peer(session, gpu, peer, true, err);
+#include <stdlib.h>
+
+struct chase_gpu {
+  struct cuda_session *session;
+  const struct chase *chase;
+  enum kernel kernel;
+  uint32_t threads;
+  uint32_t blocks;
+  /* Page-locked: positions of all threads, then times of all blocks. */
+  uint64_t *positions;
+  struct chase_time *times;
+  uint64_t positions_device;
+  uint64_t times_device;
+};
+
+static enum kernel kernel_of(const struct chase *chase) {
+  switch (chase->space) {
+  case CHASE_HOST:
+  case CHASE_PEER:
+    return KERNEL_CHASE_SYS;
+  case CHASE_GLOBAL:
+    return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
+  case CHASE_SHARED:
+    return KERNEL_CHASE_SHARED;
+  case chase_space_word_count:
+    break;
   }
-  if (status == STATUS_OK) {
-    status = cuda_session_use(session, gpu, err);
-  }
+  abort();
+}
+
+static uint32_t shared_bytes_of(const struct chase_gpu *gpu) {
+  return gpu->chase->space == CHASE_SHARED ? (uint32_t)gpu->chase->footprint_bytes : 0;
+}
+
+static enum status allocate(struct chase_gpu *gpu, struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const uint64_t threads = (uint64_t)gpu->threads * gpu->blocks;
+  const uint64_t positions_bytes = threads * sizeof *gpu->positions;
   void *host = NULL;
-  if (status == STATUS_OK) {
-    status =
-        cuda_check(driver,
-                   driver->cuMemHostAlloc(&host, sizeof *slot->host,
-                                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                   err, "allocating the result of a chase");
+  CUdeviceptr device = 0;
+  enum status status =
+      cuda_check(driver,
+                 driver->cuMemHostAlloc(&host, positions_bytes + gpu->blocks * sizeof *gpu->times,
+                                        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+                 err, "allocating the result of a chase");
+  if (status != STATUS_OK) {
+    return status;
   }
-  if (status == STATUS_OK) {
-    CUdeviceptr device = 0;
-    slot->host = host;
-    status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
-                        "mapping the result of a chase");
-    slot->device = device;
-  }
+  gpu->positions = host;
+  gpu->times = (struct chase_time *)(void *)(gpu->positions + threads);
+  status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
+                      "mapping the result of a chase");
+  gpu->positions_device = device;
+  gpu->times_device = device + positions_bytes;
   return status;
 }
 
-void chase_gpu_release(struct cuda_session *session, struct chase_slot *slot) {
-  if (slot->host != NULL) {
-    (void)session->driver.cuMemFreeHost(slot->host);
+enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+                          struct chase_gpu **gpu, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  struct chase_gpu *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a chase");
   }
-  *slot = (struct chase_slot){0};
+  made->session = session;
+  made->chase = chase;
+  made->kernel = kernel_of(chase);
+  made->threads = chase->threads > 0 ? chase->threads : 1;
+  made->blocks = chase->blocks > 0 ? chase->blocks : 1;
+  enum status status =
+      chase->space == CHASE_PEER
+          ? cuda_session_set_peer(session, chase->gpu, chase->memory.index, true, err)
+          : STATUS_OK;
+  if (status == STATUS_OK) {
+    status = cuda_session_use(session, chase->gpu, err);
+  }
+  if (status == STATUS_OK && chase->space == CHASE_SHARED) {
+    status = cuda_check(driver,
+                        driver->cuFuncSetAttribute(session->gpus[chase->gpu].kernels[made->kernel],
+                                                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                   (int)shared_bytes_of(made)),
+                        err, "asking for %u bytes of shared memory", shared_bytes_of(made));
+  }
+  if (status == STATUS_OK) {
+    status = allocate(made, err);
+  }
+  if (status != STATUS_OK) {
+    chase_gpu_free(made);
+    return status;
+  }
+  *gpu = made;
+  return STATUS_OK;
+}
+
+void chase_gpu_free(struct chase_gpu *gpu) {
+  if (gpu != NULL) {
+    if (gpu->positions != NULL) {
+      (void)gpu->session->driver.cuMemFreeHost(gpu->positions);
+    }
+    free(gpu);
+  }
+}
+
+uint64_t *chase_gpu_positions(struct chase_gpu *gpu) {
+  return gpu->positions;
 }
 
 static enum status wait_done(struct cuda_session *session, int32_t gpu, struct error *err) {
@@ -55,14 +127,41 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
   return status == STATUS_OK ? wait_done(session, gpu, err) : status;
 }
 
-enum status chase_gpu_run(struct cuda_session *session, int32_t gpu, uint64_t start, uint64_t hops,
-                          const struct chase_slot *slot, struct error *err) {
-  struct chase_arguments arguments = {.start = start, .result = slot->device, .hops = hops};
-  *slot->host = (struct chase_result){0};
-  enum status status = cuda_session_use(session, gpu, err);
+/* As cuda_session_launch(), with shared memory. */
+static enum status launch(const struct chase_gpu *gpu, struct chase_arguments *arguments,
+                          struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const struct cuda_gpu *state = &gpu->session->gpus[gpu->chase->gpu];
+  void *parameters[] = {arguments};
+  return cuda_check(driver,
+                    driver->cuLaunchKernel(state->kernels[gpu->kernel], gpu->blocks, 1, 1,
+                                           gpu->threads, 1, 1, shared_bytes_of(gpu), state->stream,
+                                           parameters, NULL),
+                    err, "launching %s on GPU %d", kernel_text(gpu->kernel), gpu->chase->gpu);
+}
+
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) {
+  struct chase_arguments arguments = {
+      .positions = gpu->positions_device,
+      .times = gpu->times_device,
+      .hops = hops,
+      .warm_hops = warm_hops,
+      .table = table,
+      .table_bytes = shared_bytes_of(gpu),
+  };
+  enum status status = cuda_session_use(gpu->session, gpu->chase->gpu, err);
   if (status == STATUS_OK) {
-    status = cuda_session_launch(session, gpu, KERNEL_CHASE, 1, 1, session->gpus[gpu].stream,
-                                 &arguments, err);
+    status = launch(gpu, &arguments, err);
   }
-  return status == STATUS_OK ? wait_done(session, gpu, err) : status;
+  if (status == STATUS_OK) {
+    status = wait_done(gpu->session, gpu->chase->gpu, err);
+  }
+  *times = (struct chase_times){0};
+  for (uint32_t i = 0; status == STATUS_OK && i < gpu->blocks; i++) {
+    const struct chase_time *time = &gpu->times[i];
+    times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
+    times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;
+  }
+  return status;
 }

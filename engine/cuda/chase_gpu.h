@@ -3,26 +3,31 @@
 #define HAUL_ENGINE_CUDA_CHASE_GPU_H
 
 #include "engine/base/error.h"
-#include "kernels/kernels.h"
+#include "engine/case.h"
 
 struct cuda_session;
+struct chase_gpu;
 
-/* Where a chase leaves its result: page-locked, reached by host and GPU. */
-struct chase_slot {
-  struct chase_result *host;
-  uint64_t device;
+/* What a run took, of the slowest thread. */
+struct chase_times {
+  uint64_t cycles;
+  uint64_t elapsed_ns;
 };
 
-/* peer >= 0: the GPU that owns the memory; access to it is switched on. */
-enum status chase_gpu_prepare(struct cuda_session *session, int32_t gpu, int32_t peer,
-                              struct chase_slot *slot, struct error *err) CHECK_RESULT;
-void chase_gpu_release(struct cuda_session *session, struct chase_slot *slot);
+/* chase is borrowed. Access to a peer's memory is switched on. */
+enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+                          struct chase_gpu **gpu, struct error *err) CHECK_RESULT;
+void chase_gpu_free(struct chase_gpu *gpu); /* NULL is fine */
+/* Where each thread of the grid is: an address, or, in shared memory, a byte offset. Set it before
+ * the first run; each run goes on from where the last one ended. */
+uint64_t *chase_gpu_positions(struct chase_gpu *gpu);
 /* Copy the elements to memory of that GPU. */
 enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
                              const void *bytes, uint64_t size_bytes,
                              struct error *err) CHECK_RESULT;
-/* One thread follows `hops` addresses from `start`; waits for it. */
-enum status chase_gpu_run(struct cuda_session *session, int32_t gpu, uint64_t start, uint64_t hops,
-                          const struct chase_slot *slot, struct error *err) CHECK_RESULT;
+/* Every thread goes warm_hops, then `hops` that are timed; waits for them. table: of shared memory,
+ * else 0. */
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) CHECK_RESULT;
 
 #endif

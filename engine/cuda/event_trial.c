@@ -221,7 +221,9 @@ static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t 
   struct flow_run *run = &trial->runs[i];
   enum status status = use_gpu_of(trial, i, err);
   if (status == STATUS_OK) {
-    status = methods[run->flow->method]->enqueue(trial->context, run, iterations, err);
+    status = run->enqueue != NULL
+                 ? run->enqueue(trial->context, run, iterations, err)
+                 : methods[run->flow->method]->enqueue(trial->context, run, iterations, err);
   }
   return status == STATUS_OK ? record(trial, trial->flows[i].end, i, err) : status;
 }

@@ -21,6 +21,10 @@ struct flow_run {
   struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
   uint64_t seed;            /* of the pattern that the flow moves */
   const char *note;         /* set by prepare(): what the reader must know; NULL = nothing */
+  /* In place of the method's own, for work that is no flow's (engine/cuda/stream_gpu.c); NULL = the
+   * method's. */
+  enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
+                         uint32_t iterations, struct error *err) CHECK_RESULT;
   /* Where the method shares one buffer: it as the source and as the target see it. */
   struct buffer shared[2];
 };

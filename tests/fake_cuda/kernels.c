@@ -1,6 +1,7 @@
 #include "tests/fake_cuda/kernels.h"
 
 #include "kernels/pattern.h"
+#include "tests/fake_cuda/micro_kernels.h"
 #include "tests/fake_cuda/stream.h"
 
 #include <string.h>
@@ -138,80 +139,6 @@ static void copy_run(struct kernel_launch *launch) {
   }
 }
 
-/* Times of one dependent load; the first three measured on 4 x H200, the others typical. */
-static const double HOST_HOP_NS = 1190;
-static const double PEER_HOP_NS = 828;
-static const double L2_HOP_NS = 139;
-static const double DRAM_HOP_NS = 560;
-
-struct chase_walk {
-  uint64_t last, lowest, highest; /* addresses */
-};
-
-/* Follow the chain. false: it leaves its allocation. */
-static bool walk(const struct chase_arguments *chase, struct chase_walk *walk) {
-  struct memory_place place;
-  if (!memory_locate(chase->start, sizeof(uint64_t), &place) || place.allocation == NULL) {
-    return false;
-  }
-  const struct allocation *allocation = place.allocation;
-  *walk = (struct chase_walk){chase->start, chase->start, chase->start};
-  for (uint64_t hop = 0; hop < chase->hops; hop++) {
-    uint64_t offset = walk->last - allocation->base;
-    if (offset > allocation->size_bytes - sizeof(uint64_t)) {
-      return false;
-    }
-    memcpy(&walk->last, allocation->data + offset, sizeof walk->last);
-    walk->lowest = walk->last < walk->lowest ? walk->last : walk->lowest;
-    walk->highest = walk->last > walk->highest ? walk->last : walk->highest;
-  }
-  return true;
-}
-
-static double hop_ns(const struct kernel_launch *launch, const struct chase_walk *chase) {
-  struct memory_place place;
-  (void)memory_locate(chase->lowest, sizeof(uint64_t), &place);
-  const struct gpu *gpu = &streams_links()->config->machine.gpus[launch->context->gpu];
-  if (place.place == PLACE_HOST) {
-    return HOST_HOP_NS;
-  }
-  if (place.place != launch->context->gpu) {
-    return PEER_HOP_NS;
-  }
-  return chase->highest - chase->lowest < gpu->l2_bytes ? L2_HOP_NS : DRAM_HOP_NS;
-}
-
-static void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
-  ARGUMENTS(chase_arguments, chase, launch);
-  struct chase_walk walked;
-  *accesses =
-      (struct kernel_accesses){.count = 2,
-                               .items = {{chase.start, sizeof(uint64_t), 0, false},
-                                         {chase.result, sizeof(struct chase_result), 0, true}}};
-  if (walk(&chase, &walked)) {
-    accesses->extra_ns = (double)chase.hops * hop_ns(launch, &walked);
-  }
-}
-
-static void chase_run(struct kernel_launch *launch) {
-  ARGUMENTS(chase_arguments, chase, launch);
-  struct chase_walk walked;
-  struct chase_result *result = kernel_memory(launch, chase.result, sizeof *result);
-  if (result == NULL || kernel_memory(launch, chase.start, sizeof(uint64_t)) == NULL) {
-    return;
-  }
-  if (!walk(&chase, &walked)) {
-    launch->illegal = true;
-    return;
-  }
-  const struct gpu *gpu = &streams_links()->config->machine.gpus[launch->context->gpu];
-  double elapsed_ns = (double)chase.hops * hop_ns(launch, &walked);
-  *result =
-      (struct chase_result){.last = walked.last,
-                            .elapsed_ns = (uint64_t)elapsed_ns,
-                            .cycles = (uint64_t)(elapsed_ns * (double)gpu->sm_clock_max_khz / 1e6)};
-}
-
 static uint64_t rows_extent(uint64_t width_bytes, uint64_t pitch_bytes, uint64_t rows) {
   return rows == 0 ? 0 : (rows - 1) * pitch_bytes + width_bytes;
 }
@@ -288,6 +215,13 @@ static void empty_run(struct kernel_launch *launch) {
   (void)launch;
 }
 
+#define STREAM_ROW(id, name)                                                                       \
+  {id, sizeof(struct stream_arguments), stream_accesses, stream_run, NULL},
+#define ARITHMETIC_ROW(id, name)                                                                   \
+  {id, sizeof(struct arithmetic_arguments), arithmetic_accesses, arithmetic_run, NULL},
+#define CHASE_ROW(id)                                                                              \
+  { id, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL }
+
 /* One row a kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
 static const struct fake_kernel kernels[] = {
     {KERNEL_GATE, sizeof(struct gate_arguments), gate_accesses, gate_run, gate_poll},
@@ -300,13 +234,20 @@ static const struct fake_kernel kernels[] = {
     {KERNEL_COPY_8, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
     {KERNEL_COPY_16, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
     {KERNEL_COPY_BULK, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_CHASE, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL},
     {KERNEL_COPY_ROWS, sizeof(struct copy_rows_arguments), copy_rows_accesses, copy_rows_run, NULL},
     {KERNEL_PATTERN_ROWS, sizeof(struct pattern_rows_arguments), pattern_rows_accesses,
      pattern_rows_run, NULL},
     {KERNEL_TOUCH, sizeof(struct touch_arguments), touch_accesses, touch_run, NULL},
     {KERNEL_EMPTY, sizeof(struct empty_arguments), empty_accesses, empty_run, NULL},
-};
+    CHASE_ROW(KERNEL_CHASE_SYS),
+    CHASE_ROW(KERNEL_CHASE_L1),
+    CHASE_ROW(KERNEL_CHASE_L2),
+    CHASE_ROW(KERNEL_CHASE_SHARED),
+    {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,
+     stream_fill_run, NULL},
+    {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,
+     stream_compare_run, NULL},
+    KERNEL_STREAM_LIST(STREAM_ROW) KERNEL_ARITHMETIC_LIST(ARITHMETIC_ROW)};
 
 const struct fake_kernel *kernel_find(const char *name) {
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {

@@ -24,6 +24,13 @@ static CUresult launch(const struct cuda_driver *driver, const char *name, CUstr
                                 parameters, NULL);
 }
 
+static CUresult launch_one(const struct cuda_driver *driver, const char *name, CUstream stream,
+                           void *arguments) {
+  void *parameters[] = {arguments};
+  return driver->cuLaunchKernel(find_kernel(driver, name), 1, 1, 1, 1, 1, 1, 0, stream, parameters,
+                                NULL);
+}
+
 static void every_kernel_is_there(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   for (int i = 0; i < (int)kernel_word_count; i++) {
@@ -182,18 +189,27 @@ static void test_copies_cross_links(void **state) {
 static double hop_ns(const struct cuda_driver *driver, CUstream stream, CUdeviceptr memory,
                      size_t stride, size_t count) {
   unsigned char *chain = new_pinned(driver, stride * count);
-  struct chase_result *result = (void *)new_pinned(driver, sizeof *result);
+  uint64_t *position = (void *)new_pinned(driver, sizeof *position + sizeof(struct chase_time));
+  const struct chase_time *time = (const void *)(position + 1);
   for (size_t i = 0; i < count; i++) {
     uint64_t next = memory + (i + 1) % count * stride;
     memcpy(chain + i * stride, &next, sizeof next);
   }
   CHECK_OK(driver->cuMemcpyAsync(memory, (CUdeviceptr)(uintptr_t)chain, stride * count, stream));
-  struct chase_arguments chase = {memory, (uint64_t)(uintptr_t)result, 3 * count + 1};
-  CHECK_OK(launch(driver, "haul_chase", stream, &chase));
+  *position = memory;
+  struct chase_arguments chase = {.positions = (uint64_t)(uintptr_t)position,
+                                  .times = (uint64_t)(uintptr_t)time,
+                                  .hops = 3 * count};
+  CHECK_OK(launch_one(driver, "haul_chase_sys", stream, &chase));
   CHECK_OK(driver->cuStreamSynchronize(stream));
-  CHECK(result->last == memory + stride && result->cycles > result->elapsed_ns);
+  CHECK(*position == memory && time->cycles > time->elapsed_ns);
+  chase.warm_hops = 2;
+  chase.hops = count;
+  CHECK_OK(launch_one(driver, "haul_chase_sys", stream, &chase));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK(*position == memory + 2 % count * stride);
   CHECK_OK(driver->cuMemFreeHost(chain));
-  return (double)result->elapsed_ns / (double)chase.hops;
+  return (double)time->elapsed_ns / (double)chase.hops;
 }
 
 static void chases_follow_their_chain(const struct cuda_driver *driver) {
@@ -224,8 +240,11 @@ static void broken_chain(const struct cuda_driver *driver) {
   uint64_t *host = (void *)new_pinned(driver, 4096);
   host[0] = here + 4090; /* its last bytes are outside */
   CHECK_OK(driver->cuMemcpyHtoDAsync(here, host, 8, stream));
-  struct chase_arguments chase = {here, (uint64_t)(uintptr_t)&host[8], 5};
-  CHECK_OK(launch(driver, "haul_chase", stream, &chase));
+  host[8] = here;
+  struct chase_arguments chase = {.positions = (uint64_t)(uintptr_t)&host[8],
+                                  .times = (uint64_t)(uintptr_t)&host[16],
+                                  .hops = 5};
+  CHECK_OK(launch_one(driver, "haul_chase_l1", stream, &chase));
   CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
 }
 

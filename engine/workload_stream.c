@@ -1,0 +1,400 @@
+/* A [[stream]]: a loop over arrays of numbers, on a GPU or by host threads.
+ *
+ * Elements differ by place and every operation is exact in its type (kernels/stream_values.h), so
+ * that outputs are compared bit by bit. A dot product is held against the exact sum, within the
+ * roundings that its additions can have had; the words of a read are added modulo 2^32, where each
+ * load counts. */
+#include "engine/host/cache.h"
+#include "engine/host/clock.h"
+#include "engine/stream_place.h"
+#include "engine/stream_shape.h"
+#include "engine/workload.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Blocks of a sum each leave a word: this many are read back after a trial. */
+enum { SUM_BLOCKS_MAX = 1 << 22, BLOCK_MAX = 1024, ROUNDING_BITS = 53 };
+
+__extension__ typedef unsigned __int128 uint128;
+
+struct stream_state {
+  struct engine *engine;
+  const struct bench_case *bench;
+  const struct stream_place *place;
+  void *work; /* of the place */
+  struct stream_arrays arrays;
+  bool expected_known;
+  long double expected_dot;
+  uint32_t expected_read;
+};
+
+static bool has_second_input(enum stream_op op) {
+  return op == STREAM_ADD || op == STREAM_TRIAD || op == STREAM_DOT;
+}
+
+static uint32_t element_bytes_of(const struct stream *stream) {
+  return stream->type == NUMBER_F64 ? 8 : 4;
+}
+
+static uint32_t passes_of(const struct stream *stream) {
+  return stream->passes > 0 ? stream->passes : 1;
+}
+
+static const struct stream_place *place_of(const struct stream *stream) {
+  return stream->memory.place == PLACE_GPU ? &stream_gpu : &stream_host;
+}
+
+static const char *shape_refusal(const struct stream *stream, const struct gpu *gpu,
+                                 char reason[CASE_REASON_MAX]) {
+  struct stream_shape shape;
+  if (!stream_shape_of(stream, gpu, &shape)) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "there is no kernel for %s of %s with vector_bytes = %" PRIu32
+                   " and unroll = %" PRIu32 " (4, 8 or 16, not less than the type; 1 or 4)",
+                   stream_op_text(stream->op), number_type_text(stream->type), shape.vector_bytes,
+                   shape.unroll);
+    return reason;
+  }
+  if (shape.block > BLOCK_MAX || shape.grid > INT32_MAX) {
+    return "a block has at most 1024 threads, and a grid at most 2147483647 blocks";
+  }
+  if (stream_op_sums(stream->op) && shape.grid > SUM_BLOCKS_MAX) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "%" PRIu32 " blocks each with a sum of its own are more than %d", shape.grid,
+                   SUM_BLOCKS_MAX);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *gpu_refusal(const struct stream *stream, const struct machine *machine,
+                               char reason[CASE_REASON_MAX]) {
+  if (stream->memory.index < 0 || stream->memory.index >= (int32_t)machine->gpu_count) {
+    (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, stream->memory.index);
+    return reason;
+  }
+  if (stream->memory.memory != MEMORY_DEVICE) {
+    return "the arrays of a stream on a GPU are in its own memory (device)";
+  }
+  if (stream->vector_bytes != 0 && stream->vector_bytes < element_bytes_of(stream)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %" PRIu32 " is less than one %s",
+                   stream->vector_bytes, number_type_text(stream->type));
+    return reason;
+  }
+  return shape_refusal(stream, &machine->gpus[stream->memory.index], reason);
+}
+
+static const char *host_refusal(const struct stream *stream, const struct machine *machine,
+                                char reason[CASE_REASON_MAX]) {
+  const int node = machine_node_index(machine, stream->memory.index);
+  if (node < 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, stream->memory.index);
+    return reason;
+  }
+  const struct memory_ops *kind = memory_kinds[stream->memory.memory];
+  if (kind == NULL || stream->memory.memory == MEMORY_MANAGED || kind->place != PLACE_NUMA) {
+    (void)snprintf(reason, CASE_REASON_MAX, "a stream of host threads does not work on %s memory",
+                   memory_kind_text(stream->memory.memory));
+    return reason;
+  }
+  if (kind->needs_cuda && machine->gpu_count == 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
+                   memory_kind_text(stream->memory.memory), machine->cuda_state);
+    return reason;
+  }
+  const uint32_t cpus = machine->nodes[node].cpu_count;
+  if (cpus == 0 || stream->threads > cpus) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "%" PRIu32 " threads are wanted on NUMA node %" PRId32 ", which has %" PRIu32
+                   " processors",
+                   stream->threads > 0 ? stream->threads : 1, stream->memory.index, cpus);
+    return reason;
+  }
+  if (stream->block != 0 || stream->grid != 0 || stream->vector_bytes != 0 || stream->unroll != 0 ||
+      stream->clock != STREAM_CLOCK_EVENT) {
+    return "block, grid, vector_bytes, unroll and clock = \"cycles\" are a GPU's: host threads "
+           "have "
+           "none";
+  }
+  return NULL;
+}
+
+static const char *stream_refusal(const struct bench_case *bench_case,
+                                  const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  const struct stream *stream = &bench_case->stream;
+  if (stream->type != NUMBER_F32 && stream->type != NUMBER_F64) {
+    return "the numbers of a stream are f32 or f64";
+  }
+  if (stream->size_bytes == 0 || stream->size_bytes % element_bytes_of(stream) != 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%" PRIu64 " bytes are not an array of whole %s",
+                   stream->size_bytes, number_type_text(stream->type));
+    return reason;
+  }
+  return stream->memory.place == PLACE_GPU ? gpu_refusal(stream, machine, reason)
+                                           : host_refusal(stream, machine, reason);
+}
+
+static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+                                uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  const struct stream *stream = &bench_case->stream;
+  const uint64_t bytes = stream_op_arrays(stream->op) * stream->size_bytes;
+  if (stream->memory.place == PLACE_GPU) {
+    gpu_bytes[stream->memory.index] += bytes;
+  } else {
+    *host_bytes += bytes;
+  }
+}
+
+static enum clock stream_clock(const struct bench_case *bench_case) {
+  return bench_case->stream.memory.place == PLACE_GPU ? CLOCK_EVENT : CLOCK_HOST;
+}
+
+/* What the output holds when all is right; the inputs are copies of one number each. */
+static struct stream_values output_values(const struct stream *stream) {
+  struct stream_values values = {
+      .seed_a = STREAM_SEED_A, .seed_b = STREAM_SEED_B, .element_bytes = element_bytes_of(stream)};
+  switch (stream->op) {
+  case STREAM_COPY:
+    values.factor_a = 1;
+    break;
+  case STREAM_MUL:
+    values.factor_a = STREAM_SCALAR;
+    break;
+  case STREAM_ADD:
+    values.factor_a = 1;
+    values.factor_b = 1;
+    break;
+  case STREAM_TRIAD:
+    values.factor_a = 1;
+    values.factor_b = STREAM_SCALAR;
+    break;
+  case STREAM_WRITE: /* both 0: words made from their place */
+  case STREAM_DOT:
+  case STREAM_READ:
+  case stream_op_word_count:
+    break;
+  }
+  return values;
+}
+
+static struct stream_values input_values(const struct stream *stream, uint64_t seed) {
+  return (struct stream_values){
+      .seed_a = seed, .factor_a = 1, .element_bytes = element_bytes_of(stream)};
+}
+
+static enum status take_arrays(struct stream_state *state, struct case_outcome *outcome,
+                               struct error *err) {
+  const struct stream *stream = &state->bench->stream;
+  struct {
+    bool wanted;
+    const struct buffer **buffer;
+  } arrays[] = {{!stream_op_sums(stream->op), &state->arrays.out},
+                {stream->op != STREAM_WRITE, &state->arrays.a},
+                {has_second_input(stream->op), &state->arrays.b}};
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < sizeof arrays / sizeof *arrays; i++) {
+    if (arrays[i].wanted) {
+      status = pool_take(state->engine->pool, &stream->memory, stream->size_bytes, arrays[i].buffer,
+                         err);
+    }
+    if (status == STATUS_OK && arrays[i].wanted) {
+      workload_note(outcome, (*arrays[i].buffer)->note);
+    }
+  }
+  return status;
+}
+
+static enum status fill_inputs(const struct stream_state *state, struct error *err) {
+  const struct stream *stream = &state->bench->stream;
+  enum status status = STATUS_OK;
+  if (state->arrays.a != NULL) {
+    const struct stream_values values = input_values(stream, STREAM_SEED_A);
+    status = state->place->fill(state->work, state->arrays.a, &values, err);
+  }
+  if (status == STATUS_OK && state->arrays.b != NULL) {
+    const struct stream_values values = input_values(stream, STREAM_SEED_B);
+    status = state->place->fill(state->work, state->arrays.b, &values, err);
+  }
+  return status;
+}
+
+static enum status stream_set_up(struct engine *engine, const struct bench_case *bench_case,
+                                 struct case_outcome *outcome, void **out, struct error *err) {
+  const uint64_t start_ns = clock_now_ns();
+  struct stream_state *state = calloc(1, sizeof *state);
+  *out = state;
+  if (state == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  }
+  state->engine = engine;
+  state->bench = bench_case;
+  state->place = place_of(&bench_case->stream);
+  enum status status = take_arrays(state, outcome, err);
+  if (status == STATUS_OK) {
+    status = state->place->create(&engine->context, &bench_case->stream, &state->arrays,
+                                  &state->work, err);
+  }
+  outcome->gated = status == STATUS_OK && bench_case->stream.memory.place == PLACE_GPU;
+  const uint64_t ready_ns = clock_now_ns();
+  outcome->allocate_ns += ready_ns - start_ns;
+  if (status == STATUS_OK) {
+    workload_prove_flush(engine, bench_case, outcome);
+    status = fill_inputs(state, err);
+  }
+  outcome->verify_ns += clock_now_ns() - ready_ns;
+  return status;
+}
+
+static void stream_tear_down(void *opaque) {
+  struct stream_state *state = opaque;
+  if (state->work != NULL) {
+    state->place->destroy(state->work);
+  }
+  pool_give_back_all(state->engine->pool);
+  free(state);
+}
+
+static uint32_t stream_iterations_max(const void *opaque) {
+  const struct stream_state *state = opaque;
+  return state->place->iterations_max(state->work);
+}
+
+static void flush_host_cache(const struct buffer *buffer) {
+  if (buffer != NULL && buffer->host != NULL) {
+    (void)cache_flush(buffer->host, buffer->size_bytes); /* the note says what it can do */
+  }
+}
+
+static enum status stream_before_trial(void *opaque, struct error *err) {
+  const struct stream_state *state = opaque;
+  const struct measure *measure = &state->bench->measure;
+  const struct stream *stream = &state->bench->stream;
+  if (measure->host_cache == CACHE_FLUSHED) {
+    flush_host_cache(state->arrays.out);
+    flush_host_cache(state->arrays.a);
+    flush_host_cache(state->arrays.b);
+  }
+  return measure->device_cache == CACHE_FLUSHED && stream->memory.place == PLACE_GPU
+             ? data_flush_gpu_cache(state->engine->data, stream->memory.index, err)
+             : STATUS_OK;
+}
+
+static enum status stream_run(void *opaque, uint32_t iterations, struct trial_times *times,
+                              struct error *err) {
+  const struct stream_state *state = opaque;
+  return state->place->run(state->work, iterations, times, err);
+}
+
+static enum status stream_poison(void *opaque, struct error *err) {
+  const struct stream_state *state = opaque;
+  const struct stream *stream = &state->bench->stream;
+  if (stream_op_sums(stream->op)) {
+    return state->place->spoil_parts(state->work, err);
+  }
+  struct stream_values values = output_values(stream);
+  values.invert = 1;
+  return state->place->fill(state->work, state->arrays.out, &values, err);
+}
+
+/* The sums of one pass, exactly. */
+static void expect_sums(struct stream_state *state) {
+  const struct stream *stream = &state->bench->stream;
+  const uint32_t element_bytes = element_bytes_of(stream);
+  const uint64_t count = stream->size_bytes / element_bytes;
+  const struct stream_values values = input_values(stream, STREAM_SEED_A);
+  uint128 products = 0;
+  uint32_t words = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    if (stream->op == STREAM_DOT) {
+      products += (uint128)stream_number(STREAM_SEED_A, i, element_bytes) *
+                  stream_number(STREAM_SEED_B, i, element_bytes);
+    } else {
+      const uint64_t bits = stream_bits(&values, i);
+      words += (uint32_t)bits + (uint32_t)(bits >> 32);
+    }
+  }
+  state->expected_dot = (long double)products;
+  state->expected_read = words;
+  state->expected_known = true;
+}
+
+static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
+                              struct error *err) {
+  const long double expected = state->expected_dot * passes_of(&state->bench->stream);
+  const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
+  long double sum = 0;
+  for (size_t i = 0; i < parts->count; i++) {
+    double part;
+    memcpy(&part, &parts->bits[i], sizeof part);
+    sum += (long double)part;
+  }
+  if (fabsl(sum - expected) <= tolerance) { /* false for a sum that is no number */
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_CORRUPT,
+                   "the dot product is %.20Lg, not %.20Lg: more than rounding makes (%.3Lg)", sum,
+                   expected, tolerance);
+}
+
+static enum status verify_read(const struct stream_state *state, const struct stream_parts *parts,
+                               struct error *err) {
+  const uint32_t expected = state->expected_read * passes_of(&state->bench->stream);
+  uint32_t sum = 0;
+  for (size_t i = 0; i < parts->count; i++) {
+    sum += (uint32_t)parts->bits[i];
+  }
+  return sum == expected ? STATUS_OK
+                         : error_set(err, STATUS_CORRUPT,
+                                     "the words that were read add up to 0x%08" PRIx32
+                                     ", not 0x%08" PRIx32 ": a load was wrong or not made",
+                                     sum, expected);
+}
+
+static enum status verify_sum(struct stream_state *state, struct error *err) {
+  struct stream_parts parts;
+  enum status status = state->place->parts(state->work, &parts, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (!state->expected_known) {
+    expect_sums(state);
+  }
+  return state->bench->stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
+                                               : verify_read(state, &parts, err);
+}
+
+static enum status stream_verify(void *opaque, struct error *err) {
+  struct stream_state *state = opaque;
+  const struct stream *stream = &state->bench->stream;
+  if (stream_op_sums(stream->op)) {
+    return verify_sum(state, err);
+  }
+  const struct stream_values values = output_values(stream);
+  struct pattern_compare_result result;
+  enum status status = state->place->compare(state->work, state->arrays.out, &values, &result, err);
+  if (status != STATUS_OK || result.bad_bytes == 0) {
+    return status;
+  }
+  return error_set(err, STATUS_CORRUPT,
+                   "%" PRIu64 " of %" PRIu64 " elements are wrong, the first at %" PRIu64
+                   ", where 0x%0*" PRIx64 " should be",
+                   result.bad_bytes, stream->size_bytes / values.element_bytes, result.first_offset,
+                   (int)(2 * values.element_bytes), stream_bits(&values, result.first_offset));
+}
+
+const struct workload_ops workload_stream = {
+    .kind = CASE_STREAM,
+    .refusal = stream_refusal,
+    .memory_needs = stream_memory_needs,
+    .clock = stream_clock,
+    .set_up = stream_set_up,
+    .iterations_max = stream_iterations_max,
+    .before_trial = stream_before_trial,
+    .run = stream_run,
+    .poison = stream_poison,
+    .verify = stream_verify,
+    .tear_down = stream_tear_down,
+};

@@ -1,0 +1,281 @@
+/* STREAM: loops over arrays of numbers, a template over operation, type, width and depth. Values
+ * and contract: kernels.h, stream_values.h. */
+#include "kernels/kernels.h"
+#include "kernels/span.cuh"
+
+/* What one access moves. */
+template <typename T, int N> struct __align__(sizeof(T) * N) pack {
+  T items[N];
+};
+
+/* Where a thread is in an array of `count` packs. A tile is one access of each thread of a block,
+ * UNROLL times. */
+#define STREAM_TILES(first, count, unroll)                                                         \
+  for (uint64_t first = (uint64_t)blockIdx.x * blockDim.x * (unroll) + threadIdx.x,                \
+                stride_ = (uint64_t)gridDim.x * blockDim.x * (unroll);                             \
+       first < (count); first += stride_)
+
+static __device__ __forceinline__ uint64_t thread_in_grid() {
+  return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ __forceinline__ uint64_t threads_of_grid() {
+  return (uint64_t)gridDim.x * blockDim.x;
+}
+
+/* The passes are apart: no load of one serves the next. */
+static __device__ __forceinline__ void end_pass() {
+  asm volatile("" ::: "memory");
+}
+
+/* Operations with an output: INPUTS arrays of T; at() gets the element's place as well. */
+struct op_copy {
+  enum { INPUTS = 1 };
+  static __device__ __forceinline__ uint32_t at(uint64_t, uint32_t a, uint32_t) { return a; }
+};
+
+struct op_write {
+  enum { INPUTS = 0 };
+  static __device__ __forceinline__ uint32_t at(uint64_t place, uint32_t, uint32_t) {
+    return stream_word(place);
+  }
+};
+
+template <typename T> struct op_mul {
+  enum { INPUTS = 1 };
+  static __device__ __forceinline__ T at(uint64_t, T a, T) { return (T)STREAM_SCALAR * a; }
+};
+
+template <typename T> struct op_add {
+  enum { INPUTS = 2 };
+  static __device__ __forceinline__ T at(uint64_t, T a, T b) { return a + b; }
+};
+
+template <typename T> struct op_triad {
+  enum { INPUTS = 2 };
+  static __device__ __forceinline__ T at(uint64_t, T a, T b) { return a + (T)STREAM_SCALAR * b; }
+};
+
+template <typename OP, typename T, int N>
+static __device__ __forceinline__ struct pack<T, N>
+apply(uint64_t index, const struct pack<T, N> &a, const struct pack<T, N> &b) {
+  struct pack<T, N> result;
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    result.items[i] = OP::at(index * N + i, a.items[i], b.items[i]);
+  }
+  return result;
+}
+
+/* Every load is under way before the first store. */
+template <typename OP, typename T, int N, int UNROLL>
+static __device__ __forceinline__ void map_pass(const struct stream_arguments &arguments) {
+  typedef struct pack<T, N> P;
+  P *out = (P *)arguments.out;
+  const P *a = (const P *)arguments.a;
+  const P *b = (const P *)arguments.b;
+  const uint64_t count = arguments.size_bytes / sizeof(P);
+  STREAM_TILES(first, count, UNROLL) {
+    P x[UNROLL];
+    P y[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      const uint64_t i = first + (uint64_t)k * blockDim.x;
+      if (OP::INPUTS > 0 && i < count) {
+        x[k] = a[i];
+      }
+      if (OP::INPUTS > 1 && i < count) {
+        y[k] = b[i];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      const uint64_t i = first + (uint64_t)k * blockDim.x;
+      if (i < count) {
+        out[i] = apply<OP, T, N>(i, x[k], y[k]);
+      }
+    }
+  }
+  const uint64_t elements = arguments.size_bytes / sizeof(T);
+  for (uint64_t i = count * N + thread_in_grid(); i < elements; i += threads_of_grid()) {
+    ((T *)out)[i] = OP::at(i, OP::INPUTS > 0 ? ((const T *)a)[i] : (T)0,
+                           OP::INPUTS > 1 ? ((const T *)b)[i] : (T)0);
+  }
+}
+
+template <typename OP, typename T, int N, int UNROLL>
+static __device__ __forceinline__ void stream_map(const struct stream_arguments &arguments) {
+  struct span_start start = {0, 0};
+  if (arguments.spans != 0) {
+    start = span_begin();
+  }
+  for (uint32_t pass = 0; pass < arguments.passes; pass++) {
+    map_pass<OP, T, N, UNROLL>(arguments);
+    end_pass();
+  }
+  if (arguments.spans != 0) {
+    __threadfence();
+    span_end(arguments.spans, start);
+  }
+}
+
+/* Operations with a sum. */
+struct op_read {
+  typedef uint32_t sum;
+  enum { INPUTS = 1 };
+  static __device__ __forceinline__ uint32_t add(uint32_t so_far, uint32_t a, uint32_t) {
+    return so_far + a;
+  }
+  static __device__ __forceinline__ uint64_t bits(uint32_t total) { return total; }
+};
+
+/* Products of f32 are exact in f64. */
+template <typename T> struct op_dot {
+  typedef double sum;
+  enum { INPUTS = 2 };
+  static __device__ __forceinline__ double add(double so_far, T a, T b) {
+    return fma((double)a, (double)b, so_far);
+  }
+  static __device__ __forceinline__ uint64_t bits(double total) {
+    return (uint64_t)__double_as_longlong(total);
+  }
+};
+
+template <typename OP, typename T, int N, int UNROLL>
+static __device__ __forceinline__ void sum_pass(const struct stream_arguments &arguments,
+                                                typename OP::sum (&sums)[UNROLL]) {
+  typedef struct pack<T, N> P;
+  const P *a = (const P *)arguments.a;
+  const P *b = (const P *)arguments.b;
+  const uint64_t count = arguments.size_bytes / sizeof(P);
+  STREAM_TILES(first, count, UNROLL) {
+    P x[UNROLL];
+    P y[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      const uint64_t i = first + (uint64_t)k * blockDim.x;
+      if (i < count) {
+        x[k] = a[i];
+      }
+      if (OP::INPUTS > 1 && i < count) {
+        y[k] = b[i];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      if (first + (uint64_t)k * blockDim.x < count) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+          sums[k] = OP::add(sums[k], x[k].items[n], y[k].items[n]);
+        }
+      }
+    }
+  }
+  const uint64_t elements = arguments.size_bytes / sizeof(T);
+  for (uint64_t i = count * N + thread_in_grid(); i < elements; i += threads_of_grid()) {
+    sums[0] = OP::add(sums[0], ((const T *)a)[i], OP::INPUTS > 1 ? ((const T *)b)[i] : (T)0);
+  }
+}
+
+/* The block's sum, in thread 0; the last warp may be a part of one. */
+template <typename SUM> static __device__ __forceinline__ SUM block_sum(SUM value) {
+  __shared__ SUM warps[32];
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t warp = threadIdx.x / 32;
+  const uint32_t left = blockDim.x - warp * 32;
+  const uint32_t lanes = left < 32 ? left : 32;
+  const uint32_t mask = lanes < 32 ? (1U << lanes) - 1 : 0xffffffffU;
+  for (uint32_t apart = 16; apart > 0; apart /= 2) {
+    const SUM other = __shfl_down_sync(mask, value, apart);
+    if (lane + apart < lanes) {
+      value += other;
+    }
+  }
+  if (lane == 0) {
+    warps[warp] = value;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (uint32_t i = 1; i < (blockDim.x + 31) / 32; i++) {
+      value += warps[i];
+    }
+  }
+  return value;
+}
+
+template <typename OP, typename T, int N, int UNROLL>
+static __device__ __forceinline__ void stream_sum(const struct stream_arguments &arguments) {
+  struct span_start start = {0, 0};
+  if (arguments.spans != 0) {
+    start = span_begin();
+  }
+  typename OP::sum sums[UNROLL] = {};
+  for (uint32_t pass = 0; pass < arguments.passes; pass++) {
+    sum_pass<OP, T, N, UNROLL>(arguments, sums);
+    end_pass();
+  }
+  typename OP::sum sum = sums[0];
+#pragma unroll
+  for (int k = 1; k < UNROLL; k++) {
+    sum += sums[k];
+  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) {
+    ((uint64_t *)arguments.results)[blockIdx.x] = OP::bits(sum);
+  }
+  if (arguments.spans != 0) {
+    __threadfence();
+    span_end(arguments.spans, start);
+  }
+}
+
+#define STREAM_KERNEL(name, body, op, type, bytes, unroll)                                         \
+  extern "C" __global__ void __launch_bounds__(1024)                                               \
+      name##_##bytes##_u##unroll(const struct stream_arguments arguments) {                        \
+    body<op, type, bytes / sizeof(type), unroll>(arguments);                                       \
+  }
+#define STREAM_KERNELS_WIDE(name, body, op, type)                                                  \
+  STREAM_KERNEL(name, body, op, type, 8, 1)                                                        \
+  STREAM_KERNEL(name, body, op, type, 8, 4)                                                        \
+  STREAM_KERNEL(name, body, op, type, 16, 1)                                                       \
+  STREAM_KERNEL(name, body, op, type, 16, 4)
+#define STREAM_KERNELS(name, body, op, type)                                                       \
+  STREAM_KERNEL(name, body, op, type, 4, 1)                                                        \
+  STREAM_KERNEL(name, body, op, type, 4, 4)                                                        \
+  STREAM_KERNELS_WIDE(name, body, op, type)
+
+STREAM_KERNELS(haul_stream_copy, stream_map, op_copy, uint32_t)
+STREAM_KERNELS(haul_stream_write, stream_map, op_write, uint32_t)
+STREAM_KERNELS(haul_stream_read, stream_sum, op_read, uint32_t)
+STREAM_KERNELS(haul_stream_mul_f32, stream_map, op_mul<float>, float)
+STREAM_KERNELS(haul_stream_add_f32, stream_map, op_add<float>, float)
+STREAM_KERNELS(haul_stream_triad_f32, stream_map, op_triad<float>, float)
+STREAM_KERNELS(haul_stream_dot_f32, stream_sum, op_dot<float>, float)
+STREAM_KERNELS_WIDE(haul_stream_mul_f64, stream_map, op_mul<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_add_f64, stream_map, op_add<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_triad_f64, stream_map, op_triad<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_dot_f64, stream_sum, op_dot<double>, double)
+
+extern "C" __global__ void haul_stream_fill(const struct stream_data_arguments arguments) {
+  for (uint64_t i = thread_in_grid(); i < arguments.count; i += threads_of_grid()) {
+    const uint64_t bits = stream_bits(&arguments.values, i);
+    if (arguments.values.element_bytes == 4) {
+      ((uint32_t *)arguments.address)[i] = (uint32_t)bits;
+    } else {
+      ((uint64_t *)arguments.address)[i] = bits;
+    }
+  }
+}
+
+extern "C" __global__ void haul_stream_compare(const struct stream_data_arguments arguments) {
+  for (uint64_t i = thread_in_grid(); i < arguments.count; i += threads_of_grid()) {
+    const uint64_t found = arguments.values.element_bytes == 4
+                               ? ((const uint32_t *)arguments.address)[i]
+                               : ((const uint64_t *)arguments.address)[i];
+    if (found != stream_bits(&arguments.values, i)) {
+      unsigned long long *slots = (unsigned long long *)arguments.result;
+      atomicMin(&slots[0], (unsigned long long)i);
+      atomicAdd(&slots[1], 1ULL);
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/* [[chase]] through every space, in both orders, by one thread and many. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+static struct bench_case chase_case(enum chase_space space, struct endpoint memory) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_CHASE;
+  bench_case.chase = (struct chase){.space = space,
+                                    .memory = memory,
+                                    .footprint_bytes = 64 << 10,
+                                    .stride_bytes = 128,
+                                    .order = CHASE_RANDOM,
+                                    .hops = 100};
+  bench_case.operations = bench_case.chase.hops;
+  return bench_case;
+}
+
+static const struct endpoint own = {PLACE_GPU, 0, MEMORY_DEVICE};
+static const struct endpoint peer = {PLACE_GPU, 1, MEMORY_DEVICE};
+static const struct endpoint host = {PLACE_NUMA, 0, MEMORY_PINNED};
+
+/* The slowest thread's, a hop. */
+static double cycles_of(struct fixture *fixture, const struct bench_case *bench_case) {
+  fixture_run_ok(fixture, bench_case);
+  assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
+  const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
+  assert_true(trial->cycles > 0);
+  return (double)trial->cycles / ((double)trial->iterations * (double)bench_case->chase.hops);
+}
+
+static void every_space_and_order(void **state) {
+  const struct bench_case spaces[] = {chase_case(CHASE_HOST, host), chase_case(CHASE_PEER, peer),
+                                      chase_case(CHASE_GLOBAL, own), chase_case(CHASE_SHARED, own)};
+  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+    struct bench_case bench_case = spaces[i];
+    for (int order = 0; order < (int)chase_order_word_count; order++) {
+      bench_case.chase.order = (enum chase_order)order;
+      bench_case.chase.threads = 0;
+      bench_case.chase.blocks = 0;
+      (void)cycles_of(*state, &bench_case);
+      bench_case.chase.threads = 96;
+      bench_case.chase.blocks = 3;
+      (void)cycles_of(*state, &bench_case);
+    }
+  }
+}
+
+static void caches_tell_footprints_apart(void **state) {
+  struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
+  const double first = cycles_of(*state, &bench_case);
+  bench_case.chase.cache = CACHE_L2;
+  const double second = cycles_of(*state, &bench_case);
+  bench_case.chase.cache = CACHE_L1;
+  bench_case.chase.footprint_bytes = 4 << 20;
+  const double beyond = cycles_of(*state, &bench_case);
+  assert_true(first < second);
+  assert_true(beyond > 0.9 * second && beyond < 1.1 * second);
+}
+
+/* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
+static void threads_need_room(void **state) {
+  struct bench_case bench_case = chase_case(CHASE_SHARED, own);
+  bench_case.chase.order = CHASE_STRIDED;
+  for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
+    for (uint64_t stride = 4; stride <= 128; stride *= 2) {
+      bench_case.chase.threads = threads;
+      bench_case.chase.stride_bytes = stride;
+      if (threads * stride <= 64 << 10) {
+        (void)cycles_of(*state, &bench_case);
+      } else {
+        fixture_run(*state, &bench_case);
+        const struct fixture *fixture = *state;
+        assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+        assert_non_null(strstr(fixture->outcome.reason, "need more than the footprint"));
+      }
+    }
+  }
+}
+
+static void refuses(struct fixture *fixture, struct bench_case bench_case, const char *why) {
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
+static void what_cannot_be_is_refused(void **state) {
+  refuses(*state, chase_case(CHASE_GLOBAL, peer), "own (device) memory");
+  refuses(*state, chase_case(CHASE_SHARED, host), "own (device) memory");
+  refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
+  struct bench_case bench_case = chase_case(CHASE_SHARED, own);
+  bench_case.chase.footprint_bytes = 228 << 10;
+  refuses(*state, bench_case, "bytes of shared memory");
+  bench_case = chase_case(CHASE_GLOBAL, own);
+  bench_case.chase.stride_bytes = 4;
+  refuses(*state, bench_case, "multiple of 8");
+  bench_case.chase.stride_bytes = 8;
+  bench_case.chase.threads = 1025;
+  refuses(*state, bench_case, "at most 1024");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_space_and_order),
+      cmocka_unit_test(caches_tell_footprints_apart),
+      cmocka_unit_test(threads_need_room),
+      cmocka_unit_test(what_cannot_be_is_refused),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}

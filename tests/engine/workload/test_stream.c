@@ -1,0 +1,176 @@
+/* [[stream]] on GPUs and host threads: every operation, type and shape is verified; what cannot be
+ * is refused. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+/* Not a multiple of any access, tile or page. */
+enum { SIZE_BYTES = 1000 * 8 + 8 };
+
+static struct bench_case stream_case(struct endpoint memory, enum stream_op op,
+                                     enum number_type type) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_STREAM;
+  bench_case.stream =
+      (struct stream){.op = op, .type = type, .memory = memory, .size_bytes = SIZE_BYTES};
+  return bench_case;
+}
+
+static void run_verified(struct fixture *fixture, const struct bench_case *bench_case) {
+  fixture_run_ok(fixture, bench_case);
+  assert_true(fixture->outcome.verified);
+}
+
+static void every_operation_on_a_gpu(void **state) {
+  const uint32_t vectors[] = {0, 4, 8, 16};
+  const uint32_t unrolls[] = {0, 1, 4};
+  for (int op = 0; op < (int)stream_op_word_count; op++) {
+    for (int i = 0; i < 4 * 3 * 2; i++) {
+      const enum number_type type = i % 2 == 0 ? NUMBER_F32 : NUMBER_F64;
+      struct bench_case bench_case =
+          stream_case(fixture_gpu(1, MEMORY_DEVICE), (enum stream_op)op, type);
+      bench_case.stream.unroll = unrolls[i / 2 % 3];
+      bench_case.stream.vector_bytes = vectors[i / 6];
+      if (type == NUMBER_F64 && bench_case.stream.vector_bytes == 4) {
+        continue;
+      }
+      run_verified(*state, &bench_case);
+      const struct fixture *fixture = *state;
+      assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
+      assert_true(fixture->outcome.gated);
+      assert_int_equal(fixture->trials[0].cycles, 0);
+    }
+  }
+}
+
+static void every_operation_on_the_host(void **state) {
+  const uint64_t sizes[] = {8, 24, 4096, SIZE_BYTES, 3000000};
+  for (int op = 0; op < (int)stream_op_word_count; op++) {
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+      struct bench_case bench_case =
+          stream_case(fixture_node(0, MEMORY_PAGEABLE), (enum stream_op)op,
+                      i % 2 == 0 ? NUMBER_F32 : NUMBER_F64);
+      bench_case.stream.size_bytes = sizes[i / 2];
+      bench_case.stream.threads = i % 2 == 0 ? 0 : 1;
+      bench_case.stream.passes = (uint32_t)(i % 3);
+      run_verified(*state, &bench_case);
+      assert_int_equal(((struct fixture *)*state)->outcome.clock, CLOCK_HOST);
+    }
+  }
+}
+
+static void one_thread_and_many_blocks(void **state) {
+  const struct {
+    uint32_t block, grid;
+  } shapes[] = {{1, 1}, {33, 2}, {1024, 1}, {256, 100000}, {7, STREAM_GRID_FULL}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (int op = 0; op < (int)stream_op_word_count; op++) {
+      struct bench_case bench_case =
+          stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
+      bench_case.stream.block = shapes[i].block;
+      bench_case.stream.grid = shapes[i].grid;
+      bench_case.stream.passes = 3;
+      run_verified(*state, &bench_case);
+    }
+  }
+}
+
+/* By cycles, one launch is one trial. */
+static void cycles_are_counted(void **state) {
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F32);
+  bench_case.stream.clock = STREAM_CLOCK_CYCLES;
+  bench_case.measure.min_trial_ns = 1000000;
+  run_verified(*state, &bench_case);
+  const struct fixture *fixture = *state;
+  for (uint32_t i = 0; i < fixture->trial_count; i++) {
+    assert_int_equal(fixture->trials[i].iterations, 1);
+    assert_true(fixture->trials[i].cycles > 0);
+  }
+}
+
+static void caches_are_flushed_with_it(void **state) {
+  struct bench_case bench_case = stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_ADD, NUMBER_F64);
+  bench_case.measure.device_cache = CACHE_FLUSHED;
+  run_verified(*state, &bench_case);
+  bench_case = stream_case(fixture_node(0, MEMORY_PINNED), STREAM_ADD, NUMBER_F64);
+  bench_case.measure.host_cache = CACHE_FLUSHED;
+  run_verified(*state, &bench_case);
+}
+
+static void memory_is_counted(void **state) {
+  const struct fixture *fixture = *state;
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(2, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F64);
+  uint64_t host_bytes;
+  uint64_t gpu_bytes[MACHINE_GPUS_MAX];
+  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  assert_int_equal(host_bytes, 0);
+  assert_int_equal(gpu_bytes[2], 3 * SIZE_BYTES);
+  bench_case = stream_case(fixture_node(0, MEMORY_HUGE), STREAM_READ, NUMBER_F64);
+  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  assert_int_equal(host_bytes, SIZE_BYTES);
+  assert_int_equal(gpu_bytes[2], 0);
+}
+
+static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
+  fixture_run(fixture, bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
+static void what_cannot_be_is_refused(void **state) {
+  const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
+  struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
+  refuses(*state, &bench_case, "f32 or f64");
+  bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F64);
+  bench_case.stream.size_bytes = 12;
+  refuses(*state, &bench_case, "whole f64");
+  bench_case = stream_case(gpu, STREAM_MUL, NUMBER_F64);
+  bench_case.stream.vector_bytes = 4;
+  refuses(*state, &bench_case, "less than one f64");
+  bench_case.stream.vector_bytes = 32;
+  refuses(*state, &bench_case, "no kernel");
+  bench_case.stream.vector_bytes = 16;
+  bench_case.stream.unroll = 3;
+  refuses(*state, &bench_case, "no kernel");
+  bench_case.stream.unroll = 1;
+  bench_case.stream.block = 1025;
+  refuses(*state, &bench_case, "1024");
+  bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
+  bench_case.stream.grid = 1 << 23;
+  refuses(*state, &bench_case, "sum of its own");
+  bench_case = stream_case(fixture_gpu(99, MEMORY_DEVICE), STREAM_DOT, NUMBER_F32);
+  refuses(*state, &bench_case, "no GPU 99");
+  bench_case = stream_case(fixture_gpu(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
+  refuses(*state, &bench_case, "its own memory");
+  bench_case = stream_case(fixture_node(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
+  refuses(*state, &bench_case, "managed");
+  bench_case = stream_case(fixture_node(77, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
+  refuses(*state, &bench_case, "no NUMA node 77");
+  bench_case = stream_case(fixture_node(0, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
+  bench_case.stream.threads = 100000;
+  refuses(*state, &bench_case, "100000 threads");
+  bench_case.stream.threads = 0;
+  bench_case.stream.grid = 1;
+  refuses(*state, &bench_case, "a GPU's");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_operation_on_a_gpu),   cmocka_unit_test(every_operation_on_the_host),
+      cmocka_unit_test(one_thread_and_many_blocks), cmocka_unit_test(cycles_are_counted),
+      cmocka_unit_test(caches_are_flushed_with_it), cmocka_unit_test(memory_is_counted),
+      cmocka_unit_test(what_cannot_be_is_refused),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
