@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# scenarios/nvbandwidth.toml end to end on the fake driver, at small sizes: every test is measured
+# and verified, and what is shown can be found in the database again.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
+small=(--set transfer.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
+  --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
+
+begin 'all 35 tests on four GPUs'
+run run nvbandwidth "${small[@]}" --db four.db
+expect_code 0
+expect_value 35 four.db "select count(distinct block) from v_case where status = 'ok'"
+expect_value 0 four.db "select count(*) from v_case where status <> 'ok'"
+expect_value 164 four.db "select count(*) from v_case"
+expect_value 0 four.db "select count(*) from v_case where kind = 'transfer' and verified = 0"
+expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_memcpy_read_ce' and initiator = 'target'"
+expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_memcpy_write_sm' and initiator = 'source'"
+expect_value 6 four.db "select count(*) from v_case where block = 'device_to_device_bidirectional_memcpy_read_sm' and flows = 2 and direction = 'both'"
+expect_value '1 4 4' four.db "select count(*) || ' ' || flows || ' ' || loads from v_case where block = 'all_to_host_bidirectional_memcpy_ce'"
+expect_value '4 3 0' four.db "select count(*) || ' ' || flows || ' ' || loads from v_case where block = 'all_to_one_read_sm'"
+expect_value 1 four.db "select min(ns_per_hop) > 0 from v_case where block = 'host_device_latency_sm'"
+expect_out '^host_to_device_memcpy_ce$'
+expect_out '^64KiB by ce: GB/s from row to column$'
+expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
+expect_out '^64KiB by sm: GB/s of both ways at once, between row and column$'
+expect_out '^gpu3 .* N/A$'
+expect_out '^64KiB by ce: GB/s copied within each GPU$'
+expect_out '^min [0-9.]+, mean [0-9.]+, max [0-9.]+ ns'
+expect_out '^all_to_host_memcpy_ce +gpu0\.\.3-numa0:pinned +[0-9.]+'
+equal 0 "$(awk 'length > 100' "$scratch/out" | grep -vc '^min ')" 'lines of more than 100 columns'
+equal 0 "$(grep -c '[[:space:]]$' "$scratch/out")" 'lines that end in blanks'
+equal 0 "$(grep -c $'\033' "$scratch/out")" 'escape sequences in a file'
+
+begin 'a number on screen is the median of its trials'
+shown=$(sed -n '/^device_to_device_memcpy_read_sm$/,/^$/s/^gpu2 *[0-9.]* *\([0-9.]*\) .*/\1/p' "$scratch/out")
+"$haul" query --db four.db --format csv "select gbps from v_trial where phase = 'measure' and status = 'ok'
+  and case_name = 'device_to_device_memcpy_read_sm/gpu2-gpu1/64KiB' order by gbps" 2>/dev/null |
+  tr -d '\r' | sed 1d >rates
+median=$(awk '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2; printf "%#.4g", m }' rates)
+equal "$median" "$shown" 'cell of gpu2 to gpu1'
+
+begin 'flows of their own and the time, with -v'
+run run nvbandwidth "${small[@]}" --only 'one_to_all_write_ce' -v --db flows.db
+expect_code 0
+expect_out '^  gpu3-gpu2 +[0-9.]+$'
+equal 16 "$(grep -c '^ *gpu' "$scratch/out")" 'cases and their flows'
+for what in measuring verifying allocating preparing starting idle all; do
+  expect_err "^$what +[0-9.]+ +[0-9.]+"
+done
+
+begin 'JSON has units in its keys'
+run run nvbandwidth "${small[@]}" --only 'device_to_device_latency_sm' --json --db json.db
+expect_code 0
+equal 12 "$(grep -c '"ns_per_hop":[0-9.]' "$scratch/out")" 'latencies'
+for key in size_bytes gbps gbps_low gbps_high percent_of_peak median_ns under_load; do
+  expect_out "\"$key\":"
+done
+
+begin 'colours when they are asked for'
+run run nvbandwidth "${small[@]}" --only 'device_local_copy' --color=always --db colour.db
+expect_code 0
+equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
+
+begin 'what needs another GPU is skipped with its reason'
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run run nvbandwidth "${small[@]}" --db one.db
+expect_code 0
+expect_err 'skipped 17 cases: needs two GPUs, this machine has 1'
+expect_err 'host_to_all_memcpy_ce/.* is the same measurement as host_to_device_memcpy_ce/'
+expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
+expect_out '^block +path +size +GB/s +ns'
+
+begin 'eight GPUs are planned as the names say'
+run plan nvbandwidth --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
+expect_code 0
+equal 544 "$(wc -l <"$scratch/out")" 'cases'
+equal 56 "$(grep -c '"case":"device_to_device_memcpy_write_ce/' "$scratch/out")" 'ordered pairs'
+equal 28 "$(grep -c '"case":"device_to_device_bidirectional_memcpy_write_ce/' "$scratch/out")" 'pairs'
+
+finish
