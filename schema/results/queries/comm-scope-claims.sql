@@ -1,0 +1,149 @@
+-- Comm|Scope: what the paper claims, tested on this machine.
+--
+-- One row a claim, with the paper's section. Rates of the latest run of each comm-scope scenario
+-- are compared at the sizes that both sides have, averaged over pairs of places, those of the
+-- figures before those of table1. "near" means within 20 %, "both ways at once" is compared with
+-- one way after the other, which is 2x when the two overlap fully. Where nothing can be compared,
+-- numbers says why.
+--
+-- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
+WITH
+  scenario_run AS (
+    SELECT r.run, r.scenario,
+      row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at DESC, r.run DESC) AS age
+    FROM v_run r
+    WHERE r.scenario GLOB 'comm-scope-*' AND ifnull(r.tag, '') GLOB :tag),
+  result AS (
+    SELECT s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps
+    FROM scenario_run s JOIN v_run_case c ON c.run = s.run
+    WHERE s.age = 1),
+  -- The curve that a result is a point of.
+  named AS (
+    SELECT scenario, size, gbps,
+      CASE
+        WHEN scenario = 'comm-scope-fig02'
+          THEN block || CASE WHEN axes LIKE '%host_cache=flushed%' THEN '/flushed' ELSE '/warm' END
+        WHEN block LIKE 'demand/_gpu/_to/_host%' ESCAPE '/'
+          AND (block LIKE '%threads' OR axes LIKE '%unified.threads=%')
+          AND axes NOT LIKE '%unified.threads=1' AND axes NOT LIKE '%unified.threads=1 %'
+          THEN 'demand_gpu_to_host/threads=' || ifnull(nullif(substr(axes,
+            instr(axes, 'unified.threads=') + 16), axes), '')
+        ELSE block
+      END AS name
+    FROM result
+    WHERE status = 'ok' AND gbps IS NOT NULL),
+  mean AS (
+    SELECT name, size, avg(gbps) AS gbps,
+      row_number() OVER (PARTITION BY name, size ORDER BY scenario = 'comm-scope-table1') AS choice
+    FROM named GROUP BY scenario, name, size),
+  measured AS (SELECT name, size, gbps FROM mean WHERE choice = 1),
+  curve AS (
+    SELECT name, size, gbps FROM measured
+    UNION ALL
+    SELECT 'demand_gpu_to_host/many', size, max(gbps) FROM measured
+    WHERE name LIKE 'demand_gpu_to_host/threads=%' GROUP BY size
+    UNION ALL
+    SELECT 'pinned/in_turn', i.size, 2 / (1 / i.gbps + 1 / o.gbps)
+    FROM measured i JOIN measured o USING (size)
+    WHERE i.name = 'pinned_to_gpu' AND o.name = 'gpu_to_pinned'
+    UNION ALL
+    SELECT 'pageable/in_turn', i.size, 2 / (1 / i.gbps + 1 / o.gbps)
+    FROM measured i JOIN measured o USING (size)
+    WHERE i.name = 'pageable_to_gpu' AND o.name = 'gpu_to_pageable'
+    UNION ALL
+    SELECT m.name || '/best', m.size, (SELECT max(b.gbps) FROM measured b WHERE b.name = m.name)
+    FROM measured m WHERE m.name IN ('zero_copy_host_read', 'zero_copy_host_write')),
+  -- Claimed of a ÷ b: above low and below high, at every size from..to, or at any of them.
+  claim (id, section, claim, a, b, low, high, at, size_from, size_to, scenario) AS (VALUES
+    (1, '2.2.4', 'flushing host caches changes copies of pinned memory',
+     'pinned_to_gpu/flushed', 'pinned_to_gpu/warm', 0.8, 1.25, 'outside', 4096, 1 << 34, 'fig02'),
+    (2, '2.2.4', 'flushing host caches changes copies of pageable memory',
+     'pageable_to_gpu/flushed', 'pageable_to_gpu/warm', 0.8, 1.25, 'outside', 4096, 1 << 34,
+     'fig02'),
+    (3, '4.1', 'pinned memory is faster than pageable', 'pinned_to_gpu', 'pageable_to_gpu',
+     1, 1e9, 'every', 1 << 20, 1 << 34, 'table1'),
+    (4, '4.1', 'pageable to GPU is no faster than its copy to pinned memory',
+     'pageable_to_gpu', 'pageable_to_pinned', 0, 1.05, 'every', 1 << 20, 1 << 34, 'table1'),
+    (5, '4.1', 'pinned, both ways at once is near 2x one way', 'duplex_pinned', 'pinned/in_turn',
+     1.6, 1e9, 'every', 1 << 26, 1 << 34, 'table1'),
+    (6, '4.1', 'pageable, both ways at once is barely above one way', 'duplex_pageable',
+     'pageable/in_turn', 0.8, 1.2, 'every', 1 << 26, 1 << 34, 'table1'),
+    (7, '4.2', 'pinned memory of the local node is faster than of a remote one', 'pinned_to_gpu',
+     'pinned_to_gpu_remote', 1.25, 1e9, 'every', 1 << 26, 1 << 34, 'fig06'),
+    (8, '4.3', 'GPU to GPU, peer access is faster than staging through the host',
+     'gpu_to_gpu_peer', 'gpu_to_gpu_no_peer', 1, 1e9, 'every', 1 << 20, 1 << 34, 'table1'),
+    (9, '4.4', 'zero-copy reads are near the copy engine at middle sizes', 'zero_copy_host_read',
+     'pinned_to_gpu', 0.8, 1e9, 'every', 1 << 22, 1 << 28, 'table1'),
+    (10, '4.4', 'zero-copy writes are near the copy engine at middle sizes',
+     'zero_copy_host_write', 'gpu_to_pinned', 0.8, 1e9, 'every', 1 << 22, 1 << 28, 'table1'),
+    (11, '4.4', 'zero-copy reads drop at extremely large sizes', 'zero_copy_host_read',
+     'zero_copy_host_read/best', 0, 0.8, 'every', 1 << 34, 1 << 34, 'fig09'),
+    (12, '4.4', 'zero-copy writes drop at extremely large sizes', 'zero_copy_host_write',
+     'zero_copy_host_write/best', 0, 0.8, 'every', 1 << 34, 1 << 34, 'fig09'),
+    (13, '4.5', 'pages on demand can beat copies from pageable memory', 'demand_host_to_gpu',
+     'pageable_to_gpu', 1, 1e9, 'any', 1 << 20, 1 << 34, 'table1'),
+    (14, '4.5', 'pages on demand can beat copies to pageable memory, with enough threads',
+     'demand_gpu_to_host/many', 'gpu_to_pageable', 1, 1e9, 'any', 1 << 20, 1 << 34, 'table1'),
+    (15, '4.5', 'one host thread cannot saturate pages on demand', 'demand_gpu_to_host/many',
+     'demand_gpu_to_host', 1.25, 1e9, 'every', 1 << 20, 1 << 34, 'fig10'),
+    (16, '4.6', 'pages on demand: a remote node is near the local one', 'demand_host_to_gpu_remote',
+     'demand_host_to_gpu', 0.8, 1.25, 'every', 1 << 20, 1 << 34, 'fig10'),
+    (17, '4.7', 'prefetch is near a pinned copy at large sizes', 'prefetch_host_to_gpu',
+     'pinned_to_gpu', 0.8, 1e9, 'every', 1 << 30, 1 << 34, 'fig11'),
+    (18, '4.7', 'prefetch is far below a pinned copy from 4 KiB to 32 MiB', 'prefetch_host_to_gpu',
+     'pinned_to_gpu', 0, 0.8, 'every', 1 << 12, 1 << 25, 'fig11')),
+  compared AS (
+    SELECT c.id, a.size, a.gbps AS a_gbps, b.gbps AS b_gbps, a.gbps / b.gbps AS ratio,
+      CASE c.at
+        WHEN 'outside' THEN a.gbps / b.gbps NOT BETWEEN c.low AND c.high
+        ELSE a.gbps / b.gbps > c.low AND a.gbps / b.gbps < c.high
+      END AS agrees
+    FROM claim c
+    JOIN curve a ON a.name = c.a
+    JOIN curve b ON b.name = c.b AND b.size = a.size
+    WHERE a.size BETWEEN c.size_from AND c.size_to),
+  tally AS (
+    SELECT id, count(*) AS sizes, sum(agrees) AS agreeing, min(ratio) AS lowest,
+      max(ratio) AS highest, min(size) AS smallest, max(size) AS largest
+    FROM compared GROUP BY id),
+  skipped AS (
+    SELECT c.id, max(r.reason) AS reason
+    FROM claim c JOIN result r ON r.status <> 'ok'
+      AND r.block IN (c.a, c.b, substr(c.a, 1, instr(c.a || '/', '/') - 1),
+                      substr(c.b, 1, instr(c.b || '/', '/') - 1))
+    GROUP BY c.id),
+  unit (bytes, name) AS (VALUES (1 << 30, 'GiB'), (1 << 20, 'MiB'), (1 << 10, 'KiB'), (1, 'B')),
+  label AS (
+    SELECT x.size,
+      (SELECT (x.size / u.bytes) || u.name FROM unit u WHERE u.bytes <= x.size
+       ORDER BY u.bytes DESC LIMIT 1) AS text
+    FROM (SELECT size FROM curve UNION SELECT size_from FROM claim
+          UNION SELECT size_to FROM claim) x)
+SELECT
+  c.section AS section,
+  c.claim AS claim,
+  CASE
+    WHEN t.id IS NULL THEN 'cannot be tested here'
+    WHEN c.at = 'every' AND t.agreeing = t.sizes THEN 'holds'
+    WHEN c.at <> 'every' AND t.agreeing > 0 THEN 'holds'
+    ELSE 'does not hold'
+  END AS verdict,
+  CASE
+    WHEN t.id IS NULL
+      THEN ifnull(s.reason, printf('not measured from %s to %s: haul run comm-scope/%s',
+                                   from_label.text, to_label.text, c.scenario))
+    ELSE printf('%.4g : %.4g GB/s = %.2f at %s', l.a_gbps, l.b_gbps, l.ratio, last_label.text)
+      || CASE WHEN t.sizes > 1
+           THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,
+                       first_label.text, t.agreeing, t.sizes)
+           ELSE '' END
+  END AS numbers
+FROM claim c
+JOIN label from_label ON from_label.size = c.size_from
+JOIN label to_label ON to_label.size = c.size_to
+LEFT JOIN tally t ON t.id = c.id
+LEFT JOIN label first_label ON first_label.size = t.smallest
+LEFT JOIN label last_label ON last_label.size = t.largest
+LEFT JOIN compared l ON l.id = c.id AND l.size = t.largest
+LEFT JOIN skipped s ON s.id = c.id
+ORDER BY c.id;

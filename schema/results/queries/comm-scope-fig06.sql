@@ -1,0 +1,23 @@
+-- Comm|Scope, figure 6: pageable to GPU, and its two phases.
+--
+-- One row a point of a curve: what the latest run of comm-scope/fig06 measured, in GB/s. Places
+-- are local or remote as seen from the GPU, of pageable_to_pinned as seen from the source's node.
+--
+-- :run (run, default null) another run than the latest of this figure
+SELECT
+  replace(c.block, '_remote', '') AS series,
+  CASE
+    WHEN c.block LIKE '%/_remote' ESCAPE '/' THEN 'remote'
+    WHEN c.target_place = 'numa' AND c.source_index <> c.target_index THEN 'remote'
+    ELSE 'local'
+  END AS place,
+  c.size_bytes AS size_bytes,
+  c.gbps AS gbps,
+  c.gbps_low AS low,
+  c.gbps_high AS high,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+FROM v_run_case c
+WHERE c.status <> 'skipped'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'comm-scope-fig06'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY c.position;

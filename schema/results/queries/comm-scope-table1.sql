@@ -1,0 +1,55 @@
+-- Comm|Scope, table 1: the 27 microbenchmarks.
+--
+-- One row a microbenchmark: the rate in GB/s over all its pairs of places, slowest and fastest, in
+-- the latest run of comm-scope/table1; where none was measured, the remark says why.
+--
+-- :run (run, default null) another run than the latest of comm-scope/table1
+WITH
+  benchmark (number, kind, name, block) AS (VALUES
+    (1, 'one way', 'pageable to GPU', 'pageable_to_gpu'),
+    (2, 'one way', 'GPU to pageable', 'gpu_to_pageable'),
+    (3, 'one way', 'pinned to GPU', 'pinned_to_gpu'),
+    (4, 'one way', 'GPU to pinned', 'gpu_to_pinned'),
+    (5, 'one way', 'pageable to pinned', 'pageable_to_pinned'),
+    (6, 'one way', 'GPU to GPU, no peer', 'gpu_to_gpu_no_peer'),
+    (7, 'one way', 'GPU to GPU, peer', 'gpu_to_gpu_peer'),
+    (8, 'both ways', 'pageable and GPU', 'duplex_pageable'),
+    (9, 'both ways', 'pinned and GPU', 'duplex_pinned'),
+    (10, 'both ways', 'GPU and GPU, peer', 'duplex_gpu_peer'),
+    (11, 'demand', 'host to GPU', 'demand_host_to_gpu'),
+    (12, 'demand', 'GPU to host', 'demand_gpu_to_host'),
+    (13, 'demand', 'GPU to host, threads', 'demand_gpu_to_host_threads'),
+    (14, 'demand', 'GPU to GPU', 'demand_gpu_to_gpu'),
+    (15, 'demand', 'host and GPU', 'demand_duplex_host'),
+    (16, 'demand', 'GPU and GPU', 'demand_duplex_gpu'),
+    (17, 'prefetch', 'host to GPU', 'prefetch_host_to_gpu'),
+    (18, 'prefetch', 'GPU to host', 'prefetch_gpu_to_host'),
+    (19, 'prefetch', 'GPU to GPU', 'prefetch_gpu_to_gpu'),
+    (20, 'prefetch', 'host and GPU', 'prefetch_duplex_host'),
+    (21, 'prefetch', 'GPU and GPU', 'prefetch_duplex_gpu'),
+    (22, 'zero-copy', 'host read', 'zero_copy_host_read'),
+    (23, 'zero-copy', 'host write', 'zero_copy_host_write'),
+    (24, 'zero-copy', 'GPU read', 'zero_copy_gpu_read'),
+    (25, 'zero-copy', 'GPU write', 'zero_copy_gpu_write'),
+    (26, 'zero-copy', 'GPU read, both ways', 'zero_copy_duplex_gpu_read'),
+    (27, 'zero-copy', 'GPU write, both ways', 'zero_copy_duplex_gpu_write')),
+  measured AS (
+    SELECT c.block, c.status, c.reason, c.gbps
+    FROM v_run_case c
+    WHERE c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'comm-scope-table1'
+                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+SELECT
+  b.number AS no,
+  b.kind AS kind,
+  b.name AS microbenchmark,
+  sum(m.status = 'ok') AS ok,
+  min(m.gbps) AS slowest_gbps,
+  max(m.gbps) AS fastest_gbps,
+  CASE
+    WHEN count(m.status) = 0 THEN 'not in this run'
+    WHEN sum(m.status = 'ok') < count(*)
+      THEN max(CASE WHEN m.status <> 'ok' THEN m.status || ': ' || m.reason END)
+  END AS remark
+FROM benchmark b LEFT JOIN measured m ON m.block = b.block
+GROUP BY b.number
+ORDER BY b.number;
