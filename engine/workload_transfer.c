@@ -8,10 +8,14 @@
 #include "engine/workload.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_ITERATIONS_FIRST = 4, LOAD_SHARE = 4 };
+enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_SHARE = 4 };
+
+/* Enough where the load is as fast as what it loads. */
+static const double LOAD_FACTOR_FIRST = 1.25;
 
 struct transfer {
   struct engine *engine;
@@ -23,7 +27,8 @@ struct transfer {
   struct event_trial *event;     /* of flows on GPU streams alone; else NULL */
   struct mixed_trial *mixed;     /* of some on streams and some on host threads; else NULL */
   struct flow_times *host_times; /* of the host clock */
-  uint32_t load_iterations;
+  uint32_t load_iterations;      /* of the last trial */
+  double load_factor;            /* repeats of the load flows for one of the measured ones */
   bool has_load;
 };
 
@@ -220,8 +225,8 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     status = event_trial_new(context, transfer->runs, count, &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
-      workload_note(transfer->outcome, "not gated: copies of pageable memory block the host, so "
-                                       "the time of the call is in the number");
+      workload_note(transfer->outcome, "not gated: such copies block the host, so the time of the "
+                                       "call is in the number");
     }
   }
   return status;
@@ -272,7 +277,7 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   transfer->engine = engine;
   transfer->bench = bench_case;
   transfer->outcome = outcome;
-  transfer->load_iterations = LOAD_ITERATIONS_FIRST;
+  transfer->load_factor = LOAD_FACTOR_FIRST;
   transfer->runs = calloc(bench_case->flow_count, sizeof *transfer->runs);
   transfer->host_times = calloc(bench_case->flow_count, sizeof *transfer->host_times);
   enum status status = STATUS_OK;
@@ -408,11 +413,21 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
   return host_trial_run(transfer->runs, transfer->bench->flow_count, iterations, times, err);
 }
 
+/* One repeat more than the measured flows at least, and as few as outlast them: what runs on after
+ * the window is waited for. */
+static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
+  double wanted = ceil(iterations * transfer->load_factor);
+  double least = iterations + 1.0;
+  double repeats = wanted > least ? wanted : least;
+  return repeats < EVENT_ITERATIONS_MAX ? (uint32_t)repeats : EVENT_ITERATIONS_MAX;
+}
+
 /* Repeats with longer load flows until they outlast the measured ones. */
 static enum status transfer_run(void *state, uint32_t iterations, struct trial_times *times,
                                 struct error *err) {
   struct transfer *transfer = state;
   for (;;) {
+    transfer->load_iterations = load_repeats(transfer, iterations);
     enum status status = run_flows(transfer, iterations, times, err);
     if (status != STATUS_OK || !transfer->has_load || times->load_outlasted) {
       return status == STATUS_OK ? after_trial(transfer, err) : status;
@@ -423,9 +438,7 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
                        "them a larger size",
                        EVENT_ITERATIONS_MAX);
     }
-    transfer->load_iterations = transfer->load_iterations * 2 < EVENT_ITERATIONS_MAX
-                                    ? transfer->load_iterations * 2
-                                    : EVENT_ITERATIONS_MAX;
+    transfer->load_factor = 1.5 * transfer->load_iterations / iterations;
   }
 }
 

@@ -19,8 +19,11 @@ static const char *ce_refusal(const struct flow *flow, const struct machine *mac
   return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
 }
 
+/* Pageable memory, and copies between GPUs through the host: the driver's own threads and buffers
+ * are in the way, and the call waits for them (seen at 1 GiB staged on an H200, driver 580). */
 static bool ce_blocks_host(const struct flow *flow) {
-  return flow->source.memory == MEMORY_PAGEABLE || flow->target.memory == MEMORY_PAGEABLE;
+  return flow->staged || flow->source.memory == MEMORY_PAGEABLE ||
+         flow->target.memory == MEMORY_PAGEABLE;
 }
 
 static enum status ce_prepare(const struct memory_context *context, struct flow_run *run,
