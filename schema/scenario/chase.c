@@ -1,19 +1,33 @@
 /* A [[chase]]: what it is when nobody says, and what must hold between its keys. */
 #include "schema/scenario/rules.h"
 
-static void finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual) {
-  if (end->selector.kind == SELECTOR_NONE) {
-    end->place = place;
-    end->selector.kind = usual;
-  }
+#define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
+#define FOOTPRINT_USUAL_SHARED (UINT64_C(32) << 10)
+
+/* The memory belongs to somebody else than the GPU that loads: `of` says to whom. */
+static bool is_far(enum chase_space space) {
+  return space == CHASE_HOST || space == CHASE_PEER;
 }
 
+/* Only what the space has is kept, so that a sweep over spaces does not tell cases apart that
+ * measure the same. */
 void chase_finish(const struct block *block, struct setting *setting) {
   struct chase_setting *chase = &setting->chase;
-  const bool peer = chase->space == CHASE_PEER;
-  finish_end(&chase->at, PLACE_GPU, SELECTOR_ALL);
-  finish_end(&chase->of, peer ? PLACE_GPU : PLACE_NUMA, peer ? SELECTOR_ALL : SELECTOR_LOCAL);
+  kind_finish_end(&chase->at, PLACE_GPU, SELECTOR_ALL);
   chase->at.memory = MEMORY_DEVICE;
+  if (slot_entry(block, 0, "footprint") == NULL) {
+    chase->footprint_bytes =
+        chase->space == CHASE_SHARED ? FOOTPRINT_USUAL_SHARED : FOOTPRINT_USUAL;
+  }
+  if (chase->space != CHASE_GLOBAL) {
+    chase->cache = CACHE_L1;
+  }
+  if (!is_far(chase->space)) {
+    chase->of = chase->at;
+    return;
+  }
+  const bool peer = chase->space == CHASE_PEER;
+  kind_finish_end(&chase->of, peer ? PLACE_GPU : PLACE_NUMA, peer ? SELECTOR_ALL : SELECTOR_LOCAL);
   if (slot_entry(block, 0, "of.memory") == NULL) {
     chase->of.memory = peer ? MEMORY_DEVICE : MEMORY_PINNED;
   }
@@ -21,19 +35,32 @@ void chase_finish(const struct block *block, struct setting *setting) {
 
 /* The place of the memory is the space's. */
 static void check_place(struct subject *subject, unsigned spaces) {
-  const struct entry *gpu = subject_find(subject, "of.gpu");
-  const struct entry *numa = subject_find(subject, "of.numa");
+  static const struct {
+    const char *key;
+    enum chase_space space; /* the one that has it */
+  } ends[] = {{"of.gpu", CHASE_PEER}, {"of.numa", CHASE_HOST}};
   const struct entry *space = subject_find(subject, "space");
-  if (gpu != NULL && (spaces & BIT(CHASE_HOST)) != 0) {
-    subject_refuse(subject, space, entry_word_span(space, CHASE_HOST),
-                   "space \"peer\", or of = { numa = ... }",
-                   "of.gpu is the memory of a GPU, which space \"host\" does not read");
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (unsigned word = 0; word < chase_space_word_count; word++) {
+      if (subject_find(subject, ends[i].key) != NULL && word != ends[i].space &&
+          (spaces & BIT(word)) != 0) {
+        subject_refuse(subject, space, entry_word_span(space, word),
+                       ends[i].space == CHASE_PEER ? "space \"peer\", or of = { numa = ... }"
+                                                   : "space \"host\", or of = { gpu = ... }",
+                       "%s is the memory of a %s, which space \"%s\" does not read", ends[i].key,
+                       ends[i].space == CHASE_PEER ? "GPU" : "node",
+                       chase_space_text((enum chase_space)word));
+        break;
+      }
+    }
   }
-  if (numa != NULL && (spaces & BIT(CHASE_PEER)) != 0) {
-    subject_refuse(subject, space, entry_word_span(space, CHASE_PEER),
-                   "space \"host\", or of = { gpu = ... }",
-                   "of.numa is the memory of a node, which space \"peer\" does not read");
+}
+
+static bool reads(enum chase_space space, enum memory_kind memory) {
+  if (memory == MEMORY_MANAGED) {
+    return false;
   }
+  return memory_fits(memory, space == CHASE_HOST ? PLACE_NUMA : PLACE_GPU);
 }
 
 static void check_memory(struct subject *subject, unsigned spaces) {
@@ -41,12 +68,11 @@ static void check_memory(struct subject *subject, unsigned spaces) {
   for (size_t i = 0; memory != NULL && i < memory->values.count; i++) {
     const enum memory_kind kind = (enum memory_kind)memory->values.items[i].word;
     for (unsigned space = 0; space < chase_space_word_count; space++) {
-      const enum place place = space == CHASE_PEER ? PLACE_GPU : PLACE_NUMA;
-      if ((spaces & BIT(space)) != 0 && (!memory_fits(kind, place) || kind == MEMORY_MANAGED)) {
+      if ((spaces & BIT(space)) != 0 && !reads((enum chase_space)space, kind)) {
         subject_refuse(subject, memory, value_span(memory->node, i),
-                       place == PLACE_GPU ? "\"device\", or no memory at all"
-                                          : "\"pinned\", \"registered\", \"write_combined\", "
-                                            "\"huge\" or \"pageable\"",
+                       space == CHASE_HOST ? "\"pinned\", \"registered\", \"write_combined\", "
+                                             "\"huge\" or \"pageable\""
+                                           : "\"device\", or no memory at all",
                        "of.memory: a chase through the %s does not read \"%s\" memory",
                        chase_space_text((enum chase_space)space), memory_kind_text(kind));
         return;
@@ -55,11 +81,20 @@ static void check_memory(struct subject *subject, unsigned spaces) {
   }
 }
 
+static void check_cache(struct subject *subject, unsigned spaces) {
+  const struct entry *cache = subject_find(subject, "cache");
+  if (cache != NULL && spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
+    subject_refuse_key(subject, cache, "space \"global\"",
+                       "cache: only a chase through the global space says which caches may help");
+  }
+}
+
 void chase_check_keys(struct reader *reader, const struct block *block) {
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
   check_place(&subject, spaces);
   check_memory(&subject, spaces);
+  check_cache(&subject, spaces);
 }
 
 bool chase_check_setting(struct reader *reader, const struct block *block,
@@ -72,10 +107,12 @@ bool chase_check_setting(struct reader *reader, const struct block *block,
       !all_read(&block->slots[0].entries, "footprint")) {
     return true;
   }
-  if (chase->stride_bytes % 8 != 0) {
-    subject_refuse(&subject, stride, stride->node->span, "a multiple of 8 bytes",
-                   "stride: an element holds an address of 8 bytes, and %llu is no multiple of 8",
-                   (unsigned long long)chase->stride_bytes);
+  const unsigned element_bytes = chase->space == CHASE_SHARED ? 4 : 8;
+  if (stride != NULL && chase->stride_bytes % element_bytes != 0) {
+    subject_refuse(&subject, stride, stride->node->span,
+                   element_bytes == 4 ? "a multiple of 4 bytes" : "a multiple of 8 bytes",
+                   "stride: an element has %u bytes, and %llu is no multiple of %u", element_bytes,
+                   (unsigned long long)chase->stride_bytes, element_bytes);
     return false;
   }
   if (chase->footprint_bytes / chase->stride_bytes < 2) {

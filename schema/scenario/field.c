@@ -36,7 +36,8 @@ enum section section_below(enum section section, const char *key) {
 
 bool field_is_numeric(const struct field *field) {
   return field->type == FIELD_COUNT || field->type == FIELD_INTEGER ||
-         field->type == FIELD_NUMBER || field->type == FIELD_SIZE || field->type == FIELD_DURATION;
+         field->type == FIELD_NUMBER || field->type == FIELD_SIZE ||
+         field->type == FIELD_DURATION || field->type == FIELD_GRID;
 }
 
 static void append_words(struct strbuf *text, const char *const *words) {
@@ -59,7 +60,11 @@ static void append_limits(struct strbuf *text, const struct field *field) {
     (void)snprintf(low, sizeof low, "%.16g", field->minimum);
     (void)snprintf(high, sizeof high, "%.16g", field->maximum);
   }
-  strbuf_printf(text, field->minimum < field->maximum ? " from %s to %s" : " %s", low, high);
+  if (field->exclusive) {
+    strbuf_printf(text, " above %s and below %s", low, high);
+  } else {
+    strbuf_printf(text, field->minimum < field->maximum ? " from %s to %s" : " %s", low, high);
+  }
 }
 
 static void append_type(struct strbuf *text, const struct field *field) {
@@ -88,6 +93,9 @@ static void append_type(struct strbuf *text, const struct field *field) {
   case FIELD_COUNT:
   case FIELD_INTEGER:
     strbuf_append(text, field->power_of_two ? "a power of two" : "a whole number");
+    break;
+  case FIELD_GRID:
+    strbuf_append(text, "\"per_sm*N\", \"full\", a whole number");
     break;
   case FIELD_NUMBER:
     strbuf_append(text, "a number");

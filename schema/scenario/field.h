@@ -17,6 +17,9 @@ enum section {
   SECTION_LOAD,
   SECTION_FLOW,
   SECTION_CHASE,
+  SECTION_STREAM,
+  SECTION_ARITHMETIC,
+  SECTION_OVERHEAD,
   section_count,
 };
 
@@ -45,17 +48,21 @@ enum field_type {
   FIELD_DURATION, /* uint64_t, ns */
   FIELD_GPUS,     /* struct endpoint_setting: place and selector */
   FIELD_NODES,    /* the same for NUMA nodes */
+  FIELD_GRID,     /* struct grid_setting: blocks, "per_sm*N" or "full" */
 };
 
 /* What `offset` counts from. */
 enum field_owner {
-  OWNER_FILE,     /* nothing: read by name */
-  OWNER_RUN,      /* struct run_settings */
-  OWNER_CHECK,    /* nothing: see `check` */
-  OWNER_MEASURE,  /* struct measure */
-  OWNER_TRANSFER, /* struct transfer_setting */
-  OWNER_FLOW,     /* struct flow_setting */
-  OWNER_CHASE,    /* struct chase_setting */
+  OWNER_FILE,       /* nothing: read by name */
+  OWNER_RUN,        /* struct run_settings */
+  OWNER_CHECK,      /* nothing: see `check` */
+  OWNER_MEASURE,    /* struct measure */
+  OWNER_TRANSFER,   /* struct transfer_setting */
+  OWNER_FLOW,       /* struct flow_setting */
+  OWNER_CHASE,      /* struct chase_setting */
+  OWNER_STREAM,     /* struct stream_setting */
+  OWNER_ARITHMETIC, /* struct arithmetic_setting */
+  OWNER_OVERHEAD,   /* struct overhead_setting */
 };
 
 struct field {
@@ -70,6 +77,7 @@ struct field {
   const char *zero_word;    /* text that stands for 0; NULL = none */
   double minimum;           /* of numbers, sizes (bytes) and durations (ns), zero_word apart */
   double maximum;
+  bool exclusive; /* minimum and maximum themselves are out of range */
   bool power_of_two;
   unsigned methods;         /* bit set of enum method that use it; 0 = every one */
   enum check_kind check;    /* OWNER_CHECK */
@@ -78,7 +86,9 @@ struct field {
 };
 
 /* Bit set of the sections that are blocks. */
-#define BLOCK_SECTIONS ((1U << SECTION_TRANSFER) | (1U << SECTION_CHASE))
+#define BLOCK_SECTIONS                                                                             \
+  ((1U << SECTION_TRANSFER) | (1U << SECTION_CHASE) | (1U << SECTION_STREAM) |                     \
+   (1U << SECTION_ARITHMETIC) | (1U << SECTION_OVERHEAD))
 
 extern const struct field fields[];
 extern const size_t field_count;

@@ -27,12 +27,32 @@ const struct section_row sections[section_count] = {
          "it; all run at once, as one case. What is not said here is as in the block."},
     [SECTION_CHASE] =
         {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: one thread of a GPU follows a chain of addresses, each load "
-         "needing the one before it. The thread times itself, so that the launch is outside. One "
-         "case for every pair of a GPU that loads (`at`) and a place of memory (`of`); never a "
-         "GPU's own memory. Where the chain ends is compared in every trial, and no cache is "
-         "flushed (the footprint decides which caches help): `verify`, `host_cache` and "
-         "`device_cache` have no meaning here."},
+         "The latency of memory: threads of a GPU follow a chain of addresses, each load needing "
+         "the one before it. They time themselves, so that the launch is outside. Through host "
+         "and peer memory one case for every pair of a GPU that loads (`at`) and a place of "
+         "memory (`of`), never a GPU's own memory; through global and shared memory one case for "
+         "every GPU. Thread t starts at element t of a strided chain, so that a warp's accesses "
+         "are a stride apart; the slowest thread counts. Where the chain ends is compared in "
+         "every trial, and no cache is flushed (the footprint decides which caches help): "
+         "`verify`, `host_cache` and `device_cache` have no meaning here."},
+    [SECTION_STREAM] =
+        {SECTION_ROOT, "stream", true, "[[stream]]",
+         "The bandwidth of a loop over arrays of numbers: by a kernel through a GPU's own memory, "
+         "or by threads of a NUMA node through its memory. Bytes are counted as STREAM does, every "
+         "array once: copy and mul two, add and triad three, dot two, read and write one. What "
+         "only one of the two places has cannot be said for the other: `threads` is a node's, "
+         "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are a GPU's."},
+    [SECTION_ARITHMETIC] =
+        {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
+         "Chains of dependent instructions on a GPU: the latency of one, or how many an SM does "
+         "in a clock. A latency is measured by one chain (`ilp` 1) of at most one warp; a "
+         "throughput by default with 4 chains in each of 1024 threads, two such blocks for every "
+         "SM."},
+    [SECTION_OVERHEAD] =
+        {SECTION_ROOT, "overhead", true, "[[overhead]]",
+         "What a call of the driver costs the host, in ns on the host's clock; one iteration is "
+         "one call. `memory` and `size` are of `allocate` and `free`. Memory that needs no driver "
+         "(pageable, huge) is allocated as this tool does it."},
 };
 
 #define IN(name)     (1U << SECTION_##name)
@@ -40,15 +60,21 @@ const struct section_row sections[section_count] = {
 #define IN_FLOWS     (IN(TRANSFER) | IN(LOAD) | IN(FLOW))
 #define IN_BLOCKS    BLOCK_SECTIONS
 #define IN_MEASURE   (IN(MEASURE) | IN_BLOCKS)
-/* What a chase cannot have: it compares in every trial, and its footprint decides about caches. */
-#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN(TRANSFER))
+/* What others cannot have: a chase compares in every trial, and its footprint decides about caches.
+ */
+#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN(TRANSFER) | IN(STREAM))
 
 #define RUN(member)     .owner = OWNER_RUN, .offset = offsetof(struct run_settings, member)
 #define MEASURE(member) .owner = OWNER_MEASURE, .offset = offsetof(struct measure, member)
 #define TRANSFER(member)                                                                           \
   .owner = OWNER_TRANSFER, .offset = offsetof(struct transfer_setting, member)
-#define FLOW(member)  .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
-#define CHASE(member) .owner = OWNER_CHASE, .offset = offsetof(struct chase_setting, member)
+#define FLOW(member)   .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
+#define CHASE(member)  .owner = OWNER_CHASE, .offset = offsetof(struct chase_setting, member)
+#define STREAM(member) .owner = OWNER_STREAM, .offset = offsetof(struct stream_setting, member)
+#define ARITHMETIC(member)                                                                         \
+  .owner = OWNER_ARITHMETIC, .offset = offsetof(struct arithmetic_setting, member)
+#define OVERHEAD(member)                                                                           \
+  .owner = OWNER_OVERHEAD, .offset = offsetof(struct overhead_setting, member)
 
 #define SIZE_LIMIT     0x1p46 /* 64 TiB */
 #define DURATION_LIMIT 86400e9
@@ -217,6 +243,16 @@ const struct field fields[] = {
      .axis = true,
      .default_text = "warm",
      .help = "State of the GPU's L2 cache before a trial"},
+    {.name = "free_share",
+     .sections = IN(MEASURE) | IN(TRANSFER) | IN(OVERHEAD),
+     .type = FIELD_NUMBER,
+     MEASURE(free_share),
+     .axis = true,
+     .maximum = 1,
+     .exclusive = true,
+     .default_text = "0.25",
+     .help = "Part of what a GPU has free that managed memory of a case may take; more is refused, "
+             "because it can hang the GPU"},
     {.name = "order",
      .sections = IN(MEASURE),
      WORDS(case_order_words),
@@ -487,13 +523,14 @@ const struct field fields[] = {
      WORDS(chase_space_words),
      CHASE(space),
      .axis = true,
-     .help = "Where the loads go: memory of the host, or of another GPU"},
+     .help = "Where the loads go: page-locked memory of the host, memory of another GPU, the GPU's "
+             "own memory through its caches, or the shared memory of a block"},
     {.name = "at.gpu",
      .sections = IN(CHASE),
      .type = FIELD_GPUS,
      CHASE(at),
      .maximum = 1023,
-     .help = "GPUs whose thread loads, numbered by PCI address; absent: all"},
+     .help = "GPUs whose threads load, numbered by PCI address; absent: all"},
     {.name = "of.gpu",
      .sections = IN(CHASE),
      .type = FIELD_GPUS,
@@ -518,19 +555,44 @@ const struct field fields[] = {
      .type = FIELD_SIZE,
      CHASE(footprint_bytes),
      .axis = true,
-     .minimum = 16,
+     .minimum = 8,
      .maximum = SIZE_LIMIT,
-     .default_text = "2MiB",
-     .help = "Bytes that the chain goes through; at least two strides"},
+     .help = "Bytes that the chain goes through; at least two strides; absent: 2MiB, and 32KiB of "
+             "shared memory"},
     {.name = "stride",
      .sections = IN(CHASE),
      .type = FIELD_SIZE,
      CHASE(stride_bytes),
      .axis = true,
-     .minimum = 8,
+     .minimum = 4,
      .maximum = SIZE_LIMIT,
      .default_text = "128B",
-     .help = "Bytes from one element to the next, a multiple of 8"},
+     .help = "Bytes from one element to the next, a multiple of 8; in shared memory of 4"},
+    {.name = "cache",
+     .sections = IN(CHASE),
+     WORDS(cache_level_words),
+     CHASE(cache),
+     .axis = true,
+     .default_text = "l1",
+     .help = "The nearest cache that loads through global memory may hit"},
+    {.name = "threads",
+     .sections = IN(CHASE),
+     .type = FIELD_COUNT,
+     CHASE(threads),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 1024,
+     .default_text = "1",
+     .help = "Threads of a block, each following the chain from its own element"},
+    {.name = "blocks",
+     .sections = IN(CHASE),
+     .type = FIELD_COUNT,
+     CHASE(blocks),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 65535,
+     .default_text = "1",
+     .help = "Blocks; each has its own shared memory, and all follow one chain in global memory"},
     {.name = "order",
      .sections = IN(CHASE),
      WORDS(chase_order_words),
@@ -547,7 +609,226 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = 0x1p24,
      .default_text = "4096",
-     .help = "Loads of one iteration"},
+     .help = "Loads of a thread in one iteration"},
+
+    /* [[stream]] */
+    {.name = "op",
+     .sections = IN(STREAM),
+     .required = IN(STREAM),
+     WORDS(stream_op_words),
+     STREAM(op),
+     .axis = true,
+     .help = "What is done with every element: out = a, out = s a, out = a + b, out = a + s b, the "
+             "sum of a b, the sum of a's bits, or out alone"},
+    {.name = "at.gpu",
+     .sections = IN(STREAM),
+     .type = FIELD_GPUS,
+     STREAM(at),
+     .maximum = 1023,
+     .help = "GPUs, numbered by PCI address; absent, and no at.numa: all"},
+    {.name = "at.numa",
+     .sections = IN(STREAM),
+     .type = FIELD_NODES,
+     STREAM(at),
+     .maximum = 1023,
+     .help = "NUMA nodes, whose threads work on their own memory"},
+    {.name = "at.memory",
+     .sections = IN(STREAM),
+     WORDS(memory_kind_words),
+     STREAM(at.memory),
+     .axis = true,
+     .help = "Kind of memory of the arrays; absent: device on a GPU, pageable on a node"},
+    {.name = "type",
+     .sections = IN(STREAM),
+     WORDS(number_type_words),
+     STREAM(type),
+     .axis = true,
+     .default_text = "f64",
+     .help = "Type of the numbers: f32 or f64"},
+    {.name = "size",
+     .sections = IN(STREAM),
+     .required = IN(STREAM),
+     .type = FIELD_SIZE,
+     STREAM(size_bytes),
+     .axis = true,
+     .minimum = 4,
+     .maximum = SIZE_LIMIT,
+     .help = "Bytes of one array, a whole number of elements"},
+    {.name = "passes",
+     .sections = IN(STREAM),
+     .type = FIELD_COUNT,
+     STREAM(passes),
+     .axis = true,
+     .minimum = 1,
+     .maximum = COUNT_LIMIT,
+     .default_text = "1",
+     .help = "Times that one iteration goes through the arrays, inside one kernel: for arrays that "
+             "stay in a cache"},
+    {.name = "threads",
+     .sections = IN(STREAM),
+     .type = FIELD_COUNT,
+     STREAM(threads),
+     .axis = true,
+     .zero_word = "all",
+     .minimum = 1,
+     .maximum = 4096,
+     .default_text = "all",
+     .help = "Threads of a node; \"all\" is one for every processor"},
+    {.name = "block",
+     .sections = IN(STREAM),
+     .type = FIELD_COUNT,
+     STREAM(block),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_text = "auto",
+     .help = "Threads a block; \"auto\": what is best for the operation"},
+    {.name = "grid",
+     .sections = IN(STREAM),
+     .type = FIELD_GRID,
+     STREAM(grid),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 0x1p31 - 1,
+     .default_text = "auto",
+     .help = "Blocks: a number, so many for every SM, or as many as cover the arrays once"},
+    {.name = "vector_bytes",
+     .sections = IN(STREAM),
+     .type = FIELD_COUNT,
+     STREAM(vector_bytes),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 4,
+     .maximum = 16,
+     .power_of_two = true,
+     .default_text = "auto",
+     .help = "Bytes an access, not less than one number"},
+    {.name = "unroll",
+     .sections = IN(STREAM),
+     .type = FIELD_COUNT,
+     STREAM(unroll),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 4,
+     .power_of_two = true,
+     .default_text = "auto",
+     .help = "Accesses of a thread that are under way together: 1 or 4"},
+    {.name = "clock",
+     .sections = IN(STREAM),
+     WORDS(stream_clock_words),
+     STREAM(clock),
+     .axis = true,
+     .default_text = "event",
+     .help = "Whether the cycles of the SMs are counted beside the time"},
+
+    /* [[arithmetic]] */
+    {.name = "op",
+     .sections = IN(ARITHMETIC),
+     .required = IN(ARITHMETIC),
+     WORDS(arithmetic_op_words),
+     ARITHMETIC(op),
+     .axis = true,
+     .help = "The instruction; of integers, fma is the low half of a * b + c"},
+    {.name = "at.gpu",
+     .sections = IN(ARITHMETIC),
+     .type = FIELD_GPUS,
+     ARITHMETIC(at),
+     .maximum = 1023,
+     .help = "GPUs, numbered by PCI address; absent: all"},
+    {.name = "type",
+     .sections = IN(ARITHMETIC),
+     .required = IN(ARITHMETIC),
+     WORDS(number_type_words),
+     ARITHMETIC(type),
+     .axis = true,
+     .help = "Type of the numbers; of f16 an instruction does two operations, packed"},
+    {.name = "measure",
+     .sections = IN(ARITHMETIC),
+     WORDS(arithmetic_measure_words),
+     ARITHMETIC(measure),
+     .axis = true,
+     .default_text = "latency",
+     .help = "Cycles of one instruction after another, or instructions a clock and SM"},
+    {.name = "ilp",
+     .sections = IN(ARITHMETIC),
+     .type = FIELD_COUNT,
+     ARITHMETIC(ilp),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 8,
+     .power_of_two = true,
+     .help = "Independent chains of a thread; absent: 1 for latency, 4 for throughput"},
+    {.name = "block",
+     .sections = IN(ARITHMETIC),
+     .type = FIELD_COUNT,
+     ARITHMETIC(block),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 1024,
+     .help = "Threads a block; absent: 1 for latency, 1024 for throughput"},
+    {.name = "grid",
+     .sections = IN(ARITHMETIC),
+     .type = FIELD_GRID,
+     ARITHMETIC(grid),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 0x1p31 - 1,
+     .default_text = "auto",
+     .help = "Blocks: a number, or so many for every SM; \"auto\": 1 for latency, \"per_sm*2\" for "
+             "throughput"},
+    {.name = "instructions",
+     .sections = IN(ARITHMETIC),
+     .type = FIELD_COUNT,
+     ARITHMETIC(instructions),
+     .axis = true,
+     .minimum = ARITHMETIC_UNIT,
+     .maximum = ARITHMETIC_INSTRUCTIONS_MAX,
+     .default_text = "16384",
+     .help = "Instructions of a thread in one iteration, a multiple of 512"},
+
+    /* [[overhead]] */
+    {.name = "operation",
+     .sections = IN(OVERHEAD),
+     .required = IN(OVERHEAD),
+     WORDS(overhead_operation_words),
+     OVERHEAD(operation),
+     .axis = true,
+     .help = "The call: cuLaunchKernel of an empty kernel, cuEventRecord, cuStreamSynchronize with "
+             "nothing queued, cuMemcpyHtoDAsync of 4 bytes, allocating, freeing, and instantiating "
+             "and launching a graph of one empty kernel"},
+    {.name = "at.gpu",
+     .sections = IN(OVERHEAD),
+     .type = FIELD_GPUS,
+     OVERHEAD(at),
+     .maximum = 1023,
+     .help = "GPUs whose driver is called, numbered by PCI address; absent: all"},
+    {.name = "at.numa",
+     .sections = IN(OVERHEAD),
+     .type = FIELD_NODES,
+     OVERHEAD(node),
+     .maximum = 1023,
+     .help = "NUMA nodes where memory of the host is allocated; absent: \"local\", the one nearest "
+             "to the GPU; for pageable and huge memory \"*\""},
+    {.name = "memory",
+     .sections = IN(OVERHEAD),
+     WORDS(memory_kind_words),
+     OVERHEAD(memory),
+     .axis = true,
+     .default_text = "device",
+     .help = "Kind of memory that is allocated or freed"},
+    {.name = "size",
+     .sections = IN(OVERHEAD),
+     .type = FIELD_SIZE,
+     OVERHEAD(size_bytes),
+     .axis = true,
+     .minimum = 1,
+     .maximum = SIZE_LIMIT,
+     .default_text = "1MiB",
+     .help = "Bytes of one allocation"},
 
     /* Every block */
     {.name = "zip",

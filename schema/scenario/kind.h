@@ -34,10 +34,28 @@ void transfer_finish(const struct block *block, struct setting *setting);
 void transfer_check_keys(struct reader *reader, const struct block *block);
 bool transfer_check_setting(struct reader *reader, const struct block *block,
                             const struct setting *setting);
+/* What an end is that is not named. */
+void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual);
+
 /* chase.c */
 void chase_finish(const struct block *block, struct setting *setting);
 void chase_check_keys(struct reader *reader, const struct block *block);
 bool chase_check_setting(struct reader *reader, const struct block *block,
                          const struct setting *setting);
+/* stream.c */
+void stream_finish(const struct block *block, struct setting *setting);
+void stream_check_keys(struct reader *reader, const struct block *block);
+bool stream_check_setting(struct reader *reader, const struct block *block,
+                          const struct setting *setting);
+/* arithmetic.c */
+void arithmetic_finish(const struct block *block, struct setting *setting);
+void arithmetic_check_keys(struct reader *reader, const struct block *block);
+bool arithmetic_check_setting(struct reader *reader, const struct block *block,
+                              const struct setting *setting);
+/* overhead.c */
+void overhead_finish(const struct block *block, struct setting *setting);
+void overhead_check_keys(struct reader *reader, const struct block *block);
+bool overhead_check_setting(struct reader *reader, const struct block *block,
+                            const struct setting *setting);
 
 #endif

@@ -1,7 +1,11 @@
 #include "schema/scenario/kind.h"
 
 static const char *const transfer_checked[] = {"shape.", NULL};
-static const char *const chase_checked[] = {"footprint", "stride", NULL};
+static const char *const chase_checked[] = {"footprint", "stride", "space", NULL};
+static const char *const stream_checked[] = {"size", "type", "vector_bytes", "unroll", NULL};
+static const char *const arithmetic_checked[] = {"measure", "ilp",          "block",
+                                                 "grid",    "instructions", NULL};
+static const char *const overhead_checked[] = {NULL};
 
 const struct kind kinds[block_kind_word_count] = {
     [BLOCK_TRANSFER] = {.section = SECTION_TRANSFER,
@@ -14,7 +18,29 @@ const struct kind kinds[block_kind_word_count] = {
                      .check_keys = chase_check_keys,
                      .check_setting = chase_check_setting,
                      .checked = chase_checked},
+    [BLOCK_STREAM] = {.section = SECTION_STREAM,
+                      .finish = stream_finish,
+                      .check_keys = stream_check_keys,
+                      .check_setting = stream_check_setting,
+                      .checked = stream_checked},
+    [BLOCK_ARITHMETIC] = {.section = SECTION_ARITHMETIC,
+                          .finish = arithmetic_finish,
+                          .check_keys = arithmetic_check_keys,
+                          .check_setting = arithmetic_check_setting,
+                          .checked = arithmetic_checked},
+    [BLOCK_OVERHEAD] = {.section = SECTION_OVERHEAD,
+                        .finish = overhead_finish,
+                        .check_keys = overhead_check_keys,
+                        .check_setting = overhead_check_setting,
+                        .checked = overhead_checked},
 };
+
+void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual) {
+  if (end->selector.kind == SELECTOR_NONE) {
+    end->place = place;
+    end->selector.kind = usual;
+  }
+}
 
 void *setting_member(enum field_owner owner, struct setting *setting, struct flow_setting *flow) {
   switch (owner) {
@@ -26,6 +52,12 @@ void *setting_member(enum field_owner owner, struct setting *setting, struct flo
     return flow != NULL ? flow : &setting->transfer.flow;
   case OWNER_CHASE:
     return &setting->chase;
+  case OWNER_STREAM:
+    return &setting->stream;
+  case OWNER_ARITHMETIC:
+    return &setting->arithmetic;
+  case OWNER_OVERHEAD:
+    return &setting->overhead;
   case OWNER_FILE:
   case OWNER_RUN:
   case OWNER_CHECK:

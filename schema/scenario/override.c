@@ -105,10 +105,11 @@ static void complain_unknown(const struct change *change, const char *key) {
   const char *suggestion = nearest.word == NULL || dot == NULL
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);
-  complain(change->reader->diagnostics, change->source, (struct toml_span){0},
-           "measure.KEY, checks.KEY, transfer.KEY or chase.KEY (where there is such a block), "
-           "or the name of a block and a key of it",
-           suggestion, "unknown key \"%s\"", key);
+  complain(
+      change->reader->diagnostics, change->source, (struct toml_span){0},
+      "measure.KEY, checks.KEY, a kind of block there is (transfer.KEY), or the name of a block "
+      "and a key of it",
+      suggestion, "unknown key \"%s\"", key);
 }
 
 static void change_key(const struct change *change, const char *key) {

@@ -59,6 +59,7 @@ static bool read_step(struct reader *reader, const struct source *source, const 
   struct field any = *field;
   any.minimum = field->type == FIELD_NUMBER ? 1e-12 : 1;
   any.zero_word = NULL;
+  any.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
   any.power_of_two = false;
   return value_read(reader, source, &any, node, step);
 }
@@ -72,6 +73,7 @@ static bool read_parts(struct reader *reader, const struct source *source,
   const struct field *field = range->field;
   struct field end = *field; /* a range has numbers for its ends, no word */
   end.zero_word = NULL;
+  end.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
   if (!check_keys(reader, source, field, node)) {
     return false;
   }

@@ -13,7 +13,8 @@ static const char opening[] =
     "\n"
     "A scenario is a TOML file: a head, how to measure (`[measure]`), the state the machine should "
     "be "
-    "in (`[checks]`), and blocks that say what to measure (`[[transfer]]`, `[[chase]]`). `haul "
+    "in (`[checks]`), and blocks that say what to measure (`[[transfer]]`, `[[stream]]`, "
+    "`[[chase]]`, `[[arithmetic]]`, `[[overhead]]`). `haul "
     "validate FILE` "
     "reads it "
     "without measuring; `haul show quick` prints a shipped one as a start.\n"
@@ -129,8 +130,9 @@ static bool can_be_set(const struct field *field, enum section section) {
 }
 
 void reference_keys(void (*visit)(void *context, const struct reference_key *key), void *context) {
-  static const enum section shown[] = {SECTION_ROOT, SECTION_MEASURE, SECTION_CHECKS,
-                                       SECTION_TRANSFER, SECTION_CHASE};
+  static const enum section shown[] = {SECTION_ROOT,       SECTION_MEASURE, SECTION_CHECKS,
+                                       SECTION_TRANSFER,   SECTION_CHASE,   SECTION_STREAM,
+                                       SECTION_ARITHMETIC, SECTION_OVERHEAD};
   static const char *const flags[] = {"true", "false", NULL};
   for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
     const enum section section = shown[s];

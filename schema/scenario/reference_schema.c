@@ -9,6 +9,7 @@
 /* A size or duration in quotes. */
 #define SIZE_PATTERN     "^[0-9]+(\\.[0-9]+)?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$"
 #define DURATION_PATTERN "^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|min)$"
+#define GRID_PATTERN     "^(full|per_sm\\*[1-9][0-9]{0,3})$"
 #define NAME_PATTERN     "^[A-Za-z0-9._-]+$"
 #define VERSION_PATTERN  "^(>=|<=|==|!=|>|<)?[0-9]+(\\.[0-9]+)*$"
 
@@ -18,8 +19,14 @@ static json_t *number(const struct field *field, double value) {
 }
 
 static json_t *limited(const struct field *field, const char *type) {
-  return json_pack("{s:s, s:o, s:o}", "type", type, "minimum", number(field, field->minimum),
-                   "maximum", number(field, field->maximum));
+  json_t *limits =
+      json_pack("{s:s, s:o, s:o}", "type", type, "minimum", number(field, field->minimum),
+                "maximum", number(field, field->maximum));
+  if (field->exclusive) {
+    (void)json_object_set_new(limits, "exclusiveMinimum", json_true());
+    (void)json_object_set_new(limits, "exclusiveMaximum", json_true());
+  }
+  return limits;
 }
 
 static json_t *pattern(const char *text) {
@@ -66,6 +73,10 @@ static json_t *alternatives(const struct field *field) {
     break;
   case FIELD_COUNT:
   case FIELD_INTEGER:
+    (void)json_array_append_new(forms, limited(field, "integer"));
+    break;
+  case FIELD_GRID:
+    (void)json_array_append_new(forms, pattern(GRID_PATTERN));
     (void)json_array_append_new(forms, limited(field, "integer"));
     break;
   case FIELD_NUMBER:

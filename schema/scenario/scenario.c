@@ -223,7 +223,8 @@ static void read_blocks(struct loader *loader, const struct source *source,
     written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
   }
   if (!written && is_main) {
-    complain_at(loader, source, (struct toml_span){1, 1, 1}, "a [[transfer]] or a [[chase]]",
+    complain_at(loader, source, (struct toml_span){1, 1, 1},
+                "a [[transfer]], [[stream]], [[chase]], [[arithmetic]] or [[overhead]]",
                 "there is nothing to measure");
   }
   loader->blocks =

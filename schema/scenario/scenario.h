@@ -1,6 +1,6 @@
 /* scenario.h - a scenario: what people write in TOML, read, checked, and immutable from then on.
  *
- * A block (a [[transfer]], a [[chase]]) holds axes: every key has one or more values, and the
+ * A block (a [[transfer]], a [[stream]], ...) holds axes: every key has one or more values, and the
  * block's settings are the Cartesian product of them (zip runs axes in lockstep). block_setting()
  * yields the i-th one with every default filled in; the plan then matches it with a machine.
  * Everything is owned by the scenario and freed by scenario_free(). Reading needs no GPU.
@@ -83,11 +83,63 @@ struct transfer_setting {
 struct chase_setting {
   enum chase_space space;
   struct endpoint_setting at; /* the GPUs whose threads load */
-  struct endpoint_setting of; /* the memory; never that of the loading GPU */
+  struct endpoint_setting of; /* the memory, of host and peer; never that of the loading GPU */
   uint64_t footprint_bytes;
   uint64_t stride_bytes;
   enum chase_order order;
+  enum cache_level cache; /* global only */
+  uint32_t threads;       /* a block */
+  uint32_t blocks;
   uint64_t hops;
+};
+
+/* How many blocks a kernel has. */
+enum grid_kind {
+  GRID_AUTO,   /* what is best there */
+  GRID_BLOCKS, /* `count` */
+  GRID_PER_SM, /* `count` for every SM of the GPU */
+  GRID_FULL,   /* one element a thread: as many as cover the arrays once */
+};
+struct grid_setting {
+  enum grid_kind kind;
+  uint32_t count;
+};
+
+/* A [[stream]] at one point of the product. */
+struct stream_setting {
+  enum stream_op op;
+  enum number_type type;      /* f32 or f64 */
+  struct endpoint_setting at; /* where the arrays are, and are worked on */
+  uint64_t size_bytes;        /* of one array */
+  uint32_t passes;
+  uint32_t threads; /* nodes; 0 = all */
+  uint32_t block;   /* GPUs, from here on; 0 = what is best */
+  struct grid_setting grid;
+  uint32_t vector_bytes;
+  uint32_t unroll;
+  enum stream_clock clock;
+};
+
+/* An [[arithmetic]] at one point of the product. */
+struct arithmetic_setting {
+  enum arithmetic_op op;
+  enum number_type type;
+  enum arithmetic_measure measure;
+  struct endpoint_setting at; /* GPUs */
+  uint32_t ilp;
+  uint32_t block;
+  struct grid_setting grid; /* never auto or full */
+  uint32_t instructions;
+};
+
+/* An [[overhead]] at one point of the product. */
+struct overhead_setting {
+  enum overhead_operation operation;
+  struct endpoint_setting at;   /* the GPUs whose contexts are called; not used by memory that needs
+                                   no driver: pageable and huge */
+  struct endpoint_setting node; /* where host memory is allocated */
+  enum memory_kind memory;      /* of allocate and free */
+  uint64_t size_bytes;          /* likewise */
 };
 
 /* One value of an axis that has more than one, for names: {"size", "64KiB"}. */
@@ -98,7 +150,10 @@ struct axis_value {
 
 #define BLOCK_KIND_LIST(X)                                                                         \
   X(BLOCK_TRANSFER, "transfer")                                                                    \
-  X(BLOCK_CHASE, "chase")
+  X(BLOCK_CHASE, "chase")                                                                          \
+  X(BLOCK_STREAM, "stream")                                                                        \
+  X(BLOCK_ARITHMETIC, "arithmetic")                                                                \
+  X(BLOCK_OVERHEAD, "overhead")
 WORDS_DECLARE(block_kind, BLOCK_KIND_LIST)
 
 struct setting {
@@ -107,6 +162,9 @@ struct setting {
   union {
     struct transfer_setting transfer;
     struct chase_setting chase;
+    struct stream_setting stream;
+    struct arithmetic_setting arithmetic;
+    struct overhead_setting overhead;
   };
   const struct axis_value *axis_values; /* in the order of the axes in the file */
   size_t axis_value_count;
@@ -136,7 +194,7 @@ struct scenario {
 
 /* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well).
  * "measure.KEY" and "checks.KEY" change those (a key alone too: "max_time"), "transfer.KEY" every
- * [[transfer]], "chase.KEY" every [[chase]], "BLOCKNAME.KEY" the block of that name;
+ * [[transfer]] (and so for the other kinds), "BLOCKNAME.KEY" the block of that name;
  * "BLOCKNAME.load.KEY" all its loads, "BLOCKNAME.load.NAME.KEY" one. "name" and "description"
  * change the head. A block's own "max_time" stays when "measure.max_time" changes. Complaints name
  * "--set KEY=VALUE" as their file, without a line. */

@@ -14,6 +14,15 @@ static void store_endpoint(const union value *value, enum place place, void *mem
   endpoint->selector = value->selector;
 }
 
+static void store_grid(uint64_t integer, void *memory) {
+  struct grid_setting *grid = memory;
+  grid->count = (uint32_t)integer;
+  grid->kind = (integer & VALUE_GRID_PER_SM) != 0 ? GRID_PER_SM
+               : (integer & VALUE_GRID_FULL) != 0 ? GRID_FULL
+               : integer != 0                     ? GRID_BLOCKS
+                                                  : GRID_AUTO;
+}
+
 void value_store(const struct field *field, const union value *value, void *owner) {
   void *memory = (char *)owner + field->offset;
   const uint32_t count = (uint32_t)value->integer;
@@ -36,6 +45,9 @@ void value_store(const struct field *field, const union value *value, void *owne
   case FIELD_SIZE:
   case FIELD_DURATION:
     memcpy(memory, &value->integer, sizeof value->integer);
+    break;
+  case FIELD_GRID:
+    store_grid(value->integer, memory);
     break;
   case FIELD_NUMBER:
     memcpy(memory, &value->number, sizeof value->number);
@@ -65,6 +77,14 @@ const char *value_text(struct arena *arena, const struct field *field, const uni
     return value->flag ? "true" : "false";
   case FIELD_NUMBER:
     return arena_format(arena, "%.15g", value->number);
+  case FIELD_GRID:
+    if (value->integer == VALUE_GRID_FULL) {
+      return "full";
+    }
+    if ((value->integer & VALUE_GRID_PER_SM) != 0) {
+      return arena_format(arena, "per_sm*%" PRIu32, (uint32_t)value->integer);
+    }
+    __attribute__((fallthrough));
   case FIELD_COUNT:
   case FIELD_INTEGER:
   case FIELD_SIZE:

@@ -42,10 +42,28 @@ static bool word_index(const char *const *words, const char *text, unsigned *wor
 
 static bool fits(const struct field *field, const union value *value) {
   if (field->type == FIELD_NUMBER) {
-    return value->number >= field->minimum && value->number <= field->maximum;
+    return value->number >= field->minimum && value->number <= field->maximum &&
+           !(field->exclusive &&
+             (value->number == field->minimum || value->number == field->maximum));
   }
   return (double)value->integer >= field->minimum && (double)value->integer <= field->maximum &&
          (!field->power_of_two || (value->integer & (value->integer - 1)) == 0);
+}
+
+/* "per_sm*4" and "full" */
+static bool parse_grid(const char *text, uint64_t *value) {
+  unsigned count = 0;
+  int end = 0;
+  if (strcmp(text, "full") == 0) {
+    *value = VALUE_GRID_FULL;
+    return true;
+  }
+  if (strncmp(text, "per_sm*", 7) != 0 || strspn(text + 7, "0123456789") > 4 ||
+      sscanf(text, "per_sm*%u%n", &count, &end) != 1 || text[end] != '\0' || count == 0) {
+    return false;
+  }
+  *value = VALUE_GRID_PER_SM | count;
+  return true;
 }
 
 static bool parse_whole(const char *text, uint64_t *value) {
@@ -67,6 +85,7 @@ static bool parse_numeric(const struct field *field, const char *text, union val
     return units_parse_duration(text, &value->integer);
   case FIELD_COUNT:
   case FIELD_INTEGER:
+  case FIELD_GRID:
     return parse_whole(text, &value->integer);
   case FIELD_NUMBER:
     value->number = strtod(text, &end);
@@ -101,6 +120,11 @@ bool value_from_text(const struct field *field, const char *text, union value *v
   case FIELD_FLAG:
     value->flag = strcmp(text, "true") == 0;
     return value->flag || strcmp(text, "false") == 0;
+  case FIELD_GRID:
+    if (parse_grid(text, &value->integer)) {
+      return true;
+    }
+    __attribute__((fallthrough));
   case FIELD_COUNT:
   case FIELD_INTEGER:
   case FIELD_NUMBER:

@@ -14,8 +14,12 @@ struct reader {
   struct diagnostics *diagnostics;
 };
 
+/* FIELD_GRID: blocks as they are; N for every SM; one element a thread. */
+#define VALUE_GRID_PER_SM (UINT64_C(1) << 32)
+#define VALUE_GRID_FULL   (UINT64_C(2) << 32)
+
 union value {
-  uint64_t integer; /* FIELD_COUNT, FIELD_INTEGER, FIELD_SIZE, FIELD_DURATION */
+  uint64_t integer; /* FIELD_COUNT, FIELD_INTEGER, FIELD_SIZE, FIELD_DURATION, FIELD_GRID */
   double number;
   bool flag;
   unsigned word; /* index into the field's words: the enum's value */

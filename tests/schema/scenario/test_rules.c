@@ -11,8 +11,11 @@ struct mistake {
 
 #define CPU_BLOCK                                                                                  \
   "[[transfer]]\nname = \"b\"\nmethod = \"cpu\"\nfrom.numa = 0\nto.numa = 0\nsize = 1\n"
-#define CHASE_BLOCK "[[chase]]\nname = \"c\"\n"
-#define FLOWS       "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n"
+#define CHASE_BLOCK      "[[chase]]\nname = \"c\"\n"
+#define STREAM_BLOCK     "[[stream]]\nname = \"s\"\nop = \"copy\"\nsize = 4096\n"
+#define ARITHMETIC_BLOCK "[[arithmetic]]\nname = \"a\"\nop = \"fma\"\ntype = \"f32\"\n"
+#define OVERHEAD_BLOCK   "[[overhead]]\nname = \"o\"\n"
+#define FLOWS            "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n"
 
 static const struct mistake mistakes[] = {
     /* The head */
@@ -29,7 +32,8 @@ static const struct mistake mistakes[] = {
     {HEAD "measure = 1\n" BLOCK "size = 1\n", 3, 1, "\"measure\" is written [measure]", NULL},
     {HEAD "[[measure]]\n" BLOCK "size = 1\n", 3, 3, "\"measure\" is written [measure]", NULL},
     {HEAD "[transfer]\nname = \"x\"\n", 3, 2, "\"transfer\" is written [[transfer]]", NULL},
-    {HEAD "[stream]\n" BLOCK "size = 1\n", 3, 2, "unknown key \"stream\"", NULL},
+    {HEAD "[stream]\n" BLOCK "size = 1\n", 3, 2, "\"stream\" is written [[stream]]", NULL},
+    {HEAD "[steam]\n" BLOCK "size = 1\n", 3, 2, "unknown key \"steam\"", "stream"},
     /* [measure] and [checks] */
     {HEAD "[measure]\nwarmpu = 1\n" BLOCK "size = 1\n", 4, 1, "unknown key \"warmpu\"", "warmup"},
     {HEAD "[measure]\nmax_time = 20\n" BLOCK "size = 1\n", 4, 12, "20 lacks a unit", NULL},
@@ -232,6 +236,59 @@ static const struct mistake mistakes[] = {
      "less than two elements", NULL},
     {HEAD CHASE_BLOCK "space = \"peer\"\nfootprint = \"1TiB\"\nstride = 8\n", 6, 13,
      "too many elements", NULL},
+    {HEAD CHASE_BLOCK "space = \"global\"\nof.gpu = 0\n", 5, 9, "space \"global\" does not read",
+     NULL},
+    {HEAD CHASE_BLOCK "space = \"shared\"\nof.memory = \"pinned\"\n", 6, 13,
+     "shared does not read \"pinned\" memory", NULL},
+    {HEAD CHASE_BLOCK "space = \"host\"\ncache = \"l2\"\n", 6, 1, "cache: only a chase through",
+     NULL},
+    {HEAD CHASE_BLOCK "space = \"global\"\nstride = 4\n", 6, 10, "4 is no multiple of 8", NULL},
+    {HEAD CHASE_BLOCK "space = \"shared\"\nstride = 6\n", 6, 10, "6 is no multiple of 4", NULL},
+    {HEAD CHASE_BLOCK "space = \"shared\"\nthreads = 1025\n", 6, 11, "1025 is out of range", NULL},
+    /* Streams */
+    {HEAD "[[stream]]\nname = \"s\"\nsize = 8\n", 3, 1, "missing \"op\" in [[stream]]", NULL},
+    {HEAD STREAM_BLOCK "type = \"f16\"\n", 7, 8, "a stream has no numbers of f16", NULL},
+    {HEAD STREAM_BLOCK "type = [\"f32\", \"i32\"]\n", 7, 16, "no numbers of i32", NULL},
+    {HEAD STREAM_BLOCK "at = { gpu = 0, numa = 0 }\n", 7, 17, "on GPUs already", NULL},
+    {HEAD STREAM_BLOCK "at = { numa = \"local\" }\n", 7, 15, "seen from a GPU", NULL},
+    {HEAD STREAM_BLOCK "at = { numa = 0 }\nblock = 64\n", 8, 1, "only a stream on a GPU", NULL},
+    {HEAD STREAM_BLOCK "threads = 4\n", 7, 1, "only a stream on a node has it", NULL},
+    {HEAD STREAM_BLOCK "at = { memory = \"pinned\" }\n", 7, 17, "on a GPU does not work on", NULL},
+    {HEAD STREAM_BLOCK "at = { numa = 0, memory = \"managed\" }\n", 7, 27, "on a node does not",
+     NULL},
+    {HEAD "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [8, 12]\n", 6, 8,
+     "12 bytes are no whole number of f64", NULL},
+    {HEAD STREAM_BLOCK "vector_bytes = [16, 4]\n", 7, 16, "4 is less than one f64", NULL},
+    {HEAD STREAM_BLOCK "unroll = 2\n", 7, 10, "no kernel for 2", NULL},
+    {HEAD STREAM_BLOCK "grid = \"per_sm\"\n", 7, 8, "\"per_sm\" cannot stand here", NULL},
+    {HEAD STREAM_BLOCK "grid = \"per_sm*0\"\n", 7, 8, "\"per_sm*0\" cannot stand here", NULL},
+    {HEAD STREAM_BLOCK "grid = \"per_sm*x\"\n", 7, 8, "\"per_sm*x\" cannot stand here", NULL},
+    {HEAD STREAM_BLOCK "grid = 0\n", 7, 8, "0 is out of range", NULL},
+    {HEAD STREAM_BLOCK "grid = { from = \"per_sm*1\", to = 9, step = 1 }\n", 7, 17,
+     "text cannot stand here", NULL},
+    {HEAD STREAM_BLOCK "precision = 0.1\nfree_share = 0.5\n", 8, 1, "\"free_share\" cannot stand",
+     NULL},
+    /* Arithmetic */
+    {HEAD "[[arithmetic]]\nname = \"a\"\nop = \"fma\"\n", 3, 1, "missing \"type\"", NULL},
+    {HEAD ARITHMETIC_BLOCK "ilp = [1, 2]\n", 7, 7, "of one chain, not of 2", NULL},
+    {HEAD ARITHMETIC_BLOCK "block = 64\n", 7, 9, "64 threads are more", NULL},
+    {HEAD ARITHMETIC_BLOCK "grid = \"per_sm*1\"\n", 7, 8, "latency is that of one block", NULL},
+    {HEAD ARITHMETIC_BLOCK "measure = \"throughput\"\ngrid = \"full\"\n", 8, 8, "no arrays", NULL},
+    {HEAD ARITHMETIC_BLOCK "measure = \"throughput\"\nilp = 3\n", 8, 7, "3 is out of range", NULL},
+    {HEAD ARITHMETIC_BLOCK "instructions = 1000\n", 7, 16, "1000 is no multiple of 512", NULL},
+    {HEAD ARITHMETIC_BLOCK "verify = \"once\"\n", 7, 1, "\"verify\" cannot stand", NULL},
+    /* Overheads */
+    {HEAD OVERHEAD_BLOCK, 3, 1, "missing \"operation\" in [[overhead]]", NULL},
+    {HEAD OVERHEAD_BLOCK "operation = \"kernel_lunch\"\n", 5, 13, "\"kernel_lunch\"",
+     "kernel_launch"},
+    {HEAD OVERHEAD_BLOCK "operation = \"graph_launch\"\nsize = 1\n", 6, 1,
+     "size: no operation here allocates", NULL},
+    {HEAD OVERHEAD_BLOCK "operation = \"graph_launch\"\nat.numa = 1\n", 6, 4,
+     "at.numa: no operation here", NULL},
+    /* A share is neither nothing nor all. */
+    {HEAD "[measure]\nfree_share = 1\n" BLOCK "size = 1\n", 4, 14, "1 is out of range", NULL},
+    {HEAD "[measure]\nfree_share = 0.0\n" BLOCK "size = 1\n", 4, 14, "0 is out of range", NULL},
+    {HEAD BLOCK "size = 1\nfree_share = 1.5\n", 9, 14, "1.5 is out of range", NULL},
     {HEAD CHASE_BLOCK "space = \"peer\"\n[chase.load]\n", 6, 8, "unknown key \"load\" in [[chase]]",
      NULL},
 };
@@ -268,6 +325,17 @@ static const char *const right[] = {
     "size = 1\n",
     BLOCK "size = 1\ntrials = { min = [1, 300], max = [200, 400] }\n"
           "zip = [[\"trials.min\", \"trials.max\"]]\n",
+    CHASE_BLOCK "space = [\"host\", \"peer\", \"global\", \"shared\"]\nthreads = [1, 1024]\n",
+    CHASE_BLOCK "space = \"shared\"\nfootprint = 8\nstride = 4\nblocks = 3\n",
+    CHASE_BLOCK "space = [\"global\", \"shared\"]\ncache = [\"l1\", \"l2\"]\nstride = 8\n",
+    STREAM_BLOCK "grid = [34, \"per_sm*2\", \"full\", \"auto\"]\nclock = \"cycles\"\n",
+    STREAM_BLOCK "grid = { from = 1, to = 48, step = 1 }\npasses = 10\nunroll = 4\n",
+    STREAM_BLOCK "at = { numa = \"*\", memory = \"huge\" }\nthreads = [1, \"all\"]\n",
+    ARITHMETIC_BLOCK "measure = [\"latency\", \"throughput\"]\n",
+    ARITHMETIC_BLOCK "measure = \"throughput\"\nilp = [1, 8]\nblock = 33\ngrid = \"per_sm*3\"\n",
+    OVERHEAD_BLOCK "operation = [\"kernel_launch\", \"free\"]\nmemory = [\"huge\", \"managed\"]\n",
+    OVERHEAD_BLOCK "operation = \"allocate\"\nat = { gpu = 0, numa = \"remote\" }\n",
+    BLOCK "size = 1\nfree_share = [0.01, 0.99]\n",
     CHASE_BLOCK "space = [\"host\", \"peer\"]\nstride = [8, 64]\nhops = 1\nwarmup = 0\n",
     CHASE_BLOCK "space = \"host\"\nat = { gpu = [0, 1] }\nof = { numa = \"remote\", memory = "
                 "\"huge\" }\n",

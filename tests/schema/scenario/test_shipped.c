@@ -48,6 +48,7 @@ static void assert_equal_measures(const struct measure *a, const struct measure 
   assert_int_equal(a->max_time_ns, b->max_time_ns);
   assert_int_equal(a->min_trial_ns, b->min_trial_ns);
   assert_memory_equal(&a->precision, &b->precision, sizeof a->precision);
+  assert_memory_equal(&a->free_share, &b->free_share, sizeof a->free_share);
   assert_int_equal(a->verify, b->verify);
   assert_int_equal(a->host_cache, b->host_cache);
   assert_int_equal(a->device_cache, b->device_cache);
@@ -60,28 +61,90 @@ static void assert_equal_chases(const struct chase_setting *a, const struct chas
   assert_int_equal(a->footprint_bytes, b->footprint_bytes);
   assert_int_equal(a->stride_bytes, b->stride_bytes);
   assert_int_equal(a->order, b->order);
+  assert_int_equal(a->cache, b->cache);
+  assert_int_equal(a->threads, b->threads);
+  assert_int_equal(a->blocks, b->blocks);
   assert_int_equal(a->hops, b->hops);
+}
+
+static void assert_equal_grids(const struct grid_setting *a, const struct grid_setting *b) {
+  assert_int_equal(a->kind, b->kind);
+  assert_int_equal(a->count, b->count);
+}
+
+static void assert_equal_streams(const struct stream_setting *a, const struct stream_setting *b) {
+  assert_int_equal(a->op, b->op);
+  assert_int_equal(a->type, b->type);
+  assert_equal_ends(&a->at, &b->at);
+  assert_int_equal(a->size_bytes, b->size_bytes);
+  assert_int_equal(a->passes, b->passes);
+  assert_int_equal(a->threads, b->threads);
+  assert_int_equal(a->block, b->block);
+  assert_equal_grids(&a->grid, &b->grid);
+  assert_int_equal(a->vector_bytes, b->vector_bytes);
+  assert_int_equal(a->unroll, b->unroll);
+  assert_int_equal(a->clock, b->clock);
+}
+
+static void assert_equal_arithmetic(const struct arithmetic_setting *a,
+                                    const struct arithmetic_setting *b) {
+  assert_int_equal(a->op, b->op);
+  assert_int_equal(a->type, b->type);
+  assert_int_equal(a->measure, b->measure);
+  assert_equal_ends(&a->at, &b->at);
+  assert_int_equal(a->ilp, b->ilp);
+  assert_int_equal(a->block, b->block);
+  assert_equal_grids(&a->grid, &b->grid);
+  assert_int_equal(a->instructions, b->instructions);
+}
+
+static void assert_equal_overheads(const struct overhead_setting *a,
+                                   const struct overhead_setting *b) {
+  assert_int_equal(a->operation, b->operation);
+  assert_equal_ends(&a->at, &b->at);
+  assert_equal_ends(&a->node, &b->node);
+  assert_int_equal(a->memory, b->memory);
+  assert_int_equal(a->size_bytes, b->size_bytes);
+}
+
+static void assert_equal_transfers(const struct transfer_setting *a,
+                                   const struct transfer_setting *b) {
+  assert_equal_flows(&a->flow, &b->flow);
+  assert_int_equal(a->direction, b->direction);
+  assert_int_equal(a->pairs_given, b->pairs_given);
+  assert_int_equal(a->pairs, b->pairs);
+  assert_int_equal(a->concurrent, b->concurrent);
+  assert_int_equal(a->load_count, b->load_count);
+  assert_int_equal(a->flow_count, b->flow_count);
+  for (size_t i = 0; i < a->load_count; i++) {
+    assert_equal_flows(&a->loads[i], &b->loads[i]);
+  }
+  for (size_t i = 0; i < a->flow_count; i++) {
+    assert_equal_flows(&a->flows[i], &b->flows[i]);
+  }
 }
 
 static void assert_equal_settings(const struct setting *a, const struct setting *b) {
   assert_equal_measures(&a->measure, &b->measure);
   assert_int_equal(a->kind, b->kind);
-  if (a->kind == BLOCK_CHASE) {
+  switch (a->kind) {
+  case BLOCK_TRANSFER:
+    assert_equal_transfers(&a->transfer, &b->transfer);
+    break;
+  case BLOCK_CHASE:
     assert_equal_chases(&a->chase, &b->chase);
-    return;
-  }
-  assert_equal_flows(&a->transfer.flow, &b->transfer.flow);
-  assert_int_equal(a->transfer.direction, b->transfer.direction);
-  assert_int_equal(a->transfer.pairs_given, b->transfer.pairs_given);
-  assert_int_equal(a->transfer.pairs, b->transfer.pairs);
-  assert_int_equal(a->transfer.concurrent, b->transfer.concurrent);
-  assert_int_equal(a->transfer.load_count, b->transfer.load_count);
-  assert_int_equal(a->transfer.flow_count, b->transfer.flow_count);
-  for (size_t i = 0; i < a->transfer.load_count; i++) {
-    assert_equal_flows(&a->transfer.loads[i], &b->transfer.loads[i]);
-  }
-  for (size_t i = 0; i < a->transfer.flow_count; i++) {
-    assert_equal_flows(&a->transfer.flows[i], &b->transfer.flows[i]);
+    break;
+  case BLOCK_STREAM:
+    assert_equal_streams(&a->stream, &b->stream);
+    break;
+  case BLOCK_ARITHMETIC:
+    assert_equal_arithmetic(&a->arithmetic, &b->arithmetic);
+    break;
+  case BLOCK_OVERHEAD:
+    assert_equal_overheads(&a->overhead, &b->overhead);
+    break;
+  case block_kind_word_count:
+    fail();
   }
   assert_int_equal(a->axis_value_count, b->axis_value_count);
   for (size_t i = 0; i < a->axis_value_count; i++) {
@@ -190,7 +253,17 @@ static void everything_survives_the_round_trip(void **state) {
       "[[transfer.flow]]\nfrom.numa = 0\nto.gpu = 0\n[[transfer.flow]]\nfrom.gpu = 1\nto.gpu = 0\n"
       "unified = { mode = \"demand\", stride = [64, \"page\"] }\n"
       "[[transfer.flow]]\nmethod = \"ce\"\nfrom.gpu = 1\nto.numa = 0\n"
-      "shape = { width = 64, height = 2, depth = [1, 2], pitch = 128 }\n",
+      "shape = { width = 64, height = 2, depth = [1, 2], pitch = 128 }\n"
+      "[[stream]]\nname = \"s\"\nop = [\"dot\", \"mul\"]\ntype = \"f32\"\nsize = \"4MiB\"\n"
+      "grid = [1, \"per_sm*4\", \"full\", \"auto\"]\nblock = [64, \"auto\"]\nunroll = 4\n"
+      "[[stream]]\nname = \"hs\"\nop = \"add\"\nat = { numa = [0, 1], memory = \"huge\" }\n"
+      "size = { from = 8, to = 512, factor = 8 }\nthreads = [1, \"all\"]\npasses = 3\n"
+      "[[arithmetic]]\nname = \"a\"\nop = \"mul\"\ntype = [\"f16\", \"i32\"]\n"
+      "measure = [\"latency\", \"throughput\"]\n"
+      "[[chase]]\nname = \"c\"\nspace = [\"global\", \"shared\", \"host\"]\ncache = \"l2\"\n"
+      "threads = { from = 1, to = 32, factor = 2 }\nblocks = 2\n"
+      "[[overhead]]\nname = \"o\"\noperation = [\"event_record\", \"free\"]\nsize = \"1GiB\"\n"
+      "memory = [\"device\", \"pageable\"]\nfree_share = 0.125\n",
       overrides, sizeof overrides / sizeof *overrides);
   assert_int_equal(block_setting_count(scenario->blocks[0]), 2 * 2 * 2 * 2 * 3 * 3 * 3);
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2 * 2 * 2 * 2);
