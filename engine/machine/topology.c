@@ -3,6 +3,7 @@
 #include "engine/machine/probe.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct sets {
   bool online[SOURCES_SET_MAX];
@@ -41,16 +42,35 @@ static uint64_t available_bytes(const char *text) {
          meminfo_bytes(text, "Inactive(file):") + meminfo_bytes(text, "SReclaimable:");
 }
 
+static uint32_t count_processors(const char *cpuinfo) {
+  uint32_t count = 0;
+  for (const char *at = strstr(cpuinfo, "processor"); at != NULL; at = strstr(at, "processor")) {
+    count += at == cpuinfo || at[-1] == '\n' ? 1 : 0;
+    at += strlen("processor");
+  }
+  return count;
+}
+
+/* Where sysfs does not say which processors there are (not mounted in some containers and
+ * chroots), those of /proc/cpuinfo count. */
+static uint32_t count_all_processors(const struct probe *probe, struct sets *sets) {
+  char *text = probe->cpuinfo;
+  if (sources_read(probe->sources, text, PROBE_CPUINFO_MAX, "/sys/devices/system/cpu/online") ==
+          FACT_OK &&
+      sources_parse_list(text, sets->node_cpus) > 0) {
+    return count_both(sets->node_cpus, sets->allowed_cpus);
+  }
+  if (sources_read(probe->sources, text, PROBE_CPUINFO_MAX, "/proc/cpuinfo") == FACT_OK) {
+    return count_processors(text);
+  }
+  return 0;
+}
+
 /* A kernel without NUMA: node 0 is everything. */
 static void add_only_node(struct probe *probe, struct sets *sets) {
   char text[4096];
   struct numa_node *node = &probe->machine->nodes[0];
-  *node = (struct numa_node){.number = 0};
-  if (sources_read(probe->sources, text, sizeof text, "/sys/devices/system/cpu/online") ==
-      FACT_OK) {
-    (void)sources_parse_list(text, sets->node_cpus);
-    node->cpu_count = count_both(sets->node_cpus, sets->allowed_cpus);
-  }
+  *node = (struct numa_node){.number = 0, .cpu_count = count_all_processors(probe, sets)};
   if (sources_read(probe->sources, text, sizeof text, "/proc/meminfo") == FACT_OK) {
     node->memory_bytes = meminfo_bytes(text, "MemTotal:");
     node->free_memory_bytes = available_bytes(text);

@@ -174,6 +174,25 @@ static void test_a_server(void **state) {
   scene_free(scene);
 }
 
+/* A container or chroot without sysfs. */
+static const struct recorded NO_SYSFS[] = {
+    {"/proc/cpuinfo", "processor\t: 0\nmodel name\t: any\n\nprocessor\t: 1\nmodel name\t: any\n"},
+    {"/proc/meminfo", "MemTotal:       4000 kB\nMemFree:        1000 kB\nActive(file):   500 kB\n"},
+    {NULL, NULL},
+};
+
+static void test_without_sysfs_there_is_one_node(void **state) {
+  (void)state;
+  struct scene *scene = scene_new(NO_SYSFS);
+  look(scene);
+  const struct machine *machine = scene->probe->machine;
+  assert_int_equal(machine->node_count, 1);
+  assert_int_equal(machine->nodes[0].cpu_count, 2);
+  assert_int_equal(machine->nodes[0].memory_bytes, 4000 * 1024);
+  assert_int_equal(machine->nodes[0].free_memory_bytes, 1500 * 1024);
+  scene_free(scene);
+}
+
 /* What the header promises: every fact, once, in the order of the list. */
 static void test_every_fact_in_order(void **state) {
   (void)state;
@@ -357,6 +376,7 @@ static void test_this_machine(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_server),
+      cmocka_unit_test(test_without_sysfs_there_is_one_node),
       cmocka_unit_test(test_every_fact_in_order),
       cmocka_unit_test(test_a_grace_hopper),
       cmocka_unit_test(test_a_power9),
