@@ -188,6 +188,7 @@ static void fill_case(struct plan_builder *b, const struct expansion *expansion,
   };
   if (expansion->chase != NULL) {
     c->bench.chase = *expansion->chase;
+    c->bench.operations = expansion->chase->hops;
   }
   struct bound bound; /* a chase moves no bytes that count: it has none */
   bound_of_flows(expansion->flows, expansion->flow_count, b->machine, &bound);

@@ -40,8 +40,11 @@ static const struct flow *first_flow(const struct plan_case *c) {
   return c->bench.flow_count > 0 ? &c->bench.flows[0] : NULL;
 }
 
-/* Bytes of a measured flow; 0 where they differ. */
+/* Bytes of a measured flow, 0 where they differ; of a chase its footprint. */
 static uint64_t common_size(const struct plan_case *c) {
+  if (c->bench.kind == CASE_CHASE) {
+    return c->bench.chase.footprint_bytes;
+  }
   uint64_t size_bytes = 0;
   for (uint32_t i = 0; i < c->bench.flow_count; i++) {
     const struct flow *flow = &c->bench.flows[i];
@@ -100,9 +103,10 @@ static enum status table_row(const struct plan_case *c, const struct table_shape
   if (shape->settings) {
     cells[count++] = cell_text(settings.text);
   }
-  cells[count++] = cell_text(common_method(c));
+  const bool moves = c->bench.kind == CASE_TRANSFER;
+  cells[count++] = cell_text(moves ? common_method(c) : case_kind_text(c->bench.kind));
   if (shape->flows) {
-    cells[count++] = cell_integer(c->bench.flow_count);
+    cells[count++] = moves ? cell_integer(c->bench.flow_count) : cell_null();
   }
   if (shape->peak) {
     const double gbps = (double)c->bench.peak_bytes_per_second / 1e9;
@@ -276,7 +280,8 @@ static enum status print_rows(const struct plan *plan, const struct row_sink *si
   static const char *const columns[] = {
       "case",        "block",      "path",          "axes",     "method",
       "flows",       "size_bytes", "payload_bytes", "limit",    "peak_bytes_per_second",
-      "estimate_ns", "host_bytes", "gpu_bytes",     "case_key", "skip_reason"};
+      "estimate_ns", "host_bytes", "gpu_bytes",     "case_key", "skip_reason",
+      "kind"};
   enum { COUNT = sizeof columns / sizeof *columns };
   enum status status = sink->begin(sink->context, columns, COUNT, err);
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
@@ -303,6 +308,7 @@ static enum status print_rows(const struct plan *plan, const struct row_sink *si
         cell_integer((int64_t)c->gpu_bytes),
         cell_text(bench->key),
         cell_text(c->skip_reason),
+        cell_text(case_kind_text(bench->kind)),
     };
     status = sink->row(sink->context, cells, err);
   }

@@ -59,6 +59,18 @@ static json_t *flow_json(const struct flow *flow) {
   return object;
 }
 
+static json_t *chase_json(const struct chase *chase) {
+  json_t *object = new_object();
+  set(object, "space", any_text(chase_space_text(chase->space)));
+  set(object, "gpu", json_integer(chase->gpu));
+  set(object, "memory", endpoint_json(&chase->memory));
+  set(object, "footprint_bytes", number(chase->footprint_bytes));
+  set(object, "stride_bytes", number(chase->stride_bytes));
+  set(object, "order", any_text(chase_order_text(chase->order)));
+  set(object, "hops", number(chase->hops));
+  return object;
+}
+
 static json_t *case_json(const struct plan_case *c) {
   const struct bench_case *bench = &c->bench;
   json_t *object = new_object();
@@ -67,6 +79,10 @@ static json_t *case_json(const struct plan_case *c) {
   set(object, "path", any_text(bench->path));
   set(object, "axes", any_text(c->axes));
   set(object, "case_key", any_text(bench->key));
+  set(object, "kind", any_text(case_kind_text(bench->kind)));
+  if (bench->kind == CASE_CHASE && bench->chase.hops > 0) {
+    set(object, "chase", chase_json(&bench->chase));
+  }
   json_t *flows = json_array();
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     if (flows == NULL || json_array_append_new(flows, flow_json(&bench->flows[i])) != 0) {
