@@ -1,5 +1,4 @@
-/* stream_gpu.h - what a GPU's kernels do with a stream's shape: how it is launched. The place
- * itself is in engine/stream_place.h.
+/* stream_shape.h - how a stream is launched on a GPU. Needs no GPU.
  *
  * What the scenario leaves open is: 16-byte accesses; for operations with an output, one access a
  * thread (unroll 1), blocks of 256 threads and a grid that covers the arrays; for sums, which must

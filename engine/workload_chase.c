@@ -303,6 +303,31 @@ static enum status warm_l2(struct chase_state *state, struct error *err) {
              : STATUS_OK;
 }
 
+static enum kernel kernel_of(const struct chase *chase) {
+  switch (chase->space) {
+  case CHASE_GLOBAL:
+    return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
+  case CHASE_SHARED:
+    return KERNEL_CHASE_SHARED;
+  case CHASE_HOST:
+  case CHASE_PEER:
+  case chase_space_word_count:
+    break;
+  }
+  return KERNEL_CHASE_SYS;
+}
+
+static struct chase_gpu_request request_of(const struct chase *chase) {
+  return (struct chase_gpu_request){
+      .kernel = kernel_of(chase),
+      .gpu = chase->gpu,
+      .peer = chase->space == CHASE_PEER ? chase->memory.index : -1,
+      .threads = block_threads(chase),
+      .blocks = chase->blocks > 0 ? chase->blocks : 1,
+      .shared_bytes = chase->space == CHASE_SHARED ? (uint32_t)chase->footprint_bytes : 0,
+  };
+}
+
 static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
                                 struct case_outcome *outcome, void **state, struct error *err) {
   const struct chase *chase = &bench_case->chase;
@@ -319,7 +344,8 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
       pool_take(engine->pool, &chase->memory, chase->footprint_bytes, &made->buffer, err);
   if (status == STATUS_OK) {
     workload_note(outcome, made->buffer->note);
-    status = chase_gpu_new(engine->context.cuda, chase, &made->gpu, err);
+    const struct chase_gpu_request request = request_of(chase);
+    status = chase_gpu_new(engine->context.cuda, &request, &made->gpu, err);
   }
   if (status == STATUS_OK) {
     status = lay_out(made, err);

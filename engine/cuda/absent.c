@@ -102,9 +102,9 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
   return absent(err);
 }
 
-enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
                           struct chase_gpu **gpu, struct error *err) {
-  (void)session, (void)chase, (void)gpu;
+  (void)session, (void)request, (void)gpu;
   return absent(err);
 }
 
@@ -129,9 +129,10 @@ enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_h
   return absent(err);
 }
 
-enum status arithmetic_gpu_new(struct cuda_session *session, const struct arithmetic *arithmetic,
+enum status arithmetic_gpu_new(struct cuda_session *session,
+                               const struct arithmetic_gpu_request *request,
                                struct arithmetic_gpu **gpu, struct error *err) {
-  (void)session, (void)arithmetic, (void)gpu;
+  (void)session, (void)request, (void)gpu;
   return absent(err);
 }
 

@@ -1,6 +1,5 @@
 #include "engine/cuda/arithmetic_gpu.h"
 
-#include "engine/arithmetic_reference.h"
 #include "engine/cuda/session.h"
 #include "engine/cuda/spans.h"
 
@@ -8,8 +7,7 @@
 
 struct arithmetic_gpu {
   struct cuda_session *session;
-  const struct arithmetic *arithmetic;
-  enum kernel kernel;
+  struct arithmetic_gpu_request request;
   struct arithmetic_arguments arguments;
   struct spans spans;
   CUdeviceptr results;
@@ -17,15 +15,15 @@ struct arithmetic_gpu {
 };
 
 static uint64_t threads_of(const struct arithmetic_gpu *gpu) {
-  return (uint64_t)gpu->arithmetic->block * gpu->arithmetic->grid;
+  return (uint64_t)gpu->request.block * gpu->request.grid;
 }
 
 static CUstream stream_of(const struct arithmetic_gpu *gpu) {
-  return gpu->session->gpus[gpu->arithmetic->gpu].stream;
+  return gpu->session->gpus[gpu->request.gpu].stream;
 }
 
 static enum status use(const struct arithmetic_gpu *gpu, struct error *err) {
-  return cuda_session_use(gpu->session, gpu->arithmetic->gpu, err);
+  return cuda_session_use(gpu->session, gpu->request.gpu, err);
 }
 
 static enum status wait(const struct arithmetic_gpu *gpu, struct error *err) {
@@ -65,26 +63,21 @@ static enum status allocate(struct arithmetic_gpu *gpu, struct error *err) {
   return status == STATUS_OK ? spans_init(gpu->session, &gpu->spans, err) : status;
 }
 
-enum status arithmetic_gpu_new(struct cuda_session *session, const struct arithmetic *arithmetic,
+enum status arithmetic_gpu_new(struct cuda_session *session,
+                               const struct arithmetic_gpu_request *request,
                                struct arithmetic_gpu **gpu, struct error *err) {
   struct arithmetic_gpu *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a chain of instructions");
   }
   made->session = session;
-  made->arithmetic = arithmetic;
-  enum status status = STATUS_OK;
-  if (!arithmetic_kernel(arithmetic, &made->kernel)) {
-    status = error_set(err, STATUS_INVALID, "there is no kernel for these chains");
-  }
-  if (status == STATUS_OK) {
-    status = allocate(made, err);
-  }
+  made->request = *request;
+  made->arguments = request->operands;
+  enum status status = allocate(made, err);
   if (status != STATUS_OK) {
     arithmetic_gpu_free(made);
     return status;
   }
-  arithmetic_operands(arithmetic->type, &made->arguments);
   made->arguments.results = made->results;
   made->arguments.spans = made->spans.device;
   *gpu = made;
@@ -93,7 +86,6 @@ enum status arithmetic_gpu_new(struct cuda_session *session, const struct arithm
 
 enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions, uint64_t *cycles,
                                uint64_t *elapsed_ns, struct error *err) {
-  const struct arithmetic *arithmetic = gpu->arithmetic;
   struct spans_total total = {0};
   gpu->arguments.rounds = instructions / ARITHMETIC_BODY;
   enum status status = use(gpu, err);
@@ -101,8 +93,9 @@ enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions
     status = spans_reset(gpu->session, &gpu->spans, stream_of(gpu), err);
   }
   if (status == STATUS_OK) {
-    status = cuda_session_launch(gpu->session, arithmetic->gpu, gpu->kernel, arithmetic->grid,
-                                 arithmetic->block, stream_of(gpu), &gpu->arguments, err);
+    status =
+        cuda_session_launch(gpu->session, gpu->request.gpu, gpu->request.kernel, gpu->request.grid,
+                            gpu->request.block, stream_of(gpu), &gpu->arguments, err);
   }
   if (status == STATUS_OK) {
     status = spans_read(gpu->session, &gpu->spans, stream_of(gpu), &total, err);

@@ -3,17 +3,21 @@
 #define HAUL_ENGINE_CUDA_ARITHMETIC_GPU_H
 
 #include "engine/base/error.h"
-#include "engine/case.h"
 #include "kernels/kernels.h"
 
 struct cuda_session;
 struct arithmetic_gpu;
 
-/* The kernel of an operation, type and ilp; false: there is none. */
-bool arithmetic_kernel(const struct arithmetic *arithmetic, enum kernel *kernel);
+struct arithmetic_gpu_request {
+  enum kernel kernel; /* KERNEL_ARITHMETIC_... */
+  int32_t gpu;
+  uint32_t block;
+  uint32_t grid;
+  struct arithmetic_arguments operands; /* only those are looked at */
+};
 
-/* arithmetic is borrowed. */
-enum status arithmetic_gpu_new(struct cuda_session *session, const struct arithmetic *arithmetic,
+enum status arithmetic_gpu_new(struct cuda_session *session,
+                               const struct arithmetic_gpu_request *request,
                                struct arithmetic_gpu **gpu, struct error *err) CHECK_RESULT;
 void arithmetic_gpu_free(struct arithmetic_gpu *gpu); /* NULL is fine */
 /* instructions of each thread: a multiple of ARITHMETIC_BODY. Waits for the end. cycles: of the SM

@@ -6,10 +6,7 @@
 
 struct chase_gpu {
   struct cuda_session *session;
-  const struct chase *chase;
-  enum kernel kernel;
-  uint32_t threads;
-  uint32_t blocks;
+  struct chase_gpu_request request;
   /* Page-locked: positions of all threads, then times of all blocks. */
   uint64_t *positions;
   struct chase_time *times;
@@ -17,36 +14,18 @@ struct chase_gpu {
   uint64_t times_device;
 };
 
-static enum kernel kernel_of(const struct chase *chase) {
-  switch (chase->space) {
-  case CHASE_HOST:
-  case CHASE_PEER:
-    return KERNEL_CHASE_SYS;
-  case CHASE_GLOBAL:
-    return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
-  case CHASE_SHARED:
-    return KERNEL_CHASE_SHARED;
-  case chase_space_word_count:
-    break;
-  }
-  abort();
-}
-
-static uint32_t shared_bytes_of(const struct chase_gpu *gpu) {
-  return gpu->chase->space == CHASE_SHARED ? (uint32_t)gpu->chase->footprint_bytes : 0;
-}
-
 static enum status allocate(struct chase_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
-  const uint64_t threads = (uint64_t)gpu->threads * gpu->blocks;
+  const struct chase_gpu_request *request = &gpu->request;
+  const uint64_t threads = (uint64_t)request->threads * request->blocks;
   const uint64_t positions_bytes = threads * sizeof *gpu->positions;
   void *host = NULL;
   CUdeviceptr device = 0;
-  enum status status =
-      cuda_check(driver,
-                 driver->cuMemHostAlloc(&host, positions_bytes + gpu->blocks * sizeof *gpu->times,
-                                        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                 err, "allocating the result of a chase");
+  enum status status = cuda_check(
+      driver,
+      driver->cuMemHostAlloc(&host, positions_bytes + request->blocks * sizeof *gpu->times,
+                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+      err, "allocating the result of a chase");
   if (status != STATUS_OK) {
     return status;
   }
@@ -59,31 +38,34 @@ static enum status allocate(struct chase_gpu *gpu, struct error *err) {
   return status;
 }
 
-enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+/* More shared memory than a kernel gets unasked. */
+static enum status ask_for_shared(const struct chase_gpu *gpu, struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const struct chase_gpu_request *request = &gpu->request;
+  return cuda_check(
+      driver,
+      driver->cuFuncSetAttribute(gpu->session->gpus[request->gpu].kernels[request->kernel],
+                                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 (int)request->shared_bytes),
+      err, "asking for %u bytes of shared memory", request->shared_bytes);
+}
+
+enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
                           struct chase_gpu **gpu, struct error *err) {
-  const struct cuda_driver *driver = &session->driver;
   struct chase_gpu *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a chase");
   }
   made->session = session;
-  made->chase = chase;
-  made->kernel = kernel_of(chase);
-  made->threads = chase->threads > 0 ? chase->threads : 1;
-  made->blocks = chase->blocks > 0 ? chase->blocks : 1;
-  enum status status =
-      chase->space == CHASE_PEER
-          ? cuda_session_set_peer(session, chase->gpu, chase->memory.index, true, err)
-          : STATUS_OK;
+  made->request = *request;
+  enum status status = request->peer >= 0
+                           ? cuda_session_set_peer(session, request->gpu, request->peer, true, err)
+                           : STATUS_OK;
   if (status == STATUS_OK) {
-    status = cuda_session_use(session, chase->gpu, err);
+    status = cuda_session_use(session, request->gpu, err);
   }
-  if (status == STATUS_OK && chase->space == CHASE_SHARED) {
-    status = cuda_check(driver,
-                        driver->cuFuncSetAttribute(session->gpus[chase->gpu].kernels[made->kernel],
-                                                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                   (int)shared_bytes_of(made)),
-                        err, "asking for %u bytes of shared memory", shared_bytes_of(made));
+  if (status == STATUS_OK && request->shared_bytes > 0) {
+    status = ask_for_shared(made, err);
   }
   if (status == STATUS_OK) {
     status = allocate(made, err);
@@ -131,34 +113,36 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
 static enum status launch(const struct chase_gpu *gpu, struct chase_arguments *arguments,
                           struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
-  const struct cuda_gpu *state = &gpu->session->gpus[gpu->chase->gpu];
+  const struct chase_gpu_request *request = &gpu->request;
+  const struct cuda_gpu *state = &gpu->session->gpus[request->gpu];
   void *parameters[] = {arguments};
   return cuda_check(driver,
-                    driver->cuLaunchKernel(state->kernels[gpu->kernel], gpu->blocks, 1, 1,
-                                           gpu->threads, 1, 1, shared_bytes_of(gpu), state->stream,
-                                           parameters, NULL),
-                    err, "launching %s on GPU %d", kernel_text(gpu->kernel), gpu->chase->gpu);
+                    driver->cuLaunchKernel(state->kernels[request->kernel], request->blocks, 1, 1,
+                                           request->threads, 1, 1, request->shared_bytes,
+                                           state->stream, parameters, NULL),
+                    err, "launching %s on GPU %d", kernel_text(request->kernel), request->gpu);
 }
 
 enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
                           struct chase_times *times, struct error *err) {
+  const struct chase_gpu_request *request = &gpu->request;
   struct chase_arguments arguments = {
       .positions = gpu->positions_device,
       .times = gpu->times_device,
       .hops = hops,
       .warm_hops = warm_hops,
       .table = table,
-      .table_bytes = shared_bytes_of(gpu),
+      .table_bytes = request->shared_bytes,
   };
-  enum status status = cuda_session_use(gpu->session, gpu->chase->gpu, err);
+  enum status status = cuda_session_use(gpu->session, request->gpu, err);
   if (status == STATUS_OK) {
     status = launch(gpu, &arguments, err);
   }
   if (status == STATUS_OK) {
-    status = wait_done(gpu->session, gpu->chase->gpu, err);
+    status = wait_done(gpu->session, request->gpu, err);
   }
   *times = (struct chase_times){0};
-  for (uint32_t i = 0; status == STATUS_OK && i < gpu->blocks; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < request->blocks; i++) {
     const struct chase_time *time = &gpu->times[i];
     times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
     times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;

@@ -3,10 +3,19 @@
 #define HAUL_ENGINE_CUDA_CHASE_GPU_H
 
 #include "engine/base/error.h"
-#include "engine/case.h"
+#include "kernels/kernels.h"
 
 struct cuda_session;
 struct chase_gpu;
+
+struct chase_gpu_request {
+  enum kernel kernel; /* KERNEL_CHASE_... */
+  int32_t gpu;        /* whose threads load */
+  int32_t peer;     /* the GPU whose memory they read, to which access is switched on; -1 = none */
+  uint32_t threads; /* a block */
+  uint32_t blocks;
+  uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
+};
 
 /* What a run took, of the slowest thread. */
 struct chase_times {
@@ -14,8 +23,7 @@ struct chase_times {
   uint64_t elapsed_ns;
 };
 
-/* chase is borrowed. Access to a peer's memory is switched on. */
-enum status chase_gpu_new(struct cuda_session *session, const struct chase *chase,
+enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
                           struct chase_gpu **gpu, struct error *err) CHECK_RESULT;
 void chase_gpu_free(struct chase_gpu *gpu); /* NULL is fine */
 /* Where each thread of the grid is: an address, or, in shared memory, a byte offset. Set it before
