@@ -53,7 +53,7 @@ static uint32_t count_processors(const char *cpuinfo) {
 
 /* Where sysfs does not say which processors there are (not mounted in some containers and
  * chroots), those of /proc/cpuinfo count. */
-static uint32_t count_all_processors(const struct probe *probe, struct sets *sets) {
+static uint32_t count_all_processors(struct probe *probe, struct sets *sets) {
   char *text = probe->cpuinfo;
   if (sources_read(probe->sources, text, PROBE_CPUINFO_MAX, "/sys/devices/system/cpu/online") ==
           FACT_OK &&
