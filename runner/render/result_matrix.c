@@ -191,8 +191,10 @@ static void find_labels(struct drawing *drawing, const struct run_row *const *ro
       add_label(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
     }
   }
-  qsort(drawing->rows.items, drawing->rows.count, sizeof(const char *), by_number);
-  qsort(drawing->columns.items, drawing->columns.count, sizeof(const char *), by_number);
+  if (count > 0) {
+    qsort(drawing->rows.items, drawing->rows.count, sizeof(const char *), by_number);
+    qsort(drawing->columns.items, drawing->columns.count, sizeof(const char *), by_number);
+  }
 }
 
 static struct matrix_cell cell_of(struct drawing *drawing, const struct run_row *row) {
@@ -255,6 +257,9 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
                equal(rows[i]->limited_by, first->limited_by);
   }
   const char *text = "";
+  if (first == NULL) {
+    return text;
+  }
   if (greatest > 0) {
     const bool same = greatest - least < 0.05;
     text = same ? arena_format(arena, "%.1f %% of peak", greatest)
@@ -265,7 +270,7 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
       text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, peak);
     }
   }
-  if (first != NULL && spread > 0) {
+  if (spread > 0) {
     text = arena_format(arena, "%s%s%s within %.2g %%", text, text[0] != '\0' ? "; " : "",
                         first->processes > 1 ? "processes" : "95 % interval", spread);
   }
@@ -295,7 +300,8 @@ static void print_title(struct result_page *page, const struct result_block *blo
                         const struct plan_of_block *plan) {
   struct arena *arena = &page->arena;
   const struct run_row *first = first_shown(block);
-  const char *method = strstr(plan->settings[0], "method=") == NULL ? result_method(first) : "";
+  const char *setting = plan->setting_count > 0 ? plan->settings[0] : "";
+  const char *method = strstr(setting, "method=") == NULL ? result_method(first) : "";
   const char *words = words_of(arena, plan, first);
   const char *by = method[0] != '\0' ? arena_format(arena, " by %s", method) : "";
   if (page->printed) {
@@ -304,7 +310,7 @@ static void print_title(struct result_page *page, const struct result_block *blo
   page->printed = true;
   style_line(page->style, STYLE_BOLD, block->name);
   if (plan->setting_count == 1) {
-    words = arena_format(arena, "%s%s: %s", plan->settings[0], by, words);
+    words = arena_format(arena, "%s%s: %s", setting, by, words);
   } else {
     words = arena_format(arena, "%s%s", words, by);
   }

@@ -29,7 +29,7 @@ static const struct {
     [COLUMN_BLOCK] = {"block", false},       [COLUMN_PATH] = {"path", false},
     [COLUMN_SETTINGS] = {"settings", false}, [COLUMN_SIZE] = {"size", true},
     [COLUMN_GBPS] = {"GB/s", true},          [COLUMN_NS] = {"ns", true},
-    [COLUMN_SPREAD] = {"+/- %", true},         [COLUMN_PEAK] = {"% of peak", true},
+    [COLUMN_SPREAD] = {"+/- %", true},       [COLUMN_PEAK] = {"% of peak", true},
     [COLUMN_REMARK] = {"remark", false},
 };
 
@@ -208,7 +208,8 @@ static void print_heading(struct result_page *page, const struct result_block *b
     row = block->rows[i];
   }
   const char *size = common_size(table);
-  const char *words = words_of(table->arena, row, size, table->lines[0].texts[COLUMN_SETTINGS]);
+  const char *axes = table->count > 0 ? table->lines[0].texts[COLUMN_SETTINGS] : "";
+  const char *words = words_of(table->arena, row, size, axes);
   clear(table, COLUMN_BLOCK);
   if (size != NULL) {
     clear(table, COLUMN_SIZE);
