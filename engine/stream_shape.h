@@ -3,7 +3,7 @@
  * What the scenario leaves open is: 16-byte accesses; for operations with an output, one access a
  * thread (unroll 1), blocks of 256 threads and a grid that covers the arrays; for sums, which must
  * also add up the block, four accesses of a thread under way together and as many blocks of 512
- * threads as the SMs hold at once. (Candidates: tests/benchmarks/bench_stream.c.) */
+ * threads as the SMs hold at once. (Candidates: tests/benchmarks/bench_gpu_kernels.c.) */
 #ifndef HAUL_ENGINE_STREAM_SHAPE_H
 #define HAUL_ENGINE_STREAM_SHAPE_H
 
