@@ -38,7 +38,7 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
 /* ---- what may be compared ---- */
 
 static enum status check_sides(const struct measured *measured, const enum side *sides,
-                               struct comparison *comparison, struct error *err) {
+                               bool one_side, struct comparison *comparison, struct error *err) {
   size_t simulated = 0;
   size_t all = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
@@ -55,7 +55,7 @@ static enum status check_sides(const struct measured *measured, const enum side 
                      simulated, all);
   }
   for (size_t s = 0; s < SIDES; s++) {
-    if (comparison->totals[s].runs == 0) {
+    if (comparison->totals[s].runs == 0 && !(one_side && s == SIDE_B)) {
       return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');
     }
   }
@@ -175,23 +175,22 @@ static void join_renamed(const struct measured *measured, struct comparison *com
 }
 
 static void find_needed(struct comparison *comparison) {
-  unsigned least = 0;
   bool any = false;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (row->result.verdict != VERDICT_INSUFFICIENT) {
       continue;
     }
-    const unsigned a = row->sides[SIDE_A].processes;
-    const unsigned b = row->sides[SIDE_B].processes;
-    const unsigned fewer = a < b ? a : b;
-    least = !any || fewer < least ? fewer : least;
+    for (size_t s = 0; s < SIDES; s++) {
+      const unsigned processes = row->sides[s].processes;
+      unsigned *least = &comparison->processes_least[s];
+      *least = !any || processes < *least ? processes : *least;
+    }
     any = true;
     if (row->result.processes_needed > comparison->processes_needed) {
       comparison->processes_needed = row->result.processes_needed;
     }
   }
-  comparison->processes_least = least;
 }
 
 /* What a reader must see first. */
@@ -263,7 +262,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
   if (made == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }
-  enum status status = check_sides(measured, sides, made, err);
+  enum status status = check_sides(measured, sides, options->one_side, made, err);
   if (status != STATUS_OK) {
     comparison_free(made);
     return status;
@@ -273,6 +272,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
     made->totals[s].processes = count_processes(measured, sides, (enum side)s);
   }
   pair_sides(measured, sides, options, made);
+  made->input_count = made->row_count;
   judge(measured, options, made);
   *comparison = made;
   return STATUS_OK;

@@ -70,7 +70,8 @@ struct comparison {
   /* Strongest evidence first: regressed, improved, then what could not be judged, then same. */
   struct comparison_row *rows;
   size_t row_count;
-  struct diff_case *inputs; /* of diff_compare and null_split */
+  struct diff_case *inputs; /* of diff_compare and null_split; in the order of pairing */
+  size_t input_count;
   struct comparison_total totals[SIDES];
   struct diff_summary summary;
   const struct fact_difference *facts;
@@ -78,7 +79,7 @@ struct comparison {
   bool simulated;
   bool other_machine;        /* some cases compare different hardware */
   unsigned processes_needed; /* a side, that would decide all INSUFFICIENT rows; 0 = none is */
-  unsigned processes_least;  /* the fewest that a side of those has */
+  unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */
 };
 
 struct compare_options {
@@ -86,6 +87,7 @@ struct compare_options {
   double margin;     /* for all cases, relative; 0 = diff_usual_margin() */
   const char *by;    /* fact that sets the sides apart; NULL = none */
   bool any_hardware; /* pair by case_key alone */
+  bool one_side;     /* side b may be empty: for null_split() of a */
 };
 
 /* sides[i]: which side run i of measured is on. STATUS_INVALID: a side has no run, or real and

@@ -19,8 +19,10 @@
 
 enum exit_code {
   EXIT_DONE = 0,
+  EXIT_REGRESSED = 1,    /* check found what it was to fail on */
   EXIT_USAGE = 2,        /* the command line or a scenario is wrong */
   EXIT_NOT_MEASURED = 3, /* nothing could be measured or answered, or a case went wrong */
+  EXIT_UNDECIDED = 4,    /* check --strict: a case could not be decided */
   EXIT_INTERRUPTED = 130,
 };
 
@@ -56,8 +58,10 @@ struct common_options {
   enum row_format format;
   bool format_given;
   enum when colour;
-  bool quiet;   /* errors only */
-  bool verbose; /* more */
+  bool quiet;         /* errors only */
+  bool verbose;       /* more */
+  bool junit_allowed; /* set before cli_parse(): --format junit sets junit */
+  bool junit;
 };
 
 extern const struct argp_option COMMON_OPTIONS[];

@@ -30,6 +30,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state) {
     options->db = arg;
     return 0;
   case OPTION_FORMAT:
+    if (options->junit_allowed && strcmp(arg, "junit") == 0) {
+      options->junit = options->format_given = true;
+      return 0;
+    }
     if (!row_format_parse(arg, &options->format)) {
       const char *meant = nearest_word(arg, row_format_words);
       argp_error(state, "unknown format '%s'%s%s%s: one of table, json, jsonl, csv, md", arg,

@@ -9,7 +9,7 @@
 
 const struct verb *const VERBS[] = {
     &VERB_RUN,   &VERB_PLAN,  &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV, &VERB_LIST,
-    &VERB_QUERY, &VERB_MERGE, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
+    &VERB_QUERY, &VERB_DIFF, &VERB_CHECK, &VERB_HISTORY, &VERB_OUTLIERS, &VERB_BASELINE, &VERB_MERGE, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -412,10 +412,11 @@ static enum status load_medians(struct measured *measured, struct database *data
     return status;
   }
   const struct run_index *index = index_runs(measured);
-  statement_bind_text(&statement, ":runs", runs);
   const int bench_parameter = statement_parameter(&statement, ":bench_case");
+  const int runs_parameter = statement_parameter(&statement, ":runs");
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
     (void)sqlite3_bind_int64(statement.stmt, bench_parameter, measured->cases[i].id);
+    (void)sqlite3_bind_text(statement.stmt, runs_parameter, runs, -1, SQLITE_STATIC);
     const struct run_index *found = NULL;
     for (bool row = true; status == STATUS_OK && row;) {
       status = statement_step(&statement, &row, err);

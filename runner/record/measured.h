@@ -60,6 +60,7 @@ struct measured_run {
   const char *haul_version;
   int64_t started_at_ns;
   size_t environment; /* in measured.environments */
+  size_t selector;    /* for the caller: by which name the run was asked for */
 };
 
 struct measured_flow {

@@ -19,24 +19,19 @@ static void percent_text(double change, char text[CELL_MAX]) {
   (void)snprintf(text, CELL_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
 }
 
-static struct cell percent_cell(double change, char text[CELL_MAX]) {
-  if (!isfinite(change)) {
+/* "-2.87 ± 0.12": the half width of the 95 % interval, the wider half where they differ. */
+static struct cell change_cell(const struct comparison_row *row, char text[CELL_MAX]) {
+  char change[CELL_MAX];
+  if (!isfinite(row->change)) {
     return cell_null();
   }
-  percent_text(change, text);
-  return cell_text(text);
-}
-
-/* "-3.1..-2.9" */
-static struct cell interval_cell(const struct comparison_row *row, char text[CELL_MAX]) {
-  char low[CELL_MAX];
-  char high[CELL_MAX];
-  if (!isfinite(row->change_low) || !isfinite(row->change_high)) {
-    return cell_null();
+  percent_text(row->change, change);
+  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
+  if (isfinite(half)) {
+    (void)snprintf(text, CELL_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change, half);
+  } else {
+    (void)snprintf(text, CELL_MAX, "%s", change);
   }
-  percent_text(row->change_low, low);
-  percent_text(row->change_high, high);
-  (void)snprintf(text, CELL_MAX, "%.20s .. %.20s", low, high);
   return cell_text(text);
 }
 
@@ -253,7 +248,6 @@ enum column {
   COLUMN_A,
   COLUMN_B,
   COLUMN_CHANGE,
-  COLUMN_INTERVAL,
   COLUMN_Q,
   COLUMN_COUNTS,
   COLUMN_COUNT
@@ -265,10 +259,9 @@ static enum status print_cases(const struct measured *measured, const struct com
   const bool wide = options->width == 0 || options->width >= NARROW;
   const bool counts = show->all || !counts_are_plain(comparison, show);
   const char *columns[COLUMN_COUNT] = {
-      "verdict",  "case", "A GB/s", "B GB/s",
-      "change %", "95 %", "q",      show->all ? "n, boots, GPUs" : "n"};
-  /* Names of cases are long: what else is said above, or least needed, makes room. */
-  bool keep[COLUMN_COUNT] = {true, true, true, true, true, true, wide, counts && wide};
+      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", show->all ? "n, boots, GPUs" : "n"};
+  /* Names of cases are long: what is said above, or needed least, makes room. */
+  const bool keep[COLUMN_COUNT] = {true, true, true, true, true, wide, counts};
   const char *kept[COLUMN_COUNT];
   size_t kept_count = 0;
   for (size_t c = 0; c < COLUMN_COUNT; c++) {
@@ -291,13 +284,9 @@ static enum status print_cases(const struct measured *measured, const struct com
     case_text(measured, row, &name);
     counts_text(row, show->all, text[COLUMN_COUNTS]);
     const struct cell all[COLUMN_COUNT] = {
-        cell_text(text[COLUMN_VERDICT]),
-        cell_text(name.text),
-        figure_cell(row, SIDE_A, text[COLUMN_A]),
-        figure_cell(row, SIDE_B, text[COLUMN_B]),
-        percent_cell(row->change, text[COLUMN_CHANGE]),
-        interval_cell(row, text[COLUMN_INTERVAL]),
-        q_cell(row->result.q, text[COLUMN_Q]),
+        cell_text(text[COLUMN_VERDICT]),          cell_text(name.text),
+        figure_cell(row, SIDE_A, text[COLUMN_A]), figure_cell(row, SIDE_B, text[COLUMN_B]),
+        change_cell(row, text[COLUMN_CHANGE]),    q_cell(row->result.q, text[COLUMN_Q]),
         cell_text(text[COLUMN_COUNTS]),
     };
     struct cell cells[COLUMN_COUNT];
@@ -330,13 +319,18 @@ static enum status print_table(const struct measured *measured, const struct com
                                struct error *err) {
   struct strbuf text;
   strbuf_init(&text, 1 << 20);
-  for (size_t s = 0; s < SIDES; s++) {
+  const bool one_side = comparison->totals[SIDE_B].runs == 0;
+  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
   put_notes(&text, comparison);
   put_shift(&text, comparison);
   put_null(&text, show->null);
   enum status status = write_text(&text, options->stream, err);
+  if (one_side) {
+    strbuf_fini(&text);
+    return status;
+  }
   if (status == STATUS_OK) {
     status = print_facts(comparison, options, err);
   }
@@ -353,8 +347,8 @@ static enum status print_table(const struct measured *measured, const struct com
                   plural(comparison->row_count, "case", "cases"),
                   counts[0] != '\0' ? counts : "nothing to compare");
     if (shown > 0) {
-      strbuf_append(&text, "change = B against A, of the figure shown: of GB/s more is better, of "
-                           "ns less is\n");
+      strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
+                           "GB/s: more is better, ns: less\n");
     }
     status = write_text(&text, options->stream, err);
   }

@@ -1,0 +1,83 @@
+/* haul diff A B: what changed between two runs, or between all runs under two drivers. */
+#include "runner/cli/comparing.h"
+#include "runner/cli/verbs.h"
+
+struct diff_options_of_verb {
+  struct common_options common;
+  struct comparing comparing;
+};
+
+static const struct argp_option options_table[] = {
+    COMPARING_OPTIONS,
+    {"null", OPTION_NULL, "SPLITS", OPTION_ARG_OPTIONAL,
+     "split side A at random and say how often a diff of nothing reports something", 1},
+    SELECTING_OPTIONS,
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct diff_options_of_verb *options = state->input;
+  struct comparing *comparing = &options->comparing;
+  if (key == ARGP_KEY_END && comparing->by == NULL && comparing->name_count < SIDES &&
+      !(comparing->null && comparing->name_count == 1)) {
+    argp_error(state, "which two runs? haul diff previous latest, or --by driver_version");
+  }
+  return comparing_parse(key, arg, state, comparing);
+}
+
+static enum status show(const struct diff_options_of_verb *options,
+                        const struct comparing_result *result, struct error *err) {
+  const struct common_options *common = &options->common;
+  struct diff_show what = {.all = common->verbose,
+                           .null = options->comparing.null ? &result->null : NULL};
+  for (size_t s = 0; s < SIDES; s++) {
+    what.names[s] = options->comparing.names[s] != NULL ? options->comparing.names[s] : "";
+  }
+  for (size_t v = 0; v < verdict_word_count; v++) {
+    what.verdicts[v] = true;
+  }
+  if (common->format == ROW_JSON) {
+    return diff_print_json(result->measured, result->comparison, &what, stdout, err);
+  }
+  const struct rows_options rows = {.format = common->format,
+                                    .stream = stdout,
+                                    .width = terminal_width(stdout),
+                                    .colour = use_colour(common, stdout)};
+  return diff_print(result->measured, result->comparison, &what, &rows, err);
+}
+
+static int diff(const struct verb *verb, int argc, char **argv) {
+  struct diff_options_of_verb options = {0};
+  comparing_init(&options.comparing);
+  cli_parse(verb, argc, argv, &options);
+  struct error err = {0};
+  struct comparing_result result;
+  int code = EXIT_DONE;
+  enum status status = comparing_run(&options.common, &options.comparing, &result, &err);
+  if (status == STATUS_OK) {
+    status = show(&options, &result, &err);
+  }
+  if (status != STATUS_OK) {
+    code = fail(&options.common, &err);
+  } else {
+    comparing_say_what_helps(&options.common, &options.comparing, &result);
+  }
+  comparing_result_fini(&result);
+  comparing_fini(&options.comparing);
+  return code;
+}
+
+const struct verb VERB_DIFF = {
+    .name = "diff",
+    .arguments = "[A B]",
+    .summary = "what changed between two runs, or under two drivers",
+    .doc =
+        "A and B name runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous; a "
+        "tag or driver names all of its runs, and a comma joins names. Processes are what is "
+        "compared: five or more a side can decide. Verdicts: REGRESSED, IMPROVED, SAME, UNCLEAR "
+        "(the change is too near the smallest that matters), INSUFFICIENT (more processes would "
+        "decide), NEW, MISSING, INCOMPARABLE. -v shows the SAME cases too.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_NONE,
+    .main = diff,
+};

@@ -1,0 +1,94 @@
+/* haul history CASE: a case over time. */
+#include "runner/cli/selecting.h"
+#include "runner/cli/verbs.h"
+#include "runner/record/database.h"
+#include "runner/render/history.h"
+
+#include <stdlib.h>
+
+struct history_options {
+  struct common_options common;
+  struct selecting selecting;
+};
+
+static const struct argp_option options_table[] = {SELECTING_OPTIONS, {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct history_options *options = state->input;
+  switch (key) {
+  case ARGP_KEY_ARG:
+    if (options->selecting.only != NULL) {
+      return ARGP_ERR_UNKNOWN;
+    }
+    options->selecting.only = arg;
+    return 0;
+  case ARGP_KEY_END:
+    if (options->selecting.only == NULL) {
+      argp_error(state, "which case? A name or glob, as haul list cases shows them");
+    }
+    return 0;
+  default:
+    return selecting_parse(key, arg, state, &options->selecting);
+  }
+}
+
+static enum status show(struct history_options *options, struct database *database,
+                        struct measured *measured, struct error *err) {
+  enum status status = selecting_runs(&options->selecting, database, measured, NULL, 0, err);
+  if (status == STATUS_OK) {
+    status = measured_load(measured, database, options->selecting.only, err);
+  }
+  if (status == STATUS_OK && measured->case_count == 0) {
+    status = error_set(err, STATUS_NOT_FOUND,
+                       "no case or block is named like \"%s\"; haul list cases shows them",
+                       options->selecting.only);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  const struct common_options *common = &options->common;
+  const struct rows_options rows = {.format = common->format,
+                                    .stream = stdout,
+                                    .width = terminal_width(stdout),
+                                    .colour = use_colour(common, stdout)};
+  struct history *history = history_new(measured, 0);
+  if (history->series_count == 0) {
+    status = error_set(err, STATUS_UNSUPPORTED, "\"%s\" has no result in any run",
+                       options->selecting.only);
+  } else {
+    status = history_print(measured, history, common->verbose, &rows, err);
+  }
+  history_free(history);
+  return status;
+}
+
+static int history_main(const struct verb *verb, int argc, char **argv) {
+  struct history_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  struct error err = {0};
+  struct database *database = NULL;
+  struct measured *measured = measured_new();
+  enum status status = selecting_open(&options.common, &options.selecting, &database, &err);
+  if (status == STATUS_OK) {
+    status = show(&options, database, measured, &err);
+  }
+  const int code = status == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
+  measured_free(measured);
+  database_close(database);
+  selecting_fini(&options.selecting);
+  return code;
+}
+
+const struct verb VERB_HISTORY = {
+    .name = "history",
+    .arguments = "CASE",
+    .summary = "one case over time, with what changed it",
+    .doc = "CASE is a name of a case or block, or a glob. One point a run: the median of its "
+           "processes. | marks another driver version, ^ another level under the same driver "
+           "(Pettitt's test, one false alarm in a hundred series). Several cases: a chart each; "
+           "-v adds their runs.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_NONE,
+    .main = history_main,
+};

@@ -1,0 +1,13 @@
+/* outliers.h - what `haul outliers` prints: for people the slow ones (all: everything judged), else
+ * one row a GPU, link or host and block. */
+#ifndef HAUL_RUNNER_RENDER_OUTLIERS_H
+#define HAUL_RUNNER_RENDER_OUTLIERS_H
+
+#include "runner/analyse/outliers.h"
+#include "runner/render/rows.h"
+
+enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
+                           bool all, const struct rows_options *options,
+                           struct error *err) CHECK_RESULT;
+
+#endif
