@@ -185,6 +185,23 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   bound->peak_bytes_per_second = (uint64_t)peak;
 }
 
+void bound_of_stream(const struct stream *stream, enum cache_state device_cache,
+                     const struct machine *machine, struct bound *bound) {
+  const uint64_t arrays_bytes = stream_op_arrays(stream->op) * stream->size_bytes;
+  *bound = (struct bound){.payload_bytes = arrays_bytes * stream->passes, .limit = LIMIT_UNKNOWN};
+  bound->traffic_bytes = bound->payload_bytes;
+  if (stream->memory.place != PLACE_GPU) {
+    return;
+  }
+  const struct gpu *gpu = &machine->gpus[stream->memory.index];
+  const bool stays = stream->passes > 1 || device_cache == CACHE_WARM;
+  const uint64_t peak = peak_dram(gpu);
+  if (peak > 0 && !(stays && arrays_bytes <= gpu->l2_bytes)) {
+    bound->limit = LIMIT_DRAM;
+    bound->peak_bytes_per_second = peak;
+  }
+}
+
 /* The rate at which one flow can go at most for reasons of its kind of memory; 0 = no such reason.
  */
 static uint64_t typical_flow_rate(const struct flow *flow) {

@@ -139,20 +139,57 @@ static void add_duplicate(struct plan_builder *b, const char *name, size_t same_
       (struct plan_duplicate){.name = name, .same_as = b->cases[same_as].bench.name};
 }
 
+static enum case_kind case_kind_of(enum block_kind kind) {
+  switch (kind) {
+  case BLOCK_TRANSFER:
+    return CASE_TRANSFER;
+  case BLOCK_CHASE:
+    return CASE_CHASE;
+  case BLOCK_STREAM:
+    return CASE_STREAM;
+  case BLOCK_ARITHMETIC:
+    return CASE_ARITHMETIC;
+  case BLOCK_OVERHEAD:
+    return CASE_OVERHEAD;
+  case block_kind_word_count:
+    break;
+  }
+  abort();
+}
+
+/* What was asked for, where the selectors came to nothing. */
+static uint64_t asked_size(const struct setting *setting) {
+  switch (setting->kind) {
+  case BLOCK_TRANSFER:
+    return setting->transfer.flow.size_bytes;
+  case BLOCK_CHASE:
+    return setting->chase.footprint_bytes;
+  case BLOCK_STREAM:
+    return setting->stream.size_bytes;
+  case BLOCK_OVERHEAD:
+    return setting->overhead.size_bytes;
+  case BLOCK_ARITHMETIC:
+  case block_kind_word_count:
+    break;
+  }
+  return 0;
+}
+
 /* Path, name and definition of an expansion into the scratch buffers. */
 static void describe(struct plan_builder *b, const struct expansion *expansion) {
   const struct setting *setting = b->setting;
+  const struct bench_case *work = expansion->work;
+  uint64_t size_bytes = 0;
   strbuf_clear(&b->path);
   strbuf_clear(&b->axes);
   strbuf_clear(&b->name);
   strbuf_clear(&b->definition);
-  const bool is_chase = setting->kind == BLOCK_CHASE;
-  uint64_t size_bytes =
-      is_chase ? setting->chase.footprint_bytes : setting->transfer.flow.size_bytes;
   if (expansion->asked != NULL) {
     strbuf_append(&b->path, expansion->asked);
-  } else if (is_chase) {
-    name_chase_path(expansion->chase, &b->path);
+    size_bytes = asked_size(setting);
+  } else if (work != NULL) {
+    name_work_path(work, &b->path);
+    size_bytes = name_work_size(work);
   } else {
     name_path(expansion->flows, expansion->flow_count, &b->path);
     size_bytes = name_common_size(expansion->flows, expansion->flow_count);
@@ -163,39 +200,44 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
   strbuf_append(&b->name, b->path.text);
   name_settings(setting->axis_values, setting->axis_value_count, size_bytes, &b->name);
   if (expansion->asked != NULL) {
-    key_define_unresolved(is_chase ? CASE_CHASE : CASE_TRANSFER, b->name.text, &b->definition);
-  } else if (is_chase) {
-    key_define_chase(expansion->chase, &setting->measure, &b->definition);
+    key_define_unresolved(case_kind_of(setting->kind), b->name.text, &b->definition);
+  } else if (work != NULL) {
+    key_define_work(work, &setting->measure, &b->definition);
   } else {
     key_define(expansion->flows, expansion->flow_count, &setting->measure, &b->definition);
   }
 }
 
+static void bound_case(const struct machine *machine, struct bench_case *bench) {
+  struct bound bound; /* chases, instructions and calls move no bytes that count: they have none */
+  if (bench->kind == CASE_STREAM && bench->stream.size_bytes > 0) {
+    bound_of_stream(&bench->stream, bench->measure.device_cache, machine, &bound);
+  } else {
+    bound_of_flows(bench->flows, bench->flow_count, machine, &bound);
+  }
+  bench->payload_bytes = bound.payload_bytes;
+  bench->traffic_bytes = bound.traffic_bytes;
+  bench->limit = bound.limit;
+  bench->peak_bytes_per_second = bound.peak_bytes_per_second;
+}
+
 static void fill_case(struct plan_builder *b, const struct expansion *expansion, const char *name,
                       const char *key, struct plan_case *c) {
-  *c = (struct plan_case){
-      .bench = {.kind = b->setting->kind == BLOCK_CHASE ? CASE_CHASE : CASE_TRANSFER,
-                .key = key,
-                .definition = keep(b, &b->definition),
-                .block = b->block,
-                .name = name,
-                .path = keep(b, &b->path),
-                .flows = expansion->flows,
-                .flow_count = expansion->flow_count,
-                .measure = b->setting->measure},
-      .axes = keep(b, &b->axes),
-      .skip_reason = expansion->reason,
-  };
-  if (expansion->chase != NULL) {
-    c->bench.chase = *expansion->chase;
-    c->bench.operations = expansion->chase->hops;
+  *c = (struct plan_case){.axes = keep(b, &b->axes), .skip_reason = expansion->reason};
+  struct bench_case *bench = &c->bench;
+  if (expansion->work != NULL) {
+    *bench = *expansion->work;
   }
-  struct bound bound; /* a chase moves no bytes that count: it has none */
-  bound_of_flows(expansion->flows, expansion->flow_count, b->machine, &bound);
-  c->bench.payload_bytes = bound.payload_bytes;
-  c->bench.traffic_bytes = bound.traffic_bytes;
-  c->bench.limit = bound.limit;
-  c->bench.peak_bytes_per_second = bound.peak_bytes_per_second;
+  bench->kind = case_kind_of(b->setting->kind);
+  bench->key = key;
+  bench->definition = keep(b, &b->definition);
+  bench->block = b->block;
+  bench->name = name;
+  bench->path = keep(b, &b->path);
+  bench->flows = expansion->flows;
+  bench->flow_count = expansion->flow_count;
+  bench->measure = b->setting->measure;
+  bound_case(b->machine, bench);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
     const char *refusal = refuse_case(c, b->machine, reason);
@@ -243,16 +285,7 @@ enum status plan_builder_add(struct plan_builder *builder, const char *block,
                              const struct setting *setting, struct error *err) {
   begin_block(builder, block);
   builder->setting = setting;
-  switch (setting->kind) {
-  case BLOCK_TRANSFER:
-    expand_transfer(builder->expander, &setting->transfer, receive, builder);
-    break;
-  case BLOCK_CHASE:
-    expand_chase(builder->expander, &setting->chase, receive, builder);
-    break;
-  case block_kind_word_count:
-    break;
-  }
+  expand_setting(builder->expander, setting, receive, builder);
   builder->setting = NULL;
   if (builder->case_count > PLAN_CASES_MAX) {
     return error_set(err, STATUS_INVALID, "more than %d cases, reached in block \"%s\"",

@@ -24,11 +24,34 @@
 #define GPU_ALLOCATION_NS    1e6
 /* Repeats behind one gate: more would fill the hardware queue. */
 #define ITERATIONS_MAX 128.0
-/* A dependent load: 0.8 us from another GPU, 1.2 us from the host. */
+/* A dependent load: 0.8 us from another GPU, 1.2 us from the host; through the own memory by where
+ * the footprint fits. */
 #define CHASE_HOP_NS         1000.0
+#define CHASE_DRAM_HOP_NS    500.0
+#define CHASE_L2_HOP_NS      150.0
+#define CHASE_L1_HOP_NS      20.0
+#define CHASE_L1_BYTES       (UINT64_C(128) << 10)
 #define CHASE_ITERATIONS_MAX 4096.0
-#define SPREAD_GPU           0.003
-#define SPREAD_HOST          0.02
+/* A stream: accesses of a GPU's thread under way, memory's latency, blocks of an SM, the caches'
+ * rate; of a node's threads and all of them together; an element of a sum, added on the host. */
+#define STREAM_THREAD_BYTES   32.0
+#define STREAM_LATENCY_NS     700.0
+#define STREAM_BLOCK          256.0
+#define STREAM_BLOCKS_PER_SM  32.0
+#define STREAM_THREADS_PER_SM 2048.0
+#define STREAM_CACHE_RATE     5e12
+#define STREAM_THREAD_RATE    1e10
+#define STREAM_NODE_RATE      1e11
+#define STREAM_SUM_NS         2.0
+/* Instructions: clocks of a dependent one, and so many a clock and SM. */
+#define ARITHMETIC_CLOCKS    4.5
+#define ARITHMETIC_PER_CLOCK 64.0
+#define ARITHMETIC_GHZ       1.5
+/* Calls of the driver. */
+#define CALL_NS       3000.0
+#define ALLOCATION_NS 100000.0
+#define SPREAD_GPU    0.003
+#define SPREAD_HOST   0.02
 
 static bool is_on_host_clock(const struct flow *flow) {
   return flow->method == METHOD_CPU ||
@@ -92,18 +115,115 @@ static struct costs costs_of_flows(const struct bench_case *bench, const struct 
   return costs;
 }
 
-static struct costs costs_of_chase(const struct chase *chase) {
+static double hop_ns(const struct chase *chase, const struct machine *machine) {
+  switch (chase->space) {
+  case CHASE_SHARED:
+    return CHASE_L1_HOP_NS;
+  case CHASE_GLOBAL:
+    if (chase->footprint_bytes <= CHASE_L1_BYTES && chase->cache == CACHE_L1) {
+      return CHASE_L1_HOP_NS;
+    }
+    return chase->footprint_bytes <= machine->gpus[chase->gpu].l2_bytes ? CHASE_L2_HOP_NS
+                                                                        : CHASE_DRAM_HOP_NS;
+  case CHASE_HOST:
+  case CHASE_PEER:
+  case chase_space_word_count:
+    break;
+  }
+  return CHASE_HOP_NS;
+}
+
+static struct costs costs_of_chase(const struct chase *chase, const struct machine *machine) {
   return (struct costs){
-      .work_ns = (double)chase->hops * CHASE_HOP_NS,
+      .work_ns = (double)chase->hops * hop_ns(chase, machine),
       .iterations_max = CHASE_ITERATIONS_MAX,
       .fill_ns = pass_ns(&(struct endpoint){.place = PLACE_NUMA}, chase->footprint_bytes)};
+}
+
+/* Bytes a second that the threads of a stream can have under way: by the latency of memory. */
+static double stream_rate(const struct bench_case *bench, const struct machine *machine) {
+  const struct stream *stream = &bench->stream;
+  if (stream->memory.place == PLACE_NUMA) {
+    const int node = machine_node_index(machine, stream->memory.index);
+    const double all = node >= 0 ? machine->nodes[node].cpu_count : 1;
+    const double rate = STREAM_THREAD_RATE * (stream->threads > 0 ? stream->threads : all);
+    return fmin(rate, STREAM_NODE_RATE);
+  }
+  const struct gpu *gpu = &machine->gpus[stream->memory.index];
+  const double peak =
+      TYPICAL_SHARE *
+      (bench->peak_bytes_per_second > 0 ? (double)bench->peak_bytes_per_second : STREAM_CACHE_RATE);
+  if (stream->grid == 0 || stream->grid == STREAM_GRID_FULL) {
+    const double threads = stream->block > 0 ? stream->block : STREAM_BLOCK;
+    const double resident = fmin(threads * STREAM_BLOCKS_PER_SM, STREAM_THREADS_PER_SM);
+    return fmin(peak, resident * gpu->sm_count * STREAM_THREAD_BYTES * 1e9 / STREAM_LATENCY_NS);
+  }
+  const double threads = (double)stream->grid * (stream->block > 0 ? stream->block : STREAM_BLOCK);
+  return fmin(peak, threads * STREAM_THREAD_BYTES * 1e9 / STREAM_LATENCY_NS);
+}
+
+static struct costs costs_of_stream(const struct bench_case *bench, const struct machine *machine) {
+  const struct stream *stream = &bench->stream;
+  const struct measure *measure = &bench->measure;
+  const bool host = stream->memory.place == PLACE_NUMA;
+  const bool sums = stream->op == STREAM_DOT || stream->op == STREAM_READ;
+  const unsigned arrays = stream_op_arrays(stream->op);
+  const double array_ns = pass_ns(&stream->memory, stream->size_bytes);
+  struct costs costs = {
+      .work_ns =
+          (double)bench->payload_bytes * 1e9 / stream_rate(bench, machine) + GPU_COPY_OVERHEAD_NS,
+      .iterations_max = host ? INFINITY : ITERATIONS_MAX,
+      .fill_ns = arrays * array_ns,
+      .check_ns = sums ? (double)stream->size_bytes / 4 * STREAM_SUM_NS : 2 * array_ns,
+      .host_clock = host};
+  if (host && measure->host_cache == CACHE_FLUSHED) {
+    costs.flush_ns = arrays * (double)stream->size_bytes * 1e9 / HOST_FLUSH_RATE;
+  }
+  if (!host && measure->device_cache == CACHE_FLUSHED) {
+    costs.flush_ns = GPU_FLUSH_NS;
+  }
+  return costs;
+}
+
+/* An instruction takes a warp at least so many clocks, and an SM does so many a clock. */
+static struct costs costs_of_arithmetic(const struct bench_case *bench) {
+  const struct arithmetic *arithmetic = &bench->arithmetic;
+  const double chained = (double)arithmetic->instructions * ARITHMETIC_CLOCKS / arithmetic->ilp;
+  const double filled = (double)bench->operations_per_sm / ARITHMETIC_PER_CLOCK;
+  return (struct costs){.work_ns = fmax(chained, filled) / ARITHMETIC_GHZ + GPU_COPY_OVERHEAD_NS,
+                        .iterations_max = ITERATIONS_MAX};
+}
+
+static struct costs costs_of_overhead(const struct overhead *overhead) {
+  const bool host = overhead->size_bytes > 0 && overhead->memory.place == PLACE_NUMA;
+  const double size_ns = host ? (double)overhead->size_bytes * 1e9 / HOST_ALLOCATION_RATE : 0;
+  return (struct costs){.work_ns =
+                            CALL_NS + (overhead->size_bytes > 0 ? ALLOCATION_NS : 0) + size_ns,
+                        .iterations_max = INFINITY,
+                        .host_clock = true};
+}
+
+static struct costs costs_of(const struct bench_case *bench, const struct machine *machine) {
+  switch (bench->kind) {
+  case CASE_CHASE:
+    return costs_of_chase(&bench->chase, machine);
+  case CASE_OVERHEAD:
+    return costs_of_overhead(&bench->overhead);
+  case CASE_STREAM:
+    return costs_of_stream(bench, machine);
+  case CASE_ARITHMETIC:
+    return costs_of_arithmetic(bench);
+  case CASE_TRANSFER:
+  case case_kind_word_count:
+    break;
+  }
+  return costs_of_flows(bench, machine);
 }
 
 void estimate_case(const struct bench_case *bench, const struct machine *machine,
                    struct estimate *estimate) {
   const struct measure *measure = &bench->measure;
-  const struct costs costs =
-      bench->kind == CASE_CHASE ? costs_of_chase(&bench->chase) : costs_of_flows(bench, machine);
+  const struct costs costs = costs_of(bench, machine);
   const double timed_ns = costs.work_ns * iterations_of(measure, &costs);
   const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + costs.flush_ns +
                           (measure->verify == VERIFY_EVERY ? costs.check_ns : 0);
@@ -149,8 +269,12 @@ static uint64_t hold(struct estimate_pool *pool, const struct endpoint *endpoint
 
 uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench) {
   uint64_t total_ns = 0;
-  if (bench->kind == CASE_CHASE) {
+  if (bench->kind == CASE_CHASE && bench->chase.space != CHASE_SHARED) {
     return hold(pool, &bench->chase.memory, bench->chase.footprint_bytes);
+  }
+  if (bench->kind == CASE_STREAM) {
+    const struct stream *stream = &bench->stream;
+    return hold(pool, &stream->memory, stream_op_arrays(stream->op) * stream->size_bytes);
   }
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     total_ns += hold(pool, &bench->flows[i].source, bench->flows[i].size_bytes);

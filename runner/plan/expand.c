@@ -1,23 +1,7 @@
-#include "runner/plan/expand.h"
-
-#include "runner/plan/pairs.h"
+#include "runner/plan/expander.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-struct expander {
-  const struct machine *machine;
-  struct arena *arena;
-  expansion_receiver *receive;
-  void *context;
-  struct pair_set set;
-  bool grouped[PAIRS_MAX];
-  size_t flow_count; /* may pass CASE_FLOWS_MAX: then only counted */
-  struct flow flows[CASE_FLOWS_MAX];
-  size_t load_count;
-  struct flow loads[CASE_FLOWS_MAX];
-  char load_reason[CASE_REASON_MAX]; /* why the loads cannot be made; empty = they can */
-};
 
 struct expander *expander_new(const struct machine *machine, struct arena *arena) {
   struct expander *x = calloc(1, sizeof *x);
@@ -153,13 +137,13 @@ static void add_flows(struct expander *x, const struct flow_setting *setting,
 
 /* ---- what is handed out ---- */
 
-static void emit_unresolved(struct expander *x, const struct endpoint_setting *from,
-                            const struct endpoint_setting *to, int32_t near_gpu,
-                            const char *reason) {
+void expander_emit_unresolved(struct expander *x, const struct endpoint_setting *from,
+                              const struct endpoint_setting *to, int32_t near_gpu,
+                              const char *space, const char *reason) {
   const struct endpoint_setting *ends[2] = {from, to};
   struct strbuf asked;
   strbuf_init(&asked, CASE_REASON_MAX);
-  for (size_t e = 0; e < 2; e++) {
+  for (size_t e = 0; e < 2 && ends[e] != NULL; e++) {
     strbuf_append(&asked, e > 0 ? "-" : "");
     if (ends[e]->place == PLACE_GPU && near_gpu >= 0) {
       strbuf_printf(&asked, "gpu%d", near_gpu);
@@ -170,12 +154,21 @@ static void emit_unresolved(struct expander *x, const struct endpoint_setting *f
       strbuf_printf(&asked, ":%s", memory_kind_text(ends[e]->memory));
     }
   }
+  if (space != NULL) {
+    strbuf_printf(&asked, ":%s", space);
+  }
   const struct expansion expansion = {
       .asked = arena_strdup(x->arena, asked.text),
       .reason = arena_strdup(x->arena, reason),
   };
   strbuf_fini(&asked);
   x->receive(x->context, &expansion);
+}
+
+static void emit_unresolved(struct expander *x, const struct endpoint_setting *from,
+                            const struct endpoint_setting *to, int32_t near_gpu,
+                            const char *reason) {
+  expander_emit_unresolved(x, from, to, near_gpu, NULL, reason);
 }
 
 /* Who starts the mirror of a flow: the same end by its role, but never a node where the other end
@@ -381,47 +374,4 @@ void expand_transfer(struct expander *expander, const struct transfer_setting *t
     return;
   }
   expand_pairs(x, transfer);
-}
-
-/* ---- chases ---- */
-
-static void emit_chase(struct expander *x, const struct chase_setting *setting, struct pair pair) {
-  struct chase *chase = arena_alloc(x->arena, sizeof *chase);
-  *chase = (struct chase){
-      .space = setting->space,
-      .gpu = pair.from,
-      .memory = {setting->of.place, pair.to, setting->of.memory},
-      .footprint_bytes = setting->footprint_bytes,
-      .stride_bytes = setting->stride_bytes,
-      .order = setting->order,
-      .hops = setting->hops,
-  };
-  const struct expansion expansion = {.chase = chase};
-  x->receive(x->context, &expansion);
-}
-
-void expand_chase(struct expander *expander, const struct chase_setting *chase,
-                  expansion_receiver *receive, void *context) {
-  const struct pair_rule rule = {.unequal = true};
-  struct expander *x = expander;
-  x->receive = receive;
-  x->context = context;
-  pairs_resolve(&x->set, &chase->at, &chase->of);
-  for (size_t i = 0; i < x->set.complaint_count; i++) {
-    emit_unresolved(x, &chase->at, &chase->of, x->set.complaints[i].near_gpu,
-                    x->set.complaints[i].reason);
-  }
-  if (x->set.pair_count == 0) {
-    return;
-  }
-  pairs_apply(&x->set, chase->at.place, chase->of.place, rule);
-  if (x->set.pair_count == 0) {
-    char reason[CASE_REASON_MAX];
-    pairs_say_none(&x->set, chase->at.place, chase->of.place, rule, reason);
-    emit_unresolved(x, &chase->at, &chase->of, -1, reason);
-    return;
-  }
-  for (size_t i = 0; i < x->set.pair_count; i++) {
-    emit_chase(x, chase, x->set.pairs[i]);
-  }
 }

@@ -23,7 +23,11 @@
  * load that names no ends mirrors: for every measured flow one of load, after the others, with the
  * same endpoints (exchanged for direction = "reverse") and what else the load does not say itself;
  * its initiator is the same end by role, but between host and GPU the GPU.
- * [[chase]]: at x of, one case a pair, never a GPU with itself.
+ * [[chase]]: through host and peer at x of, one case a pair, never a GPU with itself; else one a
+ * GPU.
+ * [[stream]], [[arithmetic]]: one case a place. A grid of so many blocks for every SM becomes a
+ * number. [[overhead]]: one case a GPU, of host memory one a GPU and node, and of memory that needs
+ * no driver one a node.
  *
  * What cannot be made is an expansion without flows but with a reason: one for what of the
  * selectors is not there, one for every GPU that has no local or remote node. */
@@ -38,9 +42,10 @@
 struct expansion {
   const struct flow *flows; /* NULL when the selectors come to nothing */
   uint32_t flow_count;
-  const struct chase *chase; /* instead of flows, of a [[chase]] */
-  const char *asked;         /* without either: the path as asked for, "gpu7-gpu.all"; else NULL */
-  const char *reason;        /* why it cannot be measured; NULL = nothing against it so far */
+  /* Instead of flows, of other kinds than transfers: kind, what it measures, operations. */
+  const struct bench_case *work;
+  const char *asked;  /* without either: the path as asked for, "gpu7-gpu.all"; else NULL */
+  const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
 };
 
 typedef void expansion_receiver(void *context, const struct expansion *expansion);
@@ -52,7 +57,8 @@ void expander_free(struct expander *expander);
  * arena. */
 void expand_transfer(struct expander *expander, const struct transfer_setting *transfer,
                      expansion_receiver *receive, void *context);
-void expand_chase(struct expander *expander, const struct chase_setting *chase,
-                  expansion_receiver *receive, void *context);
+/* The same for a setting of any kind. */
+void expand_setting(struct expander *expander, const struct setting *setting,
+                    expansion_receiver *receive, void *context);
 
 #endif

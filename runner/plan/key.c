@@ -127,9 +127,7 @@ void key_define(const struct flow *flows, uint32_t flow_count, const struct meas
   strbuf_append(text, "}}");
 }
 
-void key_define_chase(const struct chase *chase, const struct measure *measure,
-                      struct strbuf *text) {
-  append_start(text, CASE_CHASE);
+static void append_chase(struct strbuf *text, const struct chase *chase) {
   append_number(text, ",\"chase\":{\"method_version\":", CHASE_METHOD_VERSION);
   append_word(text, ",\"space\":", chase_space_text(chase->space));
   append_number(text, ",\"gpu\":", (uint64_t)chase->gpu);
@@ -137,9 +135,90 @@ void key_define_chase(const struct chase *chase, const struct measure *measure,
   append_number(text, ",\"footprint_bytes\":", chase->footprint_bytes);
   append_number(text, ",\"stride_bytes\":", chase->stride_bytes);
   append_word(text, ",\"order\":", chase_order_text(chase->order));
+  if (chase->space == CHASE_GLOBAL) {
+    append_word(text, ",\"cache\":", cache_level_text(chase->cache));
+  }
+  append_number(text, ",\"threads\":", chase->threads);
+  append_number(text, ",\"blocks\":", chase->blocks);
   append_number(text, ",\"hops\":", chase->hops);
   strbuf_append_char(text, '}');
+}
+
+static void append_stream(struct strbuf *text, const struct stream *stream) {
+  append_number(text, ",\"stream\":{\"method_version\":", STREAM_METHOD_VERSION);
+  append_word(text, ",\"op\":", stream_op_text(stream->op));
+  append_word(text, ",\"type\":", number_type_text(stream->type));
+  append_endpoint(text, ",\"memory\":", &stream->memory);
+  append_number(text, ",\"size_bytes\":", stream->size_bytes);
+  append_number(text, ",\"passes\":", stream->passes);
+  if (stream->memory.place == PLACE_NUMA) {
+    append_number(text, ",\"threads\":", stream->threads);
+  } else {
+    append_number(text, ",\"block\":", stream->block);
+    if (stream->grid == STREAM_GRID_FULL) {
+      append_word(text, ",\"grid\":", "full");
+    } else {
+      append_number(text, ",\"grid\":", stream->grid);
+    }
+    append_number(text, ",\"vector_bytes\":", stream->vector_bytes);
+    append_number(text, ",\"unroll\":", stream->unroll);
+    append_word(text, ",\"clock\":", stream_clock_text(stream->clock));
+  }
+  strbuf_append_char(text, '}');
+}
+
+static void append_arithmetic(struct strbuf *text, const struct arithmetic *arithmetic) {
+  append_number(text, ",\"arithmetic\":{\"method_version\":", ARITHMETIC_METHOD_VERSION);
+  append_word(text, ",\"op\":", arithmetic_op_text(arithmetic->op));
+  append_word(text, ",\"type\":", number_type_text(arithmetic->type));
+  append_word(text, ",\"measure\":", arithmetic_measure_text(arithmetic->measure));
+  append_number(text, ",\"gpu\":", (uint64_t)arithmetic->gpu);
+  append_number(text, ",\"ilp\":", arithmetic->ilp);
+  append_number(text, ",\"block\":", arithmetic->block);
+  append_number(text, ",\"grid\":", arithmetic->grid);
+  append_number(text, ",\"instructions\":", arithmetic->instructions);
+  strbuf_append_char(text, '}');
+}
+
+static void append_overhead(struct strbuf *text, const struct overhead *overhead) {
+  append_number(text, ",\"overhead\":{\"method_version\":", OVERHEAD_METHOD_VERSION);
+  append_word(text, ",\"operation\":", overhead_operation_text(overhead->operation));
+  if (overhead->gpu >= 0) {
+    append_number(text, ",\"gpu\":", (uint64_t)overhead->gpu);
+  }
+  if (overhead->operation == OVERHEAD_ALLOCATE || overhead->operation == OVERHEAD_FREE) {
+    append_endpoint(text, ",\"memory\":", &overhead->memory);
+    append_number(text, ",\"size_bytes\":", overhead->size_bytes);
+  }
+  strbuf_append_char(text, '}');
+}
+
+void key_define_work(const struct bench_case *bench, const struct measure *measure,
+                     struct strbuf *text) {
+  append_start(text, bench->kind);
+  switch (bench->kind) {
+  case CASE_CHASE:
+    append_chase(text, &bench->chase);
+    break;
+  case CASE_STREAM:
+    append_stream(text, &bench->stream);
+    break;
+  case CASE_ARITHMETIC:
+    append_arithmetic(text, &bench->arithmetic);
+    break;
+  case CASE_OVERHEAD:
+    append_overhead(text, &bench->overhead);
+    break;
+  case CASE_TRANSFER:
+  case case_kind_word_count:
+    break;
+  }
   append_length(text, measure);
+  if (bench->kind == CASE_STREAM) {
+    const bool host = bench->stream.memory.place == PLACE_NUMA;
+    append_word(text, host ? ",\"host_cache\":" : ",\"device_cache\":",
+                cache_state_text(host ? measure->host_cache : measure->device_cache));
+  }
   strbuf_append(text, "}}");
 }
 

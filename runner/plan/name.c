@@ -97,11 +97,70 @@ void name_path(const struct flow *flows, uint32_t flow_count, struct strbuf *tex
   append_end_set(text, &targets);
 }
 
-void name_chase_path(const struct chase *chase, struct strbuf *text) {
-  const struct endpoint gpu = {PLACE_GPU, chase->gpu, MEMORY_DEVICE};
-  append_endpoint(text, &gpu);
-  strbuf_append_char(text, '-');
-  append_endpoint(text, &chase->memory);
+static void append_gpu(struct strbuf *text, int32_t gpu) {
+  append_endpoint(text, &(struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE});
+}
+
+static void name_chase_path(const struct chase *chase, struct strbuf *text) {
+  append_gpu(text, chase->gpu);
+  switch (chase->space) {
+  case CHASE_HOST:
+  case CHASE_PEER:
+    strbuf_append_char(text, '-');
+    append_endpoint(text, &chase->memory);
+    break;
+  case CHASE_GLOBAL:
+  case CHASE_SHARED:
+    strbuf_append_char(text, ':');
+    strbuf_append(text, chase_space_text(chase->space));
+    break;
+  case chase_space_word_count:
+    break;
+  }
+}
+
+static void name_overhead_path(const struct overhead *overhead, struct strbuf *text) {
+  if (overhead->memory.place == PLACE_NUMA && overhead->gpu >= 0) {
+    append_gpu(text, overhead->gpu);
+    strbuf_append_char(text, '-');
+  }
+  append_endpoint(text, &overhead->memory);
+}
+
+void name_work_path(const struct bench_case *bench, struct strbuf *text) {
+  switch (bench->kind) {
+  case CASE_CHASE:
+    name_chase_path(&bench->chase, text);
+    break;
+  case CASE_OVERHEAD:
+    name_overhead_path(&bench->overhead, text);
+    break;
+  case CASE_STREAM:
+    append_endpoint(text, &bench->stream.memory);
+    break;
+  case CASE_ARITHMETIC:
+    append_gpu(text, bench->arithmetic.gpu);
+    break;
+  case CASE_TRANSFER:
+  case case_kind_word_count:
+    break;
+  }
+}
+
+uint64_t name_work_size(const struct bench_case *bench) {
+  switch (bench->kind) {
+  case CASE_CHASE:
+    return bench->chase.footprint_bytes;
+  case CASE_OVERHEAD:
+    return bench->overhead.size_bytes;
+  case CASE_STREAM:
+    return bench->stream.size_bytes;
+  case CASE_ARITHMETIC:
+  case CASE_TRANSFER:
+  case case_kind_word_count:
+    break;
+  }
+  return 0;
 }
 
 uint64_t name_common_size(const struct flow *flows, uint32_t flow_count) {
@@ -122,7 +181,8 @@ uint64_t name_common_size(const struct flow *flows, uint32_t flow_count) {
 static bool is_shown(const char *key) {
   return strcmp(key, "size") == 0 || strcmp(key, "direction") == 0 ||
          strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0 ||
-         strcmp(key, "footprint") == 0 || strcmp(key, "space") == 0 || strncmp(key, "of.", 3) == 0;
+         strcmp(key, "footprint") == 0 || strcmp(key, "space") == 0 ||
+         strncmp(key, "of.", 3) == 0 || strncmp(key, "at.", 3) == 0 || strcmp(key, "memory") == 0;
 }
 
 static bool is_safe(char c) {

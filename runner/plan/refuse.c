@@ -38,9 +38,27 @@ static const char *refuse_flow(const struct flow *flow, bool alone, const struct
   return NULL;
 }
 
+/* Memory of a case that is no transfer; NULL = it has none that counts. */
+static const struct endpoint *memory_of(const struct bench_case *bench) {
+  switch (bench->kind) {
+  case CASE_CHASE:
+    return &bench->chase.memory;
+  case CASE_OVERHEAD:
+    return &bench->overhead.memory;
+  case CASE_STREAM:
+    return &bench->stream.memory;
+  case CASE_TRANSFER:
+  case CASE_ARITHMETIC:
+  case case_kind_word_count:
+    break;
+  }
+  return NULL;
+}
+
 static bool uses_node(const struct bench_case *bench, int32_t node) {
-  if (bench->kind == CASE_CHASE) {
-    return bench->chase.memory.place == PLACE_NUMA && bench->chase.memory.index == node;
+  const struct endpoint *memory = memory_of(bench);
+  if (memory != NULL) {
+    return memory->place == PLACE_NUMA && memory->index == node;
   }
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];

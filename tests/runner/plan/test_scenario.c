@@ -1,4 +1,5 @@
 /* Scenarios in TOML x the machines of tests/machines: the whole way to a plan. */
+#include "engine/machine/peak.h"
 #include "runner/plan/plan.h"
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/scenario.h"
@@ -145,10 +146,11 @@ static void chases_have_names_keys_and_estimates(void **state) {
   assert_string_equal(made.plan->cases[7].bench.name, "c/gpu5-numa1:huge/64MiB");
   assert_string_equal(
       first->bench.definition,
-      "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":1,\"space\":\"host\","
+      "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":2,\"space\":\"host\","
       "\"gpu\":0,"
       "\"memory\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
-      "\"footprint_bytes\":2097152,\"stride_bytes\":128,\"order\":\"random\",\"hops\":64},"
+      "\"footprint_bytes\":2097152,\"stride_bytes\":128,\"order\":\"random\",\"threads\":1,"
+      "\"blocks\":1,\"hops\":64},"
       "\"measure\":{\"min_trial_ns\":200000}}");
   assert_true(first->estimate_ns > 0);
   assert_true(first->longest_ns >= first->estimate_ns);
@@ -170,6 +172,187 @@ static void chases_that_cannot_be(void **state) {
   made = make("h100x8-nvlink.toml", CHASE "space = \"peer\"\nat.gpu = 9\n");
   assert_int_equal(made.plan->skip_count, 1);
   unmake(&made);
+}
+
+static const struct bench_case *case_called(const struct plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->case_count; i++) {
+    if (strcmp(plan->cases[i].bench.name, name) == 0) {
+      return &plan->cases[i].bench;
+    }
+  }
+  fail_msg("there is no case %s, but %s", name, plan->cases[0].bench.name);
+  return NULL;
+}
+
+static void chases_of_the_own_gpu(void **state) {
+  (void)state;
+  struct made made =
+      make("h200x4.toml", CHASE "space = [\"global\", \"shared\"]\nat.gpu = 1\nthreads = [1, 32]\n"
+                                "stride = 32\ncache = [\"l1\", \"l2\"]\n");
+  /* Shared memory knows no cache: measured once. */
+  assert_int_equal(made.plan->case_count, 6);
+  assert_int_equal(made.plan->duplicate_count, 2);
+  const struct bench_case *global =
+      case_called(made.plan, "c/gpu1:global/threads=32/cache=l2/2MiB");
+  assert_int_equal(global->chase.memory.place, PLACE_GPU);
+  assert_int_equal(global->chase.memory.index, 1);
+  assert_int_equal(global->chase.cache, CACHE_L2);
+  assert_int_equal(global->operations, 4096);
+  assert_int_equal(global->payload_bytes, 0);
+  assert_non_null(strstr(global->definition, "\"cache\":\"l2\",\"threads\":32,\"blocks\":1"));
+  const struct bench_case *shared =
+      case_called(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
+  assert_int_equal(shared->chase.footprint_bytes, 32 << 10);
+  assert_null(strstr(shared->definition, "cache\":\"l"));
+  unmake(&made);
+  made = make("no-gpu.toml", CHASE "space = [\"global\", \"shared\"]\nfootprint = 4096\n");
+  assert_int_equal(made.plan->case_count, 2);
+  assert_int_equal(made.plan->skip_count, 2);
+  assert_string_equal(made.plan->cases[1].bench.name, "c/gpu.all:shared/4KiB");
+  unmake(&made);
+}
+
+#define STREAM HEAD "[[stream]]\nname = \"s\"\n"
+
+static void streams_count_as_stream_does(void **state) {
+  (void)state;
+  struct made made = make("h200x4.toml", STREAM
+                          "op = [\"copy\", \"triad\", \"read\"]\nat.gpu = 0\nsize = \"1GiB\"\n"
+                          "grid = [\"per_sm*2\", 264, \"full\", \"auto\"]\ntype = \"f32\"\n");
+  const uint64_t gib = UINT64_C(1) << 30;
+  assert_int_equal(made.plan->case_count, 9); /* 264 is per_sm*2 here */
+  assert_int_equal(made.plan->duplicate_count, 3);
+  assert_int_equal(made.plan->skip_count, 0);
+  const struct bench_case *copy = case_called(made.plan, "s/gpu0/op=copy/grid=per_sm_2/1GiB");
+  assert_int_equal(copy->kind, CASE_STREAM);
+  assert_int_equal(copy->stream.grid, 264);
+  assert_int_equal(copy->payload_bytes, 2 * gib);
+  assert_int_equal(copy->traffic_bytes, 2 * gib);
+  assert_int_equal(copy->limit, LIMIT_DRAM);
+  assert_int_equal(copy->peak_bytes_per_second, peak_dram(&made.machine->gpus[0]));
+  assert_string_equal(copy->path, "gpu0");
+  assert_int_equal(case_called(made.plan, "s/gpu0/op=triad/grid=full/1GiB")->payload_bytes,
+                   3 * gib);
+  assert_int_equal(case_called(made.plan, "s/gpu0/op=read/grid=auto/1GiB")->payload_bytes, gib);
+  assert_string_equal(
+      case_called(made.plan, "s/gpu0/op=read/grid=full/1GiB")->definition,
+      "{\"version\":1,\"kind\":\"stream\",\"stream\":{\"method_version\":1,\"op\":\"read\","
+      "\"type\":\"f32\",\"memory\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
+      "\"size_bytes\":1073741824,\"passes\":1,\"block\":0,\"grid\":\"full\",\"vector_bytes\":0,"
+      "\"unroll\":0,\"clock\":\"event\"},\"measure\":{\"min_trial_ns\":200000,"
+      "\"device_cache\":\"warm\"}}");
+  unmake(&made);
+}
+
+/* Memory is no limit to arrays that the L2 cache holds. */
+static void arrays_in_the_cache_have_no_peak(void **state) {
+  (void)state;
+  struct made made = make("h200x4.toml", STREAM "op = \"copy\"\nat.gpu = 0\nsize = \"1MiB\"\n"
+                                                "passes = [1, 10]\n"
+                                                "device_cache = [\"warm\", \"flushed\"]\n");
+  assert_int_equal(made.plan->case_count, 4);
+  for (size_t i = 0; i < 4; i++) {
+    const struct bench_case *bench = &made.plan->cases[i].bench;
+    const bool cold = bench->stream.passes == 1 && bench->measure.device_cache == CACHE_FLUSHED;
+    assert_int_equal(bench->limit, cold ? LIMIT_DRAM : LIMIT_UNKNOWN);
+    assert_int_equal(bench->peak_bytes_per_second > 0, cold);
+    assert_int_equal(bench->payload_bytes, (2U << 20) * bench->stream.passes);
+  }
+  unmake(&made);
+}
+
+static void streams_of_the_host(void **state) {
+  (void)state;
+  struct made made = make("h100x8-nvlink.toml", STREAM
+                          "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
+                          "size = \"1MiB\"\nthreads = [1, \"all\"]\n");
+  assert_int_equal(made.plan->case_count, 8);
+  const struct bench_case *bench = case_called(made.plan, "s/numa1:huge/threads=all/1MiB");
+  assert_int_equal(bench->stream.memory.index, 1);
+  assert_int_equal(bench->limit, LIMIT_UNKNOWN);
+  assert_non_null(strstr(bench->definition, "\"threads\":0}"));
+  assert_non_null(strstr(bench->definition, "\"host_cache\":\"warm\""));
+  unmake(&made);
+}
+
+static void arithmetic_knows_what_an_sm_does(void **state) {
+  (void)state;
+  struct made made =
+      make("h200x4.toml", HEAD "[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"fma\"]\n"
+                               "type = [\"f16\", \"f32\"]\nat.gpu = 3\n"
+                               "measure = [\"latency\", \"throughput\"]\ninstructions = 512\n"
+                               "[[arithmetic]]\nname = \"odd\"\nop = \"add\"\ntype = \"f32\"\n"
+                               "measure = \"throughput\"\nat.gpu = 0\ngrid = 133\nblock = 64\n"
+                               "instructions = 1024\n");
+  assert_int_equal(made.plan->case_count, 9);
+  const struct bench_case *latency =
+      case_called(made.plan, "a/gpu3/op=fma/type=f32/measure=latency");
+  assert_int_equal(latency->kind, CASE_ARITHMETIC);
+  assert_int_equal(latency->operations, 512);
+  assert_int_equal(latency->operations_per_sm, 0);
+  const struct bench_case *packed =
+      case_called(made.plan, "a/gpu3/op=add/type=f16/measure=throughput");
+  assert_int_equal(packed->arithmetic.grid, 264);
+  assert_int_equal(packed->operations_per_sm, 2 * 512 * 1024 * 2);
+  /* One SM has two blocks. */
+  assert_int_equal(case_called(made.plan, "odd/gpu0")->operations_per_sm, 2 * 1024 * 64);
+  unmake(&made);
+}
+
+#define OVERHEAD HEAD "[[overhead]]\nname = \"o\"\n"
+
+static void overheads_of_calls_and_allocations(void **state) {
+  (void)state;
+  struct made made = make("h100x8-nvlink.toml", OVERHEAD
+                          "operation = [\"kernel_launch\", \"allocate\"]\nat.gpu = [0, 5]\n"
+                          "memory = [\"device\", \"managed\", \"pinned\", \"pageable\"]\n"
+                          "size = [4096, \"1MiB\"]\n");
+  /* Two launches; sizes x (2 device, 2 managed, 2 pinned, 2 nodes). */
+  assert_int_equal(made.plan->case_count, 2 + 2 * 8);
+  const struct bench_case *launch = case_called(made.plan, "o/gpu5/operation=kernel_launch");
+  assert_int_equal(launch->kind, CASE_OVERHEAD);
+  assert_int_equal(launch->overhead.gpu, 5);
+  assert_null(strstr(launch->definition, "memory"));
+  const struct bench_case *pinned =
+      case_called(made.plan, "o/gpu5-numa1:pinned/operation=allocate/1MiB");
+  assert_int_equal(pinned->overhead.memory.index, 1);
+  const struct bench_case *pageable =
+      case_called(made.plan, "o/numa1:pageable/operation=allocate/4KiB");
+  assert_int_equal(pageable->overhead.gpu, -1);
+  assert_int_equal(
+      case_called(made.plan, "o/gpu0:managed/operation=allocate/4KiB")->overhead.memory.place,
+      PLACE_GPU);
+  unmake(&made);
+  made = make("no-gpu.toml", OVERHEAD "operation = \"free\"\nmemory = [\"huge\", \"pinned\"]\n");
+  assert_int_equal(count_with(made.plan, "numa0:huge", false), 1);
+  assert_int_equal(count_with(made.plan, "pinned", true), 1);
+  unmake(&made);
+}
+
+/* On every machine everything is planned or skipped with a reason, and has a time. */
+static void every_machine_has_a_plan_for_every_kind(void **state) {
+  (void)state;
+  static const char *const machines[] = {"gh200.toml", "h100x8-nvlink.toml", "h200x4.toml",
+                                         "l40sx4-pcie.toml", "no-gpu.toml"};
+  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+    struct made made =
+        make(machines[i], HEAD
+             "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [\"1MiB\", \"1GiB\"]\n"
+             "grid = [1, \"per_sm*4\", \"full\"]\nblock = [1, 1024]\n"
+             "[[stream]]\nname = \"h\"\nop = \"copy\"\nat = { numa = \"*\" }\nsize = \"1MiB\"\n"
+             "[[chase]]\nname = \"c\"\nspace = [\"global\", \"shared\"]\nthreads = 32\n"
+             "[[arithmetic]]\nname = \"a\"\nop = \"mul\"\ntype = \"f64\"\nmeasure = "
+             "[\"latency\", \"throughput\"]\n"
+             "[[overhead]]\nname = \"o\"\noperation = [\"graph_launch\", \"allocate\"]\n");
+    assert_true(made.plan->case_count > 10);
+    for (size_t k = 0; k < made.plan->case_count; k++) {
+      const struct plan_case *c = &made.plan->cases[k];
+      assert_true((c->skip_reason != NULL) == (c->estimate_ns == 0));
+      assert_true(c->longest_ns >= c->estimate_ns);
+    }
+    assert_int_equal(count_with(made.plan, "h/numa", true), 0);
+    unmake(&made);
+  }
 }
 
 #define LOADED(load)                                                                               \
@@ -235,6 +418,13 @@ int main(void) {
       cmocka_unit_test(loads_and_flows_of_a_scenario),
       cmocka_unit_test(chases_have_names_keys_and_estimates),
       cmocka_unit_test(chases_that_cannot_be),
+      cmocka_unit_test(chases_of_the_own_gpu),
+      cmocka_unit_test(streams_count_as_stream_does),
+      cmocka_unit_test(arrays_in_the_cache_have_no_peak),
+      cmocka_unit_test(streams_of_the_host),
+      cmocka_unit_test(arithmetic_knows_what_an_sm_does),
+      cmocka_unit_test(overheads_of_calls_and_allocations),
+      cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(mirrors_take_what_they_do_not_say),
       cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
   };
