@@ -280,6 +280,6 @@ const struct verb VERB_MERGE = {
            "resumed since is completed. An input that is damaged, or was made by a newer haul, is "
            "named and skipped, and the exit code is then 3.",
     .parse = parse,
-    .argument_kind = ARGUMENTS_WORDS,
+    .argument_kind = ARGUMENTS_NONE,
     .main = merge_main,
 };

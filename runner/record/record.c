@@ -99,12 +99,16 @@ static enum status insert_run(struct record *record, const struct run_info *info
   struct statement *statement = record_statement(record, INSERT_RUN);
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
-  int64_t now_ns = record_now_ns(record);
-  content_uuid((uint64_t)now_ns / NS_PER_MS, record->uuid);
+  int64_t started_at_ns = info->imported ? info->started_at_ns : record_now_ns(record);
+  if (info->imported)
+    (void)snprintf(record->uuid, sizeof record->uuid, "%s", info->uuid);
+  else
+    content_uuid((uint64_t)started_at_ns / NS_PER_MS, record->uuid);
   statement_bind_text(statement, ":uuid", record->uuid);
   statement_bind_int(statement, ":environment", environment_id);
   statement_bind_int(statement, ":scenario", scenario_id);
   statement_bind_text(statement, ":scenario_path", scenario->path);
+  statement_bind_text(statement, ":origin", info->imported ? "imported" : "measured");
   statement_bind_text(statement, ":tag", info->tag);
   statement_bind_text(statement, ":only_glob", info->only);
   statement_bind_text(statement, ":command_line", info->command_line);
@@ -113,16 +117,15 @@ static enum status insert_run(struct record *record, const struct run_info *info
   statement_bind_text(statement, ":case_order", case_order_text(scenario->run.order));
   statement_bind_text(statement, ":seed", seed);
   statement_bind_int(statement, ":telemetry_ns", (int64_t)scenario->run.telemetry_ns);
-  statement_bind_int(statement, ":started_at_ns", now_ns);
+  statement_bind_int(statement, ":started_at_ns", started_at_ns);
   enum status status = statement_run(statement, err);
   record->run = sqlite3_last_insert_rowid(record->database->handle);
   return status;
 }
 
-static enum status begin_run(struct record *record, const struct run_info *info,
-                             const struct machine *machine, const struct plan *plan,
-                             const struct check_result *checks, size_t check_count,
-                             struct error *err) {
+enum status record_add_run(struct record *record, const struct run_info *info,
+                           const struct machine *machine, const struct plan *plan,
+                           struct error *err) {
   int64_t environment_id = 0;
   int64_t scenario_id = 0;
   enum status status = record_add_environment(record, machine, &environment_id, err);
@@ -132,13 +135,11 @@ static enum status begin_run(struct record *record, const struct run_info *info,
     status = insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
   if (status == STATUS_OK)
     status = record_add_plan(record, plan, err);
-  if (status == STATUS_OK)
-    status = record_add_checks(record, checks, check_count, err);
   return status;
 }
 
 /* A record that serves several runs, one after the other, forgets the last one. */
-static void forget_run(struct record *record) {
+void record_forget_run(struct record *record) {
   record->run = 0;
   record->uuid[0] = '\0';
   record->recorded = 0;
@@ -151,14 +152,16 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
                              const struct machine *machine, const struct plan *plan,
                              const struct check_result *checks, size_t check_count,
                              struct error *err) {
-  forget_run(record);
+  record_forget_run(record);
   enum status status = database_begin(record->database, err);
   if (status != STATUS_OK)
     return status;
-  status = begin_run(record, info, machine, plan, checks, check_count, err);
+  status = record_add_run(record, info, machine, plan, err);
+  if (status == STATUS_OK)
+    status = record_add_checks(record, checks, check_count, err);
   status = record_finish(record, status, err);
   if (status != STATUS_OK)
-    forget_run(record);
+    record_forget_run(record);
   return status;
 }
 

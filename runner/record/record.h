@@ -18,6 +18,9 @@ struct run_info {
   const char *command_line; /* as typed, shell-quoted */
   const char *haul_version; /* "0.1.0" */
   uint32_t processes;
+  bool imported;         /* another tool measured it; record_import() only, as all below */
+  const char *uuid;      /* made of its content, so that importing it again can be noticed */
+  int64_t started_at_ns; /* ns since 1970 */
 };
 
 /* Creates the file and its folder when absent, migrates an older one. */
@@ -49,6 +52,17 @@ enum status record_checks(struct record *record, const struct check_result *chec
 /* status: "done", "interrupted" or "failed" with why (NULL or a reason). */
 enum status record_end_run(struct record *record, const char *status, const char *reason,
                            struct error *err) CHECK_RESULT;
+
+/* A whole run that another tool measured, in one transaction: one process, in which case i took
+ * median_ns[i] and nothing more is known of it (n = 1, no trials, no interval). note: what the
+ * reader of each number must know. */
+enum status record_import(struct record *record, const struct run_info *info,
+                          const struct machine *machine, const struct plan *plan,
+                          const double *median_ns, const char *note,
+                          struct error *err) CHECK_RESULT;
+/* *run is the number of the run with that UUID, 0 = there is none. */
+enum status record_find_run(struct record *record, const char *uuid, int64_t *run,
+                            struct error *err) CHECK_RESULT;
 
 /* What --resume needs of an earlier run; texts are owned by it. */
 struct resumed_run {

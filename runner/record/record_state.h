@@ -37,6 +37,7 @@
   X(FIND_PROCESS, "find_process")                                                                  \
   X(END_PROCESS, "end_process")                                                                    \
   X(INSERT_CASE_RUN, "insert_case_run")                                                            \
+  X(INSERT_IMPORTED, "insert_imported")                                                            \
   X(INSERT_FLOW_RUN, "insert_flow_run")                                                            \
   X(INSERT_TRIAL, "insert_trial")                                                                  \
   X(INSERT_FLOW_TRIAL, "insert_flow_trial")                                                        \
@@ -97,6 +98,13 @@ enum status record_add_checks(struct record *record, const struct check_result *
 enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
 /* The value of a machine's fact when it is known, else NULL. */
 const char *record_fact(const struct machine *machine, const char *name);
+
+/* Environment, scenario, the run and its plan; fills record->run and uuid. */
+enum status record_add_run(struct record *record, const struct run_info *info,
+                           const struct machine *machine, const struct plan *plan,
+                           struct error *err) CHECK_RESULT;
+/* Forget the run that the record served before. */
+void record_forget_run(struct record *record);
 
 /* begin ... commit around what `status` says of the work between; names the run in errors. */
 enum status record_finish(struct record *record, enum status status,

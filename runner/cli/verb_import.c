@@ -1,0 +1,344 @@
+/* haul import nvbandwidth FILE.json: results of another tool as a run. */
+#include "engine/base/strbuf.h"
+#include "engine/base/units.h"
+#include "runner/cli/input.h"
+#include "runner/cli/planning.h"
+#include "runner/cli/verbs.h"
+#include "runner/import/nvbandwidth_cases.h"
+#include "runner/record/content.h"
+#include "runner/record/record.h"
+#include "scenarios/scenarios.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define SCENARIO "nvbandwidth"
+/* Of nvbandwidth's buffers, unless told otherwise. */
+#define USUAL_SIZE (UINT64_C(512) << 20)
+
+enum { OPTION_MACHINE = 0x700, OPTION_HOST, OPTION_SIZE, OPTION_DATE, OPTION_TAG };
+enum { FORMAT_SHOWN = 10 };
+
+struct import_options {
+  struct common_options common;
+  bool tool_given;
+  const char *path;
+  const char *machine;
+  const char *host;
+  const char *size;
+  const char *tag;
+  bool date_given;
+  int64_t date_ns; /* since 1970 */
+  struct arena arena;
+};
+
+static const struct argp_option options_table[] = {
+    {"machine", OPTION_MACHINE, "FILE", 0,
+     "the machine it was measured on (haul env --save FILE): NUMA nodes, links, UUIDs", 1},
+    {"host", OPTION_HOST, "NAME", 0, "name of the host, where the file does not say", 1},
+    {"size", OPTION_SIZE, "SIZE", 0,
+     "the size that nvbandwidth copied, where it was told one with -b", 1},
+    {"date", OPTION_DATE, "DATE", 0,
+     "when it was measured, UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: date of the file)", 1},
+    {"tag", OPTION_TAG, "NAME", 0, "name the run, for tag:NAME later", 1},
+    {0},
+};
+
+static bool parse_date(const char *text, int64_t *ns) {
+  static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
+                                        "%Y-%m-%d"};
+  for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+    struct tm tm = {0};
+    const char *end = strptime(text, FORMATS[i], &tm);
+    if (end != NULL && *end == '\0') {
+      *ns = (int64_t)timegm(&tm) * NS_PER_S;
+      return true;
+    }
+  }
+  return false;
+}
+
+static void parse_argument(struct import_options *options, const char *arg,
+                           struct argp_state *state) {
+  if (!options->tool_given) {
+    if (strcmp(arg, SCENARIO) != 0) {
+      argp_error(state, "of which tool? Results of nvbandwidth can be imported: haul import "
+                        "nvbandwidth FILE.json");
+    }
+    options->tool_given = true;
+  } else if (options->path == NULL) {
+    options->path = arg;
+  } else {
+    argp_error(state, "one file at a time; '%s' is more", arg);
+  }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct import_options *options = state->input;
+  uint64_t size_bytes = 0;
+  switch (key) {
+  case OPTION_MACHINE:
+    options->machine = arg;
+    return 0;
+  case OPTION_HOST:
+    if (arg[0] == '\0') {
+      argp_error(state, "--host needs a name");
+    }
+    options->host = arg;
+    return 0;
+  case OPTION_SIZE:
+    if (!units_parse_size(arg, &size_bytes) || size_bytes == 0) {
+      argp_error(state, "--size wants a size such as 512MiB, not '%s'", arg);
+    }
+    options->size = arg;
+    return 0;
+  case OPTION_DATE:
+    if (!parse_date(arg, &options->date_ns)) {
+      argp_error(state,
+                 "--date wants a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00, not "
+                 "'%s'",
+                 arg);
+    }
+    options->date_given = true;
+    return 0;
+  case OPTION_TAG:
+    if (arg[0] == '\0') {
+      argp_error(state, "--tag needs a name");
+    }
+    options->tag = arg;
+    return 0;
+  case ARGP_KEY_ARG:
+    parse_argument(options, arg, state);
+    return 0;
+  case ARGP_KEY_END:
+    if (options->path == NULL) {
+      argp_error(state, "which file? haul import nvbandwidth FILE.json, with what nvbandwidth -j "
+                        "printed");
+    }
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* Everything of one import, with what must be freed. */
+struct import {
+  struct nvbandwidth_file file;
+  struct machine *machine, *saved;
+  struct scenario *scenario;
+  struct plan *plan;
+  int32_t gpu_of_device[MACHINE_GPUS_MAX];
+  struct imported_cases cases;
+  char uuid[CONTENT_KEY_MAX];
+  int64_t started_at_ns;
+  int64_t known_run; /* number of the run that is there already; 0 = none */
+};
+
+static void import_fini(struct import *import) {
+  plan_free(import->plan);
+  scenario_free(import->scenario);
+  free(import->machine);
+  free(import->saved);
+}
+
+static enum status find_machine(const struct import_options *options, struct import *import,
+                                struct error *err) {
+  import->machine = machine_new();
+  enum status status = STATUS_OK;
+  if (options->machine != NULL) {
+    import->saved = machine_new();
+    status = machine_get(options->machine, import->saved, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  status = nvbandwidth_machine(&import->file, import->saved, options->host, import->machine,
+                               import->gpu_of_device, err);
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", options->path);
+}
+
+static enum status make_plan(struct import_options *options, struct import *import,
+                             struct error *err) {
+  struct scenario_override override = {"transfer.size", options->size};
+  struct diagnostics *diagnostics = diagnostics_new();
+  const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
+  enum status status =
+      input_read(&input, &override, options->size != NULL ? 1 : 0, &import->scenario, diagnostics);
+  if (status != STATUS_OK) {
+    /* It is shipped: only --size can be wrong. */
+    diagnostics_print(diagnostics, stderr, use_colour(&options->common, stderr));
+    status = error_set(err, STATUS_INVALID, "--size %s does not go with the scenario " SCENARIO,
+                       options->size != NULL ? options->size : "");
+  } else {
+    status = plan_new(import->scenario, import->machine, NULL, &import->plan, err);
+  }
+  diagnostics_free(diagnostics);
+  return status;
+}
+
+/* The same values for the same cases of the same host are the same run, wherever they are imported:
+ * a UUIDv8 (RFC 9562, 5.8). */
+static void name_run(struct import *import) {
+  enum { VERSION_AT = 12, VARIANT_AT = 16 };
+  struct content *content = content_new();
+  content_text(content, SCENARIO);
+  content_text(content, import->file.text);
+  content_text(content, import->machine->host_name);
+  content_int(content, import->machine->simulated);
+  for (size_t i = 0; i < import->cases.plan.case_count; i++) {
+    content_text(content, import->cases.plan.cases[i].bench.key);
+  }
+  content_finish(content, import->uuid);
+  import->uuid[VERSION_AT] = '8';
+  import->uuid[VARIANT_AT] = "89ab"[import->uuid[VARIANT_AT] & 3];
+}
+
+static enum status prepare(struct import_options *options, struct import *import,
+                           struct error *err) {
+  struct stat info;
+  enum status status = nvbandwidth_read(options->path, &options->arena, &import->file, err);
+  if (status == STATUS_OK) {
+    status = find_machine(options, import, err);
+  }
+  if (status == STATUS_OK) {
+    status = make_plan(options, import, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &options->arena,
+                    &import->cases);
+  name_run(import);
+  import->started_at_ns = options->date_ns;
+  if (!options->date_given && stat(options->path, &info) == 0) {
+    import->started_at_ns = (int64_t)info.st_mtim.tv_sec * NS_PER_S + info.st_mtim.tv_nsec;
+  }
+  return STATUS_OK;
+}
+
+static enum status write_run(struct import_options *options, struct import *import, int64_t *run,
+                             struct error *err) {
+  const char *path = NULL;
+  struct record *record = NULL;
+  enum status status = database_path(&options->common, &options->arena, &path, err);
+  if (status == STATUS_OK) {
+    status = record_open(path, &record, err);
+  }
+  if (status == STATUS_OK) {
+    status = record_find_run(record, import->uuid, &import->known_run, err);
+  }
+  if (status == STATUS_OK && import->known_run == 0) {
+    const struct run_info info = {
+        .tag = options->tag,
+        .command_line = arena_format(&options->arena, "haul import " SCENARIO " %s", options->path),
+        .haul_version = HAUL_VERSION,
+        .processes = 1,
+        .imported = true,
+        .uuid = import->uuid,
+        .started_at_ns = import->started_at_ns};
+    status =
+        record_import(record, &info, import->machine, &import->cases.plan, import->cases.median_ns,
+                      nvbandwidth_note(&import->file, &options->arena), err);
+    if (status == STATUS_OK) {
+      status = record_find_run(record, import->uuid, run, err);
+    }
+  }
+  record_close(record);
+  return status;
+}
+
+static enum status show_tests(const struct import *import, const struct row_sink *sink,
+                              struct error *err) {
+  static const char *const COLUMNS[] = {"test", "values", "imported", "left_out_because"};
+  enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  for (size_t i = 0; i < import->cases.test_count && status == STATUS_OK; i++) {
+    const struct imported_test *test = &import->cases.tests[i];
+    const struct cell cells[] = {cell_text(test->name), cell_integer((int64_t)test->values),
+                                 cell_integer((int64_t)test->taken), cell_text(test->reason)};
+    status = sink->row(sink->context, cells, err);
+  }
+  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+}
+
+static void say_result(const struct import_options *options, const struct import *import,
+                       int64_t run) {
+  const struct common_options *common = &options->common;
+  size_t values = 0;
+  for (size_t i = 0; i < import->cases.test_count; i++) {
+    values += import->cases.tests[i].values;
+  }
+  const size_t taken = import->cases.plan.case_count;
+  if (import->known_run != 0) {
+    say_note(common, "it is there already, as run %" PRId64 " (run:%.*s); nothing was added",
+             import->known_run, FORMAT_SHOWN, import->uuid);
+    return;
+  }
+  say_note(
+      common,
+      "%zu of %zu values are run %" PRId64 " now (run:%.*s), measured on %s under driver %s: one "
+      "process, one value a case, so that a diff with it alone stays undecided",
+      taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
+      import->file.driver_version != NULL ? import->file.driver_version : "of no known version");
+  if (options->size == NULL &&
+      import->cases.plan.cases[0].bench.flows[0].size_bytes != USUAL_SIZE) {
+    say_note(common, "the values stand for the sizes of scenario " SCENARIO
+                     "; nvbandwidth copies 512 MiB at a time unless told otherwise (--size says "
+                     "how much it was)");
+  }
+  if (import->saved == NULL) {
+    say_note(common, "the file says nothing of NUMA nodes: host memory is taken to be on node 0 "
+                     "(--machine FILE, of haul env --save, knows better)");
+  }
+}
+
+static int import_main(const struct verb *verb, int argc, char **argv) {
+  struct import_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  struct import import = {0};
+  struct error err = {0};
+  int64_t run = 0;
+  int code = EXIT_DONE;
+  enum status status = prepare(&options, &import, &err);
+  const bool nothing = status == STATUS_OK && import.cases.plan.case_count == 0;
+  if (status == STATUS_OK && !nothing) {
+    status = write_run(&options, &import, &run, &err);
+  }
+  if (status == STATUS_OK) {
+    struct rows *rows = open_rows(&options.common, "no tests in it");
+    status = show_tests(&import, rows_sink(rows), &err);
+    rows_free(rows);
+  }
+  if (status != STATUS_OK) {
+    code = fail(&options.common, &err);
+  } else if (nothing) {
+    say_error(&options.common,
+              "%s: none of its values is of a case that haul measures the same way", options.path);
+    code = EXIT_NOT_MEASURED;
+  } else {
+    say_result(&options, &import, run);
+  }
+  import_fini(&import);
+  arena_fini(&options.arena);
+  return code;
+}
+
+static const char *const TOOLS[] = {SCENARIO, NULL};
+
+const struct verb VERB_IMPORT = {
+    .name = "import",
+    .arguments = "nvbandwidth FILE.json",
+    .summary = "take the results of another tool as a run",
+    .doc =
+        "FILE.json is what nvbandwidth -j of version 0.5 to 0.8 printed. A value becomes a result "
+        "of that case of the scenario nvbandwidth that measures the same; what is measured "
+        "otherwise is left out, with the reason. Importing the same again adds nothing.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_WORDS,
+    .words = TOOLS,
+    .main = import_main,
+};

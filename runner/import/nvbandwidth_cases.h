@@ -1,0 +1,48 @@
+/* nvbandwidth_cases.h - nvbandwidth's values, as results of the cases that
+ * scenarios/nvbandwidth.toml plans.
+ *
+ * A value is taken for a case where both measure the same: the same flows, moved by the same
+ * method, started by the same side, beside the same other traffic, counted the same way. They are
+ * found by what they move, not by name: nvbandwidth's {all_to_one,one_to_all}_read_ce copy the
+ * other way round than their names say (testcase.cpp, the helpers: source and target are swapped).
+ * What is measured otherwise is left out with a reason. */
+#ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
+#define HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
+
+#include "runner/import/nvbandwidth.h"
+#include "runner/plan/plan.h"
+
+/* What came of a test. */
+struct imported_test {
+  const char *name;
+  size_t values;      /* that nvbandwidth printed, N/A not counted */
+  size_t taken;       /* of them */
+  const char *reason; /* why not all; NULL = all were */
+};
+
+struct imported_cases {
+  struct imported_test *tests; /* as in the file */
+  size_t test_count;
+  struct plan plan;  /* the cases with a value, in the order of the scenario; texts are borrowed */
+  double *median_ns; /* of plan.cases[i]: payload divided by the rate */
+};
+
+/* The machine that the file speaks of. saved may be NULL; else it is the machine of that name with
+ * its nodes and links, and must have the GPUs of the file (STATUS_INVALID otherwise, saying how
+ * they differ). Nothing else of it is taken over that may have changed since: only the file says
+ * under which driver it was measured. gpu_of_device[i] is the index of the file's device i. */
+enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struct machine *saved,
+                                const char *host_name, struct machine *machine,
+                                int32_t gpu_of_device[MACHINE_GPUS_MAX],
+                                struct error *err) CHECK_RESULT;
+
+/* plan: of the scenario nvbandwidth for that machine; it is borrowed, and outlives cases.
+ * Everything else is owned by the arena. */
+void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *plan,
+                       const int32_t gpu_of_device[MACHINE_GPUS_MAX], struct arena *arena,
+                       struct imported_cases *cases);
+
+/* What the reader of each number must know. */
+const char *nvbandwidth_note(const struct nvbandwidth_file *file, struct arena *arena);
+
+#endif

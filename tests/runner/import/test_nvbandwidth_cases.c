@@ -1,0 +1,278 @@
+/* nvbandwidth's values come to the cases that measure the same, and to no others. */
+#include "runner/import/nvbandwidth_cases.h"
+#include "scenarios/scenarios.h"
+#include "schema/machine/machine_file.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define REAL_FILE HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json"
+#define H200X4    HAUL_SOURCE_DIR "/tests/machines/h200x4.toml"
+#define H100X8    HAUL_SOURCE_DIR "/tests/machines/h100x8-nvlink.toml"
+
+struct importing {
+  struct arena arena;
+  struct nvbandwidth_file file;
+  struct machine *machine, *saved;
+  struct scenario *scenario;
+  struct plan *plan;
+  int32_t gpu_of_device[MACHINE_GPUS_MAX];
+  struct imported_cases cases;
+};
+
+static int set_up(void **state) {
+  struct importing *importing = calloc(1, sizeof *importing);
+  assert_non_null(importing);
+  importing->machine = calloc(1, sizeof *importing->machine);
+  importing->saved = calloc(1, sizeof *importing->saved);
+  assert_non_null(importing->machine);
+  assert_non_null(importing->saved);
+  struct diagnostics *diagnostics = diagnostics_new();
+  const struct embedded_file *shipped = scenarios_find("nvbandwidth");
+  assert_non_null(shipped);
+  assert_int_equal(scenario_parse((const char *)shipped->data,
+                                  (size_t)(shipped->end - shipped->data),
+                                  SCENARIOS_PREFIX "nvbandwidth.toml", NULL, 0,
+                                  &importing->scenario, diagnostics),
+                   STATUS_OK);
+  diagnostics_free(diagnostics);
+  *state = importing;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct importing *importing = *state;
+  plan_free(importing->plan);
+  scenario_free(importing->scenario);
+  free(importing->machine);
+  free(importing->saved);
+  arena_fini(&importing->arena);
+  free(importing);
+  return 0;
+}
+
+static void take(struct importing *importing, const struct machine *saved) {
+  struct error err = {0};
+  if (nvbandwidth_machine(&importing->file, saved, NULL, importing->machine,
+                          importing->gpu_of_device, &err) != STATUS_OK ||
+      plan_new(importing->scenario, importing->machine, NULL, &importing->plan, &err) != STATUS_OK)
+    fail_msg("%s", err.message);
+  nvbandwidth_cases(&importing->file, importing->plan, importing->gpu_of_device, &importing->arena,
+                    &importing->cases);
+}
+
+static void read_file(struct importing *importing, const char *path) {
+  struct error err = {0};
+  if (nvbandwidth_read(path, &importing->arena, &importing->file, &err) != STATUS_OK)
+    fail_msg("%s", err.message);
+}
+
+static void parse_text(struct importing *importing, const char *text) {
+  struct error err = {0};
+  if (nvbandwidth_parse(text, strlen(text), "nvb.json", &importing->arena, &importing->file,
+                        &err) != STATUS_OK)
+    fail_msg("%s", err.message);
+}
+
+static const struct imported_test *test_of(const struct importing *importing, const char *name) {
+  for (size_t i = 0; i < importing->cases.test_count; i++) {
+    if (strcmp(importing->cases.tests[i].name, name) == 0)
+      return &importing->cases.tests[i];
+  }
+  fail_msg("no test %s", name);
+  return NULL;
+}
+
+/* The imported rate of the case whose first measured flow and number of flows are these; 0: none.
+ */
+static double rate_of(const struct importing *importing, enum method method, uint32_t flow_count,
+                      enum place source_place, int source, enum place target_place, int target,
+                      enum initiator initiator, bool any_initiator) {
+  double found = 0;
+  for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
+    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
+    const struct flow *flow = &bench->flows[0];
+    if (bench->flow_count == flow_count && flow->method == method &&
+        flow->source.place == source_place && flow->source.index == source &&
+        flow->target.place == target_place && flow->target.index == target &&
+        (any_initiator || flow->initiator == initiator)) {
+      assert_true(found == 0);
+      found = (double)bench->payload_bytes / importing->cases.median_ns[i];
+    }
+  }
+  return found;
+}
+
+static void assert_rate(double rate, double expected) {
+  if (fabs(rate - expected) > 1e-9 * expected)
+    fail_msg("%.9g is not %.9g", rate, expected);
+}
+
+static double pair_rate(const struct importing *importing, enum method method, int source,
+                        int target, enum initiator initiator) {
+  return rate_of(importing, method, 1, PLACE_GPU, source, PLACE_GPU, target, initiator,
+                 source == target);
+}
+
+static void the_real_file(void **state) {
+  struct importing *importing = *state;
+  read_file(importing, REAL_FILE);
+  take(importing, NULL);
+  assert_string_equal(importing->machine->host_name, "vm");
+  assert_false(importing->machine->simulated);
+  assert_string_equal(machine_fact(importing->machine, "driver_version", -1)->value, "580.159.04");
+  assert_string_equal(machine_fact(importing->machine, "driver_branch", -1)->value, "r580");
+  assert_int_equal(machine_fact(importing->machine, "kernel", -1)->state, FACT_UNAVAILABLE);
+  assert_string_equal(machine_fact(importing->machine, "nvbandwidth_version", -1)->value, "0.8");
+
+  assert_rate(rate_of(importing, METHOD_CE, 1, PLACE_NUMA, 0, PLACE_GPU, 1, INITIATOR_SOURCE, true),
+              55.052);
+  assert_rate(rate_of(importing, METHOD_SM, 1, PLACE_GPU, 3, PLACE_NUMA, 0, INITIATOR_SOURCE, true),
+              52.544);
+  /* Beside a copy back. */
+  assert_rate(rate_of(importing, METHOD_CE, 2, PLACE_NUMA, 0, PLACE_GPU, 0, INITIATOR_SOURCE, true),
+              46.3004);
+  assert_rate(rate_of(importing, METHOD_CE, 2, PLACE_GPU, 0, PLACE_NUMA, 0, INITIATOR_SOURCE, true),
+              51.5361);
+  /* "read", row 2, column 0: GPU 2 pulls from GPU 0. "write": GPU 2 pushes to GPU 0. */
+  assert_rate(pair_rate(importing, METHOD_CE, 0, 2, INITIATOR_TARGET), 394.052);
+  assert_rate(pair_rate(importing, METHOD_CE, 0, 3, INITIATOR_TARGET), 394.142);
+  assert_rate(pair_rate(importing, METHOD_CE, 3, 0, INITIATOR_TARGET), 393.925);
+  assert_rate(pair_rate(importing, METHOD_CE, 2, 1, INITIATOR_SOURCE), 396.489);
+  assert_rate(pair_rate(importing, METHOD_SM, 1, 3, INITIATOR_SOURCE), 369.799);
+  /* What arrives, not read and written apart. */
+  assert_rate(pair_rate(importing, METHOD_CE, 3, 3, INITIATOR_SOURCE), 2097.15);
+
+  const struct imported_test *test = test_of(importing, "host_device_latency_sm");
+  assert_int_equal(test->values, 4);
+  assert_int_equal(test->taken, 0);
+  assert_non_null(strstr(test->reason, "launch"));
+  test = test_of(importing, "device_to_device_bidirectional_memcpy_read_ce");
+  assert_int_equal(test->values, 36);
+  assert_int_equal(test->taken, 0);
+  assert_non_null(strstr(test->reason, "one window"));
+  assert_non_null(strstr(test_of(importing, "all_to_host_memcpy_sm")->reason, "one GPU at a time"));
+  size_t taken = 0;
+  for (size_t i = 0; i < importing->cases.test_count; i++) {
+    test = &importing->cases.tests[i];
+    taken += test->taken;
+    assert_int_equal(test->taken == test->values, test->reason == NULL);
+  }
+  assert_int_equal(taken, importing->cases.plan.case_count);
+  assert_true(taken >= 88);
+}
+
+/* all_to_one_read_ce copies out of the one GPU, and the others start it. */
+static void several_at_once(void **state) {
+  struct importing *importing = *state;
+  read_file(importing, REAL_FILE);
+  take(importing, NULL);
+  int seen = 0;
+  for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
+    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
+    const struct flow *flow = &bench->flows[0];
+    const double rate = (double)bench->payload_bytes / importing->cases.median_ns[i];
+    if (bench->flow_count != 3)
+      continue;
+    const bool into_1 = flow->target.index == 1 && bench->flows[1].target.index == 1;
+    const bool out_of_1 = flow->source.index == 1 && bench->flows[1].source.index == 1;
+    const bool pushed = flow->initiator == INITIATOR_SOURCE;
+    seen += into_1 || out_of_1 ? 1 : 0;
+    if (into_1 && flow->method == METHOD_CE)
+      assert_rate(rate, pushed ? 398.958 : 399.229);
+    if (out_of_1 && flow->method == METHOD_CE)
+      assert_rate(rate, pushed ? 339.331 : 337.755);
+    if (into_1 && flow->method == METHOD_SM)
+      assert_rate(rate, 376.268);
+    if (out_of_1 && flow->method == METHOD_SM)
+      assert_rate(rate, 348.356);
+  }
+  assert_int_equal(seen, 6);
+}
+
+static void a_saved_machine(void **state) {
+  struct importing *importing = *state;
+  struct error err = {0};
+  read_file(importing, REAL_FILE);
+  assert_int_equal(machine_file_load(H200X4, importing->saved, &err), STATUS_OK);
+  importing->saved->simulated = true;
+  take(importing, importing->saved);
+  assert_string_equal(importing->machine->host_name, "h200x4");
+  assert_true(importing->machine->simulated);
+  assert_string_equal(importing->machine->gpus[1].uuid, importing->saved->gpus[1].uuid);
+  assert_string_equal(machine_fact(importing->machine, "cpu_model", -1)->value,
+                      "INTEL(R) XEON(R) PLATINUM 8568Y+");
+  /* May have changed since. */
+  assert_int_equal(machine_fact(importing->machine, "boot_id", -1)->state, FACT_UNAVAILABLE);
+  assert_int_equal(machine_fact(importing->machine, "vbios", 2)->state, FACT_UNAVAILABLE);
+  assert_rate(rate_of(importing, METHOD_CE, 1, PLACE_NUMA, 0, PLACE_GPU, 1, INITIATOR_SOURCE, true),
+              55.052);
+
+  assert_int_equal(machine_file_load(H100X8, importing->saved, &err), STATUS_OK);
+  assert_int_equal(nvbandwidth_machine(&importing->file, importing->saved, NULL, importing->machine,
+                                       importing->gpu_of_device, &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "4 GPUs (NVIDIA H200)"));
+  assert_non_null(strstr(err.message, "has 8"));
+}
+
+/* nvbandwidth numbers GPUs as CUDA does, which may be by speed; haul by PCI address. */
+static void gpus_are_told_by_address(void **state) {
+  struct importing *importing = *state;
+  parse_text(importing, "{\"nvbandwidth\": {\"version\": \"v0.6\", \"GPU Device list\": [\"0: Fast "
+                        "(00000000:81:00)\", \"1: Slow (00000000:0a:00)\"], \"testcases\": [{"
+                        "\"name\": \"device_local_copy\", \"status\": \"Passed\", "
+                        "\"bandwidth_matrix\": [[\"2000\", \"1000\"]]}, {\"name\": "
+                        "\"device_to_device_memcpy_write_ce\", \"status\": \"Passed\", "
+                        "\"bandwidth_matrix\": [[\"N/A\", \"20\"], [\"10\", \"N/A\"]]}, {\"name\": "
+                        "\"all_to_one_write_ce\", \"status\": \"Passed\", \"bandwidth_matrix\": "
+                        "[[\"10\", \"20\"]]}]}}");
+  take(importing, NULL);
+  assert_string_equal(importing->machine->gpus[0].name, "Slow");
+  assert_rate(pair_rate(importing, METHOD_CE, 0, 0, INITIATOR_SOURCE), 1000);
+  assert_rate(pair_rate(importing, METHOD_CE, 1, 1, INITIATOR_SOURCE), 2000);
+  assert_rate(pair_rate(importing, METHOD_CE, 1, 0, INITIATOR_SOURCE), 20);
+  /* With two GPUs, all others are one: the same case, which has one value. */
+  const struct imported_test *test = test_of(importing, "all_to_one_write_ce");
+  assert_int_equal(test->taken, 0);
+  assert_non_null(strstr(test->reason, "the same case"));
+}
+
+static void strange_tests_are_left_out(void **state) {
+  struct importing *importing = *state;
+  parse_text(
+      importing,
+      "{\"nvbandwidth\": {\"version\": \"v0.5\", \"testcases\": [{\"name\": "
+      "\"host_to_device_memcpy_ce\", \"bandwidth_matrix\": [[\"50\", \"N/A\", \"0\"]]}, "
+      "{\"name\": \"multinode_x\", \"bandwidth_matrix\": [[\"1\"]]}, {\"name\": "
+      "\"device_to_host_memcpy_ce\", \"status\": \"Error\"}, {\"name\": "
+      "\"device_to_device_memcpy_read_ce\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}]}}");
+  take(importing, NULL);
+  assert_string_equal(importing->machine->host_name, "unknown");
+  assert_int_equal(importing->machine->gpu_count, 3);
+  const struct imported_test *test = test_of(importing, "host_to_device_memcpy_ce");
+  assert_int_equal(test->values, 2);
+  assert_int_equal(test->taken, 1);
+  assert_string_equal(test->reason, "it is no rate");
+  assert_non_null(strstr(test_of(importing, "multinode_x")->reason, "not a test"));
+  assert_string_equal(test_of(importing, "device_to_host_memcpy_ce")->reason,
+                      "nvbandwidth says: Error");
+  assert_string_equal(test_of(importing, "device_to_device_memcpy_read_ce")->reason,
+                      "its matrix is 1 by 3, not 3 by 3 as of 3 GPUs");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(the_real_file, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(several_at_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_saved_machine, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(gpus_are_told_by_address, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(strange_tests_are_left_out, set_up, tear_down),
+  };
+  return cmocka_run_group_tests_name("runner/import/nvbandwidth_cases", tests, NULL, NULL);
+}
