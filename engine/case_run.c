@@ -257,8 +257,9 @@ enum status engine_run_case(struct engine *engine, const struct bench_case *benc
   enum status status = measure_case(&run, engine, error);
   outcome->iterations = run.iterations;
   outcome->serialised = 2 * (size_t)run.serialised_count > run.count;
-  outcome->verified =
-      status == STATUS_OK && run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF;
+  outcome->verified = status == STATUS_OK &&
+                      (run.ops->verifies_itself ||
+                       (run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF));
   if (status != STATUS_OK) {
     outcome->status = status == STATUS_CORRUPT ? CASE_CORRUPT : CASE_FAILED;
     (void)snprintf(outcome->reason, sizeof outcome->reason, "%.*s", CASE_REASON_MAX - 1,
