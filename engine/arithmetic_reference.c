@@ -43,7 +43,7 @@ uint16_t arithmetic_f16_bits(double value) {
   return (uint16_t)(sign << 15 | exponent << F16_FRACTION_BITS | fraction);
 }
 
-static uint64_t operand_bits(enum number_type type, double value, uint32_t integer) {
+static uint64_t operand_bits(enum number_type type, double value) {
   switch (type) {
   case NUMBER_F16:
     return arithmetic_f16_bits(value) * UINT64_C(0x10001);
@@ -52,7 +52,7 @@ static uint64_t operand_bits(enum number_type type, double value, uint32_t integ
   case NUMBER_F64:
     return f64_bits(value);
   case NUMBER_I32:
-    return integer;
+    return ARITHMETIC_INTEGER_B;
   case number_type_word_count:
     break;
   }
@@ -60,10 +60,10 @@ static uint64_t operand_bits(enum number_type type, double value, uint32_t integ
 }
 
 void arithmetic_operands(enum number_type type, struct arithmetic_arguments *arguments) {
-  arguments->first_b = operand_bits(type, pairs[0].b, ARITHMETIC_INTEGER_B);
-  arguments->first_c = operand_bits(type, pairs[0].c, ARITHMETIC_INTEGER_C);
-  arguments->second_b = operand_bits(type, pairs[1].b, ARITHMETIC_INTEGER_B);
-  arguments->second_c = operand_bits(type, pairs[1].c, ARITHMETIC_INTEGER_C);
+  arguments->first_b = operand_bits(type, pairs[0].b);
+  arguments->first_c = operand_bits(type, pairs[0].c);
+  arguments->second_b = operand_bits(type, pairs[1].b);
+  arguments->second_c = operand_bits(type, pairs[1].c);
 }
 
 static const struct arithmetic_pair *pair_of(uint64_t step) {
@@ -97,22 +97,31 @@ static uint64_t chain_f64(enum arithmetic_op op, double x, uint64_t steps) {
   return f64_bits(x);
 }
 
-static uint64_t chain_i32(enum arithmetic_op op, uint32_t x, uint64_t steps) {
-  uint32_t y = x + 1;
-  if (op == ARITHMETIC_ADD) {
-    for (uint64_t i = 0; i < steps; i++) {
-      if (i % 2 == 0) {
-        x += y;
-      } else {
-        y += x;
-      }
-    }
-    return x | (uint64_t)y << 32;
+static uint32_t step_i32(enum arithmetic_op op, uint32_t x, uint32_t other) {
+  switch (op) {
+  case ARITHMETIC_ADD:
+    return x + other;
+  case ARITHMETIC_MUL:
+    return x * other;
+  case ARITHMETIC_FMA:
+    return x * ARITHMETIC_INTEGER_B + other;
+  case arithmetic_op_word_count:
+    break;
   }
+  return 0;
+}
+
+static uint64_t chain_i32(enum arithmetic_op op, uint32_t start, uint64_t steps) {
+  uint32_t x = 2 * start + 3;
+  uint32_t y = x + 2;
   for (uint64_t i = 0; i < steps; i++) {
-    x = x * ARITHMETIC_INTEGER_B + (op == ARITHMETIC_FMA ? ARITHMETIC_INTEGER_C : 0);
+    if (i % 2 == 0) {
+      x = step_i32(op, x, y);
+    } else {
+      y = step_i32(op, y, x);
+    }
   }
-  return x;
+  return x | (uint64_t)y << 32;
 }
 
 uint64_t arithmetic_chain(enum arithmetic_op op, enum number_type type, uint32_t start,

@@ -26,8 +26,17 @@ ARITHMETIC_STEP(step_fma_f32, float, "f", "fma.rn.f32 %0, %0, %1, %2;")
 ARITHMETIC_STEP(step_add_f64, double, "d", "add.rn.f64 %0, %0, %2;")
 ARITHMETIC_STEP(step_mul_f64, double, "d", "mul.rn.f64 %0, %0, %1;")
 ARITHMETIC_STEP(step_fma_f64, double, "d", "fma.rn.f64 %0, %0, %1, %2;")
-ARITHMETIC_STEP(step_mul_i32, uint32_t, "r", "mul.lo.s32 %0, %0, %1;")
-ARITHMETIC_STEP(step_fma_i32, uint32_t, "r", "mad.lo.s32 %0, %0, %1, %2;")
+
+/* Of integers: x with the other number of the chain. */
+#define ARITHMETIC_INTEGER_STEP(name, text)                                                        \
+  struct name {                                                                                    \
+    static __device__ __forceinline__ void step(uint32_t &x, uint32_t other, uint32_t b) {         \
+      asm volatile(text : "+r"(x) : "r"(other), "r"(b));                                           \
+    }                                                                                              \
+  };
+ARITHMETIC_INTEGER_STEP(step_add_i32, "add.s32 %0, %0, %1;")
+ARITHMETIC_INTEGER_STEP(step_mul_i32, "mul.lo.s32 %0, %0, %1;")
+ARITHMETIC_INTEGER_STEP(step_fma_i32, "mad.lo.s32 %0, %0, %2, %1;")
 
 /* A chain: how it starts, goes on and ends. */
 template <typename STEP> struct chain_f16 {
@@ -59,30 +68,21 @@ template <typename STEP> struct chain_f64 {
   __device__ __forceinline__ uint64_t end() const { return (uint64_t)__double_as_longlong(x); }
 };
 
+/* Each result is used twice, so that no two steps become one: ptxas makes one IADD3 of two sums and
+ * one product of two factors where it can. */
 template <typename STEP> struct chain_i32 {
-  typedef uint32_t value;
-  uint32_t x;
-  __device__ __forceinline__ void start(uint32_t from) { x = from; }
-  __device__ __forceinline__ void go(int, const struct operands<uint32_t> &by) {
-    STEP::step(x, by);
-  }
-  __device__ __forceinline__ uint64_t end() const { return x; }
-};
-
-/* x and y in turn become x + y: each sum is used twice, so that no two steps become one (IADD3). */
-struct chain_add_i32 {
   typedef uint32_t value;
   uint32_t x;
   uint32_t y;
   __device__ __forceinline__ void start(uint32_t from) {
-    x = from;
-    y = from + 1;
+    x = 2 * from + 3;
+    y = 2 * from + 5;
   }
-  __device__ __forceinline__ void go(int step, const struct operands<uint32_t> &) {
+  __device__ __forceinline__ void go(int step, const struct operands<uint32_t> &by) {
     if (step % 2 == 0) {
-      asm volatile("add.s32 %0, %0, %1;" : "+r"(x) : "r"(y));
+      STEP::step(x, y, by.b);
     } else {
-      asm volatile("add.s32 %0, %0, %1;" : "+r"(y) : "r"(x));
+      STEP::step(y, x, by.b);
     }
   }
   __device__ __forceinline__ uint64_t end() const { return x | (uint64_t)y << 32; }
@@ -148,6 +148,6 @@ ARITHMETIC_KERNELS(fma_f32, chain_f32<step_fma_f32>)
 ARITHMETIC_KERNELS(add_f64, chain_f64<step_add_f64>)
 ARITHMETIC_KERNELS(mul_f64, chain_f64<step_mul_f64>)
 ARITHMETIC_KERNELS(fma_f64, chain_f64<step_fma_f64>)
-ARITHMETIC_KERNELS(add_i32, chain_add_i32)
+ARITHMETIC_KERNELS(add_i32, chain_i32<step_add_i32>)
 ARITHMETIC_KERNELS(mul_i32, chain_i32<step_mul_i32>)
 ARITHMETIC_KERNELS(fma_i32, chain_i32<step_fma_i32>)

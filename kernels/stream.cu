@@ -67,39 +67,48 @@ apply(uint64_t index, const struct pack<T, N> &a, const struct pack<T, N> &b) {
   return result;
 }
 
-/* Every load is under way before the first store. */
+/* COUNT accesses of a thread, blockDim.x apart: every load is under way before the first store. */
+template <typename OP, typename T, int N, int COUNT>
+static __device__ __forceinline__ void map_tile(const struct stream_arguments &arguments,
+                                                uint64_t first) {
+  typedef struct pack<T, N> P;
+  P x[COUNT];
+  P y[COUNT];
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+    const uint64_t i = first + (uint64_t)k * blockDim.x;
+    if (OP::INPUTS > 0) {
+      x[k] = ((const P *)arguments.a)[i];
+    }
+    if (OP::INPUTS > 1) {
+      y[k] = ((const P *)arguments.b)[i];
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+    const uint64_t i = first + (uint64_t)k * blockDim.x;
+    ((P *)arguments.out)[i] = apply<OP, T, N>(i, x[k], y[k]);
+  }
+}
+
 template <typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void map_pass(const struct stream_arguments &arguments) {
-  typedef struct pack<T, N> P;
-  P *out = (P *)arguments.out;
-  const P *a = (const P *)arguments.a;
-  const P *b = (const P *)arguments.b;
-  const uint64_t count = arguments.size_bytes / sizeof(P);
+  const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
   STREAM_TILES(first, count, UNROLL) {
-    P x[UNROLL];
-    P y[UNROLL];
-#pragma unroll
-    for (int k = 0; k < UNROLL; k++) {
-      const uint64_t i = first + (uint64_t)k * blockDim.x;
-      if (OP::INPUTS > 0 && i < count) {
-        x[k] = a[i];
-      }
-      if (OP::INPUTS > 1 && i < count) {
-        y[k] = b[i];
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL; k++) {
-      const uint64_t i = first + (uint64_t)k * blockDim.x;
-      if (i < count) {
-        out[i] = apply<OP, T, N>(i, x[k], y[k]);
+    if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
+      map_tile<OP, T, N, UNROLL>(arguments, first);
+    } else {
+      for (uint64_t i = first; i < count; i += blockDim.x) {
+        map_tile<OP, T, N, 1>(arguments, i);
       }
     }
   }
+  T *out = (T *)arguments.out;
+  const T *a = (const T *)arguments.a;
+  const T *b = (const T *)arguments.b;
   const uint64_t elements = arguments.size_bytes / sizeof(T);
   for (uint64_t i = count * N + thread_in_grid(); i < elements; i += threads_of_grid()) {
-    ((T *)out)[i] = OP::at(i, OP::INPUTS > 0 ? ((const T *)a)[i] : (T)0,
-                           OP::INPUTS > 1 ? ((const T *)b)[i] : (T)0);
+    out[i] = OP::at(i, OP::INPUTS > 0 ? a[i] : (T)0, OP::INPUTS > 1 ? b[i] : (T)0);
   }
 }
 
@@ -141,39 +150,47 @@ template <typename T> struct op_dot {
   }
 };
 
+template <typename OP, typename T, int N, int COUNT>
+static __device__ __forceinline__ void sum_tile(const struct stream_arguments &arguments,
+                                                uint64_t first, typename OP::sum *sums) {
+  typedef struct pack<T, N> P;
+  P x[COUNT];
+  P y[COUNT];
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+    const uint64_t i = first + (uint64_t)k * blockDim.x;
+    x[k] = ((const P *)arguments.a)[i];
+    if (OP::INPUTS > 1) {
+      y[k] = ((const P *)arguments.b)[i];
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+      sums[k] = OP::add(sums[k], x[k].items[n], y[k].items[n]);
+    }
+  }
+}
+
 template <typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void sum_pass(const struct stream_arguments &arguments,
                                                 typename OP::sum (&sums)[UNROLL]) {
-  typedef struct pack<T, N> P;
-  const P *a = (const P *)arguments.a;
-  const P *b = (const P *)arguments.b;
-  const uint64_t count = arguments.size_bytes / sizeof(P);
+  const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
   STREAM_TILES(first, count, UNROLL) {
-    P x[UNROLL];
-    P y[UNROLL];
-#pragma unroll
-    for (int k = 0; k < UNROLL; k++) {
-      const uint64_t i = first + (uint64_t)k * blockDim.x;
-      if (i < count) {
-        x[k] = a[i];
-      }
-      if (OP::INPUTS > 1 && i < count) {
-        y[k] = b[i];
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL; k++) {
-      if (first + (uint64_t)k * blockDim.x < count) {
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-          sums[k] = OP::add(sums[k], x[k].items[n], y[k].items[n]);
-        }
+    if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
+      sum_tile<OP, T, N, UNROLL>(arguments, first, sums);
+    } else {
+      for (uint64_t i = first; i < count; i += blockDim.x) {
+        sum_tile<OP, T, N, 1>(arguments, i, sums);
       }
     }
   }
+  const T *a = (const T *)arguments.a;
+  const T *b = (const T *)arguments.b;
   const uint64_t elements = arguments.size_bytes / sizeof(T);
   for (uint64_t i = count * N + thread_in_grid(); i < elements; i += threads_of_grid()) {
-    sums[0] = OP::add(sums[0], ((const T *)a)[i], OP::INPUTS > 1 ? ((const T *)b)[i] : (T)0);
+    sums[0] = OP::add(sums[0], a[i], OP::INPUTS > 1 ? b[i] : (T)0);
   }
 }
 

@@ -284,13 +284,16 @@ static uint64_t f64_chain(char op, double x, uint64_t steps) {
   return bits;
 }
 
-static uint64_t i32_chain(char op, uint32_t x, uint64_t steps) {
-  uint32_t sums[2] = {x, x + 1};
+static uint64_t i32_chain(char op, uint32_t start, uint64_t steps) {
+  uint32_t numbers[2] = {2 * start + 3, 2 * start + 5};
   for (uint64_t i = 0; i < steps; i++) {
-    sums[i % 2] += sums[(i + 1) % 2];
-    x = x * ARITHMETIC_INTEGER_B + (op == 'f' ? ARITHMETIC_INTEGER_C : 0);
+    const uint32_t mine = numbers[i % 2];
+    const uint32_t other = numbers[(i + 1) % 2];
+    numbers[i % 2] = op == 'a'   ? mine + other
+                     : op == 'm' ? mine * other
+                                 : mine * ARITHMETIC_INTEGER_B + other;
   }
-  return op == 'a' ? (uint64_t)sums[1] << 32 | sums[0] : x;
+  return (uint64_t)numbers[1] << 32 | numbers[0];
 }
 
 static uint64_t chain_end(const struct chain_kind *kind, uint32_t start, uint64_t steps) {

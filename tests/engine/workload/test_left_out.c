@@ -1,0 +1,80 @@
+/* A kernel that does nothing is never a number: streams, chases and arithmetic whose kernels are
+ * dropped on GPU 3, and measured on GPU 2. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+enum { WORKING = 2, LEFT_OUT = 3 };
+
+static void is_found(struct fixture *fixture, const struct bench_case *bench_case,
+                     enum case_status status, const char *why) {
+  fixture_run(fixture, bench_case);
+  assert_int_equal(fixture->outcome.status, status);
+  assert_false(fixture->outcome.verified);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
+static void streams_are_corrupt(void **state) {
+  for (int op = 0; op < (int)stream_op_word_count; op++) {
+    struct bench_case bench_case = fixture_transfer(NULL, 0);
+    bench_case.kind = CASE_STREAM;
+    bench_case.stream = (struct stream){.op = (enum stream_op)op,
+                                        .type = NUMBER_F32,
+                                        .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                        .size_bytes = 40000};
+    fixture_run_ok(*state, &bench_case);
+    bench_case.stream.memory.index = LEFT_OUT;
+    is_found(*state, &bench_case, CASE_CORRUPT,
+             op == STREAM_DOT    ? "the dot product is"
+             : op == STREAM_READ ? "the words that were read add up to"
+                                 : "10000 of 10000 elements are wrong, the first at 0");
+  }
+}
+
+static void chases_are_corrupt(void **state) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_CHASE;
+  bench_case.chase = (struct chase){.space = CHASE_GLOBAL,
+                                    .gpu = WORKING,
+                                    .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                    .footprint_bytes = 64 << 10,
+                                    .stride_bytes = 128,
+                                    .hops = 100};
+  fixture_run_ok(*state, &bench_case);
+  bench_case.chase.gpu = LEFT_OUT;
+  bench_case.chase.memory.index = LEFT_OUT;
+  is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
+}
+
+static void arithmetic_has_no_times(void **state) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_ARITHMETIC;
+  bench_case.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
+                                              .type = NUMBER_F32,
+                                              .gpu = WORKING,
+                                              .ilp = 1,
+                                              .block = 1,
+                                              .grid = 1,
+                                              .instructions = 512};
+  fixture_run_ok(*state, &bench_case);
+  bench_case.arithmetic.gpu = LEFT_OUT;
+  is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(streams_are_corrupt),
+      cmocka_unit_test(chases_are_corrupt),
+      cmocka_unit_test(arithmetic_has_no_times),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
