@@ -3,6 +3,7 @@
 #define HAUL_RUNNER_CLI_MEASURING_H
 
 #include "runner/cli/cli.h"
+#include "runner/cli/plotting.h"
 #include "runner/plan/plan.h"
 #include "runner/record/record.h"
 
@@ -14,6 +15,7 @@ struct run_request {
   const char *command_line;
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result; /* where the result goes */
+  struct plot_request plot;      /* curves below the result */
 };
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */

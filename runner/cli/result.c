@@ -83,6 +83,17 @@ static enum status show_blocks(struct query *query, const struct common_options 
   return status;
 }
 
+/* The run's sweeps. */
+static enum status show_curves(struct query *query, const struct run_request *request,
+                               const struct query_parameter *run, struct error *err) {
+  struct curves *curves =
+      open_curves(request->common, &request->plot, "nothing to draw: no block is a sweep");
+  (void)putchar('\n');
+  enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
+  curves_free(curves);
+  return status;
+}
+
 /* Where the wall time went, on stderr: it is about the run, not its result. */
 static enum status show_times(struct query *query, const struct common_options *common,
                               const struct query_parameter *run, struct error *err) {
@@ -108,6 +119,9 @@ int result_show(const struct run_request *request, const struct plan *plan, cons
     status = common->format == ROW_TABLE
                  ? show_blocks(query, common, &parameter, &err)
                  : query_run_saved(query, "run-result", &parameter, 1, NULL, request->result, &err);
+  }
+  if (status == STATUS_OK && request->plot.wanted) {
+    status = show_curves(query, request, &parameter, &err);
   }
   (void)fflush(stdout);
   if (status == STATUS_OK && common->verbose) {

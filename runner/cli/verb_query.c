@@ -1,6 +1,7 @@
 /* haul query: people's SQL and the saved queries, read-only. */
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
+#include "runner/cli/plotting.h"
 #include "runner/cli/verbs.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
@@ -18,6 +19,7 @@ struct query_verb_options {
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
   struct query_options query;
+  struct plot_request plot;
   struct arena arena;
 };
 
@@ -25,6 +27,7 @@ static const struct argp_option options_table[] = {
     {"saved", OPTION_SAVED, "NAME", 0, "run a saved query; haul list queries shows them", 1},
     {"param", OPTION_PARAM, "NAME=VALUE", 0, "value of a parameter :NAME; may be repeated", 1},
     {"time-limit", OPTION_TIME_LIMIT, "DURATION", 0, "give up after that long, e.g. 10s", 1},
+    PLOT_OPTION,
     {0},
 };
 
@@ -42,6 +45,9 @@ static void add_parameter(struct query_verb_options *options, char *arg, struct 
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct query_verb_options *options = state->input;
+  if (plot_request_parse(key, arg, state, &options->plot, &options->common) == 0) {
+    return 0;
+  }
   switch (key) {
   case OPTION_SAVED:
     options->saved = arg;
@@ -93,7 +99,7 @@ static enum status read_stdin(struct arena *arena, const char **sql, struct erro
   return status;
 }
 
-static enum status run_query(struct query_verb_options *options, struct rows *rows,
+static enum status run_query(struct query_verb_options *options, const struct row_sink *sink,
                              struct error *err) {
   const char *path = NULL;
   struct query *query = NULL;
@@ -109,9 +115,9 @@ static enum status run_query(struct query_verb_options *options, struct rows *ro
     options->query.interrupted = watch_interrupts();
     status = options->saved != NULL
                  ? query_run_saved(query, options->saved, options->parameters,
-                                   options->parameter_count, &options->query, rows_sink(rows), err)
+                                   options->parameter_count, &options->query, sink, err)
                  : query_run(query, options->sql, options->parameters, options->parameter_count,
-                             &options->query, rows_sink(rows), err);
+                             &options->query, sink, err);
   }
   if (status == STATUS_DENIED && query != NULL) {
     /* Not a file that this user may not read: SQL that does more than read. */
@@ -126,12 +132,15 @@ static int query_main(const struct verb *verb, int argc, char **argv) {
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
   struct rows *rows = open_rows(&options.common, NULL);
-  enum status status = run_query(&options, rows, &err);
+  struct curves *curves = open_curves(&options.common, &options.plot, "nothing to draw");
+  const struct row_sink *sink = options.plot.wanted ? curves_sink(curves) : rows_sink(rows);
+  enum status status = run_query(&options, sink, &err);
   int code = EXIT_DONE;
-  if (status != STATUS_OK && !rows_reader_gone(rows)) {
+  if (status != STATUS_OK && !sink->enough(sink->context)) {
     code = fail(&options.common, &err);
   }
   rows_free(rows);
+  curves_free(curves);
   arena_fini(&options.arena);
   return code;
 }
@@ -144,7 +153,10 @@ const struct verb VERB_QUERY = {
         "Without SQL and without --saved, the statement is read from standard input. Nothing that "
         "a query says can change the database. Parameters are written :name in SQL; :run takes "
         "latest, previous, tag:NAME, driver:VERSION or the beginning of a run's id, and is the "
-        "latest run when not given. haul schema results describes the views.",
+        "latest run when not given. haul schema results describes the views. --plot draws the "
+        "rows: x "
+        "is the first column of numbers, columns of text before it name the curve, and y is the "
+        "next column of numbers, or without such names every one; --saved curves is made for it.",
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_NONE,

@@ -18,6 +18,7 @@ struct run_options {
   const char *tag;
   const char *resume;
   bool dry_run;
+  struct plot_request plot;
 };
 
 static const struct argp_option options_table[] = {
@@ -28,6 +29,7 @@ static const struct argp_option options_table[] = {
     {"resume", OPTION_RESUME, "RUN", 0, "measure what an interrupted run left: latest, run:ID, ...",
      1},
     {"dry-run", OPTION_DRY_RUN, 0, 0, "show the plan and measure nothing", 1},
+    PLOT_OPTION,
     {0},
 };
 
@@ -47,6 +49,9 @@ static void check_together(struct argp_state *state, const struct run_options *o
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct run_options *options = state->input;
+  if (plot_request_parse(key, arg, state, &options->plot, &options->common) == 0) {
+    return 0;
+  }
   switch (key) {
   case OPTION_TAG:
     if (arg[0] == '\0') {
@@ -224,6 +229,7 @@ static int run_with_database(struct run_options *options, const struct batch *ba
       .command_line = command_line,
       .interrupted = watch_interrupts(),
       .result = &joined.sink,
+      .plot = options->plot,
   };
   int code =
       options->resume != NULL ? run_resume(options, &request) : run_batch(options, batch, &request);

@@ -204,6 +204,13 @@ static void a_reader_that_left_ends_a_query(void **state) {
   (void)fclose(stream);
 }
 
+/* What it shows is not in every database: results of a certain scenario, sweeps,
+ * or what people set. */
+static bool may_be_empty(const struct saved_query *saved) {
+  return strstr(saved->sql, "r.scenario = '") != NULL || strcmp(saved->name, "baselines") == 0 ||
+         strcmp(saved->name, "curves") == 0;
+}
+
 static void every_saved_query_is_described_and_runs(void **state) {
   struct opened *opened = *state;
   struct arena arena = {0};
@@ -223,7 +230,7 @@ static void every_saved_query_is_described_and_runs(void **state) {
     size_t lines = 0;
     for (const char *p = text; *p != '\0'; p++)
       lines += *p == '\n';
-    if (lines < 2)
+    if (lines < (may_be_empty(&saved) ? 1 : 2))
       fail_msg("%s gives no rows:\n%s", saved.name, text);
     free(text);
   }

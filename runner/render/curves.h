@@ -1,0 +1,34 @@
+/* curves.h - rows of a query as curves (plot.h) instead of a table.
+ *
+ * What the columns are follows from their names and values:
+ *
+ *   x       the first column of numbers
+ *   curves  the columns of text before it name the curve that a row belongs to, and y is the first
+ *           column of numbers after x that has a value; without such columns every column of
+ *           numbers after x is a curve
+ *   plot    a column of that name: one plot for each of its values, in the order they come
+ *   axis    a column of that name: what x is, where its own name does not say it
+ *
+ * Units follow from names: ..._bytes are sizes, gbps is GB/s, ..._ns is ns, ..._pct is %. Rows
+ * without x or y are left out. Fewer columns than that are STATUS_USAGE, more rows or plots than
+ * below STATUS_UNSUPPORTED; a stream that cannot be written is as in rows.h. */
+#ifndef HAUL_RUNNER_RENDER_CURVES_H
+#define HAUL_RUNNER_RENDER_CURVES_H
+
+#include "runner/render/plot.h"
+#include "runner/render/rows.h"
+
+enum { CURVES_ROWS_MAX = 100000, CURVES_PLOTS_MAX = 500 };
+
+struct curves;
+
+/* The stream is borrowed. empty: a line for a result without rows; NULL = none. Never fails but for
+ * want of memory (then it aborts). */
+struct curves *curves_new(FILE *stream, const struct plot_style *style, const char *empty);
+/* Borrowed; for one result after the other. */
+const struct row_sink *curves_sink(struct curves *curves);
+bool curves_reader_gone(const struct curves *curves);
+/* Accepts NULL. */
+void curves_free(struct curves *curves);
+
+#endif

@@ -1,0 +1,107 @@
+#include "runner/render/plot_axis.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Rounding of steps that are added up or taken logarithms of must not lose the last tick. */
+static const double SLACK = 1e-9;
+
+double axis_place(const struct axis *axis, double value) {
+  return axis->logarithmic ? (log(value) - log(axis->low)) / (log(axis->high) - log(axis->low))
+                           : (value - axis->low) / (axis->high - axis->low);
+}
+
+static void add_tick(struct axis *axis, double value) {
+  const double at = axis_place(axis, value);
+  if (axis->tick_count == AXIS_TICKS_MAX || at < -SLACK || at > 1 + SLACK)
+    return;
+  struct axis_tick *tick = &axis->ticks[axis->tick_count++];
+  tick->at = at;
+  if (axis->bytes && value >= 1 && value < 0x1p62)
+    units_format_size((uint64_t)(value + 0.5), tick->text);
+  else
+    (void)snprintf(tick->text, sizeof tick->text, "%.6g", value);
+}
+
+/* The largest of 1, 2 and 5 times a power of ten that is not above the value. */
+static double round_down(double value) {
+  const double power = pow(10, floor(log10(value) + SLACK));
+  const double digit = value / power * (1 + SLACK);
+  return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
+
+static double round_up(double value) {
+  const double below = round_down(value);
+  if (below >= value * (1 - SLACK))
+    return below;
+  const double power = pow(10, floor(log10(below) + SLACK));
+  return below / power > 3 ? 10 * power : below / power > 1.5 ? 5 * power : 2 * power;
+}
+
+/* Powers of two with as many doublings between them as leave room. */
+static void double_up(struct axis *axis, size_t wanted) {
+  const double doublings = log2(axis->high) - log2(axis->low);
+  const double step = fmax(1, ceil(doublings / (double)wanted - SLACK));
+  for (double power = ceil(log2(axis->low) - SLACK); exp2(power) <= axis->high * (1 + SLACK);
+       power += step)
+    add_tick(axis, exp2(power));
+}
+
+/* Powers of ten, with 2 and 5 between them where there is room. */
+static void decades_up(struct axis *axis, size_t wanted) {
+  static const double DIGITS[] = {1, 2, 5};
+  const double decades = log10(axis->high) - log10(axis->low);
+  const double step = fmax(1, ceil(decades / (double)wanted - SLACK));
+  const size_t digits = 3 * decades <= (double)wanted ? 3 : 1;
+  for (double power = floor(log10(axis->low) + SLACK); pow(10, power) <= axis->high * (1 + SLACK);
+       power += step) {
+    for (size_t i = 0; i < digits; i++)
+      add_tick(axis, DIGITS[i] * pow(10, power));
+  }
+}
+
+static double linear_step(const struct axis *axis, size_t wanted) {
+  const double least = (axis->high - axis->low) / (double)wanted;
+  return axis->bytes ? exp2(ceil(log2(least) - SLACK)) : round_up(least);
+}
+
+static void steps_up(struct axis *axis, double step) {
+  for (double i = ceil(axis->low / step - SLACK); i * step <= axis->high + step * SLACK; i++)
+    add_tick(axis, i * step + 0.0); /* never -0 */
+}
+
+void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
+               bool rounded, size_t wanted) {
+  *axis = (struct axis){
+      .logarithmic = logarithmic && lowest > 0, .bytes = bytes, .low = lowest, .high = highest};
+  wanted = wanted < 2 ? 2 : wanted;
+  if (axis->logarithmic) {
+    axis->low = rounded ? round_down(lowest) : lowest;
+    axis->high = rounded ? round_up(highest) : highest;
+    if (axis->high <= axis->low * (1 + SLACK)) {
+      axis->low /= 2;
+      axis->high *= 2;
+    }
+    if (bytes)
+      double_up(axis, wanted);
+    else
+      decades_up(axis, wanted);
+    return;
+  }
+  if (rounded) {
+    axis->low = fmin(lowest, 0);
+    axis->high = fmax(highest, 0);
+  }
+  if (axis->high <= axis->low) {
+    const double room = fmax(1, fabs(axis->high) / 2);
+    axis->low -= room;
+    axis->high += room;
+  }
+  const double step = linear_step(axis, wanted);
+  if (rounded) {
+    axis->low = floor(axis->low / step + SLACK) * step;
+    axis->high = ceil(axis->high / step - SLACK) * step;
+  }
+  steps_up(axis, step);
+}

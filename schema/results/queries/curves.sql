@@ -1,0 +1,57 @@
+-- The curves of a run: what a sweep of sizes or of other numbers gives.
+--
+-- One row a point, for --plot: a plot for each block whose cases differ in a number, over the
+-- number with the most values, the size where several have as many. Rates are in GB/s, times of
+-- loads and calls in ns.
+--
+-- :run (run, default latest) the run to show
+-- :block (text, default *) glob of block names
+WITH RECURSIVE
+  result AS (
+    SELECT c.position, c.block, c.case_name, c.axes, c.size_bytes, c.gbps,
+      CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns
+    FROM v_run_case c
+    WHERE c.run = :run AND c.status = 'ok' AND c.block GLOB :block),
+  -- The axes of a case, one a row; the size by its own column, whichever key it came from.
+  word (position, word, rest) AS (
+    SELECT position, NULL, axes || ' ' FROM result WHERE axes <> ''
+    UNION ALL
+    SELECT position, substr(rest, 1, instr(rest, ' ') - 1), substr(rest, instr(rest, ' ') + 1)
+    FROM word WHERE rest <> ''),
+  axis (position, name, value, text) AS (
+    SELECT position, 'size_bytes', size_bytes, NULL FROM result WHERE size_bytes IS NOT NULL
+    UNION ALL
+    SELECT position, substr(word, 1, instr(word, '=') - 1),
+      CAST(substr(word, instr(word, '=') + 1) AS REAL)
+        * CASE
+            WHEN word GLOB '*KiB' THEN 1 << 10
+            WHEN word GLOB '*MiB' THEN 1 << 20
+            WHEN word GLOB '*GiB' THEN 1 << 30
+            ELSE 1
+          END,
+      '/' || word
+    FROM word
+    WHERE word GLOB '*=[0-9]*' AND word NOT GLOB 'size=*' AND word NOT GLOB 'footprint=*'),
+  swept AS (
+    SELECT r.block, a.name, count(DISTINCT a.value) AS points,
+      row_number() OVER (PARTITION BY r.block
+        ORDER BY count(DISTINCT a.value) DESC, a.name = 'size_bytes' DESC) AS choice
+    FROM axis a JOIN result r ON r.position = a.position
+    GROUP BY r.block, a.name)
+SELECT
+  r.block AS plot,
+  -- The case's name without its block, and without the number that is x.
+  CASE
+    WHEN s.name = 'size_bytes' THEN rtrim(rtrim(substr(r.case_name, length(r.block) + 2),
+      replace(r.case_name, '/', '')), '/')
+    ELSE replace(substr(r.case_name, length(r.block) + 2), a.text, '')
+  END AS curve,
+  CASE WHEN a.text GLOB '*B' THEN s.name || '_bytes' ELSE s.name END AS axis,
+  a.value AS x,
+  r.gbps AS gbps,
+  r.ns AS ns
+FROM swept s
+JOIN result r ON r.block = s.block
+JOIN axis a ON a.position = r.position AND a.name = s.name
+WHERE s.choice = 1 AND s.points > 1
+ORDER BY r.position;

@@ -1,0 +1,184 @@
+/* scenarios/comm-scope/table1.toml on 8 GPUs and 2 nodes: every microbenchmark of the paper is
+ * there, once, with the cases and flows that its name says. */
+#include "runner/plan/plan.h"
+#include "schema/machine/machine_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+  struct scenario *scenario;
+  struct machine *machine;
+  struct plan *plan;
+};
+
+static struct fixture plan_for(const char *machine_name) {
+  struct fixture f = {.machine = calloc(1, sizeof *f.machine)};
+  struct error err = {.message = ""};
+  char path[512];
+  assert_non_null(f.machine);
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
+  assert_int_equal(machine_file_load(path, f.machine, &err), STATUS_OK);
+  struct diagnostics *diagnostics = diagnostics_new();
+  (void)snprintf(path, sizeof path, "%s/scenarios/comm-scope/table1.toml", HAUL_SOURCE_DIR);
+  if (scenario_load(path, NULL, 0, &f.scenario, diagnostics) != STATUS_OK) {
+    diagnostics_print(diagnostics, stderr, false);
+    fail();
+  }
+  diagnostics_free(diagnostics);
+  assert_int_equal(plan_new(f.scenario, f.machine, NULL, &f.plan, &err), STATUS_OK);
+  return f;
+}
+
+static void release(struct fixture *f) {
+  plan_free(f->plan);
+  scenario_free(f->scenario);
+  free(f->machine);
+}
+
+enum ends { HOST_TO_GPU, GPU_TO_HOST, HOST_TO_HOST, GPU_TO_GPU };
+
+/* What a block comes to on 8 GPUs, 4 a node. */
+struct expected {
+  const char *block;
+  enum method method;
+  enum ends ends;
+  enum memory_kind host; /* of host memory; of its source between host memories */
+  size_t cases;
+  bool both;
+};
+
+static const struct expected blocks[] = {
+    {"pageable_to_gpu", METHOD_CE, HOST_TO_GPU, MEMORY_PAGEABLE, 8, false},
+    {"gpu_to_pageable", METHOD_CE, GPU_TO_HOST, MEMORY_PAGEABLE, 8, false},
+    {"pinned_to_gpu", METHOD_CE, HOST_TO_GPU, MEMORY_PINNED, 8, false},
+    {"gpu_to_pinned", METHOD_CE, GPU_TO_HOST, MEMORY_PINNED, 8, false},
+    {"pageable_to_pinned", METHOD_CPU, HOST_TO_HOST, MEMORY_PAGEABLE, 4, false},
+    {"gpu_to_gpu_no_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
+    {"gpu_to_gpu_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
+    {"duplex_pageable", METHOD_CE, HOST_TO_GPU, MEMORY_PAGEABLE, 8, true},
+    {"duplex_pinned", METHOD_CE, HOST_TO_GPU, MEMORY_PINNED, 8, true},
+    {"duplex_gpu_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
+    {"demand_host_to_gpu", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, false},
+    {"demand_gpu_to_host", METHOD_UM, GPU_TO_HOST, MEMORY_MANAGED, 8, false},
+    {"demand_gpu_to_host_threads", METHOD_UM, GPU_TO_HOST, MEMORY_MANAGED, 8, false},
+    {"demand_gpu_to_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 56, false},
+    {"demand_duplex_host", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, true},
+    {"demand_duplex_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 28, true},
+    {"prefetch_host_to_gpu", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, false},
+    {"prefetch_gpu_to_host", METHOD_UM, GPU_TO_HOST, MEMORY_MANAGED, 8, false},
+    {"prefetch_gpu_to_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 56, false},
+    {"prefetch_duplex_host", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, true},
+    {"prefetch_duplex_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 28, true},
+    {"zero_copy_host_read", METHOD_SM, HOST_TO_GPU, MEMORY_PINNED, 8, false},
+    {"zero_copy_host_write", METHOD_SM, GPU_TO_HOST, MEMORY_PINNED, 8, false},
+    {"zero_copy_gpu_read", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
+    {"zero_copy_gpu_write", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
+    {"zero_copy_duplex_gpu_read", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
+    {"zero_copy_duplex_gpu_write", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
+};
+enum { BLOCK_COUNT = sizeof blocks / sizeof *blocks };
+
+static void check_unified(const struct flow *flow, const char *block) {
+  const bool prefetch = strncmp(block, "prefetch", 8) == 0;
+  assert_int_equal(flow->unified.mode, prefetch ? UNIFIED_PREFETCH : UNIFIED_DEMAND);
+  assert_int_equal(flow->unified.touch_by, INITIATOR_TARGET);
+  assert_int_equal(flow->unified.threads, strcmp(block, "demand_gpu_to_host_threads") == 0 ? 8 : 1);
+  assert_int_equal(flow->source.memory, MEMORY_MANAGED);
+  assert_int_equal(flow->target.memory, MEMORY_MANAGED);
+}
+
+static void check_flow(const struct fixture *f, const struct flow *flow,
+                       const struct expected *expected, bool back) {
+  const struct endpoint *from = back ? &flow->target : &flow->source;
+  const struct endpoint *to = back ? &flow->source : &flow->target;
+  const bool from_gpu = expected->ends == GPU_TO_HOST || expected->ends == GPU_TO_GPU;
+  const bool to_gpu = expected->ends == HOST_TO_GPU || expected->ends == GPU_TO_GPU;
+  assert_int_equal(flow->method, expected->method);
+  assert_int_equal(flow->role, FLOW_MEASURED);
+  assert_int_equal(flow->size_bytes, 64 << 20);
+  assert_int_equal(from->place, from_gpu ? PLACE_GPU : PLACE_NUMA);
+  assert_int_equal(to->place, to_gpu ? PLACE_GPU : PLACE_NUMA);
+  assert_int_equal((from_gpu ? to : from)->memory, expected->host);
+  if (from_gpu != to_gpu) { /* local */
+    const struct endpoint *gpu = from_gpu ? from : to;
+    const struct endpoint *node = from_gpu ? to : from;
+    assert_int_equal(node->index, f->machine->gpus[gpu->index].numa_node);
+  }
+  assert_int_equal(flow->staged, strcmp(expected->block, "gpu_to_gpu_no_peer") == 0);
+  if (expected->method == METHOD_UM) {
+    check_unified(flow, expected->block);
+  }
+  if (expected->method == METHOD_SM) {
+    const bool read = strstr(expected->block, "read") != NULL;
+    assert_int_equal(flow->initiator, read ? INITIATOR_TARGET : INITIATOR_SOURCE);
+    assert_int_equal(flow->kernel.variant, KERNEL_SCALAR);
+  }
+  if (expected->method == METHOD_CPU) {
+    assert_int_equal(flow->threads, 1);
+    assert_int_equal(to->memory, MEMORY_PINNED);
+  }
+}
+
+static void every_microbenchmark_on_eight_gpus(void **state) {
+  (void)state;
+  struct fixture f = plan_for("h100x8-nvlink.toml");
+  size_t seen = 0;
+  assert_int_equal(BLOCK_COUNT, 27);
+  assert_int_equal(f.scenario->block_count, BLOCK_COUNT);
+  assert_int_equal(f.plan->skip_count, 0);
+  assert_int_equal(f.plan->duplicate_count, 0);
+  for (size_t b = 0; b < BLOCK_COUNT; b++) {
+    size_t count = 0;
+    assert_string_equal(block_name(f.scenario->blocks[b]), blocks[b].block);
+    for (size_t i = 0; i < f.plan->case_count; i++) {
+      const struct bench_case *bench = &f.plan->cases[i].bench;
+      if (strcmp(bench->block, blocks[b].block) != 0) {
+        continue;
+      }
+      assert_int_equal(bench->flow_count, blocks[b].both ? 2 : 1);
+      assert_int_equal(bench->payload_bytes, (blocks[b].both ? UINT64_C(2) : 1) << 26);
+      check_flow(&f, &bench->flows[0], &blocks[b], false);
+      if (blocks[b].both) {
+        check_flow(&f, &bench->flows[1], &blocks[b], true);
+        assert_int_equal(bench->flows[0].source.index, bench->flows[1].target.index);
+        assert_int_equal(bench->flows[0].target.index, bench->flows[1].source.index);
+      }
+      count++;
+    }
+    assert_int_equal(count, blocks[b].cases);
+    seen += count;
+  }
+  assert_int_equal(f.plan->case_count, seen);
+  release(&f);
+}
+
+/* One GPU: what needs two has one row that says so. */
+static void one_gpu_skips_what_needs_two(void **state) {
+  (void)state;
+  struct fixture f = plan_for("gh200.toml");
+  assert_int_equal(f.plan->case_count, BLOCK_COUNT);
+  for (size_t i = 0; i < f.plan->case_count; i++) {
+    const struct plan_case *c = &f.plan->cases[i];
+    const bool needs_two = blocks[i].ends == GPU_TO_GPU;
+    assert_string_equal(c->bench.block, blocks[i].block);
+    assert_int_equal(c->skip_reason != NULL, needs_two);
+    if (needs_two) {
+      assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");
+    }
+  }
+  release(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_microbenchmark_on_eight_gpus),
+      cmocka_unit_test(one_gpu_skips_what_needs_two),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

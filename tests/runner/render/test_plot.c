@@ -1,0 +1,333 @@
+#include "runner/render/plot.h"
+
+#include "runner/render/curves.h"
+#include "runner/render/plot_axis.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- axes ---- */
+
+static void assert_ticks(const struct axis *axis, const char *expected) {
+  char text[1024] = "";
+  for (size_t i = 0; i < axis->tick_count; i++) {
+    assert_true(axis->ticks[i].at > -1e-6 && axis->ticks[i].at < 1 + 1e-6);
+    assert_true(i == 0 || axis->ticks[i].at > axis->ticks[i - 1].at);
+    (void)strncat(text, i > 0 ? " " : "", sizeof text - strlen(text) - 1);
+    (void)strncat(text, axis->ticks[i].text, sizeof text - strlen(text) - 1);
+  }
+  assert_string_equal(text, expected);
+}
+
+static void sizes_are_powers_of_two(void **state) {
+  (void)state;
+  struct axis axis;
+  axis_init(&axis, 1024, 0x1p34, true, true, false, 8);
+  assert_ticks(&axis, "1KiB 8KiB 64KiB 512KiB 4MiB 32MiB 256MiB 2GiB 16GiB");
+  assert_true(fabs(axis_place(&axis, 0x1p22) - 0.5) < 1e-9);
+  axis_init(&axis, 0, 0x1p20, false, true, false, 4);
+  assert_ticks(&axis, "0 256KiB 512KiB 768KiB 1MiB");
+}
+
+static void rates_are_powers_of_ten(void **state) {
+  (void)state;
+  struct axis axis;
+  axis_init(&axis, 0.44, 54.7, true, false, true, 5);
+  assert_ticks(&axis, "1 10 100");
+  assert_true(fabs(axis.low - 0.2) < 1e-9 && fabs(axis.high - 100) < 1e-9);
+  axis_init(&axis, 21, 48, true, false, true, 5);
+  assert_ticks(&axis, "20 50");
+}
+
+static void linear_axes_hold_zero(void **state) {
+  (void)state;
+  struct axis axis;
+  axis_init(&axis, 3, 48, false, false, true, 5);
+  assert_ticks(&axis, "0 10 20 30 40 50");
+  axis_init(&axis, -3, 48, true, false, true, 5);
+  assert_false(axis.logarithmic);
+  assert_ticks(&axis, "-20 0 20 40 60");
+  axis_init(&axis, 0, 0, true, true, true, 3);
+  assert_true(axis.high > axis.low);
+}
+
+/* Whatever the values, an axis is finite, has no more ticks than fit, and places its ends. */
+static void any_extent_has_an_axis(void **state) {
+  (void)state;
+  const double values[] = {0, 1, 1e-9, 1e-300, 1e300, 1023, 1024, 5e5, 1e18, -4};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
+      for (unsigned flags = 0; flags < 8; flags++) {
+        struct axis axis;
+        if (values[i] > values[j])
+          continue;
+        axis_init(&axis, values[i], values[j], (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0,
+                  5);
+        assert_true(axis.high > axis.low);
+        assert_true(axis.tick_count <= AXIS_TICKS_MAX);
+        assert_true(axis_place(&axis, values[i]) > -1e-6);
+        assert_true(axis_place(&axis, values[j]) < 1 + 1e-6);
+      }
+    }
+  }
+}
+
+/* ---- drawings ---- */
+
+static const struct plot_point UP[] = {{1024, 1}, {32768, 10}, {1048576, 100}};
+static const struct plot_point FLAT[] = {{1024, 10}, {1048576, 10}};
+static const struct plot_curve CURVES[] = {{"up", UP, 3}, {"flat", FLAT, 2}};
+
+static struct strbuf draw(struct plot plot, struct plot_style style) {
+  struct strbuf text;
+  strbuf_init(&text, 1 << 20);
+  plot_draw(&plot, &style, &text);
+  return text;
+}
+
+static struct plot two_curves(void) {
+  return (struct plot){.title = "sweep",
+                       .x_name = "size",
+                       .y_name = "GB/s",
+                       .x_bytes = true,
+                       .curves = CURVES,
+                       .curve_count = 2};
+}
+
+static void a_plot_is_drawn(void **state) {
+  (void)state;
+  struct strbuf text = draw(two_curves(), (struct plot_style){.width = 40, .height = 9});
+  assert_string_equal(text.text, "sweep\n"
+                                 "GB/s\n"
+                                 " 100 +                              ...a\n"
+                                 "     |                          .....\n"
+                                 "     |                      .....\n"
+                                 "     |                  .....\n"
+                                 "  10 +b...............a................b\n"
+                                 "     |           .....\n"
+                                 "     |       .....\n"
+                                 "     |   .....\n"
+                                 "   1 +a...\n"
+                                 "     ++------------+-------------+------\n"
+                                 "    1KiB         16KiB        256KiB\n"
+                                 "                                    size\n"
+                                 "  a  up\n"
+                                 "  b  flat\n");
+  strbuf_fini(&text);
+}
+
+static void braille_lines_are_finer(void **state) {
+  (void)state;
+  struct strbuf text = draw(
+      two_curves(), (struct plot_style){.width = 60, .height = 9, .unicode = true, .colour = true});
+  assert_non_null(strstr(text.text, "┤"));
+  assert_non_null(strstr(text.text, "└"));
+  assert_non_null(strstr(text.text, "\xe2\xa0")); /* Braille begins with these two bytes */
+  assert_non_null(strstr(text.text, "\033[31ma\033[0m  up\n"));
+  assert_non_null(strstr(text.text, "\033[32mb\033[0m  flat\n"));
+  strbuf_fini(&text);
+}
+
+/* No line is wider than asked for, and none ends in blanks. */
+static void lines_fit(void **state) {
+  (void)state;
+  for (unsigned width = PLOT_WIDTH_MIN; width < 130; width += 13) {
+    struct strbuf text = draw(two_curves(), (struct plot_style){.width = width});
+    size_t lines = 0;
+    for (char *line = text.text; *line != '\0'; lines++) {
+      const size_t length = strcspn(line, "\n");
+      assert_true(length <= width);
+      assert_true(length == 0 || line[length - 1] != ' ');
+      line += length + 1;
+    }
+    assert_true(lines > PLOT_HEIGHT_DEFAULT);
+    strbuf_fini(&text);
+  }
+}
+
+static void what_has_no_place_is_left_out(void **state) {
+  (void)state;
+  const struct plot_point odd[] = {{NAN, 1}, {1, INFINITY}};
+  const struct plot_curve curve = {"odd\033[2J", odd, 2};
+  struct plot plot = {.title = "", .x_name = "n", .y_name = "", .curves = &curve, .curve_count = 1};
+  struct strbuf text = draw(plot, (struct plot_style){.width = 40});
+  assert_string_equal(text.text, "nothing to draw\n");
+  strbuf_fini(&text);
+
+  const struct plot_point one[] = {{3, -2}};
+  const struct plot_curve single = {"one\033[2J", one, 1};
+  plot.curves = &single;
+  text = draw(plot, (struct plot_style){.width = 40});
+  assert_non_null(strstr(text.text, "a"));
+  assert_non_null(strstr(text.text, "one\\u001b[2J"));
+  assert_null(strchr(text.text, '\033'));
+  strbuf_fini(&text);
+}
+
+static void curves_without_a_letter_are_counted(void **state) {
+  (void)state;
+  struct plot_curve many[PLOT_CURVES_MAX + 3];
+  for (size_t i = 0; i < PLOT_CURVES_MAX + 3; i++)
+    many[i] = CURVES[0];
+  const struct plot plot = {
+      .title = "", .x_name = "", .y_name = "", .curves = many, .curve_count = PLOT_CURVES_MAX + 3};
+  struct strbuf text = draw(plot, (struct plot_style){.width = 40});
+  assert_non_null(strstr(text.text, "  Z  up\n  and 3 more that are not drawn\n"));
+  strbuf_fini(&text);
+}
+
+/* ---- rows as curves ---- */
+
+struct output {
+  char *text;
+  size_t size;
+  FILE *stream;
+  struct curves *curves;
+};
+
+static void start(struct output *output, const char *const *columns, size_t count) {
+  struct error err = {0};
+  *output = (struct output){0};
+  output->stream = open_memstream(&output->text, &output->size);
+  output->curves =
+      curves_new(output->stream, &(struct plot_style){.width = 50, .height = 5}, "none");
+  const struct row_sink *sink = curves_sink(output->curves);
+  assert_int_equal(sink->begin(sink->context, columns, count, &err), STATUS_OK);
+}
+
+static void add(const struct output *output, const struct cell *cells) {
+  struct error err = {0};
+  const struct row_sink *sink = curves_sink(output->curves);
+  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
+  assert_false(sink->enough(sink->context));
+}
+
+static enum status finish(struct output *output, struct error *err) {
+  const struct row_sink *sink = curves_sink(output->curves);
+  const enum status status = sink->end(sink->context, err);
+  curves_free(output->curves);
+  assert_int_equal(fclose(output->stream), 0);
+  return status;
+}
+
+static void text_before_x_names_the_curve(void **state) {
+  (void)state;
+  static const char *const columns[] = {"block", "path", "size_bytes", "none", "gbps", "status"};
+  struct output output;
+  start(&output, columns, 6);
+  struct error err = {0};
+  for (int i = 0; i < 4; i++)
+    add(&output,
+        (struct cell[]){cell_text(i % 2 == 0 ? "up" : "down"), cell_text("gpu0"),
+                        cell_integer(1024 << i), cell_null(), cell_real(i + 1), cell_text("ok")});
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_non_null(strstr(output.text, "GB/s\n"));
+  assert_non_null(strstr(output.text, "  a  up gpu0\n  b  down gpu0\n"));
+  assert_non_null(strstr(output.text, "1KiB"));
+  assert_non_null(strstr(output.text, " size\n"));
+  assert_null(strstr(output.text, "ok"));
+  free(output.text);
+}
+
+static void every_number_is_a_curve_without_names(void **state) {
+  (void)state;
+  static const char *const columns[] = {"threads", "gbps_low", "gbps_high", "ns"};
+  struct output output;
+  start(&output, columns, 4);
+  struct error err = {0};
+  add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
+  add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_non_null(strstr(output.text, "  a  gbps_low\n  b  gbps_high\n  c  ns\n"));
+  assert_null(strstr(output.text, "GB/s")); /* they have no unit in common */
+  assert_non_null(strstr(output.text, " threads\n"));
+  free(output.text);
+}
+
+static void plots_and_axes_have_columns(void **state) {
+  (void)state;
+  static const char *const columns[] = {"plot", "curve", "axis", "x", "gbps", "ns"};
+  struct output output;
+  start(&output, columns, 6);
+  struct error err = {0};
+  for (int i = 1; i < 4; i++) {
+    add(&output, (struct cell[]){cell_text("rates"), cell_text("c"), cell_text("size_bytes"),
+                                 cell_integer(1024 * i), cell_real(i), cell_null()});
+    add(&output, (struct cell[]){cell_text("times"), cell_text("c"), cell_text("host threads"),
+                                 cell_integer(i), cell_null(), cell_real(i)});
+  }
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  const char *times = strstr(output.text, "\n\ntimes\nns\n");
+  assert_non_null(times);
+  assert_int_equal(strncmp(output.text, "rates\nGB/s\n", 11), 0);
+  assert_non_null(strstr(times, " host threads\n"));
+  assert_null(strstr(times, "KiB"));
+  free(output.text);
+}
+
+static void what_is_no_curve_is_told(void **state) {
+  (void)state;
+  static const char *const columns[] = {"name", "gbps"};
+  struct error err = {0};
+  struct output output;
+  start(&output, columns, 2);
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_string_equal(output.text, "none\n");
+  free(output.text);
+
+  start(&output, columns, 2);
+  add(&output, (struct cell[]){cell_text("a"), cell_real(1)});
+  assert_int_equal(finish(&output, &err), STATUS_USAGE);
+  assert_non_null(strstr(err.message, "a column of numbers for x"));
+  free(output.text);
+}
+
+static void there_are_limits(void **state) {
+  (void)state;
+  static const char *const columns[] = {"plot", "x", "y"};
+  struct error err = {0};
+  struct output output;
+  start(&output, columns, 3);
+  char name[16];
+  for (int i = 0; i <= CURVES_PLOTS_MAX; i++) {
+    (void)snprintf(name, sizeof name, "p%d", i);
+    add(&output, (struct cell[]){cell_text(name), cell_integer(i), cell_integer(i)});
+  }
+  assert_int_equal(finish(&output, &err), STATUS_UNSUPPORTED);
+  free(output.text);
+
+  start(&output, columns, 3);
+  const struct cell cells[] = {cell_null(), cell_integer(1), cell_integer(1)};
+  for (int i = 0; i < CURVES_ROWS_MAX; i++)
+    add(&output, cells);
+  const struct row_sink *sink = curves_sink(output.curves);
+  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_UNSUPPORTED);
+  curves_free(output.curves);
+  assert_int_equal(fclose(output.stream), 0);
+  free(output.text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_are_powers_of_two),
+      cmocka_unit_test(rates_are_powers_of_ten),
+      cmocka_unit_test(linear_axes_hold_zero),
+      cmocka_unit_test(any_extent_has_an_axis),
+      cmocka_unit_test(a_plot_is_drawn),
+      cmocka_unit_test(braille_lines_are_finer),
+      cmocka_unit_test(lines_fit),
+      cmocka_unit_test(what_has_no_place_is_left_out),
+      cmocka_unit_test(curves_without_a_letter_are_counted),
+      cmocka_unit_test(text_before_x_names_the_curve),
+      cmocka_unit_test(every_number_is_a_curve_without_names),
+      cmocka_unit_test(plots_and_axes_have_columns),
+      cmocka_unit_test(what_is_no_curve_is_told),
+      cmocka_unit_test(there_are_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
