@@ -227,6 +227,8 @@ static void fill_case(struct plan_builder *b, const struct expansion *expansion,
   struct bench_case *bench = &c->bench;
   if (expansion->work != NULL) {
     *bench = *expansion->work;
+  } else {
+    bench->overhead.gpu = -1;
   }
   bench->kind = case_kind_of(b->setting->kind);
   bench->key = key;

@@ -32,6 +32,24 @@ static void bind_summary(struct statement *statement, const struct summary *summ
   }
 }
 
+/* Cycles of one iteration, of the trials that the summary is made of. */
+static void bind_cycles(struct record *record, struct statement *statement,
+                        const struct case_report *report) {
+  double *values = scratch(record, report->trial_count);
+  size_t count = 0;
+  for (size_t i = 0; i < report->trial_count; i++) {
+    const struct trial *trial = &report->trials[i];
+    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
+        trial->cycles > 0)
+      values[count++] = (double)trial->cycles / trial->iterations;
+  }
+  if (count == 0)
+    return;
+  struct summary summary = {0};
+  summary_of_values(values, count, &summary);
+  statement_bind_real(statement, ":median_cycles", summary.median_ns);
+}
+
 static void bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
   statement_bind_text(statement, ":status", case_status_text(outcome->status));
   if (outcome->status != CASE_OK)
@@ -61,6 +79,7 @@ static enum status insert_case_run(struct record *record, const struct case_repo
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   bind_outcome(statement, report->outcome);
   bind_summary(statement, &summary);
+  bind_cycles(record, statement, report);
   if (report->trial_count > 0) {
     const struct trial *first = &report->trials[0];
     const struct trial *last = &report->trials[report->trial_count - 1];

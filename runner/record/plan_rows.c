@@ -119,6 +119,10 @@ static enum status insert_chase(struct record *record, int64_t bench_case,
   statement_bind_int(statement, ":footprint_bytes", (int64_t)chase->footprint_bytes);
   statement_bind_int(statement, ":stride_bytes", (int64_t)chase->stride_bytes);
   statement_bind_text(statement, ":hop_order", chase_order_text(chase->order));
+  if (chase->space == CHASE_GLOBAL)
+    statement_bind_text(statement, ":cache", cache_level_text(chase->cache));
+  statement_bind_int(statement, ":threads", chase->threads > 0 ? chase->threads : 1);
+  statement_bind_int(statement, ":blocks", chase->blocks > 0 ? chase->blocks : 1);
   statement_bind_int(statement, ":hops", (int64_t)chase->hops);
   return statement_run(statement, err);
 }
@@ -138,19 +142,86 @@ static enum status insert_overhead(struct record *record, int64_t bench_case,
   return statement_run(statement, err);
 }
 
+static enum status insert_stream(struct record *record, int64_t bench_case,
+                                 const struct stream *stream, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_STREAM);
+  statement_bind_int(statement, ":bench_case", bench_case);
+  statement_bind_text(statement, ":op", stream_op_text(stream->op));
+  statement_bind_text(statement, ":number_type", number_type_text(stream->type));
+  statement_bind_text(statement, ":memory_place", place_text(stream->memory.place));
+  statement_bind_int(statement, ":memory_index", stream->memory.index);
+  statement_bind_text(statement, ":memory", memory_kind_text(stream->memory.memory));
+  statement_bind_int(statement, ":size_bytes", (int64_t)stream->size_bytes);
+  statement_bind_int(statement, ":passes", stream->passes > 0 ? stream->passes : 1);
+  if (stream->memory.place == PLACE_NUMA) {
+    statement_bind_int(statement, ":threads", stream->threads);
+    return statement_run(statement, err);
+  }
+  statement_bind_int(statement, ":gpu", stream->memory.index);
+  statement_bind_int(statement, ":block", stream->block);
+  if (stream->grid == STREAM_GRID_FULL)
+    statement_bind_text(statement, ":grid", "full");
+  else
+    statement_bind_int(statement, ":grid", stream->grid);
+  statement_bind_int(statement, ":vector_bytes", stream->vector_bytes);
+  statement_bind_int(statement, ":unroll", stream->unroll);
+  statement_bind_text(statement, ":clock", stream_clock_text(stream->clock));
+  return statement_run(statement, err);
+}
+
+static enum status insert_arithmetic(struct record *record, int64_t bench_case,
+                                     const struct arithmetic *arithmetic, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_ARITHMETIC);
+  statement_bind_int(statement, ":bench_case", bench_case);
+  statement_bind_text(statement, ":op", arithmetic_op_text(arithmetic->op));
+  statement_bind_text(statement, ":number_type", number_type_text(arithmetic->type));
+  statement_bind_text(statement, ":measure", arithmetic_measure_text(arithmetic->measure));
+  statement_bind_int(statement, ":gpu", arithmetic->gpu);
+  statement_bind_int(statement, ":ilp", arithmetic->ilp);
+  statement_bind_int(statement, ":block", arithmetic->block);
+  statement_bind_int(statement, ":grid", arithmetic->grid);
+  statement_bind_int(statement, ":instructions", arithmetic->instructions);
+  return statement_run(statement, err);
+}
+
+/* A case whose selectors came to nothing has no row of its kind, as a transfer has no flows. */
+static bool is_unresolved(const struct bench_case *bench) {
+  switch (bench->kind) {
+  case CASE_CHASE:
+    return bench->chase.hops == 0;
+  case CASE_STREAM:
+    return bench->stream.size_bytes == 0;
+  case CASE_ARITHMETIC:
+    return bench->arithmetic.instructions == 0;
+  case CASE_OVERHEAD: /* only allocations can do without a GPU */
+    return bench->overhead.gpu < 0 && bench->overhead.operation != OVERHEAD_ALLOCATE &&
+           bench->overhead.operation != OVERHEAD_FREE;
+  case CASE_TRANSFER:
+  case case_kind_word_count:
+    break;
+  }
+  return false;
+}
+
 /* What is measured: the rows beside bench_case. */
 static enum status insert_workload(struct record *record, int64_t bench_case,
                                    const struct bench_case *bench, struct error *err) {
   enum status status = STATUS_OK;
+  if (is_unresolved(bench))
+    return STATUS_OK;
   switch (bench->kind) {
   case CASE_TRANSFER:
     for (uint32_t i = 0; i < bench->flow_count && status == STATUS_OK; i++)
       status = insert_flow(record, bench_case, i, &bench->flows[i], err);
     return status;
-  case CASE_CHASE: /* one whose selectors came to nothing has no row here, as it would no flows */
-    return bench->chase.hops > 0 ? insert_chase(record, bench_case, &bench->chase, err) : STATUS_OK;
+  case CASE_CHASE:
+    return insert_chase(record, bench_case, &bench->chase, err);
   case CASE_OVERHEAD:
     return insert_overhead(record, bench_case, &bench->overhead, err);
+  case CASE_STREAM:
+    return insert_stream(record, bench_case, &bench->stream, err);
+  case CASE_ARITHMETIC:
+    return insert_arithmetic(record, bench_case, &bench->arithmetic, err);
   case case_kind_word_count:
     break;
   }
@@ -176,6 +247,7 @@ static enum status add_bench_case(struct record *record, const struct plan_case 
   statement_bind_text(statement, ":axes", planned->axes);
   statement_bind_text(statement, ":path", bench->path);
   statement_bind_int(statement, ":payload_bytes", (int64_t)bench->payload_bytes);
+  statement_bind_int(statement, ":operations", (int64_t)bench->operations);
   statement_bind_text(statement, ":host_cache", cache_state_text(bench->measure.host_cache));
   statement_bind_text(statement, ":device_cache", cache_state_text(bench->measure.device_cache));
   status = statement_run(statement, err);
@@ -193,6 +265,7 @@ static enum status insert_plan_case(struct record *record, const struct plan_cas
   statement_bind_int(statement, ":peak_bytes_per_second",
                      (int64_t)planned->bench.peak_bytes_per_second);
   statement_bind_int(statement, ":traffic_bytes", (int64_t)planned->bench.traffic_bytes);
+  statement_bind_int(statement, ":operations_per_sm", (int64_t)planned->bench.operations_per_sm);
   statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
   enum status status = statement_run(statement, err);
   if (status != STATUS_OK || planned->skip_reason == NULL)

@@ -29,6 +29,8 @@
   X(INSERT_BENCH_CASE, "insert_bench_case")                                                        \
   X(INSERT_CHASE, "insert_chase")                                                                  \
   X(INSERT_OVERHEAD, "insert_overhead")                                                            \
+  X(INSERT_STREAM, "insert_stream")                                                                \
+  X(INSERT_ARITHMETIC, "insert_arithmetic")                                                        \
   X(INSERT_FLOW, "insert_flow")                                                                    \
   X(FIND_PLAN_CASE, "find_plan_case")                                                              \
   X(INSERT_PLAN_CASE, "insert_plan_case")                                                          \

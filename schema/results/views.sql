@@ -57,7 +57,7 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
-  o.operation AS operation,
+  coalesce(o.operation, st.op, ar.op) AS operation,
   CASE
     WHEN EXISTS (
       SELECT 1 FROM flow g
@@ -74,22 +74,34 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  coalesce(f.source_place, h.memory_place, o.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index, o.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory, o.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu) IS NOT NULL THEN 'gpu' END) AS target_place,
-  coalesce(f.target_index, h.gpu, o.gpu) AS target_index,
+  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place,
+  coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index,
+  coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory,
+  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
+    AS target_place,
+  coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, h.gpu, o.gpu) AS gpu,
+  coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes) AS size_bytes,
+  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   nullif(pc.traffic_bytes, 0) AS traffic_bytes,
   h.stride_bytes AS stride_bytes,
   h.hops AS hops,
+  h.space AS space,
+  h.hop_order AS hop_order,
+  h.cache AS cache,
+  coalesce(st.number_type, ar.number_type) AS number_type,
+  ar.measure AS measure,
+  ar.ilp AS ilp,
+  st.passes AS passes,
+  coalesce(f.threads, st.threads) AS threads,
+  coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
+  coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
+  nullif(b.operations, 0) AS operations,
   b.host_cache AS host_cache,
   b.device_cache AS device_cache,
   c.status AS status,
@@ -122,23 +134,28 @@ SELECT
   pc.limited_by AS limited_by,
   100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
   c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
+  c.median_ns / nullif(b.operations, 0) AS ns_per_op,
+  c.median_cycles AS median_cycles,
+  c.median_cycles / nullif(b.operations, 0) AS cycles_per_op,
+  pc.operations_per_sm / c.median_cycles AS ops_per_clock_sm,
+  CASE WHEN c.clock = 'kernel' THEN 1e3 * c.median_cycles / c.median_ns END AS kernel_clock_mhz,
   coalesce(
     (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
   coalesce(
     (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
   coalesce(
     (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
@@ -160,6 +177,8 @@ JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured');
@@ -189,6 +208,17 @@ SELECT
   c.flows AS flows,
   c.size_bytes AS size_bytes,
   c.payload_bytes AS payload_bytes,
+  c.stride_bytes AS stride_bytes,
+  c.space AS space,
+  c.hop_order AS hop_order,
+  c.cache AS cache,
+  c.number_type AS number_type,
+  c.measure AS measure,
+  c.ilp AS ilp,
+  c.passes AS passes,
+  c.threads AS threads,
+  c.block_threads AS block_threads,
+  c.grid_blocks AS grid_blocks,
   c.status AS status,
   c.reason AS reason,
   c.note AS note,
@@ -204,6 +234,10 @@ SELECT
   c.limited_by AS limited_by,
   100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
   m.median_ns / nullif(c.hops, 0) AS ns_per_hop,
+  m.median_ns / c.operations AS ns_per_op,
+  m.median_cycles AS median_cycles,
+  m.median_cycles / c.operations AS cycles_per_op,
+  c.ops_per_clock_sm * c.median_cycles / m.median_cycles AS ops_per_clock_sm,
   c.scenario AS scenario,
   c.host_name AS host_name,
   c.driver_version AS driver_version,
@@ -224,6 +258,13 @@ JOIN (
             FROM case_run z
             WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
       AS median_ns,
+    (SELECT avg(DISTINCT y.median_cycles) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
+       AND (SELECT max(2 * sum(z.median_cycles < y.median_cycles),
+                       2 * sum(z.median_cycles > y.median_cycles)) <= count(*)
+            FROM case_run z
+            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
+      AS median_cycles,
     (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
      FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
@@ -251,7 +292,7 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
@@ -261,6 +302,7 @@ SELECT
   1.0 * t.elapsed_ns / t.iterations AS ns,
   1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
   1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
+  1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
@@ -272,7 +314,9 @@ JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id;
+LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
 
 CREATE VIEW v_flow AS
 SELECT
@@ -386,8 +430,8 @@ SELECT
   b.axes AS axes,
   (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
    ORDER BY f.ordinal LIMIT 1) AS method,
-  o.operation AS operation,
-  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(o.operation, st.op, ar.op) AS operation,
+  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   v.host_name AS host_name,
@@ -406,9 +450,12 @@ SELECT
   nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low,
   nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high,
   v.median_ns / nullif(h.hops, 0) AS ns_per_hop,
+  v.median_ns / nullif(b.operations, 0) AS ns_per_op,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
 FROM version v
 JOIN bench_case b ON b.id = v.bench_case
 LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id;
+LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id;

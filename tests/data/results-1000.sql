@@ -116,7 +116,7 @@ CREATE TABLE run (
   status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
   reason TEXT
 );
-INSERT INTO run VALUES(1,'01a1fb8158137c0e81151d64aab637e9',1,1,'test.toml','measured','nightly',NULL,'haul run test.toml','0.1.0',1,'file','18446744073709551615',100000000,1795220920339003035,1795220920366890459,'done',NULL);
+INSERT INTO run VALUES(1,'01a1fba36f387d9096976b69e00bde07',1,1,'test.toml','measured','nightly',NULL,'haul run test.toml','0.1.0',1,'file','18446744073709551615',100000000,1795223154488860420,1795223154619801857,'done',NULL);
 CREATE TABLE check_result (
   run INTEGER NOT NULL REFERENCES run (id),
   name TEXT NOT NULL,
@@ -128,7 +128,7 @@ CREATE TABLE check_result (
   found TEXT NOT NULL,
   PRIMARY KEY (run, name, gpu, checked_at_ns)
 ) WITHOUT ROWID;
-INSERT INTO check_result VALUES(1,'governor',-1,1795220920341045341,'failed','warn','performance','powersave');
+INSERT INTO check_result VALUES(1,'governor',-1,1795223154489528336,'failed','warn','performance','powersave');
 CREATE TABLE process (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run (id),
@@ -139,7 +139,7 @@ CREATE TABLE process (
   ended_at_ns INTEGER,
   UNIQUE (run, ordinal)
 );
-INSERT INTO process VALUES(1,1,0,100,1,1795220920343995391,1795220920364196981);
+INSERT INTO process VALUES(1,1,0,100,1,1795223154507722592,1795223154596020818);
 CREATE TABLE bench_case (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), -- of case_key and how it is named here
@@ -147,19 +147,20 @@ CREATE TABLE bench_case (
   definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
   block TEXT NOT NULL,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL,       -- "transfer", "chase", "overhead": what is in the table below
+  kind TEXT NOT NULL,       -- "transfer", "chase", "stream", ...: what is in the tables below
   axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
   path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
   payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
+  operations INTEGER NOT NULL CHECK (operations >= 0), -- of one thread, one after another: loads, instructions
   host_cache TEXT NOT NULL CHECK (host_cache IN ('warm', 'flushed')),
   device_cache TEXT NOT NULL CHECK (device_cache IN ('warm', 'flushed'))
 );
-INSERT INTO bench_case VALUES(1,'f594f7d55803862a6a88dfa934b9ae05','00000000000000000000000000000000','{}','h2d','h2d/numa0:pinned-gpu1/64MiB','transfer','size=64MiB','numa0:pinned-gpu1',67108864,'warm','warm');
-INSERT INTO bench_case VALUES(2,'695f5678836d1abc6ae28d3470e77dc9','11111111111111111111111111111111','{}','d2d','d2d/gpu0<>gpu1/1MiB','transfer','','gpu0<>gpu1',2097152,'warm','warm');
-INSERT INTO bench_case VALUES(3,'90a82e37359b7b61c646df4a38c4fac1','22222222222222222222222222222222','{}','um','um/gpu0-gpu1/1MiB','transfer','','gpu0-gpu1',0,'warm','warm');
-INSERT INTO bench_case VALUES(4,'ea59c85b551ec0df6bb016662c87f1cc','33333333333333333333333333333333','{}','host','host/numa0-numa1/4KiB','transfer','','numa0-numa1',4096,'warm','warm');
-INSERT INTO bench_case VALUES(5,'196fae9b97b724bc0b62642d1d4a9886','44444444444444444444444444444444','{}','latency','latency/numa0-gpu0','chase','','numa0-gpu0',0,'warm','warm');
-INSERT INTO bench_case VALUES(6,'47166a7b52a88e7ba04f6713e6e2de99','55555555555555555555555555555555','{}','launch','launch/gpu1','overhead','','gpu1',0,'warm','warm');
+INSERT INTO bench_case VALUES(1,'f594f7d55803862a6a88dfa934b9ae05','00000000000000000000000000000000','{}','h2d','h2d/numa0:pinned-gpu1/64MiB','transfer','size=64MiB','numa0:pinned-gpu1',67108864,0,'warm','warm');
+INSERT INTO bench_case VALUES(2,'695f5678836d1abc6ae28d3470e77dc9','11111111111111111111111111111111','{}','d2d','d2d/gpu0<>gpu1/1MiB','transfer','','gpu0<>gpu1',2097152,0,'warm','warm');
+INSERT INTO bench_case VALUES(3,'90a82e37359b7b61c646df4a38c4fac1','22222222222222222222222222222222','{}','um','um/gpu0-gpu1/1MiB','transfer','','gpu0-gpu1',0,0,'warm','warm');
+INSERT INTO bench_case VALUES(4,'ea59c85b551ec0df6bb016662c87f1cc','33333333333333333333333333333333','{}','host','host/numa0-numa1/4KiB','transfer','','numa0-numa1',4096,0,'warm','warm');
+INSERT INTO bench_case VALUES(5,'196fae9b97b724bc0b62642d1d4a9886','44444444444444444444444444444444','{}','latency','latency/numa0-gpu0','chase','','numa0-gpu0',0,0,'warm','warm');
+INSERT INTO bench_case VALUES(6,'47166a7b52a88e7ba04f6713e6e2de99','55555555555555555555555555555555','{}','launch','launch/gpu1','overhead','','gpu1',0,0,'warm','warm');
 CREATE TABLE flow (
   bench_case INTEGER NOT NULL REFERENCES bench_case (id),
   ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
@@ -197,16 +198,47 @@ INSERT INTO flow VALUES(4,0,'measured','cpu','numa',0,'pageable','numa',1,'pagea
 CREATE TABLE chase (
   bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
   space TEXT NOT NULL,
-  gpu INTEGER NOT NULL,          -- whose thread loads
+  gpu INTEGER NOT NULL,          -- whose threads load
   memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
   memory_index INTEGER NOT NULL,
   memory TEXT NOT NULL,
   footprint_bytes INTEGER NOT NULL,
   stride_bytes INTEGER NOT NULL, -- between elements
   hop_order TEXT NOT NULL,
-  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of one iteration
+  cache TEXT,                    -- global memory: the nearest cache that loads may hit
+  threads INTEGER NOT NULL,      -- of a block
+  blocks INTEGER NOT NULL,
+  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of a thread in one iteration
 );
-INSERT INTO chase VALUES(5,'host',0,'numa',0,'pinned',1048576,64,'random',1000);
+INSERT INTO chase VALUES(5,'host',0,'numa',0,'pinned',1048576,64,'random',NULL,1,1,1000);
+CREATE TABLE stream (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  op TEXT NOT NULL,
+  number_type TEXT NOT NULL,
+  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
+  memory_index INTEGER NOT NULL,
+  memory TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,   -- one array
+  passes INTEGER NOT NULL,       -- over the arrays in one iteration
+  threads INTEGER,               -- of a node
+  gpu INTEGER,                   -- whose SMs work, from here on
+  block INTEGER,                 -- threads
+  grid INTEGER,                  -- blocks; 'full': as many as cover the arrays once
+  vector_bytes INTEGER,
+  unroll INTEGER,
+  clock TEXT
+);
+CREATE TABLE arithmetic (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  op TEXT NOT NULL,
+  number_type TEXT NOT NULL,
+  measure TEXT NOT NULL,         -- "latency", "throughput"
+  gpu INTEGER NOT NULL,
+  ilp INTEGER NOT NULL,          -- independent chains of a thread
+  block INTEGER NOT NULL,        -- threads
+  grid INTEGER NOT NULL,         -- blocks
+  instructions INTEGER NOT NULL  -- of a thread in one iteration
+);
 CREATE TABLE overhead (
   bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
   operation TEXT NOT NULL,
@@ -224,15 +256,16 @@ CREATE TABLE plan_case (
   limited_by TEXT NOT NULL,      -- the resource that peak_bytes_per_second belongs to
   peak_bytes_per_second INTEGER, -- theoretical; NULL: not known
   traffic_bytes INTEGER NOT NULL, -- of one iteration through that resource
+  operations_per_sm INTEGER,     -- of one iteration on the SM that has most blocks; NULL: not counted
   estimate_ns INTEGER NOT NULL,
   PRIMARY KEY (run, bench_case)
 ) WITHOUT ROWID;
-INSERT INTO plan_case VALUES(1,1,0,'pcie',63015384615,67108864,50000000);
-INSERT INTO plan_case VALUES(1,2,1,'unknown',NULL,2097152,50000000);
-INSERT INTO plan_case VALUES(1,3,2,'unknown',NULL,0,50000000);
-INSERT INTO plan_case VALUES(1,4,3,'unknown',NULL,4096,50000000);
-INSERT INTO plan_case VALUES(1,5,4,'unknown',NULL,0,50000000);
-INSERT INTO plan_case VALUES(1,6,5,'unknown',NULL,0,50000000);
+INSERT INTO plan_case VALUES(1,1,0,'pcie',63015384615,67108864,NULL,50000000);
+INSERT INTO plan_case VALUES(1,2,1,'unknown',NULL,2097152,NULL,50000000);
+INSERT INTO plan_case VALUES(1,3,2,'unknown',NULL,0,NULL,50000000);
+INSERT INTO plan_case VALUES(1,4,3,'unknown',NULL,4096,NULL,50000000);
+INSERT INTO plan_case VALUES(1,5,4,'unknown',NULL,0,NULL,50000000);
+INSERT INTO plan_case VALUES(1,6,5,'unknown',NULL,0,NULL,50000000);
 CREATE TABLE case_run (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run (id),
@@ -258,6 +291,7 @@ CREATE TABLE case_run (
   max_ns REAL,
   mean_ns REAL,
   cv REAL,                     -- standard deviation / mean; NULL: n < 2
+  median_cycles REAL,          -- of the SM; NULL: not counted
   started_at_ns INTEGER,       -- the first trial's start and the last one's end; NULL: no trials
   ended_at_ns INTEGER,
   allocate_ns INTEGER,         -- wall time of the case by what it went to
@@ -267,12 +301,12 @@ CREATE TABLE case_run (
   CHECK ((process IS NULL) = (status = 'skipped')),
   CHECK ((median_ns IS NULL) = (n = 0))
 );
-INSERT INTO case_run VALUES(1,1,NULL,3,'skipped','GPU 0 has no managed memory',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202758.5,1201793.0,1203714.4999999999999,1200187.3749999999999,1204908.0249999999069,1200030.75,1204968.0,1202705.1063829786144,0.0012992888683772357925,1795220920345867183,1795220920595682577,0,0,0,600000000);
-INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202755.0,1201741.25,1203533.2499999999999,1200361.9750000000931,1204746.8500000000931,1200151.2499999999999,1204980.5,1202629.0744680850766,0.0012943774686875746289,1795220920348588942,1795220920598403325,0,0,0,600000000);
-INSERT INTO case_run VALUES(4,1,1,4,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202383.5,1201617.4999999999999,1203094.7499999999999,1200209.9250000000465,1204729.8249999999534,1200031.4999999999999,1204912.5,1202476.9946808509994,0.0012733597000925565758,1795220920352982926,1795220920602787991,0,0,0,600000000);
-INSERT INTO case_run VALUES(5,1,1,5,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202572.0,1201940.4999999999999,1203585.75,1200861.2749999999069,1204845.6499999999068,1200013.75,1204993.25,1202700.6968085106928,0.0011768887906455209081,1795220920356557557,1795220920606357963,0,0,0,600000000);
-INSERT INTO case_run VALUES(6,1,1,6,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202263.0,1201760.25,1203002.75,1200188.1750000000466,1204474.8500000000931,1200043.0,1204848.75,1202314.845744680846,0.001115550025975095864,1795220920361160152,1795220920610979547,0,0,0,600000000);
+INSERT INTO case_run VALUES(1,1,NULL,3,'skipped','GPU 0 has no managed memory',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202758.5,1201793.0,1203714.4999999999999,1200187.3749999999999,1204908.0249999999069,1200030.75,1204968.0,1202705.1063829786144,0.0012992888683772357925,NULL,1795223154515693541,1795223154765508935,0,0,0,600000000);
+INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202755.0,1201741.25,1203533.2499999999999,1200361.9750000000931,1204746.8500000000931,1200151.2499999999999,1204980.5,1202629.0744680850766,0.0012943774686875746289,NULL,1795223154531700245,1795223154781514628,0,0,0,600000000);
+INSERT INTO case_run VALUES(4,1,1,4,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202383.5,1201617.4999999999999,1203094.7499999999999,1200209.9250000000465,1204729.8249999999534,1200031.4999999999999,1204912.5,1202476.9946808509994,0.0012733597000925565758,NULL,1795223154534150399,1795223154783955464,0,0,0,600000000);
+INSERT INTO case_run VALUES(5,1,1,5,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202572.0,1201940.4999999999999,1203585.75,1200861.2749999999069,1204845.6499999999068,1200013.75,1204993.25,1202700.6968085106928,0.0011768887906455209081,NULL,1795223154548098623,1795223154797899029,0,0,0,600000000);
+INSERT INTO case_run VALUES(6,1,1,6,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202263.0,1201760.25,1203002.75,1200188.1750000000466,1204474.8500000000931,1200043.0,1204848.75,1202314.845744680846,0.001115550025975095864,NULL,1795223154571849327,1795223154821668722,0,0,0,600000000);
 CREATE TABLE flow_run (
   case_run INTEGER NOT NULL REFERENCES case_run (id),
   flow INTEGER NOT NULL CHECK (flow >= 0), -- flow.ordinal
@@ -667,11 +701,11 @@ CREATE TABLE telemetry (
   throttle_reasons INTEGER, -- NVML's bits
   PRIMARY KEY (run, gpu, at_ns)
 ) WITHOUT ROWID;
-INSERT INTO telemetry VALUES(1,1,1795220920445867183,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795220920448588942,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795220920452982926,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795220920456557557,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795220920461160152,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795223154615693541,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795223154631700245,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795223154634150399,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795223154648098623,1980000,NULL,350000,45,100,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795223154671849327,1980000,NULL,350000,45,100,5,16,0);
 CREATE INDEX environment_by_driver ON environment (driver_version);
 CREATE INDEX run_by_start ON run (started_at_ns);
 CREATE INDEX run_by_tag ON run (tag) WHERE tag IS NOT NULL;
@@ -680,8 +714,8 @@ CREATE INDEX run_by_scenario ON run (scenario);
 CREATE INDEX bench_case_by_case_key ON bench_case (case_key);
 CREATE INDEX plan_case_by_bench_case ON plan_case (bench_case);
 CREATE UNIQUE INDEX case_run_by_run ON case_run (run, bench_case, ifnull(process, 0));
-CREATE INDEX case_run_by_bench_case ON case_run (bench_case);
 CREATE INDEX case_run_by_process ON case_run (process);
+CREATE INDEX case_run_by_bench_case ON case_run (bench_case);
 CREATE VIEW v_run AS
 SELECT
   r.id AS run,
@@ -734,7 +768,7 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
-  o.operation AS operation,
+  coalesce(o.operation, st.op, ar.op) AS operation,
   CASE
     WHEN EXISTS (
       SELECT 1 FROM flow g
@@ -751,22 +785,34 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  coalesce(f.source_place, h.memory_place, o.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index, o.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory, o.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu) IS NOT NULL THEN 'gpu' END) AS target_place,
-  coalesce(f.target_index, h.gpu, o.gpu) AS target_index,
+  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place,
+  coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index,
+  coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory,
+  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
+    AS target_place,
+  coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, h.gpu, o.gpu) AS gpu,
+  coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes) AS size_bytes,
+  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   nullif(pc.traffic_bytes, 0) AS traffic_bytes,
   h.stride_bytes AS stride_bytes,
   h.hops AS hops,
+  h.space AS space,
+  h.hop_order AS hop_order,
+  h.cache AS cache,
+  coalesce(st.number_type, ar.number_type) AS number_type,
+  ar.measure AS measure,
+  ar.ilp AS ilp,
+  st.passes AS passes,
+  coalesce(f.threads, st.threads) AS threads,
+  coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
+  coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
+  nullif(b.operations, 0) AS operations,
   b.host_cache AS host_cache,
   b.device_cache AS device_cache,
   c.status AS status,
@@ -799,23 +845,28 @@ SELECT
   pc.limited_by AS limited_by,
   100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
   c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
+  c.median_ns / nullif(b.operations, 0) AS ns_per_op,
+  c.median_cycles AS median_cycles,
+  c.median_cycles / nullif(b.operations, 0) AS cycles_per_op,
+  pc.operations_per_sm / c.median_cycles AS ops_per_clock_sm,
+  CASE WHEN c.clock = 'kernel' THEN 1e3 * c.median_cycles / c.median_ns END AS kernel_clock_mhz,
   coalesce(
     (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
   coalesce(
     (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
   coalesce(
     (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
     (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu) AND t.at_ns <= c.ended_at_ns
+     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
      ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
@@ -837,6 +888,8 @@ JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured');
@@ -865,6 +918,17 @@ SELECT
   c.flows AS flows,
   c.size_bytes AS size_bytes,
   c.payload_bytes AS payload_bytes,
+  c.stride_bytes AS stride_bytes,
+  c.space AS space,
+  c.hop_order AS hop_order,
+  c.cache AS cache,
+  c.number_type AS number_type,
+  c.measure AS measure,
+  c.ilp AS ilp,
+  c.passes AS passes,
+  c.threads AS threads,
+  c.block_threads AS block_threads,
+  c.grid_blocks AS grid_blocks,
   c.status AS status,
   c.reason AS reason,
   c.note AS note,
@@ -880,6 +944,10 @@ SELECT
   c.limited_by AS limited_by,
   100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
   m.median_ns / nullif(c.hops, 0) AS ns_per_hop,
+  m.median_ns / c.operations AS ns_per_op,
+  m.median_cycles AS median_cycles,
+  m.median_cycles / c.operations AS cycles_per_op,
+  c.ops_per_clock_sm * c.median_cycles / m.median_cycles AS ops_per_clock_sm,
   c.scenario AS scenario,
   c.host_name AS host_name,
   c.driver_version AS driver_version,
@@ -900,6 +968,13 @@ JOIN (
             FROM case_run z
             WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
       AS median_ns,
+    (SELECT avg(DISTINCT y.median_cycles) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
+       AND (SELECT max(2 * sum(z.median_cycles < y.median_cycles),
+                       2 * sum(z.median_cycles > y.median_cycles)) <= count(*)
+            FROM case_run z
+            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
+      AS median_cycles,
     (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
      FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
@@ -927,7 +1002,7 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
@@ -937,6 +1012,7 @@ SELECT
   1.0 * t.elapsed_ns / t.iterations AS ns,
   1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
   1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
+  1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
@@ -948,7 +1024,9 @@ JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id;
+LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
 CREATE VIEW v_flow AS
 SELECT
   c.run AS run,
@@ -1059,8 +1137,8 @@ SELECT
   b.axes AS axes,
   (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
    ORDER BY f.ordinal LIMIT 1) AS method,
-  o.operation AS operation,
-  coalesce(h.footprint_bytes, o.size_bytes, (SELECT f.size_bytes FROM flow f
+  coalesce(o.operation, st.op, ar.op) AS operation,
+  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
     WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   v.host_name AS host_name,
@@ -1079,11 +1157,14 @@ SELECT
   nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low,
   nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high,
   v.median_ns / nullif(h.hops, 0) AS ns_per_hop,
+  v.median_ns / nullif(b.operations, 0) AS ns_per_op,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
 FROM version v
 JOIN bench_case b ON b.id = v.bench_case
 LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id;
+LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
 COMMIT;
 PRAGMA user_version = 1000;

@@ -163,10 +163,11 @@ CREATE TABLE bench_case (
   definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
   block TEXT NOT NULL,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL,       -- "transfer", "chase", "overhead": what is in the table below
+  kind TEXT NOT NULL,       -- "transfer", "chase", "stream", ...: what is in the tables below
   axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
   path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
   payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
+  operations INTEGER NOT NULL CHECK (operations >= 0), -- of one thread, one after another: loads, instructions
   host_cache TEXT NOT NULL CHECK (host_cache IN ('warm', 'flushed')),
   device_cache TEXT NOT NULL CHECK (device_cache IN ('warm', 'flushed'))
 );
@@ -204,18 +205,53 @@ CREATE TABLE flow (
   PRIMARY KEY (bench_case, ordinal)
 ) WITHOUT ROWID;
 
--- Dependent loads by one thread of a GPU.
+-- Dependent loads by threads of a GPU.
 CREATE TABLE chase (
   bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
   space TEXT NOT NULL,
-  gpu INTEGER NOT NULL,          -- whose thread loads
+  gpu INTEGER NOT NULL,          -- whose threads load
   memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
   memory_index INTEGER NOT NULL,
   memory TEXT NOT NULL,
   footprint_bytes INTEGER NOT NULL,
   stride_bytes INTEGER NOT NULL, -- between elements
   hop_order TEXT NOT NULL,
-  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of one iteration
+  cache TEXT,                    -- global memory: the nearest cache that loads may hit
+  threads INTEGER NOT NULL,      -- of a block
+  blocks INTEGER NOT NULL,
+  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of a thread in one iteration
+);
+
+-- A loop over arrays of numbers. NULL: does not apply there, or left to the engine.
+CREATE TABLE stream (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  op TEXT NOT NULL,
+  number_type TEXT NOT NULL,
+  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
+  memory_index INTEGER NOT NULL,
+  memory TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,   -- one array
+  passes INTEGER NOT NULL,       -- over the arrays in one iteration
+  threads INTEGER,               -- of a node
+  gpu INTEGER,                   -- whose SMs work, from here on
+  block INTEGER,                 -- threads
+  grid INTEGER,                  -- blocks; 'full': as many as cover the arrays once
+  vector_bytes INTEGER,
+  unroll INTEGER,
+  clock TEXT
+);
+
+-- Chains of dependent instructions on a GPU.
+CREATE TABLE arithmetic (
+  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
+  op TEXT NOT NULL,
+  number_type TEXT NOT NULL,
+  measure TEXT NOT NULL,         -- "latency", "throughput"
+  gpu INTEGER NOT NULL,
+  ilp INTEGER NOT NULL,          -- independent chains of a thread
+  block INTEGER NOT NULL,        -- threads
+  grid INTEGER NOT NULL,         -- blocks
+  instructions INTEGER NOT NULL  -- of a thread in one iteration
 );
 
 -- Calls of the driver, timed on the host: one iteration is one call.
@@ -237,6 +273,7 @@ CREATE TABLE plan_case (
   limited_by TEXT NOT NULL,      -- the resource that peak_bytes_per_second belongs to
   peak_bytes_per_second INTEGER, -- theoretical; NULL: not known
   traffic_bytes INTEGER NOT NULL, -- of one iteration through that resource
+  operations_per_sm INTEGER,     -- of one iteration on the SM that has most blocks; NULL: not counted
   estimate_ns INTEGER NOT NULL,
   PRIMARY KEY (run, bench_case)
 ) WITHOUT ROWID;
@@ -269,6 +306,7 @@ CREATE TABLE case_run (
   max_ns REAL,
   mean_ns REAL,
   cv REAL,                     -- standard deviation / mean; NULL: n < 2
+  median_cycles REAL,          -- of the SM; NULL: not counted
   started_at_ns INTEGER,       -- the first trial's start and the last one's end; NULL: no trials
   ended_at_ns INTEGER,
   allocate_ns INTEGER,         -- wall time of the case by what it went to

@@ -16,7 +16,7 @@ SELECT
   c.gbps_p5 AS gbps_p5,
   c.gbps_p95 AS gbps_p95,
   c.percent_of_peak AS peak_pct,
-  CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns,
+  CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_op, c.median_ns) END AS ns,
   c.verified AS verified,
   c.sm_clock_mhz AS sm_clock_mhz,
   c.power_w AS power_w,

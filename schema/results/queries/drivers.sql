@@ -14,7 +14,7 @@ SELECT
   d.gbps AS gbps,
   d.gbps_low AS low,
   d.gbps_high AS high,
-  CASE WHEN d.gbps IS NULL THEN coalesce(d.ns_per_hop, d.median_ns) END AS ns,
+  CASE WHEN d.gbps IS NULL THEN coalesce(d.ns_per_op, d.median_ns) END AS ns,
   d.spread_percent AS spread_pct,
   CASE d.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_driver d

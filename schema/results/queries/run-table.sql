@@ -1,7 +1,7 @@
 -- What a run measured.
 --
 -- One row a case, in the order of the plan: the median over the run's processes, in GB/s (10^9
--- bytes a second), or ns a load or call. low and high are the 95 % interval of the median
+-- bytes a second), or ns a load, instruction or call. low and high are the 95 % interval of the median
 -- where there was one process, and the slowest and fastest process where there were several.
 -- peak_pct is per cent of the theoretical peak.
 --
@@ -13,7 +13,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.percent_of_peak AS peak_pct,
-  CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns,
+  CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_op, c.median_ns) END AS ns,
   c.status AS status,
   coalesce(c.reason, c.note) AS remark
 FROM v_run_case c

@@ -1,5 +1,6 @@
 INSERT INTO plan_case (
-  run, bench_case, position, limited_by, peak_bytes_per_second, traffic_bytes, estimate_ns)
+  run, bench_case, position, limited_by, peak_bytes_per_second, traffic_bytes, operations_per_sm,
+  estimate_ns)
 VALUES (
   :run, :bench_case, :position, :limited_by, nullif(:peak_bytes_per_second, 0), :traffic_bytes,
-  :estimate_ns);
+  nullif(:operations_per_sm, 0), :estimate_ns);

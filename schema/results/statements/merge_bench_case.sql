@@ -1,7 +1,9 @@
 INSERT INTO main.bench_case (
-  key, case_key, definition, block, name, kind, axes, path, payload_bytes, host_cache, device_cache)
+  key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
+  host_cache, device_cache)
 SELECT
-  key, case_key, definition, block, name, kind, axes, path, payload_bytes, host_cache, device_cache
+  key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
+  host_cache, device_cache
 FROM input.bench_case i
 WHERE NOT EXISTS (SELECT 1 FROM main.bench_case m WHERE m.key = i.key)
 ORDER BY i.id;
@@ -28,10 +30,10 @@ ON CONFLICT (bench_case, ordinal) DO NOTHING;
 
 INSERT INTO main.chase (
   bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
-  hop_order, hops)
+  hop_order, cache, threads, blocks, hops)
 SELECT
   b.output, c.space, c.gpu, c.memory_place, c.memory_index, c.memory, c.footprint_bytes,
-  c.stride_bytes, c.hop_order, c.hops
+  c.stride_bytes, c.hop_order, c.cache, c.threads, c.blocks, c.hops
 FROM temp.merge_bench_case b
 JOIN input.chase c ON c.bench_case = b.input
 WHERE true
@@ -43,5 +45,25 @@ SELECT
   b.output, o.operation, o.gpu, o.memory_place, o.memory_index, o.memory, o.size_bytes
 FROM temp.merge_bench_case b
 JOIN input.overhead o ON o.bench_case = b.input
+WHERE true
+ON CONFLICT (bench_case) DO NOTHING;
+
+INSERT INTO main.stream (
+  bench_case, op, number_type, memory_place, memory_index, memory, size_bytes, passes, threads, gpu,
+  block, grid, vector_bytes, unroll, clock)
+SELECT
+  b.output, s.op, s.number_type, s.memory_place, s.memory_index, s.memory, s.size_bytes, s.passes,
+  s.threads, s.gpu, s.block, s.grid, s.vector_bytes, s.unroll, s.clock
+FROM temp.merge_bench_case b
+JOIN input.stream s ON s.bench_case = b.input
+WHERE true
+ON CONFLICT (bench_case) DO NOTHING;
+
+INSERT INTO main.arithmetic (
+  bench_case, op, number_type, measure, gpu, ilp, block, grid, instructions)
+SELECT
+  b.output, a.op, a.number_type, a.measure, a.gpu, a.ilp, a.block, a.grid, a.instructions
+FROM temp.merge_bench_case b
+JOIN input.arithmetic a ON a.bench_case = b.input
 WHERE true
 ON CONFLICT (bench_case) DO NOTHING;

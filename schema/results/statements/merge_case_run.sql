@@ -22,11 +22,11 @@ UPDATE temp.merge_run SET results = (
 INSERT INTO main.case_run (
   id, run, process, bench_case, status, reason, note, n, iterations, clock, gated, verified,
   serialised, stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns,
-  mean_ns, cv, started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns)
+  mean_ns, cv, median_cycles, started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns)
 SELECT
   x.output, r.output, p.output, b.output, c.status, c.reason, c.note, c.n, c.iterations, c.clock,
   c.gated, c.verified, c.serialised, c.stop, c.median_ns, c.median_low_ns, c.median_high_ns,
-  c.p5_ns, c.p95_ns, c.min_ns, c.max_ns, c.mean_ns, c.cv, c.started_at_ns, c.ended_at_ns,
+  c.p5_ns, c.p95_ns, c.min_ns, c.max_ns, c.mean_ns, c.cv, c.median_cycles, c.started_at_ns, c.ended_at_ns,
   c.allocate_ns, c.measure_ns, c.verify_ns, c.total_ns
 FROM temp.merge_case_run x
 CROSS JOIN input.case_run c ON c.id = x.input

@@ -346,6 +346,120 @@ static void two_writers_take_turns(void **state) {
   assert_query(fixture, "pragma integrity_check", "ok");
 }
 
+/* The fixture's first case becomes a stream, its fourth arithmetic, its fifth a chase through
+ * shared memory; all count cycles. */
+static void make_microbenchmarks(struct fixture *fixture) {
+  struct bench_case *stream = &fixture->cases[0].bench;
+  *stream = (struct bench_case){.kind = CASE_STREAM,
+                                .key = stream->key,
+                                .definition = "{}",
+                                .block = "stream",
+                                .name = "stream/gpu1/1MiB",
+                                .path = "gpu1",
+                                .payload_bytes = 3 << 20,
+                                .traffic_bytes = 3 << 20,
+                                .limit = LIMIT_DRAM,
+                                .peak_bytes_per_second = UINT64_C(4814000000000),
+                                .stream = {.op = STREAM_TRIAD,
+                                           .type = NUMBER_F32,
+                                           .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
+                                           .size_bytes = 1 << 20,
+                                           .passes = 1,
+                                           .block = 256,
+                                           .grid = STREAM_GRID_FULL,
+                                           .clock = STREAM_CLOCK_CYCLES}};
+  struct bench_case *arithmetic = &fixture->cases[3].bench;
+  *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
+                                    .key = arithmetic->key,
+                                    .definition = "{}",
+                                    .block = "arithmetic",
+                                    .name = "arithmetic/gpu1",
+                                    .path = "gpu1",
+                                    .operations = 512,
+                                    .operations_per_sm = 262144,
+                                    .arithmetic = {.op = ARITHMETIC_FMA,
+                                                   .type = NUMBER_F32,
+                                                   .measure = ARITHMETIC_THROUGHPUT,
+                                                   .gpu = 1,
+                                                   .ilp = 4,
+                                                   .block = 512,
+                                                   .grid = 132,
+                                                   .instructions = 512}};
+  struct bench_case *chase = &fixture->cases[4].bench;
+  chase->chase.space = CHASE_SHARED;
+  chase->chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
+  chase->chase.threads = 32;
+  chase->operations = 1000;
+}
+
+static void record_with_cycles(struct fixture *fixture) {
+  static const size_t CASES[] = {0, 3, 4};
+  struct record *record = NULL;
+  struct error err = {0};
+  fixture->info.processes = 1;
+  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_int_equal(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      STATUS_OK);
+  assert_int_equal(record_process_started(record, 0, 100, &err), STATUS_OK);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
+    fixture->outcome.clock = CLOCK_KERNEL;
+    for (size_t k = 0; k < report->trial_count; k++) /* two cycles a ns; a warm-up does not count */
+      fixture->trials[k].cycles = k == 0 ? 1 : 2 * fixture->trials[k].elapsed_ns;
+    assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_OK);
+  }
+  assert_int_equal(record_process_ended(record, 0, &err), STATUS_OK);
+  assert_int_equal(record_end_run(record, "done", NULL, &err), STATUS_OK);
+  record_close(record);
+}
+
+static void microbenchmarks_are_in_the_views(void **state) {
+  struct fixture *fixture = *state;
+  make_microbenchmarks(fixture);
+  record_with_cycles(fixture);
+  assert_query(fixture,
+               "select operation || ' ' || number_type || ' ' || source_place || source_index || "
+               "' ' || target_index || ' ' || gpu || ' ' || size_bytes || ' ' || payload_bytes || "
+               "' ' || block_threads || ' ' || grid_blocks || ' ' || passes || ' ' || limited_by "
+               "from v_case where kind = 'stream' and percent_of_peak > 0 and threads is null",
+               "triad f32 gpu1 1 1 1048576 3145728 256 full 1 dram");
+  assert_query(fixture,
+               "select operation || ' ' || number_type || ' ' || measure || ' ' || ilp || ' ' || "
+               "block_threads || ' ' || grid_blocks || ' ' || gpu || ' ' || operations "
+               "from v_case where kind = 'arithmetic' and gbps is null",
+               "fma f32 throughput 4 512 132 1 512");
+  assert_query(fixture,
+               "select space || ' ' || block_threads || ' ' || grid_blocks || ' ' || "
+               "(cache is null) from v_case where kind = 'chase'",
+               "shared 32 1 1");
+  /* The median of cycles is that of the times here, but for what is left out of both. */
+  assert_query(fixture,
+               "select count(*) from v_case where process is not null and kind in ('stream', "
+               "'arithmetic', 'chase') and abs(median_cycles - 2 * median_ns) < 1e-6 and "
+               "abs(kernel_clock_mhz - 2000) < 1e-6",
+               "3");
+  assert_query(fixture,
+               "select count(*) from v_case where kind = 'arithmetic' and "
+               "abs(cycles_per_op * 512 - median_cycles) < 1e-6 and "
+               "abs(ns_per_op * 512 - median_ns) < 1e-6 and "
+               "abs(ops_per_clock_sm * median_cycles - 262144) < 1e-6",
+               "1");
+  assert_query(fixture,
+               "select count(*) from v_run_case r join v_case c using (run, case_name) where "
+               "r.kind = 'arithmetic' and abs(r.ops_per_clock_sm - c.ops_per_clock_sm) < 1e-9 and "
+               "abs(r.cycles_per_op - c.cycles_per_op) < 1e-9",
+               "1");
+  assert_query(fixture,
+               "select count(*) from v_trial where block = 'arithmetic' and trial > 0 and "
+               "abs(cycles_per_op - 2 * ns / 512) < 1e-6",
+               "49");
+  assert_query(fixture,
+               "select count(*) from v_run_case where median_cycles is null and kind in "
+               "('stream', 'arithmetic', 'chase')",
+               "0");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_run_is_there_whole, set_up, tear_down),
@@ -359,6 +473,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_full_disk_keeps_what_was_recorded, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_killed_writer_leaves_whole_cases, set_up, tear_down),
       cmocka_unit_test_setup_teardown(two_writers_take_turns, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(microbenchmarks_are_in_the_views, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,1 @@
+SELECT * FROM v_trial WHERE run = :run ORDER BY case_run, trial;
