@@ -252,7 +252,9 @@ static void judge(const struct measured *measured, const struct compare_options 
   free(results);
   join_renamed(measured, comparison);
   find_needed(comparison);
-  qsort(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_rows);
+  if (comparison->row_count > 1) { /* none is NULL */
+    qsort(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_rows);
+  }
 }
 
 enum status compare(const struct measured *measured, const enum side *sides,

@@ -34,7 +34,8 @@ const char *definition_difference(struct arena *arena, const char *a, const char
   struct member x;
   struct member y;
   if (member_at(a, at, &x) && member_at(b, at, &y) && x.key_length == y.key_length &&
-      memcmp(x.key, y.key, x.key_length) == 0) {
+      memcmp(x.key, y.key, x.key_length) == 0 &&
+      (x.value_length != y.value_length || memcmp(x.value, y.value, x.value_length) != 0)) {
     return arena_format(arena, "%.*s %.*s became %.*s", (int)x.key_length, x.key,
                         (int)x.value_length, x.value, (int)y.value_length, y.value);
   }

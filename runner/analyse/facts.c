@@ -186,7 +186,9 @@ void facts_compare(const struct measured *measured, const enum side *sides,
   struct arena arena = {0};
   size_t count = 0;
   struct item *items = collect(measured, sides, &arena, &count);
-  qsort(items, count, sizeof *items, compare_items);
+  if (count > 1) { /* none is NULL */
+    qsort(items, count, sizeof *items, compare_items);
+  }
   find_differences(comparison, items, count);
   for (size_t s = 0; s < SIDES; s++) {
     struct comparison_total *total = &comparison->totals[s];

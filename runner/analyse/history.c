@@ -280,7 +280,7 @@ struct history *history_new(const struct measured *measured, double margin) {
     add_case(&b, measured->medians + first, last - first, sortable);
     first = last;
   }
-  if (b.history->series_count > 0)
+  if (b.history->series_count > 1)
     qsort_r(b.history->series, b.history->series_count, sizeof *b.history->series, compare_series,
             &b);
   free(b.values);

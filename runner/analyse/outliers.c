@@ -159,8 +159,9 @@ static void judge_group(struct result *results, size_t count, double *scratch) {
 
 static void judge_results(struct finder *f) {
   double *scratch = new_array(f->result_count, sizeof *scratch);
-  qsort(f->results, f->result_count, f->result_count > 0 ? sizeof *f->results : 1,
-        compare_likeness);
+  if (f->result_count > 1) { /* none is NULL */
+    qsort(f->results, f->result_count, sizeof *f->results, compare_likeness);
+  }
   for (size_t first = 0; first < f->result_count;) {
     size_t last = first + 1;
     while (last < f->result_count && f->results[last].likeness == f->results[first].likeness) {
@@ -332,7 +333,9 @@ static size_t count_hosts(const struct measured *measured) {
 static void find_rows(struct finder *f) {
   double *scratch = new_array(f->part_count, sizeof *scratch);
   const bool hosts = count_hosts(f->measured) >= OUTLIERS_LIKE_MIN;
-  qsort(f->parts, f->part_count, f->part_count > 0 ? sizeof *f->parts : 1, compare_parts);
+  if (f->part_count > 1) {
+    qsort(f->parts, f->part_count, sizeof *f->parts, compare_parts);
+  }
   for (size_t first = 0; first < f->part_count;) {
     size_t last = first + 1;
     while (last < f->part_count && is_same_part(&f->parts[first], &f->parts[last])) {
@@ -434,8 +437,9 @@ enum status outliers_find(const struct measured *measured, struct outliers **out
   }
   find_rows(&f);
   explain(f.outliers);
-  qsort(f.outliers->rows, f.outliers->row_count,
-        f.outliers->row_count > 0 ? sizeof *f.outliers->rows : 1, compare_rows);
+  if (f.outliers->row_count > 1) {
+    qsort(f.outliers->rows, f.outliers->row_count, sizeof *f.outliers->rows, compare_rows);
+  }
   arena_fini(&f.arena);
   *outliers = f.outliers;
   return STATUS_OK;

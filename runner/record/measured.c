@@ -560,7 +560,7 @@ const char *const *measured_fact_names(struct measured *measured) {
     names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
     names[count++] = RUN_FACTS[i];
   }
-  qsort(names, count, sizeof *names, compare_texts);
+  qsort(names, count, sizeof *names, compare_texts); /* the run's own are always there */
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {

@@ -15,7 +15,7 @@ enum { NARROW = 100, CELL_MAX = 64, LINE_MAX = 4096, INDENT = 2 };
 
 /* "+3.02 %", two digits after the point below 10 %. */
 static void percent_text(double change, char text[CELL_MAX]) {
-  const double percent = 100 * change;
+  const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
   (void)snprintf(text, CELL_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
 }
 

@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# What a new driver changed: diff, check, history, outliers and baselines on the fake driver.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+faults=$source_folder/tests/fake_cuda/faults
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+
+cat >gpu.toml <<'TOML'
+schema_version = 1
+name = "gpu"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "100ms"
+telemetry = "off"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = [0, 1, 2, 3] }
+size = "4MiB"
+[[transfer]]
+name = "down"
+method = "ce"
+from = { gpu = [0, 1, 2, 3] }
+to = { numa = "local", memory = "pinned" }
+size = ["2MiB", "4MiB"]
+[[transfer]]
+name = "across"
+method = "ce"
+from = { gpu = [0, 1, 2] }
+to = { gpu = [0, 1, 2] }
+size = "4MiB"
+TOML
+# Both drivers scatter; the second has a way from GPU 0 to the host of 97 %.
+cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
+on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q "$@"; }
+on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run gpu.toml -q "$@"; }
+
+begin 'a link at 97 % is what a diff names, and nothing else'
+on_first --db r.db --processes 5 --tag before
+expect_code 0
+on_second --db r.db --processes 5 --tag after
+expect_code 0
+run diff tag:before tag:after --db r.db
+expect_code 0
+expect_out 'REGRESSED +down/gpu0-numa0:pinned/2MiB'
+expect_out 'REGRESSED +down/gpu0-numa0:pinned/4MiB'
+equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
+expect_out '18 cases: 2 regressed, 16 same'
+expect_out 'driver_version +580.* +590\.44\.01'
+expect_out 'Common to all 18 cases: speed'
+expect_out 'SIMULATED'
+cp out by-name
+run diff --by driver_version --db r.db
+expect_code 0
+equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
+run diff tag:before tag:after --db r.db --method rank
+expect_out '^18 cases: .*(same|insufficient)'
+run diff tag:before tag:after --db r.db --delta 5
+expect_out '^18 cases: 18 same'
+
+begin 'check'
+run check tag:before tag:after --db r.db
+expect_code 1
+expect_out '^REGRESSED'
+run check tag:after tag:before --db r.db
+expect_code 0
+run check tag:after tag:before --db r.db --fail-on improved
+expect_code 1
+run check tag:before tag:after --db r.db --only 'up/*'
+expect_code 0
+run check tag:before tag:after --db r.db --format junit
+expect_code 1
+expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
+expect_out '<failure message="regressed: -[23]'
+run check tag:before tag:after --db r.db --fail-on regresed
+expect_one_error_of_usage() { expect_code 2; expect_err "did you mean 'regressed'"; }
+expect_one_error_of_usage
+
+begin 'baselines'
+run baseline set good tag:before --db r.db
+expect_code 0
+run baseline list --db r.db
+expect_out '^good +1 '
+run check baseline:good --db r.db
+expect_code 1
+run check baseline:god --db r.db
+expect_one_error 2 'no baseline "god"; there is: good'
+run baseline remove good --db r.db
+expect_code 0
+run check baseline:good --db r.db
+expect_one_error 2 'no baseline "good"; there are: none'
+run baseline remove good --db r.db
+expect_one_error 2 'no baseline "good"'
+run baseline set good nothing --db r.db
+expect_one_error 2 'names no run'
+run baseline set good latest --db no-such.db
+expect_one_error 2 'no-such\.db'
+missing no-such.db
+
+begin 'history and outliers'
+run history down/gpu0-numa0:pinned/4MiB --db r.db
+expect_code 0
+expect_out '\| .* -[23]\.[0-9]+ % +driver 580.* to 590\.44\.01'
+run history 'down/*' --db r.db --format csv
+expect_code 0
+equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
+run history no-such-case --db r.db
+expect_one_error 2 'no-such-case'
+run outliers --db r.db
+expect_code 0
+expect_out '^gpu0-numa0 .*down'
+expect_out '^1 slow;'
+run outliers tag:before --db r.db
+expect_code 0
+expect_out '^0 slow;'
+
+begin 'one process a side cannot tell, and says what would'
+on_first --db one.db --tag a
+on_second --db one.db --tag b
+run diff tag:a tag:b --db one.db
+expect_code 0
+expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB'
+expect_out '18 cases: 18 insufficient'
+expect_err '5 a side would decide'
+expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
+run check tag:a tag:b --db one.db
+expect_code 3
+expect_err 'nothing was compared'
+run check tag:a tag:b --db one.db --strict
+expect_code 4
+on_first --db one.db --processes 4 --tag a
+on_second --db one.db --processes 4 --tag b
+run check tag:a tag:b --db one.db --strict
+expect_code 1
+expect_out '^18 cases: 2 regressed, 16 same'
+
+begin 'one driver against itself: five splits of ten processes report nothing'
+on_first --db same.db --processes 10
+run diff latest --null=5 --db same.db
+expect_code 0
+expect_out 'split at random 5 times: 0 splits report anything; 0 of 90 cases'
+
+begin 'a case that went wrong is missing, with its reason'
+printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \
+  'gpu = 3' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 5 --tag broken
+expect_code 3
+run diff tag:before tag:broken --db r.db
+expect_out '^MISSING +up/numa0:pinned-gpu3/4MiB \(failed: '
+run check tag:before tag:broken --db r.db --fail-on regressed,missing
+expect_code 1
+
+begin 'what cannot be compared'
+run diff latest latest --db r.db
+expect_one_error 2 'on both sides'
+run diff tag:nobody latest --db r.db
+expect_one_error 2 'side A: no run has the tag "nobody"; there are: '
+run diff latest --db r.db
+expect_code 2
+run diff --by drivr_version --db r.db
+expect_one_error 2 'did you mean "driver_version"'
+run diff --by driver_version --from 1 --to 2 --db r.db
+expect_one_error 2 'no run has the driver_version "1"; there are: '
+run diff previous latest --db r.db --where tag=nobody
+expect_one_error 2 'no run fits --where'
+run diff previous latest --db r.db --only nothing
+expect_one_error 2 'named like "nothing"'
+run diff previous latest --db no-such.db
+expect_one_error 2 'no-such\.db'
+run query "select 1" --db r.db
+cp "$source_folder/tests/cli/small.toml" small.toml
+env -u LD_LIBRARY_PATH "$haul" run small.toml -q --db r.db >/dev/null 2>&1
+run diff tag:before latest --db r.db
+expect_one_error 2 'simulated and real results are never compared'
+
+for format in json jsonl csv md; do
+  begin "the format $format"
+  run diff tag:before tag:after --db r.db --format "$format"
+  expect_code 0
+  expect_out 'down/gpu0-numa0:pinned/4MiB'
+done
+
+finish
