@@ -45,7 +45,7 @@ typedef float half_f32s __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4)
 #define STORE_PLAIN(V, place, result) (*(V *)(void *)(place) = (result))
 #define NO_FENCE()                    ((void)0)
 
-#define DEFINE_MAPS(suffix, attributes, store, fence)                                              \
+#define DEFINE_MAPS(suffix, attributes, store, fence, sums)                                        \
   DEFINE_MAP(copy_##suffix, attributes, uint32_t, words, store, fence, LOADED(words, a), a[i])     \
   DEFINE_MAP(write_##suffix, attributes, uint32_t, words, store, fence, WORDS_AT(i),               \
              stream_word(i))                                                                       \
@@ -67,7 +67,53 @@ typedef float half_f32s __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4)
       .mul = {mul_f32_##suffix, mul_f64_##suffix},                                                 \
       .add = {add_f32_##suffix, add_f64_##suffix},                                                 \
       .triad = {triad_f32_##suffix, triad_f64_##suffix},                                           \
+      .dot = {dot_f32_##sums, dot_f64_##sums},                                                     \
+      .read = read_##sums,                                                                         \
   };
+
+/* Sums run in SUM_LANES vectors at once, so that no addition waits for the one before. `one` and
+ * `many` add what is at element i and at a whole vector from there to a sum. */
+enum { SUM_LANES = 4 };
+
+#define DEFINE_SUM(name, attributes, E, S, V, many, one)                                           \
+  attributes static uint64_t name(const struct host_stream_arrays *arrays, uint64_t begin,         \
+                                  uint64_t end) {                                                  \
+    const E *a = arrays->a;                                                                        \
+    const E *b = arrays->b;                                                                        \
+    const uint64_t count = end / sizeof(E);                                                        \
+    const uint64_t step = sizeof(V) / sizeof(S);                                                   \
+    V sums[SUM_LANES] = {{0}};                                                                     \
+    uint64_t i = begin / sizeof(E);                                                                \
+    for (; i + SUM_LANES * step <= count; i += SUM_LANES * step) {                                 \
+      _Pragma("GCC unroll 4") for (uint64_t lane = 0; lane < SUM_LANES; lane++) {                  \
+        sums[lane] += many(i + lane * step);                                                       \
+      }                                                                                            \
+    }                                                                                              \
+    S total = 0;                                                                                   \
+    for (; i < count; i++) {                                                                       \
+      total += one(i);                                                                             \
+    }                                                                                              \
+    for (uint64_t k = 0; k < SUM_LANES * step; k++) {                                              \
+      total += sums[k / step][k % step];                                                           \
+    }                                                                                              \
+    uint64_t bits = 0;                                                                             \
+    memcpy(&bits, &total, sizeof total);                                                           \
+    __asm__ volatile("" ::"r"(a), "r"(b) : "memory");                                              \
+    return bits;                                                                                   \
+  }
+
+#define MANY_WORDS(i)  (*(const words *)(const void *)(a + (i)))
+#define ONE_WORD(i)    a[i]
+#define DOUBLES(p)     (*(const f64s *)(const void *)(p))
+#define CONVERTED(p)   __builtin_convertvector(*(const half_f32s *)(const void *)(p), f64s)
+#define MANY_F32(i)    (CONVERTED(a + (i)) * CONVERTED(b + (i)))
+#define MANY_F64(i)    (DOUBLES(a + (i)) * DOUBLES(b + (i)))
+#define ONE_PRODUCT(i) ((double)a[i] * (double)b[i])
+
+#define DEFINE_SUMS(suffix, attributes)                                                            \
+  DEFINE_SUM(read_##suffix, attributes, uint32_t, uint32_t, words, MANY_WORDS, ONE_WORD)           \
+  DEFINE_SUM(dot_f32_##suffix, attributes, float, double, f64s, MANY_F32, ONE_PRODUCT)             \
+  DEFINE_SUM(dot_f64_##suffix, attributes, double, double, f64s, MANY_F64, ONE_PRODUCT)
 
 struct loops {
   host_stream_loop copy;
@@ -75,90 +121,38 @@ struct loops {
   host_stream_loop mul[2]; /* f32, f64 */
   host_stream_loop add[2];
   host_stream_loop triad[2];
+  host_stream_loop dot[2];
+  host_stream_loop read;
 };
 
-DEFINE_MAPS(plain, , STORE_PLAIN, NO_FENCE)
+DEFINE_SUMS(plain, )
+DEFINE_MAPS(plain, , STORE_PLAIN, NO_FENCE, plain)
 
 #if defined(__x86_64__)
 
+#define AVX2                       __attribute__((target("avx2")))
 #define STORE_NT(V, place, result) _mm256_stream_si256((void *)(place), (__m256i)(result))
 
-DEFINE_MAPS(nt, __attribute__((target("avx2"))), STORE_NT, _mm_sfence)
+DEFINE_SUMS(avx2, AVX2)
+DEFINE_MAPS(avx2, AVX2, STORE_PLAIN, NO_FENCE, avx2)
+DEFINE_MAPS(nt, AVX2, STORE_NT, _mm_sfence, avx2)
 
-static const struct loops *past_caches(void) {
-  return __builtin_cpu_supports("avx2") ? &loops_nt : &loops_plain;
+static const struct loops *loops_for(bool past_caches) {
+  return !__builtin_cpu_supports("avx2") ? &loops_plain : past_caches ? &loops_nt : &loops_avx2;
 }
 
 #else
 
-static const struct loops *past_caches(void) {
+static const struct loops *loops_for(bool past_caches) {
+  (void)past_caches;
   return &loops_plain;
 }
 
 #endif
 
-/* Sums run in SUM_LANES vectors at once, so that no addition waits for the one before. */
-enum { SUM_LANES = 4 };
-
-static uint64_t read_words(const struct host_stream_arrays *arrays, uint64_t begin, uint64_t end) {
-  const uint32_t *a = arrays->a;
-  const uint64_t count = end / sizeof *a;
-  const uint64_t step = sizeof(words) / sizeof *a;
-  words sums[SUM_LANES] = {{0}};
-  uint64_t i = begin / sizeof *a;
-  for (; i + SUM_LANES * step <= count; i += SUM_LANES * step) {
-    for (uint64_t lane = 0; lane < SUM_LANES; lane++) {
-      sums[lane] += *(const words *)(const void *)(a + i + lane * step);
-    }
-  }
-  uint32_t total = 0;
-  for (; i < count; i++) {
-    total += a[i];
-  }
-  for (uint64_t k = 0; k < SUM_LANES * step; k++) {
-    total += sums[k / step][k % step];
-  }
-  __asm__ volatile("" ::"r"(a) : "memory");
-  return total;
-}
-
-#define DOUBLES(pointer) (*(const f64s *)(const void *)(pointer))
-#define CONVERTED(pointer)                                                                         \
-  __builtin_convertvector(*(const half_f32s *)(const void *)(pointer), f64s)
-
-#define DEFINE_DOT(name, E, converted)                                                             \
-  static uint64_t name(const struct host_stream_arrays *arrays, uint64_t begin, uint64_t end) {    \
-    const E *a = arrays->a;                                                                        \
-    const E *b = arrays->b;                                                                        \
-    const uint64_t count = end / sizeof(E);                                                        \
-    const uint64_t step = sizeof(f64s) / sizeof(double);                                           \
-    f64s sums[SUM_LANES] = {{0}};                                                                  \
-    uint64_t i = begin / sizeof(E);                                                                \
-    for (; i + SUM_LANES * step <= count; i += SUM_LANES * step) {                                 \
-      for (uint64_t lane = 0; lane < SUM_LANES; lane++) {                                          \
-        sums[lane] += converted(a + i + lane * step) * converted(b + i + lane * step);             \
-      }                                                                                            \
-    }                                                                                              \
-    double total = 0;                                                                              \
-    for (; i < count; i++) {                                                                       \
-      total += (double)a[i] * (double)b[i];                                                        \
-    }                                                                                              \
-    for (uint64_t k = 0; k < SUM_LANES * step; k++) {                                              \
-      total += sums[k / step][k % step];                                                           \
-    }                                                                                              \
-    uint64_t bits;                                                                                 \
-    memcpy(&bits, &total, sizeof bits);                                                            \
-    __asm__ volatile("" ::"r"(a), "r"(b) : "memory");                                              \
-    return bits;                                                                                   \
-  }
-
-DEFINE_DOT(dot_f32, float, CONVERTED)
-DEFINE_DOT(dot_f64, double, DOUBLES)
-
 host_stream_loop host_stream_choose(enum stream_op op, enum number_type type,
                                     uint64_t footprint_bytes, uint64_t cache_bytes) {
-  const struct loops *loops =
-      cache_bytes != 0 && footprint_bytes >= cache_bytes ? past_caches() : &loops_plain;
+  const struct loops *loops = loops_for(cache_bytes != 0 && footprint_bytes >= cache_bytes);
   const int wide = type == NUMBER_F64;
   switch (op) {
   case STREAM_COPY:
@@ -170,9 +164,9 @@ host_stream_loop host_stream_choose(enum stream_op op, enum number_type type,
   case STREAM_TRIAD:
     return loops->triad[wide];
   case STREAM_DOT:
-    return wide ? dot_f64 : dot_f32;
+    return loops->dot[wide];
   case STREAM_READ:
-    return read_words;
+    return loops->read;
   case STREAM_WRITE:
     return loops->write;
   case stream_op_word_count:
