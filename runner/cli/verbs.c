@@ -8,11 +8,9 @@
 #include <string.h>
 
 const struct verb *const VERBS[] = {
-    &VERB_RUN,   &VERB_PLAN,    &VERB_VALIDATE, &VERB_SHOW,
-    &VERB_ENV,   &VERB_LIST,    &VERB_QUERY,    &VERB_DIFF,
-    &VERB_CHECK, &VERB_HISTORY, &VERB_OUTLIERS, &VERB_BASELINE,
-    &VERB_MERGE, &VERB_IMPORT,  &VERB_SCHEMA,   &VERB_COMPLETION,
-    NULL,
+    &VERB_RUN,   &VERB_PLAN,   &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV,      &VERB_LIST,
+    &VERB_QUERY, &VERB_DIFF,   &VERB_CHECK,    &VERB_HISTORY,    &VERB_OUTLIERS, &VERB_BASELINE,
+    &VERB_MERGE, &VERB_IMPORT, &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
 };
 
 const struct verb *verb_find(const char *name) {
@@ -33,18 +31,16 @@ static void print_help(FILE *stream) {
              (*verb)->arguments != NULL ? (*verb)->arguments : "");
     fprintf(stream, "  %-34s %s\n", head, (*verb)->summary);
   }
-  fprintf(
-      stream,
-      "\n"
-      "  haul VERB --help                   options of a verb\n"
-      "  haul --version                     version of haul and of its parts\n"
-      "\n"
-      "To begin: haul run quick\n"
-      "\n"
-      "Exit codes: 0 done; 2 the command line or a scenario is wrong; 3 "
-      "nothing could be\n"
-      "measured, or a case failed, crashed, hung or was corrupt; 130 "
-      "interrupted.\n");
+  fprintf(stream,
+          "\n"
+          "  haul VERB --help                   options of a verb\n"
+          "  haul --version                     version of haul and of its parts\n"
+          "\n"
+          "To begin: haul run quick\n"
+          "\n"
+          "Exit codes: 0 done; 1 check found a regression; 2 the command line or a scenario is\n"
+          "wrong; 3 nothing could be measured or compared, or a case failed, crashed, hung or was\n"
+          "corrupt; 4 check --strict is undecided; 130 interrupted.\n");
 }
 
 void cli_version(FILE *stream) {
@@ -60,10 +56,7 @@ void cli_version(FILE *stream) {
 static int unknown_verb(const char *name) {
   const struct common_options plain = {0};
   if (name[0] == '-') {
-    say_error(
-        &plain,
-        "unknown option '%s': options of a verb follow it; see haul --help",
-        name);
+    say_error(&plain, "unknown option '%s': options of a verb follow it; see haul --help", name);
     return EXIT_USAGE;
   }
   struct nearest nearest = nearest_start(name);
@@ -71,8 +64,7 @@ static int unknown_verb(const char *name) {
     nearest_offer(&nearest, (*verb)->name);
   }
   if (nearest.word != NULL) {
-    say_error(&plain, "unknown verb '%s': did you mean '%s'? See haul --help",
-              name, nearest.word);
+    say_error(&plain, "unknown verb '%s': did you mean '%s'? See haul --help", name, nearest.word);
   } else {
     say_error(&plain, "unknown verb '%s'; see haul --help", name);
   }
@@ -97,8 +89,7 @@ int cli_main(int argc, char **argv) {
     return EXIT_DONE;
   }
   bool help_word = strcmp(first, "help") == 0;
-  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
-      (help_word && argc == 2)) {
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help_word && argc == 2)) {
     print_help(stdout);
     return EXIT_DONE;
   }
