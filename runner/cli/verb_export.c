@@ -1,0 +1,325 @@
+/* haul export: results for other programs. */
+#include "runner/cli/output_file.h"
+#include "runner/cli/selecting.h"
+#include "runner/cli/verbs.h"
+#include "runner/record/database.h"
+#include "runner/record/query.h"
+#include "runner/render/prometheus.h"
+#include "schema/scenario/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT_FORMAT_LIST(X)                                                                      \
+  X(EXPORT_CSV, "csv")                                                                             \
+  X(EXPORT_JSONL, "jsonl")                                                                         \
+  X(EXPORT_PROMETHEUS, "prometheus")
+WORDS_DECLARE(export_format, EXPORT_FORMAT_LIST)
+WORDS_DEFINE(export_format, EXPORT_FORMAT_LIST)
+
+enum { OPTION_RUN = 0x780, OPTION_TRIALS, OPTION_AGAINST };
+
+struct export_options {
+  struct common_options common;
+  bool given;
+  enum export_format format;
+  const char *run;
+  const char *against;
+  const char *output;
+  bool trials;
+  struct selecting selecting; /* prometheus; its arena serves the others as well */
+};
+
+static const struct argp_option options_table[] = {
+    {"output", 'o', "FILE", 0,
+     "write to FILE, which is replaced whole and at once (default: standard output)", 1},
+    {"run", OPTION_RUN, "RUN", 0, "csv, jsonl: that run only (default: all)", 1},
+    {"trials", OPTION_TRIALS, 0, 0, "csv, jsonl: one row a trial, not one a case and process", 1},
+    {"against", OPTION_AGAINST, "RUNS", 0,
+     "prometheus: verdicts against these, e.g. baseline:NAME or driver:VERSION (default: the "
+     "driver "
+     "that each host had before)",
+     1},
+    SELECTING_OPTIONS,
+    {0},
+};
+
+static void parse_format(struct export_options *options, const char *arg,
+                         struct argp_state *state) {
+  if (options->given) {
+    argp_error(state, "one format at a time; '%s' is more", arg);
+  }
+  if (!export_format_parse(arg, &options->format)) {
+    const char *meant = nearest_word(arg, export_format_words);
+    argp_error(state, "unknown format '%s'%s%s%s: csv, jsonl or prometheus", arg,
+               meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
+               meant != NULL ? "'?)" : "");
+  }
+  options->given = true;
+}
+
+static void check_together(const struct export_options *options, struct argp_state *state) {
+  if (!options->given) {
+    argp_error(state, "in which format? haul export csv, jsonl or prometheus");
+  }
+  if (options->common.format_given) {
+    argp_error(state, "the format is the word after export, not --format");
+  }
+  const bool prometheus = options->format == EXPORT_PROMETHEUS;
+  const bool selected = options->selecting.only != NULL || options->selecting.where_count > 0;
+  if (prometheus && (options->run != NULL || options->trials)) {
+    argp_error(state, "prometheus shows the latest result of every case: --run and --trials do not "
+                      "go with it; --where and --only choose");
+  }
+  if (!prometheus && (options->against != NULL || selected)) {
+    argp_error(state,
+               "--against, --where and --only go with prometheus; haul query chooses rows by "
+               "SQL");
+  }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct export_options *options = state->input;
+  switch (key) {
+  case 'o':
+    options->output = arg;
+    return 0;
+  case OPTION_RUN:
+    options->run = arg;
+    return 0;
+  case OPTION_TRIALS:
+    options->trials = true;
+    return 0;
+  case OPTION_AGAINST:
+    options->against = arg;
+    return 0;
+  case ARGP_KEY_ARG:
+    parse_format(options, arg, state);
+    return 0;
+  case ARGP_KEY_END:
+    check_together(options, state);
+    return 0;
+  default:
+    return selecting_parse(key, arg, state, &options->selecting);
+  }
+}
+
+/* ---- rows ---- */
+
+static enum status export_rows(struct export_options *options, enum row_format format, FILE *stream,
+                               struct error *err) {
+  const char *path = NULL;
+  struct query *query = NULL;
+  const struct query_parameter run = {"run", options->run};
+  const struct query_options query_options = {.interrupted = watch_interrupts()};
+  const struct rows_options rows_options = {.format = format, .stream = stream};
+  struct rows *rows = rows_new(&rows_options);
+  const char *name =
+      options->trials ? "statements/export_trials.sql" : "statements/export_cases.sql";
+  if (options->run != NULL) {
+    name = options->trials ? "statements/export_run_trials.sql" : "statements/export_run_cases.sql";
+  }
+  enum status status = database_path(&options->common, &options->selecting.arena, &path, err);
+  if (status == STATUS_OK) {
+    status = query_open(path, &query, err);
+  }
+  if (status == STATUS_OK) {
+    status = query_run(query, database_sql(name), &run, options->run != NULL ? 1 : 0,
+                       &query_options, rows_sink(rows), err);
+  }
+  if (rows_reader_gone(rows)) {
+    status = STATUS_OK;
+  }
+  query_close(query);
+  rows_free(rows);
+  return status;
+}
+
+/* ---- prometheus ---- */
+
+static bool same_text(const char *a, const char *b) {
+  return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static const struct measured_environment *environment_of(const struct measured *measured,
+                                                         size_t run) {
+  return &measured->environments[measured->runs[run].environment];
+}
+
+static bool same_host(const struct measured *measured, size_t a, size_t b) {
+  const struct measured_environment *left = environment_of(measured, a);
+  const struct measured_environment *right = environment_of(measured, b);
+  return strcmp(left->host_name, right->host_name) == 0 && left->simulated == right->simulated;
+}
+
+static bool same_driver(const struct measured *measured, size_t a, size_t b) {
+  return same_text(environment_of(measured, a)->driver_version,
+                   environment_of(measured, b)->driver_version);
+}
+
+/* The run of that host that started last, before `before` (SIZE_MAX: of all) and under another
+ * driver than it. SIZE_MAX = none. */
+static size_t latest_of_host(const struct measured *measured, size_t host, size_t before) {
+  size_t latest = SIZE_MAX;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (!same_host(measured, i, host) || (before != SIZE_MAX && same_driver(measured, i, before)))
+      continue;
+    if (latest == SIZE_MAX ||
+        measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns)
+      latest = i;
+  }
+  return latest;
+}
+
+struct verdicts {
+  struct comparison **comparisons;
+  size_t count;
+};
+
+/* Runs of one host: those under its present driver against `against`, or against those under the
+ * driver before. */
+static enum status compare_host(const struct measured *measured, size_t host, const bool *against,
+                                enum side *sides, struct verdicts *verdicts, struct error *err) {
+  static const struct compare_options OPTIONS = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
+  const size_t now = latest_of_host(measured, host, SIZE_MAX);
+  const size_t then = against == NULL ? latest_of_host(measured, host, now) : SIZE_MAX;
+  size_t counts[SIDES] = {0};
+  for (size_t i = 0; i < measured->run_count; i++) {
+    sides[i] = SIDE_NONE;
+    if (against != NULL && against[i] &&
+        environment_of(measured, i)->simulated == environment_of(measured, host)->simulated)
+      sides[i] = SIDE_A;
+    else if (against == NULL && then != SIZE_MAX && same_host(measured, i, host) &&
+             same_driver(measured, i, then))
+      sides[i] = SIDE_A;
+    else if (same_host(measured, i, host) && same_driver(measured, i, now))
+      sides[i] = SIDE_B;
+    if (sides[i] != SIDE_NONE)
+      counts[sides[i]]++;
+  }
+  if (counts[SIDE_A] == 0 || counts[SIDE_B] == 0)
+    return STATUS_OK;
+  enum status status =
+      compare(measured, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err);
+  verdicts->count += status == STATUS_OK ? 1 : 0;
+  return status;
+}
+
+/* One comparison a host. */
+static enum status compare_hosts(struct arena *arena, const struct measured *measured,
+                                 const bool *against, struct verdicts *verdicts,
+                                 struct error *err) {
+  enum side *sides = arena_array(arena, measured->run_count, sizeof *sides);
+  verdicts->comparisons = arena_array(arena, measured->run_count, sizeof(struct comparison *));
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < measured->run_count && status == STATUS_OK; i++) {
+    bool done = false;
+    for (size_t j = 0; j < i && !done; j++)
+      done = same_host(measured, i, j);
+    if (!done)
+      status = compare_host(measured, i, against, sides, verdicts, err);
+  }
+  return status;
+}
+
+/* Which runs --against names; NULL where it is not given. */
+static enum status find_against(struct export_options *options, struct database *database,
+                                const struct measured *measured, bool **against,
+                                struct error *err) {
+  *against = NULL;
+  if (options->against == NULL)
+    return STATUS_OK;
+  struct arena *arena = &options->selecting.arena;
+  struct run_list list;
+  enum status status = selector_find_all(database, options->against, arena, &list, err);
+  if (status != STATUS_OK)
+    return error_prefix(err, "--against: ");
+  *against = arena_array(arena, measured->run_count, sizeof **against);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    for (size_t j = 0; j < list.count; j++)
+      (*against)[i] = (*against)[i] || measured->runs[i].ref.id == list.runs[j].id;
+  }
+  return STATUS_OK;
+}
+
+static bool was_measured(const struct measured *measured, size_t run, const void *context) {
+  (void)context;
+  return strcmp(measured->runs[run].origin, "measured") == 0;
+}
+
+static enum status export_prometheus(struct export_options *options, FILE *stream,
+                                     struct error *err) {
+  struct selecting *selecting = &options->selecting;
+  struct database *database = NULL;
+  struct measured *measured = measured_new();
+  struct verdicts verdicts = {0};
+  bool *against = NULL;
+  enum status status = selecting_open(&options->common, selecting, &database, err);
+  if (status == STATUS_OK)
+    status = selecting_runs(selecting, database, measured, NULL, 0, err);
+  if (status == STATUS_OK) {
+    measured_keep_runs(measured, was_measured, NULL);
+    status = measured_load(measured, database, selecting->only, err);
+  }
+  if (status == STATUS_OK)
+    status = find_against(options, database, measured, &against, err);
+  if (status == STATUS_OK)
+    status = compare_hosts(&selecting->arena, measured, against, &verdicts, err);
+  if (status == STATUS_OK) {
+    size_t count = 0;
+    const struct latest_case *cases = latest_cases(measured, &selecting->arena, &count);
+    status =
+        prometheus_print(measured, cases, count, verdicts.comparisons, verdicts.count, stream, err);
+  }
+  for (size_t i = 0; i < verdicts.count; i++)
+    comparison_free(verdicts.comparisons[i]);
+  measured_free(measured);
+  database_close(database);
+  return status;
+}
+
+static enum status export_to(struct export_options *options, FILE *stream, struct error *err) {
+  switch (options->format) {
+  case EXPORT_CSV:
+    return export_rows(options, ROW_CSV, stream, err);
+  case EXPORT_JSONL:
+    return export_rows(options, ROW_JSONL, stream, err);
+  case EXPORT_PROMETHEUS:
+    return export_prometheus(options, stream, err);
+  case export_format_word_count:
+    break;
+  }
+  abort();
+}
+
+static int export_main(const struct verb *verb, int argc, char **argv) {
+  struct export_options options = {0};
+  cli_parse(verb, argc, argv, &options);
+  struct error err = {0};
+  struct output_file file;
+  enum status status = output_file_open(options.output, &file, &err);
+  if (status == STATUS_OK) {
+    status = export_to(&options, file.stream, &err);
+    status = output_file_close(&file, status, &err);
+  }
+  const int code = status == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
+  selecting_fini(&options.selecting);
+  return code;
+}
+
+const struct verb VERB_EXPORT = {
+    .name = "export",
+    .arguments = "csv|jsonl|prometheus",
+    .summary = "results for other programs",
+    .doc =
+        "csv and jsonl: the columns of v_case (of v_trial with --trials; haul schema results "
+        "describes them). prometheus: the latest median of every case that was measured here, and "
+        "the verdict on it, in the text format that node_exporter's textfile collector reads: haul "
+        "export prometheus -o /var/lib/node_exporter/haul.prom",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_WORDS,
+    .words = export_format_words,
+    .main = export_main,
+};

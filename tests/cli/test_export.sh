@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Results for other programs.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+small=$source_folder/tests/cli/small.toml
+run run "$small" --db r.db --tag first --processes 2
+expect_code 0
+run run "$small" --db r.db --tag second
+expect_code 0
+
+begin 'csv: one row a case and process'
+run export csv --db r.db
+expect_code 0
+equal 10 "$(wc -l <out)" 'lines'
+expect_out '^run,run_uuid,tag,.*,median_ns,'
+run export csv --db r.db --run tag:first
+equal 7 "$(wc -l <out)" 'lines of one run'
+
+begin 'jsonl: one row a trial'
+run export jsonl --trials --run latest --db r.db
+expect_code 0
+equal "$(value r.db "select count(*) from v_trial where tag = 'second'")" "$(wc -l <out)" 'trials'
+expect_out '"phase": ?"warmup"'
+
+begin 'prometheus: the latest result of every case'
+run export prometheus --db r.db
+expect_code 0
+expect_out '^# TYPE haul_bandwidth_bytes_per_second gauge'
+equal 3 "$(grep -c '^haul_bandwidth_bytes_per_second{' out)" 'rates'
+expect_out '^haul_case_processes\{.*size_bytes="4096"\} 1$'
+expect_out '^haul_case_ok\{.*\} 1$'
+if grep -Evq '^(# (HELP|TYPE) [a-z_]+ .*|[a-z_]+\{([a-z_]+="([^"\\]|\\.)*",?)+\} [-+0-9.e]+)$' out; then
+  bad "a line that is no exposition format: $(grep -Ev '^(#|[a-z_]+\{)' out | head -n 1)"
+else
+  good
+fi
+
+begin 'prometheus: verdicts against runs that are named'
+run export prometheus --db r.db --against tag:first
+expect_code 0
+equal 3 "$(grep -c '^haul_case_verdict{.*verdict="[a-z]*"} 1$' out)" 'verdicts'
+
+begin 'a file is replaced whole, or not at all'
+run export prometheus --db r.db -o metrics.prom
+expect_code 0
+equal '' "$(cat out)" 'standard output'
+expect_value 2 r.db 'select count(*) from run'
+before=$(md5sum <metrics.prom)
+run export prometheus --db no-such.db -o metrics.prom
+expect_one_error 2 'no-such\.db'
+equal "$before" "$(md5sum <metrics.prom)" 'the file that was there'
+equal metrics.prom "$(echo metrics.prom*)" 'files beside it'
+equal 644 "$(umask 022; "$haul" export csv --db r.db -o mode.csv && stat -c %a mode.csv)" 'its mode'
+run export csv --db r.db -o no/such/folder.csv
+expect_one_error 2 'cannot write no/such/folder\.csv'
+run export csv --db r.db -o /dev/null
+expect_one_error 2 'not a regular file'
+if [ -w /dev/full ]; then
+  "$haul" export csv --db r.db >/dev/full 2>"$scratch/err"
+  equal 3 $? 'exit code with a full disk'
+fi
+
+begin 'a command line that is wrong'
+run export
+expect_code 2
+expect_err 'csv, jsonl or prometheus'
+run export prometeus --db r.db
+expect_code 2
+expect_err "did you mean 'prometheus'"
+run export prometheus --trials --db r.db
+expect_code 2
+run export csv --against latest --db r.db
+expect_code 2
+run export csv --format json --db r.db
+expect_code 2
+run export csv --run nope --db r.db
+expect_one_error 2 'nope'
+run export prometheus --against baseline:none --db r.db
+expect_one_error 2 'baseline'
+
+finish

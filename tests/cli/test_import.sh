@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# nvbandwidth's results as a run, and next to our own.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+file=$source_folder/tests/data/nvbandwidth-0.8-4xH200.json
+
+begin 'a real file'
+run import nvbandwidth "$file" --db i.db --tag old --date 2025-11-20T14:30:00
+expect_code 0
+expect_out 'device_to_device_memcpy_read_ce +12 +12'
+expect_out 'host_device_latency_sm +4 +0 '
+expect_err '108 of 308 values are run 1 now .*measured on vm under driver 580\.159\.04'
+expect_value imported i.db 'select origin from v_run'
+expect_value 2025-11-20T14:30:00Z i.db 'select started_at from v_run'
+expect_value 580.159.04 i.db 'select driver_version from v_run'
+expect_value 108 i.db 'select count(*) from v_case'
+expect_value 55.052 i.db "select round(gbps, 6) from v_case where block = 'host_to_device_memcpy_ce' and target_index = 1"
+
+begin 'one value a case, and no more certainty than that'
+expect_value 0 i.db 'select count(*) from v_case where n <> 1 or process <> 0 or median_ns is null'
+expect_value 0 i.db 'select count(*) from v_case where coalesce(median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv) is not null'
+expect_value 0 i.db 'select count(*) from v_trial'
+expect_value 0 i.db "select count(*) from v_case where note not like 'imported:%'"
+
+begin 'again: nothing is added'
+run import nvbandwidth "$file" --db i.db
+expect_code 0
+expect_err 'there already, as run 1'
+expect_value 1 i.db 'select count(*) from run'
+
+begin 'it merges like any other run'
+run merge m.db i.db
+expect_code 0
+expect_value 108 m.db 'select count(*) from v_case'
+
+begin 'the same cases as the plan of the scenario'
+run plan nvbandwidth --machine "$source_folder/tests/machines/h200x4.toml" --format jsonl
+expect_code 0
+grep -o '"case_key": *"[0-9a-f]*"' out | grep -o '[0-9a-f]\{32\}' | sort -u >planned
+run import nvbandwidth "$file" --db h.db --machine "$source_folder/tests/machines/h200x4.toml"
+expect_code 0
+expect_value h200x4 h.db 'select host_name from v_run'
+run query --db h.db --format csv 'select case_key from v_case'
+tr -d '\r' <out | sed 1d | sort -u >imported
+equal 108 "$(comm -12 planned imported | wc -l)" 'keys that the plan has as well'
+
+begin 'what is no file of nvbandwidth'
+run import nvbandwidth no-such.json --db i.db
+expect_one_error 2 'no-such\.json'
+printf '{\n "nvbandwidth" {\n' >broken.json
+run import nvbandwidth broken.json --db x.db
+expect_one_error 2 'broken\.json:2:[0-9]+: no valid JSON'
+echo '{"a": 1}' >other.json
+run import nvbandwidth other.json --db x.db
+expect_one_error 2 'not what nvbandwidth -j prints'
+echo '{"nvbandwidth": {"version": "v0.9", "testcases": []}}' >newer.json
+run import nvbandwidth newer.json --db x.db
+expect_one_error 3 '0\.5 to 0\.8'
+run import nvbandwidth "$file" --db x.db --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
+expect_one_error 2 'must name the machine'
+missing x.db
+run import nvbandwidth
+expect_code 2
+run import nccl "$file"
+expect_code 2
+expect_err 'nvbandwidth can be imported'
+run import nvbandwidth "$file" --date yesterday
+expect_code 2
+run import nvbandwidth "$file" --size much
+expect_code 2
+
+fake=$build_folder/tests/fake_cuda
+if [ -e "$fake/libcuda.so.1" ]; then
+  export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
+  begin 'next to a run of the same (simulated) machine'
+  run run nvbandwidth --only 'device_to_device_memcpy_*_ce' --set transfer.size=256KiB \
+    --set measure.max_time=20ms --db d.db --tag ours
+  expect_code 0
+  run env --save fake.toml
+  expect_code 0
+  run import nvbandwidth "$file" --size 256KiB --machine fake.toml --db d.db --tag theirs
+  expect_code 0
+  expect_value 1 d.db "select simulated from v_run where tag = 'theirs'"
+  expect_value 0 d.db "select count(*) from v_case where method = 'sm'"
+  run diff tag:theirs tag:ours --db d.db --format jsonl
+  expect_code 0
+  equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
+  run check tag:theirs tag:ours --strict --db d.db
+  expect_code 4
+
+  begin 'real and simulated results are never compared'
+  run import nvbandwidth "$file" --db d.db --tag real
+  expect_code 0
+  run diff tag:real tag:ours --db d.db
+  expect_code 2
+  expect_err 'simulated'
+fi
+
+finish

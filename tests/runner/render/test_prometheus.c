@@ -1,0 +1,187 @@
+/* The latest result of every case, and Prometheus' text of it. */
+#include "runner/render/prometheus.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct measured_environment environments[] = {
+    {.id = 1, .host_name = "node\"1\\", .driver_version = "550.54"},
+    {.id = 2, .host_name = "node\"1\\", .driver_version = "580.65"},
+    {.id = 3, .host_name = "node\"1\\", .driver_version = "580.65", .simulated = true},
+};
+static struct measured_run runs[] = {
+    {.scenario = "small", .origin = "measured", .started_at_ns = 2000000000, .environment = 1},
+    {.scenario = "small", .origin = "measured", .started_at_ns = 1000000000, .environment = 0},
+    {.scenario = "small", .origin = "measured", .started_at_ns = 3000000000, .environment = 2},
+};
+static struct measured_case cases[] = {
+    {.key = "k0",
+     .block = "copy",
+     .name = "copy/1KiB",
+     .path = "numa0-gpu0\nx",
+     .method = "ce",
+     .kind = CASE_TRANSFER,
+     .payload_bytes = 1024,
+     .size_bytes = 1024},
+    {.key = "k1",
+     .block = "chase",
+     .name = "chase",
+     .path = "gpu0",
+     .method = "chase",
+     .kind = CASE_CHASE,
+     .hops = 10},
+    {.key = "k2",
+     .block = "launch",
+     .name = "launch",
+     .path = "gpu0",
+     .method = "kernel_launch",
+     .kind = CASE_OVERHEAD},
+};
+static struct measured_median medians[] = {
+    {0, 0, 1, 110}, {0, 0, 2, 90},  {0, 0, 3, 100},
+    {1, 0, 4, 50},  {2, 0, 5, 1},   {0, 1, 1, 500},
+    {0, 1, 2, NAN}, {1, 1, 4, 400}, {0, 2, 0, NAN /* skipped */},
+    {1, 2, 4, NAN},
+};
+
+static struct measured everything(void) {
+  return (struct measured){.runs = runs,
+                           .run_count = COUNT(runs),
+                           .environments = environments,
+                           .environment_count = COUNT(environments),
+                           .cases = cases,
+                           .case_count = COUNT(cases),
+                           .medians = medians,
+                           .median_count = COUNT(medians)};
+}
+
+static void the_latest_run_counts(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct measured measured = everything();
+  size_t count = 0;
+  const struct latest_case *latest = latest_cases(&measured, &arena, &count);
+  assert_int_equal(count, 4);
+  /* In the order of hosts and names; simulated results apart, and after. */
+  assert_int_equal(latest[0].bench, 1);
+  assert_int_equal(latest[0].run, 0);
+  assert_int_equal(latest[0].processes, 1);
+  assert_int_equal(latest[0].went_wrong, 1);
+  assert_true(latest[0].ns == 500);
+  assert_int_equal(latest[1].bench, 0);
+  assert_int_equal(latest[1].run, 0);
+  assert_int_equal(latest[1].processes, 3);
+  assert_int_equal(latest[1].went_wrong, 0);
+  assert_true(latest[1].ns == 100);
+  /* Skipped in the latest run: the one before, in which it went wrong. */
+  assert_int_equal(latest[2].bench, 2);
+  assert_int_equal(latest[2].run, 1);
+  assert_int_equal(latest[2].processes, 0);
+  assert_true(isnan(latest[2].ns));
+  assert_int_equal(latest[3].bench, 0);
+  assert_int_equal(latest[3].run, 2);
+  assert_true(latest[3].ns == 1);
+  arena_fini(&arena);
+}
+
+static void nothing_is_measured(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct measured measured = {0};
+  size_t count = 1;
+  (void)latest_cases(&measured, &arena, &count);
+  assert_int_equal(count, 0);
+  arena_fini(&arena);
+}
+
+static char *print(struct measured *measured, struct comparison *const *comparisons,
+                   size_t comparison_count) {
+  struct arena arena = {0};
+  struct error err = {0};
+  size_t count = 0;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  assert_non_null(stream);
+  const struct latest_case *latest = latest_cases(measured, &arena, &count);
+  assert_int_equal(
+      prometheus_print(measured, latest, count, comparisons, comparison_count, stream, &err),
+      STATUS_OK);
+  (void)fclose(stream);
+  arena_fini(&arena);
+  return text;
+}
+
+static void assert_line(const char *text, const char *line) {
+  const char *found = strstr(text, line);
+  if (found == NULL || (found > text && found[-1] != '\n') || found[strlen(line)] != '\n')
+    fail_msg("no line\n%s\nin\n%s", line, text);
+}
+
+#define COPY_LABELS(more)                                                                          \
+  "{host=\"node\\\"1\\\\\",driver_version=\"580.65\",scenario=\"small\",block=\"copy\",case="      \
+  "\"copy/"                                                                                        \
+  "1KiB\",path=\"numa0-gpu0\\nx\",method=\"ce\",size_bytes=\"1024\"" more "}"
+#define CHASE_LABELS(driver)                                                                       \
+  "{host=\"node\\\"1\\\\\",driver_version=\"" driver "\",scenario=\"small\",block=\"chase\",case=" \
+  "\"chase\",path=\"gpu0\",method=\"chase\"}"
+
+static void samples_have_base_units_and_escapes(void **state) {
+  (void)state;
+  struct measured measured = everything();
+  char *text = print(&measured, NULL, 0);
+  assert_line(text, "# TYPE haul_bandwidth_bytes_per_second gauge");
+  assert_line(text, "haul_bandwidth_bytes_per_second" COPY_LABELS("") " 10240000000");
+  assert_line(text,
+              "haul_bandwidth_bytes_per_second" COPY_LABELS(",simulated=\"1\"") " 1024000000000");
+  assert_line(text, "haul_iteration_seconds" COPY_LABELS("") " 1e-07");
+  assert_line(text, "haul_hop_seconds" CHASE_LABELS("580.65") " 5e-08");
+  assert_line(text, "haul_case_ok" CHASE_LABELS("580.65") " 0");
+  assert_line(text, "haul_case_processes" COPY_LABELS("") " 3");
+  assert_line(text, "haul_case_run_start_timestamp_seconds" COPY_LABELS("") " 2");
+  /* Nothing is compared; nothing of a case without a result but that it is not ok. */
+  assert_null(strstr(text, "haul_case_verdict"));
+  assert_null(strstr(text, "haul_call_seconds{"));
+  assert_non_null(strstr(text, "haul_case_ok{host=\"node\\\"1\\\\\",driver_version=\"550.54\""));
+  assert_null(strcasestr(text, "nan"));
+  free(text);
+}
+
+static void verdicts_are_labels(void **state) {
+  (void)state;
+  struct measured measured = everything();
+  struct comparison_row rows[] = {
+      {.bench = 0, .result = {.verdict = VERDICT_REGRESSED}, .change = -0.03},
+      {.bench = 0, .result = {.verdict = VERDICT_SAME}, .change = 0.001},
+      {.bench = 1, .result = {.verdict = VERDICT_MISSING}, .change = NAN},
+  };
+  rows[0].sides[SIDE_B].run = rows[1].sides[SIDE_B].run = 0;
+  rows[2].sides[SIDE_B].run = SIZE_MAX;
+  rows[2].sides[SIDE_A].run = 1;
+  struct comparison comparison = {.rows = rows, .row_count = COUNT(rows)};
+  struct comparison *comparisons[] = {&comparison};
+  char *text = print(&measured, comparisons, 1);
+  assert_line(text, "haul_case_verdict" COPY_LABELS(",verdict=\"regressed\"") " 1");
+  assert_line(text, "haul_case_change_ratio" COPY_LABELS("") " -0.03");
+  assert_non_null(strstr(text, "verdict=\"missing\"} 1\n"));
+  assert_null(strstr(text, "verdict=\"same\""));
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_latest_run_counts),
+      cmocka_unit_test(nothing_is_measured),
+      cmocka_unit_test(samples_have_base_units_and_escapes),
+      cmocka_unit_test(verdicts_are_labels),
+  };
+  return cmocka_run_group_tests_name("runner/render/prometheus", tests, NULL, NULL);
+}
