@@ -208,11 +208,12 @@ static enum status host_parts(void *opaque, struct stream_parts *parts, struct e
   for (uint32_t i = 0; i < count; i++) {
     state->bits[i] = state->parts[i].bits;
   }
-  const uint64_t share_bytes = state->stream->size_bytes / count + 2 * (uint64_t)SHARE_UNIT_BYTES;
+  const double share_bytes =
+      (double)state->stream->size_bytes / (double)count + 2 * SHARE_UNIT_BYTES;
   *parts = (struct stream_parts){.bits = state->bits,
                                  .count = count,
                                  /* A product and a sum are rounded each. */
-                                 .depth = 2 * (double)state->passes * (double)share_bytes /
+                                 .depth = 2 * (double)state->passes * share_bytes /
                                           (double)element_bytes};
   return STATUS_OK;
 }

@@ -73,8 +73,9 @@ static const char *arithmetic_refusal(const struct bench_case *bench_case,
 static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                     uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   const struct arithmetic *arithmetic = &bench_case->arithmetic;
-  (void)host_bytes;
-  gpu_bytes[arithmetic->gpu] += (uint64_t)arithmetic->block * arithmetic->grid * sizeof(uint64_t);
+  const uint64_t results_bytes = (uint64_t)arithmetic->block * arithmetic->grid * sizeof(uint64_t);
+  *host_bytes += results_bytes;
+  gpu_bytes[arithmetic->gpu] += results_bytes;
 }
 
 static enum clock arithmetic_clock(const struct bench_case *bench_case) {

@@ -227,7 +227,7 @@ static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct er
     status = wait_own(state, err);
   }
   const uint64_t element_bytes = state->stream->type == NUMBER_F64 ? 8 : 4;
-  const double elements = (double)(state->stream->size_bytes / element_bytes);
+  const double elements = (double)state->stream->size_bytes / (double)element_bytes;
   /* Of a thread: its tiles, the last one begun counted whole. Of a block: its lanes and warps. */
   const double of_thread = elements / ((double)shape->grid * shape->block) +
                            (double)shape->unroll * 16 / (double)element_bytes + 1;

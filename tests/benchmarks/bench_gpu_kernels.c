@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
   }
   const bool stream = strcmp(argv[1], "stream") == 0;
   const int gpu_at = stream ? 3 : 2;
-  bench.gpu = argc > gpu_at ? atoi(argv[gpu_at]) : 0;
+  bench.gpu = argc > gpu_at ? (int32_t)strtol(argv[gpu_at], NULL, 10) : 0;
   bench.machine = calloc(1, sizeof *bench.machine);
   if (bench.machine == NULL || machine_probe(bench.machine, &err) != STATUS_OK ||
       engine_new(bench.machine, &bench.engine, &err) != STATUS_OK) {

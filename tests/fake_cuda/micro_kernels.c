@@ -216,9 +216,9 @@ static struct chain_kind chain_kind_of(const struct kernel_launch *launch) {
 
 static double arithmetic_ns(const struct kernel_launch *launch, uint64_t rounds) {
   const uint32_t sm_count = gpu_of(launch)->sm_count;
-  const double blocks = (launch->grid + sm_count - 1) / sm_count;
-  const double warps = blocks * ((launch->block + WARP - 1) / WARP);
-  const double issue = warps / WARPS_A_CYCLE;
+  const uint32_t blocks = (launch->grid + sm_count - 1) / sm_count;
+  const uint32_t warps = blocks * ((launch->block + WARP - 1) / WARP);
+  const double issue = (double)warps / WARPS_A_CYCLE;
   const double chain = (double)INSTRUCTION_CYCLES / chain_kind_of(launch).ilp;
   return (double)rounds * ARITHMETIC_BODY * (issue > chain ? issue : chain) / clock_ghz(launch);
 }
