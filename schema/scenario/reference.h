@@ -1,7 +1,7 @@
 /* reference.h - what the table of keys says about itself: JSON Schema, documentation, completion.
  *
  * `haul schema scenario` prints reference_write_schema(); the committed copies are
- * schema/scenario/scenario.schema.json and schema/scenario/README.md (a test compares them).
+ * schema/scenario.schema.json and schema/scenario/README.md (a test compares them).
  * Nothing here keeps memory. */
 #ifndef HAUL_SCHEMA_SCENARIO_REFERENCE_H
 #define HAUL_SCHEMA_SCENARIO_REFERENCE_H

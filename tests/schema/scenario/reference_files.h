@@ -10,7 +10,7 @@ struct reference_file {
 };
 
 static const struct reference_file reference_files[] = {
-    {HAUL_SOURCE_DIR "/schema/scenario/scenario.schema.json", reference_write_schema},
+    {HAUL_SOURCE_DIR "/schema/scenario.schema.json", reference_write_schema},
     {HAUL_SOURCE_DIR "/schema/scenario/README.md", reference_write_markdown},
 };
 
