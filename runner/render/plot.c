@@ -47,9 +47,11 @@ static void set_dot(const struct canvas *canvas, long x, long y, unsigned char c
 
 static void draw_line(const struct canvas *canvas, double x0, double y0, double x1, double y1,
                       unsigned char colour) {
-  const double steps = fmax(1, ceil(fmax(fabs(x1 - x0), fabs(y1 - y0))));
-  for (double i = 0; i <= steps; i++)
-    set_dot(canvas, lround(x0 + (x1 - x0) * i / steps), lround(y0 + (y1 - y0) * i / steps), colour);
+  const long steps = lround(fmax(1, ceil(fmax(fabs(x1 - x0), fabs(y1 - y0)))));
+  for (long i = 0; i <= steps; i++) {
+    const double part = (double)i / (double)steps;
+    set_dot(canvas, lround(x0 + (x1 - x0) * part), lround(y0 + (y1 - y0) * part), colour);
+  }
 }
 
 struct area {

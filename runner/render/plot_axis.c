@@ -41,23 +41,24 @@ static double round_up(double value) {
 
 /* Powers of two with as many doublings between them as leave room. */
 static void double_up(struct axis *axis, size_t wanted) {
-  const double doublings = log2(axis->high) - log2(axis->low);
-  const double step = fmax(1, ceil(doublings / (double)wanted - SLACK));
-  for (double power = ceil(log2(axis->low) - SLACK); exp2(power) <= axis->high * (1 + SLACK);
-       power += step)
-    add_tick(axis, exp2(power));
+  const double first = ceil(log2(axis->low) - SLACK);
+  const double last = log2(axis->high) + SLACK;
+  const double step = fmax(1, ceil((last - log2(axis->low)) / (double)wanted - SLACK));
+  for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++)
+    add_tick(axis, exp2(first + i * step));
 }
 
 /* Powers of ten, with 2 and 5 between them where there is room. */
 static void decades_up(struct axis *axis, size_t wanted) {
   static const double DIGITS[] = {1, 2, 5};
-  const double decades = log10(axis->high) - log10(axis->low);
+  const double first = floor(log10(axis->low) + SLACK);
+  const double last = log10(axis->high) + SLACK;
+  const double decades = last - log10(axis->low);
   const double step = fmax(1, ceil(decades / (double)wanted - SLACK));
   const size_t digits = 3 * decades <= (double)wanted ? 3 : 1;
-  for (double power = floor(log10(axis->low) + SLACK); pow(10, power) <= axis->high * (1 + SLACK);
-       power += step) {
-    for (size_t i = 0; i < digits; i++)
-      add_tick(axis, DIGITS[i] * pow(10, power));
+  for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
+    for (size_t digit = 0; digit < digits; digit++)
+      add_tick(axis, DIGITS[digit] * pow(10, first + i * step));
   }
 }
 
@@ -67,8 +68,9 @@ static double linear_step(const struct axis *axis, size_t wanted) {
 }
 
 static void steps_up(struct axis *axis, double step) {
-  for (double i = ceil(axis->low / step - SLACK); i * step <= axis->high + step * SLACK; i++)
-    add_tick(axis, i * step + 0.0); /* never -0 */
+  const double first = ceil(axis->low / step - SLACK);
+  for (int i = 0; i < AXIS_TICKS_MAX && (first + i) * step <= axis->high + step * SLACK; i++)
+    add_tick(axis, (first + i) * step + 0.0); /* never -0 */
 }
 
 void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,

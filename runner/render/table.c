@@ -103,9 +103,68 @@ static int print_turned(const struct rows *rows) {
   return failed;
 }
 
+/* The widest that texts may be so that all columns fit. */
+static size_t widest_text(const struct rows *rows, bool drop_empty, size_t width) {
+  size_t widest = 0;
+  for (size_t i = 0; i < rows->column_count; i++)
+    widest = !rows->numeric[i] && rows->widths[i] > widest ? rows->widths[i] : widest;
+  for (; widest > WRAPPED_WIDTH_MIN; widest--) {
+    size_t total = 0;
+    for (size_t i = 0; i < rows->column_count; i++) {
+      if (drop_empty && !rows->filled[i])
+        continue;
+      const bool shrinks = !rows->numeric[i] && rows->widths[i] > widest;
+      total += (shrinks ? widest : rows->widths[i]) + (total > 0 ? SEPARATOR_WIDTH : 0);
+    }
+    if (total <= width)
+      break;
+  }
+  return widest;
+}
+
+/* Bytes of the first part of the text that is at most that wide and ends with a word; a word that
+ * is wider is cut. */
+static size_t first_line(const char *text, size_t width) {
+  size_t at = 0;
+  size_t word_end = 0;
+  for (size_t columns = 0; text[at] != '\0'; at++) {
+    columns += (text[at] & 0xc0) != 0x80;
+    if (text[at] == ' ' && columns <= width + 1)
+      word_end = at;
+    if (columns > width)
+      return word_end > 0 ? word_end : at;
+  }
+  return at;
+}
+
+/* Break the texts of a column into lines. */
+static void break_texts(struct rows *rows, size_t column, size_t width) {
+  for (size_t line = 0; line < rows->chunk_rows; line++) {
+    const char *text = table_text(rows, line, column);
+    strbuf_clear(&rows->scratch);
+    while (*text != '\0') {
+      const size_t length = first_line(text, width);
+      strbuf_append_n(&rows->scratch, text, length);
+      text += length;
+      text += *text == ' ';
+      strbuf_append(&rows->scratch, *text != '\0' ? "\n" : "");
+    }
+    must(scols_line_set_data(scols_table_get_line(rows->table, line), column, rows->scratch.text) ==
+         0);
+  }
+  struct libscols_column *wrapped = scols_table_get_column(rows->table, column);
+  must(scols_column_set_safechars(wrapped, "\n") == 0);
+  must(scols_column_set_wrapfunc(wrapped, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) ==
+       0);
+}
+
 static int print_upright(struct rows *rows, bool drop_empty) {
+  const size_t widest =
+      rows->options.width > 0 ? widest_text(rows, drop_empty, rows->options.width) : SIZE_MAX;
   for (size_t i = 0; i < rows->column_count; i++) {
-    bool wraps = rows->options.width > 0 && rows->widths[i] > WRAPPED_WIDTH_MIN;
+    const bool wraps = !rows->numeric[i] && rows->widths[i] > widest;
+    if (wraps)
+      break_texts(rows, i, widest);
     int flags = rows->numeric[i] ? SCOLS_FL_RIGHT : wraps ? SCOLS_FL_WRAP : 0;
     if (drop_empty && !rows->filled[i])
       flags |= SCOLS_FL_HIDDEN;

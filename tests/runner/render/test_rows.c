@@ -171,6 +171,23 @@ static void a_table_fits_the_terminal(void **state) {
   free(text);
 }
 
+static void texts_break_between_words(void **state) {
+  (void)state;
+  const char *const columns[] = {"what", "gbps", "why"};
+  struct output output;
+  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 40});
+  begin(&output, columns, 3);
+  add(&output, (struct cell[]){cell_text("é short"), cell_real(1),
+                               cell_text("the link was not as wide as it can be")});
+  add(&output, (struct cell[]){cell_null(), cell_null(),
+                               cell_text("aWordThatIsWiderThanItsColumnCanBe is cut")});
+  assert_text(finish(&output), "what       gbps  why\n"
+                               "é short  1.0000  the link was not as\n"
+                               "                 wide as it can be\n"
+                               "                 aWordThatIsWiderThanIts\n"
+                               "                 ColumnCanBe is cut\n");
+}
+
 static void empty_columns_are_left_out(void **state) {
   (void)state;
   const char *const columns[] = {"number", "always_empty", "text"};
@@ -390,6 +407,7 @@ int main(void) {
       cmocka_unit_test(markdown_is_escaped),
       cmocka_unit_test(a_table_is_aligned),
       cmocka_unit_test(a_table_fits_the_terminal),
+      cmocka_unit_test(texts_break_between_words),
       cmocka_unit_test(empty_columns_are_left_out),
       cmocka_unit_test(nothing_is_told),
       cmocka_unit_test(bad_bytes_harm_no_format),
