@@ -1,22 +1,28 @@
 -- Comm|Scope: what the paper claims, tested on this machine.
 --
--- One row a claim, with the paper's section. Rates of the latest run of each comm-scope scenario
--- are compared at the sizes that both sides have, averaged over pairs of places, those of the
+-- One row a claim, with the paper's section. Rates of the latest run of each comm-scope scenario on
+-- the machine that was measured last are compared at the sizes that both sides have, averaged over pairs of places, those of the
 -- figures before those of table1. "near" means within 20 %, "both ways at once" is compared with
 -- one way after the other, which is 2x when the two overlap fully. Where nothing can be compared,
 -- numbers says why.
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH
-  scenario_run AS (
-    SELECT r.run, r.scenario,
-      row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at DESC, r.run DESC) AS age
+  paper_run AS (
+    SELECT r.run, r.scenario, r.host_name, r.simulated,
+      row_number() OVER (PARTITION BY r.host_name, r.simulated, r.scenario
+                         ORDER BY r.started_at DESC, r.run DESC) AS age,
+      row_number() OVER (ORDER BY r.started_at DESC, r.run DESC) AS age_of_all
     FROM v_run r
     WHERE r.scenario GLOB 'comm-scope-*' AND ifnull(r.tag, '') GLOB :tag),
+  -- The latest of each scenario, all of one machine: that of the latest.
+  scenario_run AS (
+    SELECT r.run, r.scenario
+    FROM paper_run r JOIN paper_run n ON n.age_of_all = 1
+    WHERE r.age = 1 AND r.host_name = n.host_name AND r.simulated = n.simulated),
   result AS (
     SELECT s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps
-    FROM scenario_run s JOIN v_run_case c ON c.run = s.run
-    WHERE s.age = 1),
+    FROM scenario_run s JOIN v_run_case c ON c.run = s.run),
   -- The curve that a result is a point of.
   named AS (
     SELECT scenario, size, gbps,
@@ -130,8 +136,9 @@ SELECT
   END AS verdict,
   CASE
     WHEN t.id IS NULL
-      THEN ifnull(s.reason, printf('not measured from %s to %s: haul run comm-scope/%s',
-                                   from_label.text, to_label.text, c.scenario))
+      THEN ifnull(s.reason, printf('not measured %s%s: haul run comm-scope/%s',
+        CASE WHEN c.size_from < c.size_to THEN 'from ' || from_label.text || ' to ' ELSE 'at ' END,
+        to_label.text, c.scenario))
     ELSE printf('%.4g : %.4g GB/s = %.2f at %s', l.a_gbps, l.b_gbps, l.ratio, last_label.text)
       || CASE WHEN t.sizes > 1
            THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,

@@ -1,0 +1,25 @@
+-- Latency and throughput of instructions by type.
+--
+-- One row a type: cycles from one dependent instruction to the next, and operations a clock and SM
+-- (a packed instruction of half precision is two), in the latest run of arithmetic-latency.
+--
+-- :run (run, default null) another run than the latest of arithmetic-latency
+SELECT
+  'gpu' || c.target_index AS gpu,
+  c.number_type AS type,
+  max(CASE WHEN c.block = 'latency' AND c.operation = 'fma' THEN c.cycles_per_op END) AS fma_cycles,
+  max(CASE WHEN c.block = 'latency' AND c.operation = 'add' THEN c.cycles_per_op END) AS add_cycles,
+  max(CASE WHEN c.block = 'latency' AND c.operation = 'mul' THEN c.cycles_per_op END) AS mul_cycles,
+  max(CASE WHEN c.block = 'throughput' AND c.operation = 'fma' THEN c.ops_per_clock_sm END)
+    AS fma_per_clock_sm,
+  max(CASE WHEN c.block = 'throughput' AND c.operation = 'add' THEN c.ops_per_clock_sm END)
+    AS add_per_clock_sm,
+  max(CASE WHEN c.block = 'throughput' AND c.operation = 'mul' THEN c.ops_per_clock_sm END)
+    AS mul_per_clock_sm
+FROM v_run_case c
+WHERE c.kind = 'arithmetic' AND c.block IN ('latency', 'throughput')
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'arithmetic-latency'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+  AND c.target_index IS NOT NULL
+GROUP BY c.target_index, c.number_type
+ORDER BY c.target_index, c.number_type;

@@ -1,0 +1,20 @@
+-- Copy bandwidth against the number of blocks.
+--
+-- One row a grid: what the latest run of grid-sweep measured, in GB/s read and written together, with
+-- the theoretical peak of the GPU's memory (memory clock x 2 x bus width / 8) and the share of it.
+--
+-- :run (run, default null) another run than the latest of grid-sweep
+SELECT
+  c.source_place || c.source_index AS gpu,
+  c.grid_blocks AS blocks,
+  c.gbps AS gbps,
+  c.gbps_low AS low,
+  c.gbps_high AS high,
+  c.peak_gbps AS peak_gbps,
+  c.percent_of_peak AS peak_pct,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+FROM v_run_case c
+WHERE c.status <> 'skipped' AND c.kind = 'stream'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'grid-sweep'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY c.source_index, c.grid_blocks;

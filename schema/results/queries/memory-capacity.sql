@@ -1,0 +1,62 @@
+-- Capacities of the caches, found by latency, beside what the GPU says.
+--
+-- One row a cache, out of the close sweeps of the latest run of memory-hierarchy. A plateau is the
+-- median of the smallest quarter of the footprints, and beyond that of the largest. knee_bytes is
+-- the largest footprint up to which no latency is above the plateau by more than 5 % of the way
+-- beyond; the true capacity is between it and the next footprint measured, tolerance_bytes away. A
+-- cache that replaces at random is there 5 % too large at most, one that keeps the latest not at
+-- all. half_bytes is the first footprint half way beyond: where a cache has a near and a far part
+-- the knee is that of the near one, and half_bytes follows the whole. gpu_says_bytes: no driver
+-- reports the L1 cache.
+--
+-- :run (run, default null) another run than the latest of memory-hierarchy
+WITH
+  point AS (
+    SELECT c.run AS run, c.source_index AS gpu, c.block AS cache, c.size_bytes AS bytes,
+      c.cycles_per_op AS cycles,
+      ntile(4) OVER (PARTITION BY c.source_index, c.block ORDER BY c.size_bytes) AS quarter
+    FROM v_run_case c
+    WHERE c.space = 'global' AND c.block IN ('l1', 'l2') AND c.status = 'ok'
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  ranked AS (
+    SELECT gpu, cache, quarter, cycles,
+      row_number() OVER (PARTITION BY gpu, cache, quarter ORDER BY cycles) AS i,
+      count(*) OVER (PARTITION BY gpu, cache, quarter) AS n
+    FROM point),
+  level AS (
+    SELECT gpu, cache,
+      avg(CASE WHEN quarter = 1 AND 2 * i BETWEEN n AND n + 2 THEN cycles END) AS low,
+      avg(CASE WHEN quarter = 4 AND 2 * i BETWEEN n AND n + 2 THEN cycles END) AS high
+    FROM ranked
+    GROUP BY gpu, cache),
+  knee AS (
+    SELECT l.gpu, l.cache, l.low, l.high,
+      (SELECT min(p.bytes) FROM point p
+       WHERE p.gpu = l.gpu AND p.cache = l.cache AND p.cycles > l.low + 0.05 * (l.high - l.low))
+        AS above,
+      (SELECT min(p.bytes) FROM point p
+       WHERE p.gpu = l.gpu AND p.cache = l.cache AND p.cycles > l.low + 0.5 * (l.high - l.low))
+        AS half
+    FROM level l)
+SELECT
+  'gpu' || k.gpu AS gpu,
+  k.cache AS cache,
+  k.low AS cycles,
+  k.high AS cycles_beyond,
+  -- Without a step up of a tenth there is no end of the cache in the sweep.
+  CASE WHEN k.high > 1.1 * k.low THEN
+    (SELECT max(p.bytes) FROM point p
+     WHERE p.gpu = k.gpu AND p.cache = k.cache AND p.bytes < k.above) END AS knee_bytes,
+  CASE WHEN k.high > 1.1 * k.low THEN
+    k.above - (SELECT max(p.bytes) FROM point p
+               WHERE p.gpu = k.gpu AND p.cache = k.cache AND p.bytes < k.above) END
+    AS tolerance_bytes,
+  CASE WHEN k.high > 1.1 * k.low THEN k.half END AS half_bytes,
+  CASE k.cache WHEN 'l2' THEN
+    (SELECT nullif(d.l2_bytes, 0) FROM device d
+     JOIN run r ON r.environment = d.environment
+     WHERE r.id = (SELECT min(run) FROM point) AND d.place = 'gpu' AND d.number = k.gpu) END
+    AS gpu_says_bytes
+FROM knee k
+ORDER BY k.gpu, k.cache;

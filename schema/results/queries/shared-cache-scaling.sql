@@ -1,0 +1,22 @@
+-- Bandwidth inside the caches against blocks.
+--
+-- One row a point of a curve: what the latest run of shared-cache-scaling measured, in GB/s read and
+-- written together, and in bytes a clock of the SM that works longest.
+--
+-- :run (run, default null) another run than the latest of shared-cache-scaling
+SELECT
+  c.source_place || c.source_index AS gpu,
+  CASE c.block WHEN 'l1' THEN 'l1' ELSE 'l2' END AS cache,
+  c.size_bytes AS size_bytes,
+  c.block_threads AS threads,
+  c.grid_blocks AS blocks,
+  c.gbps AS gbps,
+  c.gbps_low AS low,
+  c.gbps_high AS high,
+  c.payload_bytes / c.median_cycles AS bytes_per_clock,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+FROM v_run_case c
+WHERE c.status <> 'skipped' AND c.kind = 'stream'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-cache-scaling'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY c.source_index, cache DESC, c.block_threads, c.grid_blocks;

@@ -1,0 +1,21 @@
+-- Latency of shared memory by threads and stride, in cycles.
+--
+-- One row a number of threads, one column a stride in elements of 4 bytes: what the latest run of
+-- shared-memory-latency measured. Empty: more threads than elements.
+--
+-- :run (run, default null) another run than the latest of shared-memory-latency
+SELECT
+  c.source_place || c.source_index AS gpu,
+  c.block_threads AS threads,
+  max(CASE WHEN c.stride_bytes = 4 THEN c.cycles_per_op END) AS stride_1,
+  max(CASE WHEN c.stride_bytes = 8 THEN c.cycles_per_op END) AS stride_2,
+  max(CASE WHEN c.stride_bytes = 16 THEN c.cycles_per_op END) AS stride_4,
+  max(CASE WHEN c.stride_bytes = 32 THEN c.cycles_per_op END) AS stride_8,
+  max(CASE WHEN c.stride_bytes = 64 THEN c.cycles_per_op END) AS stride_16,
+  max(CASE WHEN c.stride_bytes = 128 THEN c.cycles_per_op END) AS stride_32
+FROM v_run_case c
+WHERE c.space = 'shared'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-memory-latency'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+GROUP BY c.source_index, c.block_threads
+ORDER BY c.source_index, c.block_threads;
