@@ -1,10 +1,10 @@
 -- Comm|Scope: what the paper claims, tested on this machine.
 --
 -- One row a claim, with the paper's section. Rates of the latest run of each comm-scope scenario on
--- the machine that was measured last are compared at the sizes that both sides have, averaged over pairs of places, those of the
--- figures before those of table1. "near" means within 20 %, "both ways at once" is compared with
--- one way after the other, which is 2x when the two overlap fully. Where nothing can be compared,
--- numbers says why.
+-- the machine that was measured last are compared at the sizes that both sides have, averaged over
+-- pairs of places, those of the figures before those of table1. "near" means within 20 %, "both
+-- ways at once" is compared with one way after the other, which is 2x when the two overlap fully.
+-- Where nothing can be compared, numbers says why.
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH
@@ -19,7 +19,7 @@ WITH
   scenario_run AS (
     SELECT r.run, r.scenario
     FROM paper_run r JOIN paper_run n ON n.age_of_all = 1
-    WHERE r.age = 1 AND r.host_name = n.host_name AND r.simulated = n.simulated),
+    WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated),
   result AS (
     SELECT s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps
     FROM scenario_run s JOIN v_run_case c ON c.run = s.run),
