@@ -1,7 +1,7 @@
 -- Comm|Scope, figure 7: both ways at once, pageable and pinned.
 --
--- One row a point of a curve: what the latest run of comm-scope/fig07 measured, in GB/s. Bytes of both
--- directions count; size_bytes is that of one.
+-- One row a point of a curve: what the latest run of comm-scope/fig07 measured, in GB/s. Bytes of
+-- both directions count; size_bytes is that of one.
 --
 -- :run (run, default null) another run than the latest of this figure
 SELECT

@@ -1,7 +1,7 @@
 -- Comm|Scope, figure 9: GPU to pinned against zero-copy.
 --
--- One row a point of a curve: what the latest run of comm-scope/fig09 measured, in GB/s. read and write
--- are what a kernel on the GPU does to host memory.
+-- One row a point of a curve: what the latest run of comm-scope/fig09 measured, in GB/s. Read
+-- and write are what a kernel on the GPU does to host memory.
 --
 -- :run (run, default null) another run than the latest of this figure
 SELECT
