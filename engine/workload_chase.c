@@ -79,7 +79,7 @@ static const char *own_memory_refusal(const struct chase *chase, const struct ma
                    chase_space_text(chase->space));
     return reason;
   }
-  const uint64_t limit = shared_limit_bytes(&machine->gpus[chase->gpu]);
+  const uint64_t limit = shared_limit_bytes(&machine->gpus[chase->gpu]) - CHASE_OWN_SHARED_BYTES;
   if (chase->space == CHASE_SHARED && chase->footprint_bytes > limit) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "a block of GPU %" PRId32 " has %" PRIu64

@@ -142,6 +142,7 @@ struct chase_arguments {
   uint64_t table;
   uint64_t table_bytes;
 };
+enum { CHASE_OWN_SHARED_BYTES = 16 }; /* of a block, beside the table */
 struct chase_time {
   uint64_t cycles;     /* %clock64 of the SM */
   uint64_t elapsed_ns; /* %globaltimer */
