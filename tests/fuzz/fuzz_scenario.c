@@ -33,6 +33,19 @@ static void look_at_setting(const struct setting *setting) {
             "a stride is not checked");
     require(chase->at.selector.kind != SELECTOR_NONE, "a place is not checked");
     return;
+  case BLOCK_STREAM:
+    require(setting->stream.size_bytes > 0 && setting->stream.passes > 0, "a size is not checked");
+    require(setting->stream.at.selector.kind != SELECTOR_NONE, "a place is not checked");
+    return;
+  case BLOCK_ARITHMETIC:
+    require(setting->arithmetic.ilp > 0 && setting->arithmetic.instructions > 0,
+            "a chain is not checked");
+    require(setting->arithmetic.at.selector.kind != SELECTOR_NONE, "a place is not checked");
+    return;
+  case BLOCK_OVERHEAD:
+    require((unsigned)setting->overhead.operation < (unsigned)overhead_operation_word_count,
+            "an operation is not checked");
+    return;
   case block_kind_word_count:
     require(false, "a kind is not known");
     return;
