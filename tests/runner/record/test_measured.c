@@ -1,0 +1,278 @@
+/* What comparing reads of a database, and the names of several runs. */
+#include "engine/base/strbuf.h"
+#include "runner/record/baseline.h"
+#include "runner/record/measured.h"
+#include "tests/runner/record/fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct opened {
+  struct fixture *fixture;
+  struct database *database;
+  struct measured *measured;
+};
+
+/* Run 1 of three processes with tag a, run 2 of two with tag a, run 3 of one under another driver.
+ */
+static int set_up(void **state) {
+  struct opened *opened = calloc(1, sizeof *opened);
+  struct error err = {0};
+  assert_non_null(opened);
+  opened->fixture = fixture_new();
+  opened->fixture->info.tag = "a";
+  fixture_record_run(opened->fixture, 3);
+  fixture_record_run(opened->fixture, 2);
+  opened->fixture->info.tag = NULL;
+  fixture_set_fact(opened->fixture, "driver_version", "590.1.2");
+  fixture_record_run(opened->fixture, 1);
+  assert_int_equal(database_open(opened->fixture->path, DATABASE_WRITE, &opened->database, &err),
+                   STATUS_OK);
+  opened->measured = measured_new();
+  *state = opened;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct opened *opened = *state;
+  measured_free(opened->measured);
+  database_close(opened->database);
+  fixture_free(opened->fixture);
+  free(opened);
+  return 0;
+}
+
+static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
+  struct error err = {0};
+  for (size_t i = 0; i < count; i++) {
+    if (measured_add_run(opened->measured, opened->database, ids[i], &err) != STATUS_OK)
+      fail_msg("%s", err.message);
+  }
+}
+
+static void medians_are_those_of_case_run(void **state) {
+  struct opened *opened = *state;
+  struct measured *m = opened->measured;
+  struct error err = {0};
+  add_runs(opened, (const int64_t[]){1, 2, 1}, 3);
+  assert_int_equal(m->run_count, 2); /* once each */
+  assert_int_equal(m->environment_count, 1);
+  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  assert_int_equal(m->case_count, FIXTURE_CASES);
+  /* Five processes of each case but the skipped one, which each run has once. */
+  assert_int_equal(m->median_count, 5 * (FIXTURE_CASES - 1) + 2);
+  double sum = 0;
+  size_t ok = 0;
+  for (size_t i = 0; i < m->median_count; i++) {
+    if (!isnan(m->medians[i].ns)) {
+      sum += m->medians[i].ns;
+      ok++;
+    }
+    if (i > 0)
+      assert_true(m->medians[i].bench >= m->medians[i - 1].bench);
+  }
+  char *expected = fixture_query(opened->fixture,
+                                 "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) "
+                                 "from case_run where run in (1, 2) and status = 'ok'");
+  char found[64];
+  (void)snprintf(found, sizeof found, "%zu %.0f", ok, round(sum));
+  assert_string_equal(found, expected);
+  free(expected);
+}
+
+static void cases_are_chosen_by_glob_block_and_key(void **state) {
+  static const struct {
+    const char *only;
+    size_t cases;
+  } CHOICES[] = {{"*", FIXTURE_CASES}, {"h2d/*", 1},
+                 {"host", 1},          {"00000000000000000000000000000000", 1},
+                 {"nothing", 0},       {"", 0}};
+  struct opened *opened = *state;
+  for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
+    struct error err = {0};
+    measured_free(opened->measured);
+    opened->measured = measured_new();
+    add_runs(opened, (const int64_t[]){1}, 1);
+    assert_int_equal(measured_load(opened->measured, opened->database, CHOICES[i].only, &err),
+                     STATUS_OK);
+    assert_int_equal(opened->measured->case_count, CHOICES[i].cases);
+  }
+}
+
+static size_t case_named(const struct measured *m, const char *block) {
+  for (size_t i = 0; i < m->case_count; i++) {
+    if (strcmp(m->cases[i].block, block) == 0)
+      return i;
+  }
+  fail_msg("no case of block %s", block);
+  return 0;
+}
+
+static void cases_know_their_gpus_and_hardware(void **state) {
+  struct opened *opened = *state;
+  struct measured *m = opened->measured;
+  struct error err = {0};
+  add_runs(opened, (const int64_t[]){1, 3}, 2);
+  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  const size_t up = case_named(m, "h2d");
+  const size_t both = case_named(m, "d2d");
+  const size_t host = case_named(m, "host");
+  assert_int_equal(m->cases[up].gpus, 2);
+  assert_int_equal(m->cases[both].gpus, 3);
+  assert_int_equal(m->cases[both].flow_count, 2);
+  assert_int_equal(m->cases[host].gpus, 0);
+  assert_int_equal(m->cases[case_named(m, "latency")].kind, CASE_CHASE);
+  /* Another driver is not other hardware. */
+  assert_true(measured_hardware(m, 0, host) != 0);
+  assert_true(measured_hardware(m, 0, host) == measured_hardware(m, 1, host));
+  assert_true(measured_hardware(m, 0, up) == measured_hardware(m, 1, up));
+}
+
+static void facts_are_found_by_name(void **state) {
+  struct opened *opened = *state;
+  struct measured *m = opened->measured;
+  struct error err = {0};
+  assert_int_equal(measured_add_all_runs(m, opened->database, &err), STATUS_OK);
+  assert_int_equal(m->run_count, 3);
+  assert_int_equal(m->environment_count, 2);
+  assert_string_equal(measured_run_fact(m, 2, "driver_version"), "590.1.2");
+  assert_string_equal(measured_run_fact(m, 0, "tag"), "a");
+  assert_null(measured_run_fact(m, 2, "tag"));
+  assert_string_equal(measured_run_fact(m, 0, "origin"), "measured");
+  assert_string_equal(measured_run_fact(m, 0, "host_name"), "testhost");
+  assert_string_equal(measured_run_fact(m, 0, "simulated"), "1");
+  assert_true(measured_knows_fact(m, "kernel"));
+  assert_false(measured_knows_fact(m, "kernle"));
+  size_t count = 0;
+  for (const char *const *name = measured_fact_names(m); name[count] != NULL; count++) {
+    if (count > 0)
+      assert_true(strcmp(name[count - 1], name[count]) < 0);
+  }
+  assert_true(count > 10);
+}
+
+static void a_skipped_case_says_why(void **state) {
+  struct opened *opened = *state;
+  struct measured *m = opened->measured;
+  struct error err = {0};
+  const char *reason = NULL;
+  add_runs(opened, (const int64_t[]){1}, 1);
+  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  assert_int_equal(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, &err),
+                   STATUS_OK);
+  assert_memory_equal(reason, "skipped: ", 9);
+  assert_int_equal(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, &err),
+                   STATUS_OK);
+  assert_null(reason);
+}
+
+static void no_such_run_is_an_error(void **state) {
+  struct opened *opened = *state;
+  struct error err = {0};
+  assert_int_equal(measured_add_run(opened->measured, opened->database, 99, &err),
+                   STATUS_NOT_FOUND);
+  assert_string_equal(err.message, "there is no run 99");
+  assert_int_equal(opened->measured->run_count, 0);
+}
+
+static size_t count_named(struct opened *opened, const char *selector) {
+  struct arena arena = {0};
+  struct run_list list;
+  struct error err = {0};
+  if (selector_find_all(opened->database, selector, &arena, &list, &err) != STATUS_OK)
+    fail_msg("%s: %s", selector, err.message);
+  const size_t count = list.count;
+  arena_fini(&arena);
+  return count;
+}
+
+static void names_mean_all_their_runs(void **state) {
+  struct opened *opened = *state;
+  assert_int_equal(count_named(opened, "tag:a"), 2);
+  assert_int_equal(count_named(opened, "driver:590.1.2"), 1);
+  assert_int_equal(count_named(opened, "latest"), 1);
+  assert_int_equal(count_named(opened, "1,3"), 2);
+  assert_int_equal(count_named(opened, "1,tag:a,run:2"), 2);
+  struct arena arena = {0};
+  struct run_list list;
+  struct error err = {0};
+  assert_int_equal(selector_find_all(opened->database, "1,tag:x", &arena, &list, &err),
+                   STATUS_NOT_FOUND);
+  assert_int_equal(selector_find_all(opened->database, "1,", &arena, &list, &err), STATUS_INVALID);
+  arena_fini(&arena);
+}
+
+static void baselines_keep_their_runs(void **state) {
+  struct opened *opened = *state;
+  struct arena arena = {0};
+  struct run_list list;
+  struct run_ref run;
+  struct error err = {0};
+  bool replaced = true;
+  assert_int_equal(selector_find_all(opened->database, "tag:a", &arena, &list, &err), STATUS_OK);
+  assert_int_equal(baseline_set(opened->database, "good", &list, &replaced, &err), STATUS_OK);
+  assert_false(replaced);
+  assert_int_equal(count_named(opened, "baseline:good"), 2);
+  assert_int_equal(selector_find(opened->database, "baseline:good", &run, &err), STATUS_OK);
+  assert_int_equal(run.id, 2);
+  list.count = 1;
+  assert_int_equal(baseline_set(opened->database, "good", &list, &replaced, &err), STATUS_OK);
+  assert_true(replaced);
+  assert_int_equal(count_named(opened, "baseline:good"), 1);
+  assert_int_equal(selector_find(opened->database, "baseline:bad", &run, &err), STATUS_NOT_FOUND);
+  assert_string_equal(err.message, "there is no baseline \"bad\"; there is: good");
+  assert_int_equal(baseline_remove(opened->database, "good", &err), STATUS_OK);
+  assert_int_equal(baseline_remove(opened->database, "good", &err), STATUS_NOT_FOUND);
+  arena_fini(&arena);
+}
+
+/* Schema 1.0, opened for reading, is read as it is. */
+static void a_database_without_baselines_says_so(void **state) {
+  struct opened *opened = *state;
+  struct run_ref run;
+  struct error err = {0};
+  opened->database->version = 1000;
+  assert_int_equal(selector_find(opened->database, "baseline:good", &run, &err), STATUS_NOT_FOUND);
+  assert_non_null(strstr(err.message, "there is no baseline \"good\""));
+}
+
+static void comparing_reads_the_index_alone(void **state) {
+  struct opened *opened = *state;
+  struct strbuf plan;
+  sqlite3_stmt *stmt = NULL;
+  strbuf_init(&plan, 4096);
+  strbuf_printf(&plan, "explain query plan %s", database_sql("statements/compared_medians.sql"));
+  assert_int_equal(sqlite3_prepare_v2(opened->database->handle, plan.text, -1, &stmt, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+  const char *detail = (const char *)sqlite3_column_text(stmt, 3);
+  assert_non_null(strstr(detail, "USING COVERING INDEX case_run_by_bench_case"));
+  assert_non_null(strstr(detail, "bench_case=? AND run=?"));
+  (void)sqlite3_finalize(stmt);
+  strbuf_fini(&plan);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(medians_are_those_of_case_run),
+      TEST(cases_are_chosen_by_glob_block_and_key),
+      TEST(cases_know_their_gpus_and_hardware),
+      TEST(facts_are_found_by_name),
+      TEST(a_skipped_case_says_why),
+      TEST(no_such_run_is_an_error),
+      TEST(names_mean_all_their_runs),
+      TEST(baselines_keep_their_runs),
+      TEST(a_database_without_baselines_says_so),
+      TEST(comparing_reads_the_index_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
