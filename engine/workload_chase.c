@@ -83,7 +83,7 @@ static const char *own_memory_refusal(const struct chase *chase, const struct ma
   if (chase->space == CHASE_SHARED && chase->footprint_bytes > limit) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "a block of GPU %" PRId32 " has %" PRIu64
-                   " bytes of shared memory, not %" PRIu64,
+                   " bytes of shared memory to spare, not %" PRIu64,
                    chase->gpu, limit, chase->footprint_bytes);
     return reason;
   }

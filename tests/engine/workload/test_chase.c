@@ -99,7 +99,7 @@ static void what_cannot_be_is_refused(void **state) {
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   bench_case.chase.footprint_bytes = 228 << 10;
-  refuses(*state, bench_case, "bytes of shared memory");
+  refuses(*state, bench_case, "bytes of shared memory to spare");
   bench_case = chase_case(CHASE_GLOBAL, own);
   bench_case.chase.stride_bytes = 4;
   refuses(*state, bench_case, "multiple of 8");
