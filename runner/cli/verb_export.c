@@ -176,30 +176,45 @@ struct verdicts {
   size_t count;
 };
 
-/* Runs of one host: those under its present driver against `against`, or against those under the
- * driver before. */
+/* What the runs of one host are compared with. */
+struct before {
+  const bool *named; /* by run: --against; NULL = not given */
+  size_t then;       /* else: the last run under the driver before; SIZE_MAX = none */
+};
+
+static bool was_before(const struct measured *measured, size_t run, size_t host,
+                       const struct before *before) {
+  if (before->named != NULL) {
+    return before->named[run] &&
+           environment_of(measured, run)->simulated == environment_of(measured, host)->simulated;
+  }
+  return before->then != SIZE_MAX && same_host(measured, run, host) &&
+         same_driver(measured, run, before->then);
+}
+
+/* Runs of one host under its present driver, against those before. */
 static enum status compare_host(const struct measured *measured, size_t host, const bool *against,
                                 enum side *sides, struct verdicts *verdicts, struct error *err) {
   static const struct compare_options OPTIONS = {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
   const size_t now = latest_of_host(measured, host, SIZE_MAX);
-  const size_t then = against == NULL ? latest_of_host(measured, host, now) : SIZE_MAX;
+  const struct before before = {
+      .named = against, .then = against == NULL ? latest_of_host(measured, host, now) : SIZE_MAX};
   size_t counts[SIDES] = {0};
   for (size_t i = 0; i < measured->run_count; i++) {
     sides[i] = SIDE_NONE;
-    if (against != NULL && against[i] &&
-        environment_of(measured, i)->simulated == environment_of(measured, host)->simulated)
+    if (was_before(measured, i, host, &before)) {
       sides[i] = SIDE_A;
-    else if (against == NULL && then != SIZE_MAX && same_host(measured, i, host) &&
-             same_driver(measured, i, then))
-      sides[i] = SIDE_A;
-    else if (same_host(measured, i, host) && same_driver(measured, i, now))
+    } else if (same_host(measured, i, host) && same_driver(measured, i, now)) {
       sides[i] = SIDE_B;
-    if (sides[i] != SIDE_NONE)
+    }
+    if (sides[i] != SIDE_NONE) {
       counts[sides[i]]++;
+    }
   }
-  if (counts[SIDE_A] == 0 || counts[SIDE_B] == 0)
+  if (counts[SIDE_A] == 0 || counts[SIDE_B] == 0) {
     return STATUS_OK;
+  }
   enum status status =
       compare(measured, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err);
   verdicts->count += status == STATUS_OK ? 1 : 0;

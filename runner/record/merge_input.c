@@ -25,6 +25,7 @@ static char *join(const char *a, const char *b) {
 
 /* A path as SQLite's URIs have it (https://www.sqlite.org/uri.html). */
 static char *read_only_uri(const char *path) {
+  static const char DIGITS[] = "0123456789ABCDEF";
   static const char HEAD[] = "file:";
   static const char TAIL[] = "?mode=ro";
   char *uri = malloc(3 * strlen(path) + sizeof HEAD + sizeof TAIL);
@@ -32,10 +33,14 @@ static char *read_only_uri(const char *path) {
     abort();
   char *end = stpcpy(uri, HEAD);
   for (const char *c = path; *c != '\0'; c++) {
-    if (strchr("%?#", *c) != NULL)
-      end += sprintf(end, "%%%02X", (unsigned)(unsigned char)*c);
-    else
+    const unsigned char byte = (unsigned char)*c;
+    if (strchr("%?#", *c) != NULL) {
+      *end++ = '%';
+      *end++ = DIGITS[byte >> 4];
+      *end++ = DIGITS[byte & 15];
+    } else {
       *end++ = *c;
+    }
   }
   (void)stpcpy(end, TAIL);
   return uri;

@@ -153,7 +153,7 @@ static void add_case(struct writing *writing, const struct latest_case *latest) 
   const int64_t started_at_ns = writing->measured->runs[latest->run].started_at_ns;
   add_sample(writing, FAMILY_OK, labels, latest->went_wrong == 0 ? 1 : 0);
   add_sample(writing, FAMILY_PROCESSES, labels, latest->processes);
-  add_sample(writing, FAMILY_MEASURED_AT, labels, (double)(started_at_ns / 1000000) / 1e3);
+  add_sample(writing, FAMILY_MEASURED_AT, labels, floor((double)started_at_ns / 1e6) / 1e3);
   if (!isnan(latest->ns)) {
     add_figure(writing, &writing->measured->cases[latest->bench], latest->ns, labels);
     add_sample(writing, FAMILY_ITERATION, labels, latest->ns / NS_PER_S);

@@ -78,4 +78,34 @@ expect_one_error 2 'nope'
 run export prometheus --against baseline:none --db r.db
 expect_one_error 2 'baseline'
 
+fake=$build_folder/tests/fake_cuda
+if [ -e "$fake/libcuda.so.1" ]; then
+  begin 'prometheus: verdicts against the driver before'
+  export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  cat >up.toml <<'TOML'
+schema_version = 1
+name = "up"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "50ms"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = [0, 1] }
+size = "1MiB"
+TOML
+  for driver in 570.10.01 580.20.02; do
+    sed "s/^driver_version = .*/driver_version = \"$driver\"/" \
+      "$source_folder/tests/machines/h100x8-nvlink.toml" >machine.toml
+    HAUL_FAKE_MACHINE=$scratch/machine.toml run run up.toml --db d.db --processes 2
+    expect_code 0
+  done
+  run export prometheus --db d.db
+  expect_code 0
+  equal 2 "$(grep -c '^haul_bandwidth_bytes_per_second{.*driver_version="580.20.02".*simulated="1"' out)" 'rates'
+  equal 2 "$(grep -c '^haul_case_verdict{.*driver_version="580.20.02".*verdict="[a-z]*"} 1$' out)" 'verdicts'
+  expect_out '^haul_case_change_ratio\{.*\} -?[0-9.e-]+$'
+fi
+
 finish
