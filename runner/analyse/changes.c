@@ -99,7 +99,7 @@ size_t changes_find(const double *values, size_t count, const size_t *starts, si
   parts[0] = (struct part){0, count};
   while (waiting > 0) {
     const struct part part = parts[--waiting];
-    struct change change;
+    struct change change = {part.first, 1};
     if (found < start_count &&
         split(values, part, starts, start_count, margin, alpha, scratch, &change)) {
       changes[found++] = change;

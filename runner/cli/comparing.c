@@ -102,7 +102,7 @@ error_t comparing_parse(int key, char *arg, struct argp_state *state, struct com
 static enum status sides_by_name(struct comparing *comparing, struct comparing_result *result,
                                  enum side **sides, struct error *err) {
   struct arena *arena = &comparing->selecting.arena;
-  struct run_list lists[SIDES];
+  struct run_list lists[SIDES] = {{NULL, 0}, {NULL, 0}};
   for (size_t s = 0; s < comparing->name_count; s++) {
     enum status status =
         selector_find_all(result->database, comparing->names[s], arena, &lists[s], err);

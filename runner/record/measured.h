@@ -108,7 +108,7 @@ struct measured *measured_new(void);
 void measured_free(struct measured *measured);
 
 /* Add runs with their environments; one that is there already is not added again. */
-enum status measured_add_run(struct measured *measured, struct database *database, int64_t run,
+enum status measured_add_run(struct measured *measured, struct database *database, int64_t id,
                              struct error *err) CHECK_RESULT;
 /* Every run, in the order they were started. */
 enum status measured_add_all_runs(struct measured *measured, struct database *database,

@@ -4,6 +4,7 @@
 #include "engine/base/units.h"
 #include "runner/render/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static struct cell figure_cell(const struct comparison_row *row, enum side side,
 static void upper(const char *word, char text[CELL_MAX]) {
   size_t i = 0;
   for (; word[i] != '\0' && i + 1 < CELL_MAX; i++) {
-    text[i] = word[i] >= 'a' && word[i] <= 'z' ? (char)(word[i] - 'a' + 'A') : word[i];
+    text[i] = (char)toupper((unsigned char)word[i]);
   }
   text[i] = '\0';
 }

@@ -33,6 +33,7 @@ FROM run r, n p WHERE p.i < 20;
 
 -- Case i: GPU i % 8, block i / 8 % 5, size i / 40.
 INSERT INTO bench_case (id, key, case_key, definition, block, name, kind, axes, path, payload_bytes,
+  operations,
   host_cache, device_cache)
 SELECT i + 1, printf('%032x', i * 40503 % 65536 * 65536 + i), printf('%032x', i * 40503 % 65536 * 65536 + i),
   printf('{"flows":[{"role":"measured","method":"ce","source":{"place":"gpu","index":%d},"size":%d}],"block":%d}',
@@ -40,7 +41,7 @@ SELECT i + 1, printf('%032x', i * 40503 % 65536 * 65536 + i), printf('%032x', i 
   printf('block%d', i / 8 % 5),
   printf('block%d/gpu%d-numa0:pinned/%dKiB', i / 8 % 5, i % 8, 1024 + i / 40 * 64), 'transfer',
   printf('size=%dKiB', 1024 + i / 40 * 64), printf('gpu%d-numa0:pinned', i % 8),
-  1048576 + i / 40 * 65536, 'warm', 'warm'
+  1048576 + i / 40 * 65536, 0, 'warm', 'warm'
 FROM n;
 INSERT INTO flow (bench_case, ordinal, role, method, source_place, source_index, source_memory,
   target_place, target_index, target_memory, initiator, staged, size_bytes, gpu)
