@@ -11,14 +11,21 @@
 --
 -- :run (run, default null) another run than the latest of memory-hierarchy
 WITH
-  point AS (
-    SELECT c.run AS run, c.source_index AS gpu, c.block AS cache, c.size_bytes AS bytes,
-      c.cycles_per_op AS cycles,
-      ntile(4) OVER (PARTITION BY c.source_index, c.block ORDER BY c.size_bytes) AS quarter
+  -- By stride and footprint, not by block: what two blocks share is measured once.
+  load AS (
+    SELECT c.run AS run, c.source_index AS gpu, c.size_bytes AS bytes, c.cycles_per_op AS cycles,
+      CASE
+        WHEN c.stride_bytes = 128 AND c.size_bytes BETWEEN 8 << 10 AND 320 << 10 THEN 'l1'
+        WHEN c.stride_bytes = 512 AND c.size_bytes BETWEEN 4 << 20 AND 160 << 20 THEN 'l2'
+      END AS cache
     FROM v_run_case c
-    WHERE c.space = 'global' AND c.block IN ('l1', 'l2') AND c.status = 'ok'
+    WHERE c.space = 'global' AND c.cache = 'l1' AND c.status = 'ok'
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  point AS (
+    SELECT run, gpu, cache, bytes, cycles,
+      ntile(4) OVER (PARTITION BY gpu, cache ORDER BY bytes) AS quarter
+    FROM load WHERE cache IS NOT NULL),
   ranked AS (
     SELECT gpu, cache, quarter, cycles,
       row_number() OVER (PARTITION BY gpu, cache, quarter ORDER BY cycles) AS i,

@@ -5,9 +5,21 @@
 -- of one pass.
 --
 -- :run (run, default null) another run than the latest of stream
+WITH
+  point AS (
+    SELECT c.* FROM v_run_case c
+    WHERE c.status <> 'skipped' AND c.block IN ('threads', 'elements')
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
+                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  -- The last point of both curves is one case, which is measured once.
+  curve AS (
+    SELECT 'threads' AS series, p.* FROM point p WHERE p.block = 'threads'
+    UNION ALL
+    SELECT 'elements', p.* FROM point p
+    WHERE p.block = 'elements' OR p.block_threads = 1024)
 SELECT
   c.source_place || c.source_index AS gpu,
-  c.block AS series,
+  c.series AS series,
   c.operation AS operation,
   c.block_threads AS threads,
   c.size_bytes / 8 AS elements,
@@ -17,8 +29,7 @@ SELECT
   c.median_ns / 1e6 AS ms,
   c.percent_of_peak AS peak_pct,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
-FROM v_run_case c
-WHERE c.status <> 'skipped' AND c.block IN ('threads', 'elements')
-  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
-ORDER BY c.source_index, c.block DESC, c.position;
+FROM curve c
+ORDER BY c.source_index, c.series DESC,
+  CASE c.operation WHEN 'copy' THEN 0 WHEN 'mul' THEN 1 WHEN 'add' THEN 2 ELSE 3 END,
+  c.size_bytes, c.block_threads;

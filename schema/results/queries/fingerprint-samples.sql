@@ -1,0 +1,39 @@
+-- What `haul identify` goes by.
+--
+-- One row a run, GPU and feature: the median time of a case that one GPU measured by itself
+-- (streams, instructions, loads from its own memory), of a run and of those that started before it
+-- and measured some of the same. The feature is the case's definition without the GPU's number.
+--
+-- :run (run, default latest) the run that is to be identified
+WITH
+  own AS (
+    SELECT c.run AS run, c.target_index AS gpu, c.median_ns AS median_ns,
+      (SELECT replace(
+          replace(b.definition, '"index":' || c.target_index || ',', '"index":0,'),
+          '"gpu":' || c.target_index || ',', '"gpu":0,')
+       FROM bench_case b WHERE b.case_key = c.case_key LIMIT 1) AS feature
+    FROM v_run_case c
+    WHERE c.status = 'ok' AND c.target_place = 'gpu'
+      AND (c.kind IN ('stream', 'arithmetic') OR c.space IN ('global', 'shared'))),
+  wanted AS (SELECT DISTINCT feature FROM own WHERE run = :run)
+SELECT
+  o.run AS run,
+  v.run_uuid AS run_uuid,
+  v.started_at AS started_at,
+  v.host_name AS host,
+  o.gpu AS gpu,
+  d.uuid AS uuid,
+  d.name AS gpu_name,
+  o.feature AS feature,
+  o.median_ns AS median_ns
+FROM own o
+JOIN run r ON r.id = o.run
+JOIN v_run v ON v.run = o.run
+JOIN run t ON t.id = :run
+JOIN v_run w ON w.run = :run
+JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = o.gpu
+WHERE o.feature IN (SELECT feature FROM wanted)
+  AND v.simulated = w.simulated
+  AND (o.run = :run OR (r.started_at_ns, r.id) < (t.started_at_ns, t.id))
+  AND d.uuid <> ''
+ORDER BY o.run = :run, r.started_at_ns, o.run, o.gpu, o.feature;

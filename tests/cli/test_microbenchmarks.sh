@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Streams, loads, instructions and calls on the fake driver, from their scenarios to the queries
+# that print their tables, and which GPU made a run.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml
+small=(--set measure.max_time=1ms --set measure.trials.min=1 --set measure.trials.max=2
+  --set measure.warmup=0 --set measure.min_trial=1us --db results.db)
+
+# Run a shipped scenario with less to do, then its query, which must give that many rows.
+reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
+  local scenario=$1 queries=$2
+  shift 2
+  begin "$scenario"
+  run run "$scenario" "${small[@]}" "$@"
+  expect_code 0
+  equal 0 "$(value results.db "select count(*) from v_case where status not in ('ok', 'skipped')
+    and run = (select max(run) from v_run)")" 'cases that went wrong'
+  local query
+  for query in $queries; do
+    run query --saved "${query%=*}" --db results.db --format csv
+    expect_code 0
+    equal "${query#*=}" "$(($(wc -l <"$scratch/out") - 1))" "rows of $query"
+  done
+}
+
+reproduce grid-sweep grid-sweep=7 --set stream.size=64KiB
+expect_out '^gpu0,100000,[0-9.]+,'
+reproduce stream 'stream=72 stream-best=15' --set threads.size=64KiB \
+  --set 'elements.size={ from = "1KiB", to = "64KiB", factor = 2 }' --set best.size=64KiB \
+  --set host.size=64KiB
+reproduce shared-memory-latency 'shared-memory-latency=11 shared-memory-conflicts=6' \
+  --set chase.hops=8
+expect_out '^gpu0,32-way,'
+reproduce shared-cache-scaling shared-cache-scaling=252 --set stream.passes=1 \
+  --set stream.size=8KiB --set l1.size=4KiB
+expect_out '^gpu0,l1,4096,256,48,'
+reproduce arithmetic-latency 'arithmetic-throughput=6 arithmetic-latency=4' \
+  --set arithmetic.instructions=512 --set 'throughput.grid=2' --set occupancy.grid=1
+expect_out '^gpu0,f64,([0-9.]+,){5}[0-9.]+'
+# An SM of the fake driver does 128 operations of any type a clock, but for starting.
+expect_value 1 results.db "select count(*) from v_case where kind = 'arithmetic'
+  and block = 'throughput' and number_type = 'f32' and operation = 'fma'
+  and ops_per_clock_sm between 100 and 130"
+reproduce memory-hierarchy 'memory-hierarchy=43 memory-capacity=2' --set chase.hops=8 \
+  --set 'l2.footprint=["4MiB", "8MiB", "12MiB", "16MiB"]' \
+  --set 'l1.footprint=["8KiB", "16KiB", "24KiB", "32KiB"]' \
+  --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
+reproduce fingerprint fingerprint=1 --set stream.size=4KiB
+
+begin 'calls of the driver'
+cat >calls.toml <<'TOML'
+schema_version = 1
+name = "calls"
+[[overhead]]
+name = "calls"
+operation = ["kernel_launch", "event_record", "stream_synchronize", "memcpy_call",
+  "graph_instantiate", "graph_launch"]
+[[overhead]]
+name = "memory"
+operation = ["allocate", "free"]
+memory = ["device", "managed", "pinned", "registered", "pageable"]
+size = "4KiB"
+TOML
+run run calls.toml "${small[@]}"
+expect_code 0
+expect_value 16 results.db "select count(*) from v_case where kind = 'overhead' and status = 'ok'
+  and block in ('calls', 'memory') and median_ns > 0"
+
+begin 'a share of all is refused'
+run validate calls.toml --set measure.free_share=1
+expect_one_error 2 'free_share: 1 is out of range'
+run plan calls.toml --set memory.free_share=1e-9 --set 'memory.memory=managed'
+expect_code 0
+expect_out 'more than free_share = 1e-09'
+
+begin 'which GPU it was'
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
+run identify --db results.db run:1
+expect_code 0
+expect_out 'too few runs'
+for number in 1 2 3 4 5 6; do
+  run run fingerprint --set stream.size=4KiB "${small[@]/results.db/gpus.db}" --tag "run-$number"
+  expect_code 0
+done
+run identify --db gpus.db
+expect_code 0
+equal 4 "$(grep -c 'not told apart' "$scratch/out")" 'GPUs that are the same'
+expect_err 'of 20 were right'
+if command -v sqlite3 >/dev/null; then
+  # GPU n is n per cent slower, within a tenth of that.
+  sqlite3 gpus.db "update case_run set median_ns = median_ns * (1 + 0.01 * (select s.gpu from stream s
+    where s.bench_case = case_run.bench_case)) * (1 + 0.00001 * (abs(random()) % 100))"
+  run identify tag:run-6 --db gpus.db --format csv
+  expect_code 0
+  equal 4 "$(grep -c ',named,.*,yes,' "$scratch/out")" 'GPUs that are named right'
+  expect_err '20 of 20 were right \(100 %\), of 4 GPUs by 4 cases; guessing gives 25 %'
+  run identify tag:run-6 --db gpus.db --confusion --format csv
+  equal 5 "$(wc -l <"$scratch/out")" 'lines of the confusion'
+  # Only what came before counts.
+  run identify tag:run-1 --db gpus.db
+  expect_out 'too few runs'
+fi
+
+begin 'a run without such cases'
+cat >none.toml <<'TOML'
+schema_version = 1
+name = "none"
+[[transfer]]
+name = "t"
+method = "cpu"
+from.numa = 0
+to.numa = 0
+size = 4096
+TOML
+run run none.toml "${small[@]/results.db/none.db}"
+run identify --db none.db
+expect_one_error 3 'no streams, instructions or loads'
+run identify a b --db none.db
+expect_code 2
+
+finish
