@@ -35,6 +35,10 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
   return ns;
 }
 
+double figure_margin(enum figure figure, const struct measured_case *bench) {
+  return diff_usual_margin(figure == FIGURE_RATE ? bench->size_bytes : 0);
+}
+
 /* ---- what may be compared ---- */
 
 static enum status check_sides(const struct measured *measured, const enum side *sides,

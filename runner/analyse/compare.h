@@ -33,6 +33,9 @@ WORDS_DECLARE(figure, FIGURE_LIST)
 enum figure figure_of(const struct measured_case *bench);
 /* The figure of one iteration's median time. */
 double figure_value(enum figure figure, const struct measured_case *bench, double ns);
+/* Smallest change of it that matters: diff_usual_margin() of a rate's size, of anything else as of
+ * a latency. */
+double figure_margin(enum figure figure, const struct measured_case *bench);
 
 struct comparison_side {
   unsigned processes, boots, gpus; /* that the values come from; boots 0 = not known */

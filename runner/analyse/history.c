@@ -107,8 +107,7 @@ static void mark_drivers(struct builder *b, struct history_series *series) {
 }
 
 static double margin_of(const struct builder *b, const struct measured_case *bench) {
-  return b->margin > 0 ? b->margin
-                       : diff_usual_margin(bench->kind == CASE_TRANSFER ? bench->size_bytes : 0);
+  return b->margin > 0 ? b->margin : figure_margin(figure_of(bench), bench);
 }
 
 /* Looks for changes among the points [first, last), which are under one driver. */

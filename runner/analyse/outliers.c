@@ -59,7 +59,7 @@ static void add_result(struct finder *f, const struct value *values, size_t coun
   for (size_t i = 0; i < count; i++) {
     scratch[i] = values[i].rate;
   }
-  const double margin = diff_usual_margin(bench->kind == CASE_TRANSFER ? bench->size_bytes : 0);
+  const double margin = figure_margin(figure_of(bench), bench);
   f->results =
       arena_grow(&f->arena, f->results, f->result_count, &f->result_capacity, sizeof *f->results);
   struct result *result = &f->results[f->result_count++];

@@ -216,7 +216,7 @@ static double margin_of(const struct measured_case *bench, const struct compare_
   if (options->margin > 0) {
     return options->margin;
   }
-  return diff_usual_margin(bench->kind == CASE_TRANSFER ? bench->size_bytes : 0);
+  return figure_margin(figure_of(bench), bench);
 }
 
 static const struct entry *first_of(const struct entry *entries, size_t count, enum side side) {
