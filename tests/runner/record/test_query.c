@@ -208,7 +208,7 @@ static void a_reader_that_left_ends_a_query(void **state) {
  * or what people set. */
 static bool may_be_empty(const struct saved_query *saved) {
   return strstr(saved->sql, "r.scenario = '") != NULL || strcmp(saved->name, "baselines") == 0 ||
-         strcmp(saved->name, "curves") == 0;
+         strcmp(saved->name, "curves") == 0 || strncmp(saved->name, "fingerprint", 11) == 0;
 }
 
 static void every_saved_query_is_described_and_runs(void **state) {
