@@ -1,6 +1,7 @@
 #include "runner/render/plan.h"
 
 #include "engine/base/units.h"
+#include "runner/plan/name.h"
 #include "runner/render/plan_json.h"
 #include "runner/render/text.h"
 

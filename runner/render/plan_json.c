@@ -59,16 +59,12 @@ static json_t *flow_json(const struct flow *flow) {
   return object;
 }
 
-static json_t *chase_json(const struct chase *chase) {
-  json_t *object = new_object();
-  set(object, "space", any_text(chase_space_text(chase->space)));
-  set(object, "gpu", json_integer(chase->gpu));
-  set(object, "memory", endpoint_json(&chase->memory));
-  set(object, "footprint_bytes", number(chase->footprint_bytes));
-  set(object, "stride_bytes", number(chase->stride_bytes));
-  set(object, "order", any_text(chase_order_text(chase->order)));
-  set(object, "hops", number(chase->hops));
-  return object;
+/* What a case of another kind than transfer measures: the part of its definition that says so. */
+static json_t *work_json(const struct bench_case *bench) {
+  json_t *definition = json_loads(bench->definition, 0, NULL);
+  json_t *work = json_incref(json_object_get(definition, case_kind_text(bench->kind)));
+  json_decref(definition);
+  return work;
 }
 
 static json_t *case_json(const struct plan_case *c) {
@@ -80,8 +76,9 @@ static json_t *case_json(const struct plan_case *c) {
   set(object, "axes", any_text(c->axes));
   set(object, "case_key", any_text(bench->key));
   set(object, "kind", any_text(case_kind_text(bench->kind)));
-  if (bench->kind == CASE_CHASE && bench->chase.hops > 0) {
-    set(object, "chase", chase_json(&bench->chase));
+  if (bench->kind != CASE_TRANSFER) {
+    json_t *work = work_json(bench);
+    set(object, case_kind_text(bench->kind), work != NULL ? work : json_null());
   }
   json_t *flows = json_array();
   for (uint32_t i = 0; i < bench->flow_count; i++) {
