@@ -1,6 +1,6 @@
-/* Pointer chase through shared memory, after chase.cu. The words hold addresses, so that nothing
+/* Pointer chase through shared memory. The words hold addresses, so that nothing
  * but the load is between two hops. */
-#include "kernels/kernels.h"
+#include "kernels/chase.cuh"
 
 struct load_shared {
   static __device__ __forceinline__ uint32_t next(uint32_t at) {
