@@ -108,11 +108,12 @@ static uint64_t sum_products(const struct stream_arguments *stream, bool wide, c
   const double *a64 = a;
   const double *b64 = b;
   const uint64_t count = stream->size_bytes / (wide ? sizeof *a64 : sizeof *a32);
-  double sum = 0;
+  /* In one sum, and so with more digits than a GPU's many short ones need. */
+  long double total = 0;
   for (uint64_t i = 0; i < count; i++) {
-    sum += wide ? a64[i] * b64[i] : (double)a32[i] * (double)b32[i];
+    total += wide ? (long double)a64[i] * b64[i] : (long double)a32[i] * b32[i];
   }
-  sum *= stream->passes;
+  const double sum = (double)(total * stream->passes);
   uint64_t bits;
   memcpy(&bits, &sum, sizeof bits);
   return bits;
