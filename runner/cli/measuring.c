@@ -14,7 +14,8 @@ struct measuring {
   uint32_t processes;
   bool resumed; /* some of it was measured before */
   struct status_line line;
-  size_t done, total; /* of the progress */
+  bool interrupt_said; /* that the first interrupt waits for the end of the case */
+  size_t done, total;  /* of the progress */
   size_t counts[case_status_word_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
 };
@@ -64,6 +65,13 @@ static enum status take_telemetry(void *context, const struct telemetry_sample *
 static void take_progress(void *context, const struct progress *progress) {
   struct measuring *measuring = context;
   measuring->total = progress->total;
+  if (*measuring->request->interrupted == 1 && !measuring->interrupt_said &&
+      progress->case_name != NULL) {
+    measuring->interrupt_said = true;
+    status_line_clear(&measuring->line);
+    say_note(measuring->request->common,
+             "interrupted: the run ends after this case, or at once with another Ctrl-C");
+  }
   status_line_show(&measuring->line, progress);
 }
 

@@ -28,8 +28,9 @@ static int validate(const struct verb *verb, int argc, char **argv) {
     for (size_t b = 0; b < batch.scenarios[i]->block_count; b++) {
       settings += block_setting_count(batch.scenarios[i]->blocks[b]);
     }
-    say_note(&options.common, "%s is valid: %zu blocks, %zu settings", batch.inputs.items[i].name,
-             batch.scenarios[i]->block_count, settings);
+    const size_t blocks = batch.scenarios[i]->block_count;
+    say_note(&options.common, "%s is valid: %zu block%s, %zu setting%s", batch.inputs.items[i].name,
+             blocks, blocks == 1 ? "" : "s", settings, settings == 1 ? "" : "s");
   }
   batch_fini(&batch);
   batch_options_fini(&options.batch);
