@@ -327,10 +327,18 @@ static bool is_option(const char *word, size_t length, const char *name) {
   return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
 }
 
-/* The command that made a run, with other processes and, where tag is not NULL, that tag. */
+/* The command that made a run, with other processes and, where tag is not NULL, that tag; what only
+ * changes how the result is shown is left out. */
 static void put_command(struct strbuf *command, const struct measured_run *run, unsigned processes,
                         const char *tag) {
-  static const char *const REPLACED[] = {"--processes", "--tag"};
+  static const struct {
+    const char *name;
+    bool has_value; /* which may be the next word */
+  } LEFT_OUT[] = {
+      {"--processes", true}, {"--tag", true},   {"--format", true},   {"--json", false},
+      {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
+      {"--color", false},    {"--plot", false},
+  };
   if (strcmp(run->origin, "measured") != 0 || strstr(run->command_line, "--resume") != NULL) {
     strbuf_printf(command, "haul run %s", run->scenario);
   }
@@ -338,9 +346,9 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
     const char *end = word_end(word);
     const size_t length = (size_t)(end - word);
     bool skip = false;
-    for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED && !skip; i++) {
-      skip = is_option(word, length, REPLACED[i]);
-      if (skip && length == strlen(REPLACED[i]) && *end == ' ') {
+    for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
+      skip = is_option(word, length, LEFT_OUT[i].name);
+      if (skip && LEFT_OUT[i].has_value && length == strlen(LEFT_OUT[i].name) && *end == ' ') {
         end = word_end(end + 1); /* its value */
       }
     }
@@ -401,10 +409,8 @@ void comparing_say_what_helps(const struct common_options *common,
     }
     strbuf_clear(&command);
     put_command(&command, last_run(result, (enum side)s), needed - have, tag);
-    strbuf_printf(&text, "\n  %c (driver %s, %u more): %s", s == SIDE_A ? 'A' : 'B',
-                  comparison->totals[s].drivers,
-                  needed > comparison->processes_least[s] ? needed - comparison->processes_least[s]
-                                                          : 0,
+    strbuf_printf(&text, "\n  %c (driver %s, %u %s): %s", s == SIDE_A ? 'A' : 'B',
+                  comparison->totals[s].drivers, needed - have, open ? "more" : "afresh",
                   command.text);
   }
   strbuf_append(&text, open ? "\n  and then the same again" : "\n  and then haul diff tag:a tag:b");

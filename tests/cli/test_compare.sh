@@ -127,6 +127,10 @@ expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB'
 expect_out '18 cases: 18 insufficient'
 expect_err '5 a side would decide'
 expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
+run diff previous latest --db one.db
+expect_code 0
+expect_err 'A \(driver 580.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag a$'
+reject_err ' (-q|--json|--format)( |=|$)'
 run check tag:a tag:b --db one.db
 expect_code 3
 expect_err 'nothing was compared'
