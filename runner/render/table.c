@@ -123,16 +123,19 @@ static size_t widest_text(const struct rows *rows, bool drop_empty, size_t width
 }
 
 /* Bytes of the first part of the text that is at most that wide and ends with a word; a word that
- * is wider is cut. */
+ * is wider ends at a joint of a path or of a case's name, else it is cut. */
 static size_t first_line(const char *text, size_t width) {
   size_t at = 0;
   size_t word_end = 0;
+  size_t joint_end = 0;
   for (size_t columns = 0; text[at] != '\0'; at++) {
     columns += (text[at] & 0xc0) != 0x80;
     if (text[at] == ' ' && columns <= width + 1)
       word_end = at;
     if (columns > width)
-      return word_end > 0 ? word_end : at;
+      return word_end > 0 ? word_end : joint_end > 0 ? joint_end : at;
+    if (text[at] == '/' || text[at] == '-')
+      joint_end = at + 1;
   }
   return at;
 }

@@ -181,11 +181,16 @@ static void texts_break_between_words(void **state) {
                                cell_text("the link was not as wide as it can be")});
   add(&output, (struct cell[]){cell_null(), cell_null(),
                                cell_text("aWordThatIsWiderThanItsColumnCanBe is cut")});
+  add(&output, (struct cell[]){cell_null(), cell_null(),
+                               cell_text("numa0:pageable-numa1:pageable/threads=2/4KiB")});
   assert_text(finish(&output), "what       gbps  why\n"
                                "é short  1.0000  the link was not as\n"
                                "                 wide as it can be\n"
                                "                 aWordThatIsWiderThanIts\n"
-                               "                 ColumnCanBe is cut\n");
+                               "                 ColumnCanBe is cut\n"
+                               "                 numa0:pageable-\n"
+                               "                 numa1:pageable/\n"
+                               "                 threads=2/4KiB\n");
 }
 
 static void empty_columns_are_left_out(void **state) {
