@@ -77,7 +77,10 @@ enum status database_path(const struct common_options *options, struct arena *ar
 /* Whether to write to that stream in colour, and how wide its terminal is (0 = no terminal). */
 bool use_colour(const struct common_options *options, FILE *stream);
 unsigned terminal_width(FILE *stream);
-/* A sink that writes in the format asked for to stdout; empty as in rows.h. */
+/* How rows are written to stdout: in the format asked for, as wide as its terminal, in colour or
+ * not. */
+struct rows_options rows_to_stdout(const struct common_options *options);
+/* A sink that writes so; empty as in rows.h. */
 struct rows *open_rows(const struct common_options *options, const char *empty);
 
 /* "haul: error: ..." on stderr; control characters are escaped. */

@@ -23,10 +23,7 @@ int plan_show(const struct common_options *common, const struct scenario *scenar
   struct error err = {0};
   struct plan *plan = NULL;
   struct plan_options options = {.only = only};
-  struct rows_options rows = {.format = common->format,
-                              .stream = stdout,
-                              .width = terminal_width(stdout),
-                              .colour = use_colour(common, stdout)};
+  struct rows_options rows = rows_to_stdout(common);
   enum status status = plan_new(scenario, machine, &options, &plan, &err);
   if (status == STATUS_OK) {
     status = plan_render(plan, scenario->run.processes, &rows, &err);

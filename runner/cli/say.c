@@ -37,12 +37,16 @@ unsigned terminal_width(FILE *stream) {
   return size.ws_col > 0 ? size.ws_col : 80;
 }
 
+struct rows_options rows_to_stdout(const struct common_options *options) {
+  return (struct rows_options){.format = options->format,
+                               .stream = stdout,
+                               .width = terminal_width(stdout),
+                               .colour = use_colour(options, stdout)};
+}
+
 struct rows *open_rows(const struct common_options *options, const char *empty) {
-  struct rows_options rows = {.format = options->format,
-                              .stream = stdout,
-                              .width = terminal_width(stdout),
-                              .colour = use_colour(options, stdout),
-                              .empty = empty};
+  struct rows_options rows = rows_to_stdout(options);
+  rows.empty = empty;
   return rows_new(&rows);
 }
 

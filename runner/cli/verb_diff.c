@@ -38,10 +38,7 @@ static enum status show(const struct diff_options_of_verb *options,
   if (common->format == ROW_JSON) {
     return diff_print_json(result->measured, result->comparison, &what, stdout, err);
   }
-  const struct rows_options rows = {.format = common->format,
-                                    .stream = stdout,
-                                    .width = terminal_width(stdout),
-                                    .colour = use_colour(common, stdout)};
+  const struct rows_options rows = rows_to_stdout(common);
   return diff_print(result->measured, result->comparison, &what, &rows, err);
 }
 

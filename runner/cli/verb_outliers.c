@@ -64,10 +64,7 @@ static enum status show(struct outliers_options *options, struct database *datab
   }
   if (status == STATUS_OK) {
     const struct common_options *common = &options->common;
-    const struct rows_options rows = {.format = common->format,
-                                      .stream = stdout,
-                                      .width = terminal_width(stdout),
-                                      .colour = use_colour(common, stdout)};
+    const struct rows_options rows = rows_to_stdout(common);
     status = outliers_print(measured, outliers, common->verbose, &rows, err);
   }
   outliers_free(outliers);
