@@ -15,6 +15,7 @@ struct measure {
   uint64_t min_trial_ns; /* shortest trial when iterations is 0 */
   double precision;      /* half-width of the 95 % interval of the median, relative, to stop at */
   double free_share; /* of a GPU's free memory that managed memory may take, below 1; 0 = 0.25 */
+  double delta; /* smallest change that matters when the case is compared, relative; 0 = usual */
   enum verify verify;
   enum cache_state host_cache;
   enum cache_state device_cache;

@@ -10,6 +10,7 @@
 
 WORDS_DEFINE(side, SIDE_LIST)
 WORDS_DEFINE(figure, FIGURE_LIST)
+WORDS_DEFINE(delta_source, DELTA_SOURCE_LIST)
 
 enum figure figure_of(const struct measured_case *bench) {
   if (bench->kind == CASE_CHASE && bench->hops > 0) {
@@ -35,8 +36,16 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
   return ns;
 }
 
-double figure_margin(enum figure figure, const struct measured_case *bench) {
-  return diff_usual_margin(figure == FIGURE_RATE ? bench->size_bytes : 0);
+double figure_margin(enum figure figure, const struct measured_case *bench, double asked,
+                     enum delta_source *source) {
+  if (source != NULL) {
+    *source = asked > 0 ? DELTA_OPTION : bench->delta > 0 ? DELTA_SCENARIO : DELTA_USUAL;
+  }
+  if (asked > 0) {
+    return asked;
+  }
+  return bench->delta > 0 ? bench->delta
+                          : diff_usual_margin(figure == FIGURE_RATE ? bench->size_bytes : 0);
 }
 
 /* ---- what may be compared ---- */

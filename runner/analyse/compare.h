@@ -33,9 +33,17 @@ WORDS_DECLARE(figure, FIGURE_LIST)
 enum figure figure_of(const struct measured_case *bench);
 /* The figure of one iteration's median time. */
 double figure_value(enum figure figure, const struct measured_case *bench, double ns);
-/* Smallest change of it that matters: diff_usual_margin() of a rate's size, of anything else as of
- * a latency. */
-double figure_margin(enum figure figure, const struct measured_case *bench);
+
+/* Who said what the smallest change of a case is that matters. */
+#define DELTA_SOURCE_LIST(X)                                                                       \
+  X(DELTA_USUAL, "usual")       /* diff_usual_margin() of a rate's size, else as of a latency */   \
+  X(DELTA_SCENARIO, "scenario") /* measured_case.delta */                                          \
+  X(DELTA_OPTION, "option")     /* compare_options.margin */
+WORDS_DECLARE(delta_source, DELTA_SOURCE_LIST)
+
+/* That change, relative; source may be NULL. asked: for all cases, 0 = nothing is asked for. */
+double figure_margin(enum figure figure, const struct measured_case *bench, double asked,
+                     enum delta_source *source);
 
 struct comparison_side {
   unsigned processes, boots, gpus; /* that the values come from; boots 0 = not known */
@@ -49,6 +57,8 @@ struct comparison_row {
   enum figure figure;
   struct comparison_side sides[SIDES];
   struct diff_result result;
+  double delta; /* smallest change that matters; result.margin is not below the noise either */
+  enum delta_source delta_from;
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
   double change, change_low, change_high;
   const char *hardware; /* which of several: "GPU-..."; NULL = the case has one row */
@@ -87,7 +97,7 @@ struct comparison {
 
 struct compare_options {
   struct diff_options diff;
-  double margin;     /* for all cases, relative; 0 = diff_usual_margin() */
+  double margin;     /* for all cases, relative; 0 = what is usual, or their scenarios say */
   const char *by;    /* fact that sets the sides apart; NULL = none */
   bool any_hardware; /* pair by case_key alone */
   bool one_side;     /* side b may be empty: for null_split() of a */

@@ -17,7 +17,6 @@ struct builder {
   const struct measured *measured;
   struct history *history;
   size_t series_capacity;
-  double margin;
   double *values;       /* ln of the series in hand, run by run */
   size_t *starts;       /* the first value of each point */
   struct change *found; /* as many as starts */
@@ -106,10 +105,6 @@ static void mark_drivers(struct builder *b, struct history_series *series) {
   }
 }
 
-static double margin_of(const struct builder *b, const struct measured_case *bench) {
-  return b->margin > 0 ? b->margin : figure_margin(figure_of(bench), bench);
-}
-
 /* Looks for changes among the points [first, last), which are under one driver. */
 static void mark_changes(struct builder *b, struct history_series *series, size_t first,
                          size_t last, size_t value_count) {
@@ -119,9 +114,9 @@ static void mark_changes(struct builder *b, struct history_series *series, size_
   for (size_t i = first; i < last; i++) {
     starts[i - first] = b->starts[i] - begin;
   }
-  const size_t found =
-      changes_find(b->values + begin, end - begin, starts, last - first,
-                   margin_of(b, &b->measured->cases[series->bench]), ALPHA, b->found);
+  const size_t found = changes_find(
+      b->values + begin, end - begin, starts, last - first,
+      figure_margin(series->figure, &b->measured->cases[series->bench], 0, NULL), ALPHA, b->found);
   for (size_t c = 0; c < found; c++) {
     for (size_t i = first; i < last; i++) {
       struct history_point *point = &series->points[i];
@@ -261,8 +256,8 @@ static int compare_series(const void *a, const void *b, void *context) {
   return strcmp(x->hardware, y->hardware);
 }
 
-struct history *history_new(const struct measured *measured, double margin) {
-  struct builder b = {.measured = measured, .margin = margin};
+struct history *history_new(const struct measured *measured) {
+  struct builder b = {.measured = measured};
   const size_t count = measured->median_count;
   b.history = new_array(1, sizeof *b.history);
   b.values = new_array(count, sizeof *b.values);

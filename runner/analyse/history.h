@@ -39,9 +39,8 @@ struct history {
   size_t series_count;
 };
 
-/* The runs of measured must be in the order of time. margin 0 = diff_usual_margin(). Never fails;
- * measured is borrowed. */
-struct history *history_new(const struct measured *measured, double margin);
+/* The runs of measured must be in the order of time. Never fails; measured is borrowed. */
+struct history *history_new(const struct measured *measured);
 /* Accepts NULL. */
 void history_free(struct history *history);
 

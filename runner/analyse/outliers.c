@@ -59,7 +59,7 @@ static void add_result(struct finder *f, const struct value *values, size_t coun
   for (size_t i = 0; i < count; i++) {
     scratch[i] = values[i].rate;
   }
-  const double margin = figure_margin(figure_of(bench), bench);
+  const double margin = figure_margin(figure_of(bench), bench, 0, NULL);
   f->results =
       arena_grow(&f->arena, f->results, f->result_count, &f->result_capacity, sizeof *f->results);
   struct result *result = &f->results[f->result_count++];

@@ -212,13 +212,6 @@ static const char *path_kind(const struct measured_case *bench) {
   return "";
 }
 
-static double margin_of(const struct measured_case *bench, const struct compare_options *options) {
-  if (options->margin > 0) {
-    return options->margin;
-  }
-  return figure_margin(figure_of(bench), bench);
-}
-
 static const struct entry *first_of(const struct entry *entries, size_t count, enum side side) {
   for (size_t i = 0; i < count; i++) {
     if (entries[i].side == side) {
@@ -250,8 +243,9 @@ static void add_row(struct pairing *p, const struct entry *entries, size_t count
   struct comparison_row row = {.input = comparison->row_count};
   row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
   const struct measured_case *bench = &p->measured->cases[row.bench];
-  struct diff_case input = {.margin = margin_of(bench, p->options)};
   row.figure = figure_of(bench);
+  row.delta = figure_margin(row.figure, bench, p->options->margin, &row.delta_from);
+  struct diff_case input = {.margin = row.delta};
   input.a = take_side(p, entries, count, SIDE_A, row.figure, &row.sides[SIDE_A]);
   input.b = take_side(p, entries, count, SIDE_B, row.figure, &row.sides[SIDE_B]);
   diff_families(bench->method, path_kind(bench), bench->size_bytes, input.families);

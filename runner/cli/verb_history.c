@@ -48,7 +48,7 @@ static enum status show(struct history_options *options, struct database *databa
   }
   const struct common_options *common = &options->common;
   const struct rows_options rows = rows_to_stdout(common);
-  struct history *history = history_new(measured, 0);
+  struct history *history = history_new(measured);
   if (history->series_count == 0) {
     status = error_set(err, STATUS_UNSUPPORTED, "\"%s\" has no result in any run",
                        options->selecting.only);

@@ -367,6 +367,67 @@ static enum status load_flows(struct measured *measured, struct database *databa
   return status;
 }
 
+/* ---- what matters ---- */
+
+enum { DELTA_VERSION = 1002 }; /* no older schema has them */
+
+static int compare_case_ids(const void *a, const void *b) {
+  const struct measured_case *x = *(const struct measured_case *const *)a;
+  const struct measured_case *y = *(const struct measured_case *const *)b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Cases of one case_key are one measurement: what is said of one is said of all. Those lie next to
+ * each other. */
+static void set_delta(struct measured *measured, const struct measured_case *of, double delta) {
+  const size_t at = (size_t)(of - measured->cases);
+  size_t first = at;
+  while (first > 0 && strcmp(measured->cases[first - 1].key, of->key) == 0) {
+    first--;
+  }
+  for (size_t i = first; i < measured->case_count && strcmp(measured->cases[i].key, of->key) == 0;
+       i++) {
+    measured->cases[i].delta = delta;
+  }
+}
+
+/* In the order of the runs' starts, so that the last one that says anything stays. */
+static enum status load_deltas(struct measured *measured, struct database *database,
+                               const char *runs, struct error *err) {
+  struct statement statement;
+  if (database->version < DELTA_VERSION) {
+    return STATUS_OK;
+  }
+  enum status status = statement_prepare(database, "compared_deltas", &statement, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  const size_t count = measured->case_count;
+  const struct measured_case **by_id = arena_array(&measured->arena, count, sizeof *by_id);
+  for (size_t i = 0; i < count; i++) {
+    by_id[i] = &measured->cases[i];
+  }
+  if (count > 1) { /* none is NULL */
+    qsort(by_id, count, sizeof *by_id, compare_case_ids);
+  }
+  statement_bind_text(&statement, ":runs", runs);
+  for (bool row = true; status == STATUS_OK && row;) {
+    status = statement_step(&statement, &row, err);
+    if (status != STATUS_OK || !row) {
+      continue;
+    }
+    const struct measured_case wanted = {.id = sqlite3_column_int64(statement.stmt, 0)};
+    const struct measured_case *key = &wanted;
+    const struct measured_case **found =
+        bsearch(&key, by_id, count, sizeof *by_id, compare_case_ids);
+    if (found != NULL) { /* else --only leaves it out */
+      set_delta(measured, *found, sqlite3_column_double(statement.stmt, 1));
+    }
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
 /* ---- medians ---- */
 
 /* Runs by their ids, for finding the index of one. */
@@ -451,6 +512,9 @@ enum status measured_load(struct measured *measured, struct database *database, 
     status = load_flows(measured, database, err);
   }
   if (status == STATUS_OK) {
+    status = load_deltas(measured, database, runs.text, err);
+  }
+  if (status == STATUS_OK) {
     status = load_medians(measured, database, runs.text, err);
   }
   strbuf_fini(&runs);
@@ -478,99 +542,7 @@ enum status measured_reason(struct measured *measured, struct database *database
   return status;
 }
 
-/* ---- facts ---- */
-
-static const char *const RUN_FACTS[] = {"tag", "scenario", "haul_version", "origin"};
-enum { RUN_FACT_COUNT = sizeof RUN_FACTS / sizeof *RUN_FACTS };
-
-/* False: it is no fact of the run itself. */
-static bool own_fact(const struct measured_run *run, const char *name, const char **value) {
-  const char *const values[RUN_FACT_COUNT] = {run->tag, run->scenario, run->haul_version,
-                                              run->origin};
-  for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    if (strcmp(name, RUN_FACTS[i]) == 0) {
-      *value = values[i];
-      return true;
-    }
-  }
-  return false;
-}
-
-const char *measured_run_fact(struct measured *measured, size_t run, const char *name) {
-  const char *value = NULL;
-  if (own_fact(&measured->runs[run], name, &value)) {
-    return value;
-  }
-  const struct measured_environment *environment =
-      &measured->environments[measured->runs[run].environment];
-  for (size_t i = 0; i < environment->fact_count; i++) {
-    const struct measured_fact *fact = &environment->facts[i];
-    if (strcmp(fact->name, name) != 0 || fact->value == NULL) {
-      continue;
-    }
-    if (fact->gpu < 0) {
-      return fact->value;
-    }
-    bool known = false;
-    for (size_t j = 0; j < i && !known; j++) {
-      const struct measured_fact *other = &environment->facts[j];
-      known = other->value != NULL && strcmp(other->name, name) == 0 &&
-              strcmp(other->value, fact->value) == 0;
-    }
-    if (value == NULL) {
-      value = fact->value;
-    } else if (!known) {
-      value = arena_format(&measured->arena, "%s, %s", value, fact->value);
-    }
-  }
-  return value;
-}
-
-bool measured_knows_fact(const struct measured *measured, const char *name) {
-  for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    if (strcmp(name, RUN_FACTS[i]) == 0) {
-      return true;
-    }
-  }
-  for (size_t e = 0; e < measured->environment_count; e++) {
-    for (size_t i = 0; i < measured->environments[e].fact_count; i++) {
-      if (strcmp(measured->environments[e].facts[i].name, name) == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-const char *const *measured_fact_names(struct measured *measured) {
-  size_t count = 0;
-  size_t capacity = 0;
-  const char **names = NULL;
-  for (size_t e = 0; e < measured->environment_count; e++) {
-    for (size_t i = 0; i < measured->environments[e].fact_count; i++) {
-      names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
-      names[count++] = measured->environments[e].facts[i].name;
-    }
-  }
-  for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
-    names[count++] = RUN_FACTS[i];
-  }
-  qsort(names, count, sizeof *names, compare_texts); /* the run's own are always there */
-  size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {
-      names[kept++] = names[i];
-    }
-  }
-  names = arena_grow(&measured->arena, names, kept, &capacity, sizeof *names);
-  names[kept] = NULL;
-  return names;
-}
+/* ---- hardware ---- */
 
 uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench) {
   const struct measured_environment *environment =

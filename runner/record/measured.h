@@ -81,6 +81,9 @@ struct measured_case {
   const struct measured_flow *flows;
   size_t flow_count;
   uint64_t gpus; /* bit i: GPU i has a part in it */
+  /* Smallest change that matters, relative: of the runs with this case_key, what the one started
+   * last says of those whose scenarios say it. 0 = none does. */
+  double delta;
 };
 
 struct measured_median {

@@ -267,6 +267,7 @@ static enum status insert_plan_case(struct record *record, const struct plan_cas
   statement_bind_int(statement, ":traffic_bytes", (int64_t)planned->bench.traffic_bytes);
   statement_bind_int(statement, ":operations_per_sm", (int64_t)planned->bench.operations_per_sm);
   statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
+  statement_bind_real(statement, ":delta", planned->bench.measure.delta);
   enum status status = statement_run(statement, err);
   if (status != STATUS_OK || planned->skip_reason == NULL)
     return status;

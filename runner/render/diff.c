@@ -167,6 +167,35 @@ static void put_notes(struct strbuf *text, const struct comparison *comparison) 
   }
 }
 
+/* What a change must be to matter. */
+static void put_delta(struct strbuf *text, const struct comparison *comparison) {
+  size_t from[delta_source_word_count] = {0};
+  size_t noisy = 0;
+  const struct comparison_row *asked = NULL;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    from[row->delta_from]++;
+    noisy += row->result.margin > row->delta * (1 + 1e-9);
+    asked = row->delta_from == DELTA_OPTION ? row : asked;
+  }
+  strbuf_append(text, "a change matters ");
+  if (asked != NULL) {
+    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
+  } else if (from[DELTA_USUAL] > 0) {
+    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
+  }
+  if (from[DELTA_SCENARIO] > 0) {
+    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
+                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
+                  from[DELTA_SCENARIO], plural(from[DELTA_SCENARIO], "case", "cases"));
+  }
+  if (noisy > 0) {
+    strbuf_printf(text, "; for %zu %s beyond the noise within A, which is more", noisy,
+                  plural(noisy, "case", "cases"));
+  }
+  strbuf_append_char(text, '\n');
+}
+
 static enum status write_text(const struct strbuf *text, FILE *stream, struct error *err) {
   errno = 0;
   if (fwrite(text->text, 1, text->length, stream) < text->length && errno != EPIPE) {
@@ -350,6 +379,7 @@ static enum status print_table(const struct measured *measured, const struct com
     if (shown > 0) {
       strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
                            "GB/s: more is better, ns: less\n");
+      put_delta(&text, comparison);
     }
     status = write_text(&text, options->stream, err);
   }
@@ -369,20 +399,36 @@ static struct cell count_cell(unsigned value) {
 
 static enum status print_rows(const struct measured *measured, const struct comparison *comparison,
                               const struct rows_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"verdict",     "case",
-                                        "case_key",    "block",
-                                        "method",      "path",
-                                        "axes",        "size_bytes",
-                                        "unit",        "a",
-                                        "b",           "change_percent",
-                                        "low_percent", "high_percent",
-                                        "p",           "q",
-                                        "test",        "margin_percent",
-                                        "sd_percent",  "processes_a",
-                                        "processes_b", "boots_a",
-                                        "boots_b",     "gpus_a",
-                                        "gpus_b",      "processes_needed",
-                                        "hardware",    "reason"};
+  static const char *const COLUMNS[] = {"verdict",
+                                        "case",
+                                        "case_key",
+                                        "block",
+                                        "method",
+                                        "path",
+                                        "axes",
+                                        "size_bytes",
+                                        "unit",
+                                        "a",
+                                        "b",
+                                        "change_percent",
+                                        "low_percent",
+                                        "high_percent",
+                                        "p",
+                                        "q",
+                                        "test",
+                                        "margin_percent",
+                                        "sd_percent",
+                                        "processes_a",
+                                        "processes_b",
+                                        "boots_a",
+                                        "boots_b",
+                                        "gpus_a",
+                                        "gpus_b",
+                                        "processes_needed",
+                                        "hardware",
+                                        "reason",
+                                        "delta_percent",
+                                        "delta_from"};
   struct rows *rows = rows_new(options);
   const struct row_sink *sink = rows_sink(rows);
   enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
@@ -421,6 +467,8 @@ static enum status print_rows(const struct measured *measured, const struct comp
         result->processes_needed > 0 ? count_cell(result->processes_needed) : cell_null(),
         cell_text(row->hardware),
         cell_text(row->reason),
+        real_cell(100 * row->delta),
+        cell_text(delta_source_text(row->delta_from)),
     };
     status = sink->row(sink->context, cells, err);
   }

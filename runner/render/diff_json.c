@@ -79,6 +79,8 @@ static json_t *case_json(const struct measured *measured, const struct compariso
   set(object, "p", real_or_null(result->p));
   set(object, "q", real_or_null(result->q));
   set(object, "test", text_or_null(diff_test_text(result->test)));
+  set(object, "delta_percent", real_or_null(100 * row->delta));
+  set(object, "delta_from", text_or_null(delta_source_text(row->delta_from)));
   set(object, "margin_percent", real_or_null(100 * result->margin));
   set(object, "sd_percent", real_or_null(100 * result->sd));
   set(object, "processes_needed",

@@ -167,7 +167,8 @@ SELECT
   e.driver_branch AS driver_branch,
   e.kernel AS kernel,
   e.gpu_name AS gpu_name,
-  e.simulated AS simulated
+  e.simulated AS simulated,
+  pc.delta AS delta
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

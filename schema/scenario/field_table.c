@@ -253,6 +253,18 @@ const struct field fields[] = {
      .default_text = "0.25",
      .help = "Part of what a GPU has free that managed memory of a case may take; more is refused, "
              "because it can hang the GPU"},
+    {.name = "delta",
+     .sections = IN_MEASURE,
+     .type = FIELD_NUMBER,
+     MEASURE(delta),
+     .axis = true,
+     .zero_word = "auto",
+     .maximum = 1,
+     .exclusive = true,
+     .default_text = "auto",
+     .help =
+         "Smallest change that matters to `haul diff`, as a part: 0.01 is 1 %; \"auto\" is that "
+         "for bandwidth from 1 MiB on, else 0.03"},
     {.name = "order",
      .sections = IN(MEASURE),
      WORDS(case_order_words),

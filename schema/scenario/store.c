@@ -76,6 +76,9 @@ const char *value_text(struct arena *arena, const struct field *field, const uni
   case FIELD_FLAG:
     return value->flag ? "true" : "false";
   case FIELD_NUMBER:
+    if (!(value->number > 0) && field->zero_word != NULL) {
+      return field->zero_word;
+    }
     return arena_format(arena, "%.15g", value->number);
   case FIELD_GRID:
     if (value->integer == VALUE_GRID_FULL) {

@@ -62,6 +62,22 @@ expect_out '^18 cases: .*(same|insufficient)'
 run diff tag:before tag:after --db r.db --delta 5
 expect_out '^18 cases: 18 same'
 
+begin 'what matters is what the scenario says, unless --delta does'
+cp r.db delta.db
+on_second --db delta.db --processes 5 --tag lenient --set down.delta=0.05
+expect_code 0
+run diff tag:before tag:lenient --db delta.db
+expect_out '^18 cases: 18 same'
+run diff tag:lenient tag:before --db delta.db --json
+equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
+equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
+equal 8 "$(grep -c '"delta_percent": 5.0,' out)" 'δ of block down'
+run diff tag:before tag:lenient --db delta.db --delta 1
+expect_out '^18 cases: 2 regressed, 16 same'
+expect_out '^a change matters beyond 1 %$'
+run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
+equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
+
 begin 'check'
 run check tag:before tag:after --db r.db
 expect_code 1

@@ -98,7 +98,7 @@ static void history_marks_drivers_and_changes(void **state) {
     made_run(m, run < 4 ? a : b);
     made_medians(m, bench, run, run < 8 ? 50 : 45, 6);
   }
-  struct history *history = history_new(m, 0);
+  struct history *history = history_new(m);
   assert_int_equal(history->series_count, 1);
   const struct history_series *series = &history->series[0];
   assert_int_equal(series->point_count, 12);
@@ -122,7 +122,7 @@ static void history_marks_drivers_and_changes(void **state) {
 static void history_of_nothing_is_empty(void **state) {
   (void)state;
   struct measured *m = measured_new();
-  struct history *history = history_new(m, 0);
+  struct history *history = history_new(m);
   assert_int_equal(history->series_count, 0);
   history_free(history);
   measured_free(m);

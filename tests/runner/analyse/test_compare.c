@@ -124,6 +124,39 @@ static void a_margin_that_is_given_holds_for_all(void **state) {
   measured_free(m);
 }
 
+/* -3 % with a standard deviation near 0.06 %: who says what matters decides the verdict. */
+static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
+  (void)state;
+  static const struct {
+    double option, scenario; /* 0 = not said */
+    enum delta_source from;
+    double delta;
+    enum verdict verdict;
+  } CASES[] = {{0, 0, DELTA_USUAL, 0.01, VERDICT_REGRESSED},
+               {0, 0.05, DELTA_SCENARIO, 0.05, VERDICT_SAME},
+               {0.02, 0.05, DELTA_OPTION, 0.02, VERDICT_REGRESSED},
+               {0, 0.0001, DELTA_SCENARIO, 0.0001, VERDICT_REGRESSED}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct measured *m = two_drivers();
+    const size_t bench = made_case(m, "a", "block", 0, MIB);
+    m->cases[bench].delta = CASES[i].scenario;
+    made_medians(m, bench, 0, 50, 5);
+    made_medians(m, bench, 1, 48.5, 5);
+    struct compare_options options = OPTIONS;
+    options.margin = CASES[i].option;
+    struct comparison *comparison = compared(m, A_AND_B, &options);
+    const struct comparison_row *row = &comparison->rows[0];
+    assert_int_equal(row->delta_from, CASES[i].from);
+    assert_true(fabs(row->delta - CASES[i].delta) < 1e-12);
+    assert_int_equal(row->result.verdict, CASES[i].verdict);
+    /* Never below the noise of a against a, which is far more than the last case's 0.01 %. */
+    assert_true(row->result.margin >= row->delta * (1 - 1e-12));
+    assert_true(row->result.margin > 0.0005);
+    comparison_free(comparison);
+    measured_free(m);
+  }
+}
+
 static void simulated_and_real_are_not_mixed(void **state) {
   (void)state;
   struct measured *m = measured_new();
@@ -274,6 +307,7 @@ int main(void) {
       cmocka_unit_test(each_verdict_is_found),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(a_margin_that_is_given_holds_for_all),
+      cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
       cmocka_unit_test(simulated_and_real_are_not_mixed),
       cmocka_unit_test(a_side_without_runs_is_an_error),
       cmocka_unit_test(runs_without_cases_compare_nothing),

@@ -243,6 +243,39 @@ static void a_database_without_baselines_says_so(void **state) {
   assert_non_null(strstr(err.message, "there is no baseline \"good\""));
 }
 
+/* Of the runs that say what matters, the one started last, for every case of that key. Before
+ * schema 1.2 nobody could say it. */
+static void the_last_run_says_what_matters(void **state) {
+  struct opened *opened = *state;
+  struct fixture *fixture = opened->fixture;
+  struct error err = {0};
+  fixture->cases[0].bench.measure.delta = 0.02;
+  fixture->cases[2].bench.measure.delta = 0.5;
+  fixture_record_run(fixture, 1);
+  fixture->cases[0].bench.measure.delta = 0.005;
+  fixture->cases[2].bench.measure.delta = 0; /* says nothing, and changes nothing */
+  fixture_record_run(fixture, 1);
+  const int64_t runs[] = {5, 4, 1};
+  add_runs(opened, runs, 3);
+  assert_int_equal(measured_load(opened->measured, opened->database, NULL, &err), STATUS_OK);
+  size_t said = 0;
+  for (size_t i = 0; i < opened->measured->case_count; i++) {
+    const struct measured_case *bench = &opened->measured->cases[i];
+    const double want = strcmp(bench->key, fixture->cases[0].bench.key) == 0   ? 0.005
+                        : strcmp(bench->key, fixture->cases[2].bench.key) == 0 ? 0.5
+                                                                               : 0;
+    assert_true(bench->delta == want);
+    said += bench->delta > 0;
+  }
+  assert_int_equal(said, 2);
+  measured_free(opened->measured);
+  opened->measured = measured_new();
+  opened->database->version = 1001;
+  add_runs(opened, runs, 3);
+  assert_int_equal(measured_load(opened->measured, opened->database, NULL, &err), STATUS_OK);
+  assert_true(opened->measured->cases[0].delta == 0);
+}
+
 static void comparing_reads_the_index_alone(void **state) {
   struct opened *opened = *state;
   struct strbuf plan;
@@ -272,6 +305,7 @@ int main(void) {
       TEST(names_mean_all_their_runs),
       TEST(baselines_keep_their_runs),
       TEST(a_database_without_baselines_says_so),
+      TEST(the_last_run_says_what_matters),
       TEST(comparing_reads_the_index_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

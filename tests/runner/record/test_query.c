@@ -145,7 +145,7 @@ static void nothing_can_be_changed(void **state) {
                  "may not be modified");
   assert_int_not_equal(access("/tmp/haul-attached.db", F_OK), 0);
   assert_int_not_equal(access("/tmp/haul-vacuumed.db", F_OK), 0);
-  assert_csv(opened->query, "pragma user_version", NULL, 0, "user_version\r\n1001\r\n");
+  assert_csv(opened->query, "pragma user_version", NULL, 0, "user_version\r\n1002\r\n");
   assert_csv(opened->query, "select count(*) > 50 as n from pragma_table_info('v_case')", NULL, 0,
              "n\r\n1\r\n");
   assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n750\r\n");

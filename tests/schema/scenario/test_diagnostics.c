@@ -27,8 +27,8 @@ static void a_complaint_shows_line_caret_and_help(void **state) {
                  "       | ^~~~\n"
                  "       = did you mean \"size\"?\n"
                  "       = expected one of: trials, precision, max_time, min_trial, warmup, "
-                 "iterations, verify, host_cache, device_cache, free_share, name, method, from, "
-                 "to, direction, "
+                 "iterations, verify, host_cache, device_cache, free_share, delta, name, method, "
+                 "from, to, direction, "
                  "size, initiator, peer, pairs, concurrent, threads, kernel, shape, unified, zip, "
                  "[[transfer.load]], [[transfer.flow]]\n");
 }

@@ -26,6 +26,7 @@ static void defaults_are_filled_in(void **state) {
   assert_int_equal(setting.measure.max_time_ns, 2000000000);
   assert_int_equal(setting.measure.min_trial_ns, 200000);
   assert_true(setting.measure.precision > 0.0049 && setting.measure.precision < 0.0051);
+  assert_true(setting.measure.delta == 0); /* "auto" */
   assert_int_equal(setting.measure.verify, VERIFY_ONCE);
   assert_int_equal(setting.measure.host_cache, CACHE_WARM);
   const struct transfer_setting *transfer = &setting.transfer;
@@ -147,6 +148,7 @@ static void ranges_have_the_right_values(void **state) {
       {"max_time", "{ from = \"1ms\", to = \"1s\", factor = 10 }", 4, "max_time=1s"},
       {"precision", "{ from = 0.001, to = 0.003, step = 0.001 }", 3, "precision=0.003"},
       {"precision", "{ from = 0.001, to = 0.1, factor = 10 }", 3, "precision=0.1"},
+      {"delta", "{ from = 0.01, to = 0.02, step = 0.01 }", 2, "delta=0.02"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[1024];

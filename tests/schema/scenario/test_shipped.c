@@ -49,6 +49,7 @@ static void assert_equal_measures(const struct measure *a, const struct measure 
   assert_int_equal(a->min_trial_ns, b->min_trial_ns);
   assert_memory_equal(&a->precision, &b->precision, sizeof a->precision);
   assert_memory_equal(&a->free_share, &b->free_share, sizeof a->free_share);
+  assert_memory_equal(&a->delta, &b->delta, sizeof a->delta);
   assert_int_equal(a->verify, b->verify);
   assert_int_equal(a->host_cache, b->host_cache);
   assert_int_equal(a->device_cache, b->device_cache);
