@@ -5,8 +5,8 @@
  * final event, on the first flow's stream, waits for all ends: the window covers first start to
  * last end on one clock. The gate is a kernel that spins on a flag in host memory, so that the time
  * of enqueueing is not in the window; it gives up after a while and says so. Flows whose enqueueing
- * blocks the host (pageable memory) cannot stand behind a gate: then no flow has one, and each such
- * flow is enqueued by a thread of its own. */
+ * blocks the host (pageable memory) cannot stand behind a gate: then no flow has one, and each of
+ * several flows is enqueued by a thread of its own. The same with gating off. */
 #ifndef HAUL_ENGINE_EVENT_TRIAL_H
 #define HAUL_ENGINE_EVENT_TRIAL_H
 
@@ -21,10 +21,10 @@ struct event_trial; /* streams, events and gate of one case */
 
 /* Give every run its stream. runs is borrowed and must outlive the trial. */
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, struct event_trial **trial,
+                            uint32_t count, enum gating gating, struct event_trial **trial,
                             struct error *err) CHECK_RESULT;
 void event_trial_free(struct event_trial *trial);
-/* False: some flow blocks the host. */
+/* False: gating is off, or some flow blocks the host. */
 bool event_trial_is_gated(const struct event_trial *trial);
 /* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX behind a gate), load flows
  * `load_iterations` times. Returns when every stream is idle; times->flows is valid until the next

@@ -19,6 +19,7 @@ struct measure {
   enum verify verify;
   enum cache_state host_cache;
   enum cache_state device_cache;
+  enum gating gating;
 };
 
 #endif

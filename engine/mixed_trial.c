@@ -50,7 +50,7 @@ enum status mixed_trial_new(const struct memory_context *context, struct flow_ru
     }
   }
   enum status status =
-      event_trial_new(context, made->event_runs, made->event_count, &made->event, err);
+      event_trial_new(context, made->event_runs, made->event_count, GATING_ON, &made->event, err);
   if (status != STATUS_OK) {
     mixed_trial_free(made);
     return status;

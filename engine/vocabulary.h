@@ -175,6 +175,14 @@ WORDS_DECLARE(verify, VERIFY_LIST)
   X(CACHE_FLUSHED, "flushed")
 WORDS_DECLARE(cache_state, CACHE_STATE_LIST)
 
+/* Whether a gate holds the flows of a transfer until all are enqueued. Off is for tools that run
+ * one thing of the GPU at a time, such as sanitizers and profilers: behind a gate they wait for
+ * ever. */
+#define GATING_LIST(X)                                                                             \
+  X(GATING_ON, "on")                                                                               \
+  X(GATING_OFF, "off")
+WORDS_DECLARE(gating, GATING_LIST)
+
 #define CASE_ORDER_LIST(X)                                                                         \
   X(CASE_ORDER_FILE, "file")                                                                       \
   X(CASE_ORDER_SHUFFLED, "shuffled")

@@ -73,6 +73,9 @@ static bool is_mixed(const struct bench_case *bench_case) {
 }
 
 static const char *mixed_refusal(const struct bench_case *bench_case) {
+  if (bench_case->measure.gating == GATING_OFF && is_mixed(bench_case)) {
+    return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
+  }
   for (uint32_t i = 0; is_mixed(bench_case) && i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
     if (flow->role == FLOW_LOAD) {
@@ -222,11 +225,16 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     status = mixed_trial_new(context, transfer->runs, count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
   } else if (status == STATUS_OK && count_clocks(transfer->bench).event_count > 0) {
-    status = event_trial_new(context, transfer->runs, count, &transfer->event, err);
+    const enum gating gating = transfer->bench->measure.gating;
+    status = event_trial_new(context, transfer->runs, count, gating, &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
-      workload_note(transfer->outcome, "not gated: such copies block the host, so the time of the "
-                                       "call is in the number");
+      workload_note(
+          transfer->outcome,
+          gating == GATING_OFF
+              ? "not gated, as the scenario wants: the time of enqueueing is in the number"
+              : "not gated: such copies block the host, so the time of the call is in "
+                "the number");
     }
   }
   return status;

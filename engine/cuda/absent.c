@@ -54,8 +54,9 @@ enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, stru
 }
 
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, struct event_trial **trial, struct error *err) {
-  (void)context, (void)runs, (void)count, (void)trial;
+                            uint32_t count, enum gating gating, struct event_trial **trial,
+                            struct error *err) {
+  (void)context, (void)runs, (void)count, (void)gating, (void)trial;
   return absent(err);
 }
 

@@ -104,7 +104,8 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
 }
 
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, struct event_trial **trial, struct error *err) {
+                            uint32_t count, enum gating gating, struct event_trial **trial,
+                            struct error *err) {
   struct event_trial *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a trial");
@@ -113,7 +114,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   made->runs = runs;
   made->count = count;
   made->first = count;
-  made->gated = true;
+  made->gated = gating == GATING_ON;
   made->flows = calloc(count, sizeof *made->flows);
   made->times = calloc(count, sizeof *made->times);
   for (uint32_t i = 0; i < count; i++) {

@@ -128,7 +128,7 @@ static enum status gpu_create(const struct memory_context *context, const struct
     status = allocate(state, err);
   }
   if (status == STATUS_OK) {
-    status = event_trial_new(context, &state->run, 1, &state->trial, err);
+    status = event_trial_new(context, &state->run, 1, GATING_ON, &state->trial, err);
   }
   if (status != STATUS_OK) {
     gpu_destroy(state);

@@ -124,6 +124,9 @@ void key_define(const struct flow *flows, uint32_t flow_count, const struct meas
   if (device) {
     append_word(text, ",\"device_cache\":", cache_state_text(measure->device_cache));
   }
+  if (measure->gating != GATING_ON) {
+    append_word(text, ",\"gate\":", gating_text(measure->gating));
+  }
   strbuf_append(text, "}}");
 }
 

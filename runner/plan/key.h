@@ -10,9 +10,10 @@
  * instructions; of an overhead: operation, whose context, and of allocations memory and size. Each
  * with its method's version. Blocks that were asked for by the SM are a number here. Of measure it
  * holds what changes the number: iterations where fixed, else min_trial_ns; host_cache where a
- * measured flow touches host memory, device_cache where one touches a GPU. It holds nothing that
- * only changes care (trials, precision, max_time, warmup, verify), no name, and nothing about
- * driver or host, so that one case has one key on every machine and under every driver.
+ * measured flow touches host memory, device_cache where one touches a GPU; of a transfer gate, when
+ * it is off. It holds nothing that only changes care (trials, precision, max_time, warmup, verify),
+ * no name, and nothing about driver or host, so that one case has one key on every machine and
+ * under every driver.
  *
  * case_key is XXH3-128 of that text, canonical byte order, as 32 lower-case hexadecimal digits. */
 #ifndef HAUL_RUNNER_PLAN_KEY_H

@@ -159,6 +159,9 @@ static void host_cache(struct setting *s) {
 static void device_cache(struct setting *s) {
   s->measure.device_cache = CACHE_FLUSHED;
 }
+static void gate(struct setting *s) {
+  s->measure.gating = GATING_OFF;
+}
 static void size(struct setting *s) {
   s->transfer.flow.size_bytes++;
 }
@@ -194,7 +197,7 @@ static void the_key_has_what_changes_the_number_and_no_more(void **state) {
   }
   void (*const other[])(struct setting *) = {iterations, min_trial, host_cache, device_cache,
                                              size,       memory,    gpu,        reverse,
-                                             initiator,  method,    shape};
+                                             initiator,  method,    shape,      gate};
   char keys[sizeof other / sizeof *other + 1][CASE_KEY_MAX];
   const size_t count = sizeof other / sizeof *other;
   (void)snprintf(keys[count], CASE_KEY_MAX, "%s", base);

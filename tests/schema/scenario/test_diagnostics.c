@@ -21,16 +21,17 @@ static void assert_printed(const char *scenario, const char *expected) {
 
 static void a_complaint_shows_line_caret_and_help(void **state) {
   (void)state;
-  assert_printed(HEAD BLOCK "sise = \"64KiB\"\nsize = 1\n",
-                 "t.toml:8:1: error: unknown key \"sise\" in [[transfer]]\n"
-                 "     8 | sise = \"64KiB\"\n"
-                 "       | ^~~~\n"
-                 "       = did you mean \"size\"?\n"
-                 "       = expected one of: trials, precision, max_time, min_trial, warmup, "
-                 "iterations, verify, host_cache, device_cache, free_share, delta, name, method, "
-                 "from, to, direction, "
-                 "size, initiator, peer, pairs, concurrent, threads, kernel, shape, unified, zip, "
-                 "[[transfer.load]], [[transfer.flow]]\n");
+  assert_printed(
+      HEAD BLOCK "sise = \"64KiB\"\nsize = 1\n",
+      "t.toml:8:1: error: unknown key \"sise\" in [[transfer]]\n"
+      "     8 | sise = \"64KiB\"\n"
+      "       | ^~~~\n"
+      "       = did you mean \"size\"?\n"
+      "       = expected one of: trials, precision, max_time, min_trial, warmup, "
+      "iterations, verify, host_cache, device_cache, gate, free_share, delta, name, method, "
+      "from, to, direction, "
+      "size, initiator, peer, pairs, concurrent, threads, kernel, shape, unified, zip, "
+      "[[transfer.load]], [[transfer.flow]]\n");
 }
 
 static void carets_stand_under_the_mistake(void **state) {

@@ -53,6 +53,7 @@ static void assert_equal_measures(const struct measure *a, const struct measure 
   assert_int_equal(a->verify, b->verify);
   assert_int_equal(a->host_cache, b->host_cache);
   assert_int_equal(a->device_cache, b->device_cache);
+  assert_int_equal(a->gating, b->gating);
 }
 
 static void assert_equal_chases(const struct chase_setting *a, const struct chase_setting *b) {

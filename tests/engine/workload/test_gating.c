@@ -1,0 +1,73 @@
+/* Flows that a gate holds, and the same without it. */
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+enum { SIZE_BYTES = 1 << 20 };
+
+static struct flow between_gpus(int32_t source, int32_t target) {
+  return (struct flow){.method = METHOD_CE,
+                       .source = fixture_gpu(source, MEMORY_DEVICE),
+                       .target = fixture_gpu(target, MEMORY_DEVICE),
+                       .initiator = INITIATOR_SOURCE,
+                       .size_bytes = SIZE_BYTES};
+}
+
+static void both_ways(struct fixture *fixture, enum gating gating) {
+  const struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  bench_case.measure.gating = gating;
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.gated, gating == GATING_ON);
+  assert_int_equal(strstr(fixture->outcome.note, "not gated") != NULL, gating == GATING_OFF);
+}
+
+static void flows_are_held_unless_the_scenario_says_no(void **state) {
+  both_ways(*state, GATING_ON);
+  both_ways(*state, GATING_OFF);
+}
+
+static void load_outlasts_what_it_loads_without_a_gate(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
+  flows[1].role = FLOW_LOAD;
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  bench_case.measure.gating = GATING_OFF;
+  fixture_run_ok(fixture, &bench_case);
+  assert_false(fixture->outcome.gated);
+}
+
+/* Only the gate lets them start together. */
+static void host_threads_beside_gpus_need_the_gate(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow flows[] = {
+      between_gpus(0, 1),
+      {.method = METHOD_CPU,
+       .source = fixture_node(0, MEMORY_PAGEABLE),
+       .target = fixture_node(0, MEMORY_PAGEABLE),
+       .size_bytes = SIZE_BYTES,
+       .threads = 1},
+  };
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  fixture_run_ok(fixture, &bench_case);
+  bench_case.measure.gating = GATING_OFF;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "gate = \"off\""));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flows_are_held_unless_the_scenario_says_no),
+      cmocka_unit_test(load_outlasts_what_it_loads_without_a_gate),
+      cmocka_unit_test(host_threads_beside_gpus_need_the_gate),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
