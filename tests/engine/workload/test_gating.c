@@ -44,6 +44,25 @@ static void load_outlasts_what_it_loads_without_a_gate(void **state) {
   assert_false(fixture->outcome.gated);
 }
 
+/* As under a tool that runs one copy after the other. */
+static void load_that_cannot_outlast_is_an_error_only_behind_a_gate(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
+  flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
+  flows[1].role = FLOW_LOAD;
+  flows[1].size_bytes = 1;
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  bench_case.measure.verify = VERIFY_OFF;
+  bench_case.measure.iterations = 32;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_FAILED);
+  assert_non_null(strstr(fixture->outcome.reason, "give them a larger size"));
+  bench_case.measure.gating = GATING_OFF;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_OK);
+  assert_non_null(strstr(fixture->outcome.note, "load flows ended before"));
+}
+
 /* Only the gate lets them start together. */
 static void host_threads_beside_gpus_need_the_gate(void **state) {
   struct fixture *fixture = *state;
@@ -67,6 +86,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flows_are_held_unless_the_scenario_says_no),
       cmocka_unit_test(load_outlasts_what_it_loads_without_a_gate),
+      cmocka_unit_test(load_that_cannot_outlast_is_an_error_only_behind_a_gate),
       cmocka_unit_test(host_threads_beside_gpus_need_the_gate),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
