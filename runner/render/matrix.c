@@ -20,6 +20,21 @@ static const struct matrix_cell *cell_at(const struct matrix *matrix, size_t row
   return &matrix->cells[row * matrix->column_count + column];
 }
 
+static const char *mark_of(const struct matrix_cell *cell) {
+  return cell->mark != NULL ? cell->mark : "";
+}
+
+/* The widest mark of a column; 0 = it has none. Marks stand in a column of their own, so that
+ * numbers stay below each other. */
+static size_t marks_width(const struct matrix *matrix, size_t column) {
+  size_t width = 0;
+  for (size_t row = 0; row < matrix->row_count; row++) {
+    const size_t own = strlen(mark_of(cell_at(matrix, row, column)));
+    width = own > width ? own : width;
+  }
+  return width;
+}
+
 static void cell_words(const struct matrix_cell *cell, char text[CELL_TEXT_MAX]) {
   char number[MATRIX_NUMBER_MAX];
   const char *words = "N/A";
@@ -29,11 +44,7 @@ static void cell_words(const struct matrix_cell *cell, char text[CELL_TEXT_MAX])
   } else if (cell->kind == MATRIX_TEXT) {
     words = cell->text;
   }
-  if (cell->footnote > 0) {
-    (void)snprintf(text, CELL_TEXT_MAX, "%.40s [%u]", words, cell->footnote);
-  } else {
-    (void)snprintf(text, CELL_TEXT_MAX, "%.40s", words);
-  }
+  (void)snprintf(text, CELL_TEXT_MAX, "%.40s", words);
 }
 
 /* What the numbers are, taken together. */
@@ -86,13 +97,14 @@ static const char *heat_of(const struct matrix *matrix, const struct extent *ext
 }
 
 static size_t column_width(const struct matrix *matrix, size_t column) {
+  const size_t marks = marks_width(matrix, column);
   size_t width = strlen(matrix->columns[column]);
   for (size_t row = 0; row < matrix->row_count; row++) {
     char text[CELL_TEXT_MAX];
     cell_words(cell_at(matrix, row, column), text);
     width = strlen(text) > width ? strlen(text) : width;
   }
-  return width + SEPARATOR;
+  return width + SEPARATOR + (marks > 0 ? SEPARATOR + marks : 0);
 }
 
 /* The first column that does not fit beside those from `first` on; at least one fits. */
@@ -120,15 +132,18 @@ static enum status print_part(const struct matrix *matrix, const struct extent *
   (void)sheet_add_column(sheet, "", false);
   for (size_t column = first; column < end; column++) {
     (void)sheet_add_column(sheet, matrix->columns[column], true);
+    (void)sheet_add_column(sheet, "", false); /* of the marks */
   }
   for (size_t row = 0; row < matrix->row_count; row++) {
     (void)sheet_add_row(sheet);
     sheet_set(sheet, row, 0, matrix->rows[row], STYLE_DIM);
     for (size_t column = first; column < end; column++) {
       const struct matrix_cell *cell = cell_at(matrix, row, column);
+      const size_t at = 1 + 2 * (column - first);
       char text[CELL_TEXT_MAX];
       cell_words(cell, text);
-      sheet_set(sheet, row, 1 + column - first, text, heat_of(matrix, extent, cell));
+      sheet_set(sheet, row, at, text, heat_of(matrix, extent, cell));
+      sheet_set(sheet, row, at + 1, mark_of(cell), STYLE_DIM);
     }
   }
   enum status status = sheet_print(sheet, err);

@@ -2,6 +2,8 @@
  * a target, N/A where nothing was measured. Below it the least, the mean and the greatest of what
  * was measured; never a sum of cells, which were measured apart.
  *
+ * Numbers stay below each other where some of a column have a mark.
+ *
  * On a terminal a cell is coloured by how far it is from the best of the matrix: within 1 %, 3 %,
  * 10 %, 25 %, further. A matrix that is wider than the terminal is printed in parts. */
 #ifndef HAUL_RUNNER_RENDER_MATRIX_H
@@ -19,8 +21,8 @@ enum matrix_cell_kind {
 struct matrix_cell {
   enum matrix_cell_kind kind;
   double value;
-  const char *text;  /* MATRIX_TEXT: "failed" */
-  unsigned footnote; /* shown as [n]; 0 = none */
+  const char *text; /* MATRIX_TEXT: "failed" */
+  const char *mark; /* of a footnote: "[1]"; "" or NULL = none */
 };
 
 struct matrix {

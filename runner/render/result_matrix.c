@@ -1,7 +1,7 @@
 /* Blocks of pairs of places, as matrices. */
-#include "runner/render/footnotes.h"
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
+#include "runner/render/result_remarks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,8 +159,7 @@ struct drawing {
   const struct plan_of_block *plan;
   struct labels rows, columns;
   struct matrix_cell *cells;
-  struct footnotes *notes;
-  bool marks; /* notes are marked in the cells */
+  const struct result_remarks *remarks;
 };
 
 static const char *source_label(const struct drawing *drawing, const struct run_row *row) {
@@ -199,13 +198,11 @@ static void find_labels(struct drawing *drawing, const struct run_row *const *ro
 
 static struct matrix_cell cell_of(struct drawing *drawing, const struct run_row *row) {
   const double value = is_chase(row) ? row->ns_per_hop : row->gbps;
-  const char *remark = row->reason != NULL ? row->reason : row->note;
   struct matrix_cell cell = {.kind = MATRIX_NONE};
   if (!result_row_shown(row)) {
     return cell;
   }
-  const unsigned footnote = footnotes_add(drawing->notes, remark);
-  cell.footnote = drawing->marks ? footnote : 0;
+  cell.mark = result_remarks_mark(drawing->remarks, row);
   if (strcmp(row->status, "ok") != 0 || isnan(value)) {
     cell.kind = MATRIX_TEXT;
     cell.text = row->status;
@@ -238,10 +235,22 @@ static void fill(struct drawing *drawing, const struct run_row *const *rows, siz
 
 /* ---- what stands beside the numbers ---- */
 
+/* "1639 to 1802 cycles a load"; once where both read the same */
+static const char *cycles_of(struct arena *arena, double least, double greatest) {
+  char from[MATRIX_NUMBER_MAX];
+  char to[MATRIX_NUMBER_MAX];
+  matrix_number(least, from);
+  matrix_number(greatest, to);
+  return strcmp(from, to) == 0 ? arena_format(arena, "%s cycles a load", from)
+                               : arena_format(arena, "%s to %s cycles a load", from, to);
+}
+
 /* "82.4 to 83.1 % of peak (nvlink, 478.3 GB/s); 95 % interval within 0.02 %" */
 static const char *remark_of(struct arena *arena, const struct run_row *const *rows, size_t count) {
   double least = INFINITY;
   double greatest = 0;
+  double least_cycles = INFINITY;
+  double greatest_cycles = 0;
   double spread = 0;
   const struct run_row *first = NULL;
   bool one_peak = true;
@@ -252,6 +261,8 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
     first = first == NULL ? rows[i] : first;
     least = fmin(least, rows[i]->percent_of_peak);
     greatest = fmax(greatest, rows[i]->percent_of_peak);
+    least_cycles = fmin(least_cycles, rows[i]->cycles_per_hop);
+    greatest_cycles = fmax(greatest_cycles, rows[i]->cycles_per_hop);
     spread = fmax(spread, result_spread(rows[i]));
     one_peak = one_peak && rows[i]->peak_gbps == first->peak_gbps &&
                equal(rows[i]->limited_by, first->limited_by);
@@ -269,6 +280,9 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
       matrix_number(first->peak_gbps, peak);
       text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, peak);
     }
+  }
+  if (greatest_cycles > 0) {
+    text = cycles_of(arena, least_cycles, greatest_cycles);
   }
   if (spread > 0) {
     text = arena_format(arena, "%s%s%s within %.2g %%", text, text[0] != '\0' ? "; " : "",
@@ -332,8 +346,8 @@ static size_t rows_of_setting(struct arena *arena, const struct result_block *bl
 
 static enum status print_one(struct result_page *page, const struct plan_of_block *plan,
                              const struct run_row *const *rows, size_t count,
-                             struct footnotes *notes, bool marks, struct error *err) {
-  struct drawing drawing = {.arena = &page->arena, .plan = plan, .notes = notes, .marks = marks};
+                             const struct result_remarks *remarks, struct error *err) {
+  struct drawing drawing = {.arena = &page->arena, .plan = plan, .remarks = remarks};
   find_labels(&drawing, rows, count);
   fill(&drawing, rows, count);
   const struct matrix matrix = {.rows = drawing.rows.items,
@@ -351,16 +365,15 @@ enum status result_print_matrices(struct result_page *page, const struct result_
                                   struct error *err) {
   struct arena *arena = &page->arena;
   struct plan_of_block plan;
-  struct footnotes notes = {.count = 0};
+  struct result_remarks remarks;
   plan_block(arena, block, &plan);
-  for (size_t i = 0; i < block->count; i++) { /* a first time, to know whether all share one */
-    const struct run_row *row = block->rows[i];
-    if (result_row_shown(row)) {
-      (void)footnotes_add(&notes, row->reason != NULL ? row->reason : row->note);
+  result_remarks_init(&remarks, arena);
+  for (size_t i = 0; i < block->count; i++) {
+    if (result_row_shown(block->rows[i])) {
+      result_remarks_add(&remarks, block->rows[i]);
     }
   }
-  const bool marks = !footnotes_common(&notes, block->shown);
-  notes = (struct footnotes){.count = 0};
+  result_remarks_settle(&remarks);
   const struct run_row **rows = arena_array(arena, block->count, sizeof *rows);
   enum status status = STATUS_OK;
   print_title(page, block, &plan);
@@ -369,10 +382,10 @@ enum status result_print_matrices(struct result_page *page, const struct result_
     if (plan.setting_count > 1) {
       style_line(page->style, STYLE_BOLD, plan.settings[s]);
     }
-    status = print_one(page, &plan, rows, count, &notes, marks, err);
+    status = print_one(page, &plan, rows, count, &remarks, err);
   }
   if (status == STATUS_OK) {
-    footnotes_print(&notes, block->shown, page->style);
+    result_remarks_print(&remarks, page->style);
   }
   return status;
 }

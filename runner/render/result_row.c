@@ -23,8 +23,8 @@ const char *result_size(struct arena *arena, const struct run_row *row) {
 }
 
 static bool is_shown_elsewhere(const char *key, size_t length) {
-  static const char *const keys[] = {"size",  "footprint", "direction", "space",
-                                     "from.", "to.",       "of.",       "operation"};
+  static const char *const keys[] = {"size", "footprint", "direction", "space", "from.",
+                                     "to.",  "of.",       "operation", "op"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const size_t known = strlen(keys[i]);
     const bool is_group = keys[i][known - 1] == '.';

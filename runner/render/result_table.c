@@ -1,7 +1,7 @@
 /* Blocks that are no matrices: one row a case. */
-#include "runner/render/footnotes.h"
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
+#include "runner/render/result_remarks.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +13,11 @@ enum column {
   COLUMN_SIZE,
   COLUMN_GBPS,
   COLUMN_NS,
+  COLUMN_NS_HOP,
+  COLUMN_CYCLES_HOP,
+  COLUMN_NS_OP,
+  COLUMN_CYCLES_OP,
+  COLUMN_OPS,
   COLUMN_SPREAD,
   COLUMN_PEAK,
   COLUMN_REMARK,
@@ -29,11 +34,14 @@ static const struct {
     [COLUMN_BLOCK] = {"block", false},       [COLUMN_PATH] = {"path", false},
     [COLUMN_SETTINGS] = {"settings", false}, [COLUMN_SIZE] = {"size", true},
     [COLUMN_GBPS] = {"GB/s", true},          [COLUMN_NS] = {"ns", true},
-    [COLUMN_SPREAD] = {"+/- %", true},       [COLUMN_PEAK] = {"% of peak", true},
-    [COLUMN_REMARK] = {"remark", false},
+    [COLUMN_NS_HOP] = {"ns/hop", true},      [COLUMN_CYCLES_HOP] = {"cycles/hop", true},
+    [COLUMN_NS_OP] = {"ns/op", true},        [COLUMN_CYCLES_OP] = {"cycles/op", true},
+    [COLUMN_OPS] = {"ops/clock/SM", true},   [COLUMN_SPREAD] = {"+/- %", true},
+    [COLUMN_PEAK] = {"% of peak", true},     [COLUMN_REMARK] = {"remark", false},
 };
 
 struct line {
+  const struct run_row *row; /* NULL = a flow of the case above */
   const char *texts[column_count];
   const char *colour; /* NULL = none */
   bool failed;        /* only what went wrong is coloured */
@@ -43,8 +51,7 @@ struct table {
   struct arena *arena;
   struct line *lines;
   size_t count, capacity;
-  struct footnotes notes;
-  size_t rows; /* cases */
+  struct result_remarks remarks;
 };
 
 static struct line *add_line(struct table *table) {
@@ -54,6 +61,7 @@ static struct line *add_line(struct table *table) {
   for (size_t i = 0; i < column_count; i++) {
     line->texts[i] = "";
   }
+  line->row = NULL;
   line->colour = NULL;
   line->failed = false;
   return line;
@@ -68,34 +76,57 @@ static const char *number(struct arena *arena, double value) {
   return arena_strdup(arena, text);
 }
 
+/* The numbers that people ask of such a case. */
+static void set_numbers(struct arena *arena, const struct run_row *row, struct line *line) {
+  if (!isnan(row->gbps)) {
+    line->texts[COLUMN_GBPS] = number(arena, row->gbps);
+  } else if (!isnan(row->ns_per_hop)) {
+    line->texts[COLUMN_NS_HOP] = number(arena, row->ns_per_hop);
+    line->texts[COLUMN_CYCLES_HOP] = number(arena, row->cycles_per_hop);
+  } else if (!isnan(row->ops_per_clock_sm)) {
+    line->texts[COLUMN_OPS] = number(arena, row->ops_per_clock_sm);
+  } else if (!isnan(row->ns_per_op)) {
+    line->texts[COLUMN_NS_OP] = number(arena, row->ns_per_op);
+    line->texts[COLUMN_CYCLES_OP] = number(arena, row->cycles_per_op);
+  } else {
+    line->texts[COLUMN_NS] = number(arena, row->median_ns);
+  }
+  line->texts[COLUMN_SPREAD] =
+      isnan(result_spread(row)) ? "" : arena_format(arena, "%.2f", result_spread(row));
+  line->texts[COLUMN_PEAK] =
+      isnan(row->percent_of_peak) ? "" : arena_format(arena, "%.1f", row->percent_of_peak);
+}
+
 static void add_case(struct table *table, const struct run_row *row) {
   struct arena *arena = table->arena;
   struct line *line = add_line(table);
-  const unsigned note = footnotes_add(&table->notes, row->reason != NULL ? row->reason : row->note);
-  const bool ok = strcmp(row->status, "ok") == 0;
-  const char *status = ok ? "" : row->status;
-  const double ns = !isnan(row->ns_per_hop) ? row->ns_per_hop
-                    : isnan(row->gbps)      ? row->median_ns
-                                            : NAN;
-  table->rows++;
+  line->row = row;
+  result_remarks_add(&table->remarks, row);
   line->texts[COLUMN_BLOCK] = row->block;
   line->texts[COLUMN_PATH] =
       row->operation != NULL ? arena_format(arena, "%s %s", row->operation, row->path) : row->path;
   line->texts[COLUMN_SETTINGS] = result_axes(arena, row);
   line->texts[COLUMN_SIZE] = result_size(arena, row);
-  if (ok) {
-    line->texts[COLUMN_GBPS] = number(arena, row->gbps);
-    line->texts[COLUMN_NS] = number(arena, ns);
-    line->texts[COLUMN_SPREAD] =
-        isnan(result_spread(row)) ? "" : arena_format(arena, "%.2f", result_spread(row));
-    line->texts[COLUMN_PEAK] =
-        isnan(row->percent_of_peak) ? "" : arena_format(arena, "%.1f", row->percent_of_peak);
+  if (strcmp(row->status, "ok") == 0) {
+    set_numbers(arena, row, line);
   } else {
     line->colour = STYLE_RED;
     line->failed = true;
   }
-  line->texts[COLUMN_REMARK] =
-      note > 0 ? arena_format(arena, "%s%s[%u]", status, ok ? "" : " ", note) : status;
+}
+
+/* Once all rows are there: "[1]", "failed [2]". */
+static void set_remarks(struct table *table) {
+  result_remarks_settle(&table->remarks);
+  for (size_t i = 0; i < table->count; i++) {
+    struct line *line = &table->lines[i];
+    if (line->row != NULL) {
+      const char *mark = result_remarks_mark(&table->remarks, line->row);
+      const char *status = line->failed ? line->row->status : "";
+      const char *space = status[0] != '\0' && mark[0] != '\0' ? " " : "";
+      line->texts[COLUMN_REMARK] = arena_format(table->arena, "%s%s%s", status, space, mark);
+    }
+  }
 }
 
 /* The flows of a case, below it. They follow each other; `at` is where the search begins. */
@@ -190,9 +221,13 @@ static const char *words_of(struct arena *arena, const struct run_row *row, cons
                             const char *axes) {
   const char *method = result_method(row);
   const bool several = row->flows > 1;
-  const char *what = isnan(row->gbps) ? ""
-                     : several        ? "GB/s of all flows at once, over one window"
-                                      : "GB/s";
+  const char *what = !isnan(row->gbps)
+                         ? several ? "GB/s of all flows at once, over one window" : "GB/s"
+                     : !isnan(row->ns_per_hop) ? "time of one load that waits for the one before"
+                     : row->measure == NULL    ? ""
+                     : strcmp(row->measure, "latency") == 0
+                         ? "time of one operation that waits for the one before"
+                         : "operations a clock on one SM, of independent chains";
   const char *load = row->under_load > 0 ? ", while load runs beside them" : "";
   const bool by = method[0] != '\0' && strstr(axes, "method=") == NULL;
   const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
@@ -243,6 +278,7 @@ static void print_shared_heading(struct result_page *page, const struct result_b
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
   struct table table = {.arena = &page->arena};
+  result_remarks_init(&table.remarks, table.arena);
   size_t at = 0;
   size_t shown_blocks = 0;
   for (size_t b = 0; b < block_count; b++) {
@@ -266,20 +302,11 @@ enum status result_print_table(struct result_page *page, const struct result_blo
   } else {
     print_shared_heading(page, blocks, block_count, &table);
   }
-  if (footnotes_common(&table.notes, table.rows)) {
-    for (size_t i = 0; i < table.count; i++) { /* one note for all needs no mark */
-      char *mark = strchr(table.lines[i].texts[COLUMN_REMARK], '[');
-      if (mark != NULL) {
-        table.lines[i].texts[COLUMN_REMARK] =
-            arena_strndup(table.arena, table.lines[i].texts[COLUMN_REMARK],
-                          (size_t)(mark - table.lines[i].texts[COLUMN_REMARK]));
-      }
-    }
-  }
+  set_remarks(&table);
   fit(&table, page->style->width);
   enum status status = print(&table, page->style, err);
   if (status == STATUS_OK) {
-    footnotes_print(&table.notes, table.rows, page->style);
+    result_remarks_print(&table.remarks, page->style);
     status = style_check(page->style, err);
   }
   return status;

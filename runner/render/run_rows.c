@@ -39,6 +39,11 @@ static const struct {
     NUMBER("peak_gbps", peak_gbps),
     TEXT("limited_by", limited_by),
     NUMBER("ns_per_hop", ns_per_hop),
+    NUMBER("cycles_per_hop", cycles_per_hop),
+    TEXT("measure", measure),
+    NUMBER("ns_per_op", ns_per_op),
+    NUMBER("cycles_per_op", cycles_per_op),
+    NUMBER("ops_per_clock_sm", ops_per_clock_sm),
     NUMBER("median_ns", median_ns),
     NUMBER("low_ns", low_ns),
     NUMBER("high_ns", high_ns),
@@ -46,6 +51,7 @@ static const struct {
     TEXT("status", status),
     TEXT("reason", reason),
     TEXT("note", note),
+    TEXT("stop", stop),
 #undef TEXT
 #undef NUMBER
 };

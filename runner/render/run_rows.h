@@ -18,9 +18,13 @@ struct run_row {
   double size_bytes;
   double gbps, gbps_low, gbps_high, percent_of_peak, peak_gbps;
   const char *limited_by;
-  double ns_per_hop, median_ns, low_ns, high_ns;
+  double ns_per_hop, cycles_per_hop;
+  const char *measure; /* of arithmetic: "latency", "throughput" */
+  double ns_per_op, cycles_per_op, ops_per_clock_sm;
+  double median_ns, low_ns, high_ns;
   double processes;
   const char *status, *reason, *note;
+  const char *stop; /* why the trials ended: "precision", "trials", "time" */
 };
 
 struct run_rows {

@@ -68,6 +68,19 @@ void sheet_set(struct sheet *sheet, size_t row, size_t column, const char *text,
   }
 }
 
+/* An empty heading at the end leaves blanks behind it. */
+static void print_lines(const char *text, FILE *stream) {
+  while (*text != '\0') {
+    const size_t length = strcspn(text, "\n");
+    size_t shown = length;
+    while (shown > 0 && text[shown - 1] == ' ') {
+      shown--;
+    }
+    (void)fprintf(stream, "%.*s\n", (int)shown, text);
+    text += length + (text[length] == '\n');
+  }
+}
+
 enum status sheet_print(struct sheet *sheet, struct error *err) {
   for (size_t i = 0; i < sheet->column_count; i++) {
     struct libscols_column *column = scols_table_get_column(sheet->table, i);
@@ -75,8 +88,11 @@ enum status sheet_print(struct sheet *sheet, struct error *err) {
       must(scols_column_set_flags(column, scols_column_get_flags(column) | SCOLS_FL_HIDDEN) == 0);
     }
   }
+  char *text = NULL;
+  must(scols_print_table_to_string(sheet->table, &text) == 0 && text != NULL);
   errno = 0;
-  (void)scols_print_table(sheet->table);
+  print_lines(text, sheet->style->stream);
+  free(text);
   return style_check(sheet->style, err);
 }
 

@@ -3,7 +3,11 @@
 -- One row a case, in the order of the plan, skipped ones with their reason: what `haul run` shows
 -- as matrices and tables, and gives as JSON. Rates are the median over the run's processes, in GB/s
 -- (10^9 bytes a second). gbps_low and gbps_high are the 95 % interval of the median where there was
--- one process, and the slowest and fastest process where there were several.
+-- one process, and the slowest and fastest process where there were several. ns_per_hop and
+-- cycles_per_hop are of one load of a chase, ns_per_op and cycles_per_op of one instruction of a
+-- chain, ops_per_clock_sm of an SM full of chains. stop says why the trials ended: within the
+-- precision asked for ("precision"), else by trials.max ("trials") or max_time ("time"), in one
+-- process at least.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
@@ -32,6 +36,12 @@ SELECT
   c.peak_gbps AS peak_gbps,
   c.limited_by AS limited_by,
   c.ns_per_hop AS ns_per_hop,
+  CASE c.kind WHEN 'chase' THEN c.cycles_per_op END AS cycles_per_hop,
+  c.number_type AS number_type,
+  c.measure AS measure,
+  CASE c.kind WHEN 'arithmetic' THEN c.ns_per_op END AS ns_per_op,
+  CASE c.kind WHEN 'arithmetic' THEN c.cycles_per_op END AS cycles_per_op,
+  c.ops_per_clock_sm AS ops_per_clock_sm,
   c.median_ns AS median_ns,
   c.low_ns AS low_ns,
   c.high_ns AS high_ns,
@@ -39,7 +49,10 @@ SELECT
   c.processes AS processes,
   c.status AS status,
   c.reason AS reason,
-  c.note AS note
+  c.note AS note,
+  (SELECT max(nullif(y.stop, 'none')) FROM case_run y JOIN bench_case b ON b.id = y.bench_case
+   WHERE y.run = c.run AND b.case_key = c.case_key AND b.name = c.case_name AND y.status = 'ok')
+    AS stop
 FROM v_run_case c
 WHERE c.run = :run AND c.block GLOB :block
 ORDER BY c.position;

@@ -49,7 +49,7 @@ static void what_was_not_measured_counts_nothing(void **state) {
   (void)state;
   const struct matrix_cell cells[] = {
       NONE,     V(394.21), V(390.05),
-      V(396.0), NONE,      {.kind = MATRIX_TEXT, .text = "failed", .footnote = 1},
+      V(396.0), NONE,      {.kind = MATRIX_TEXT, .text = "failed", .mark = "[1]"},
       V(20.5),  V(396.2),  NONE};
   const struct matrix matrix = {.rows = gpus,
                                 .row_count = 3,
@@ -59,11 +59,32 @@ static void what_was_not_measured_counts_nothing(void **state) {
                                 .unit = "GB/s",
                                 .remark = "4.3 to 82.9 % of peak"};
   expect_matrix(&matrix, 0, false,
-                "       gpu0   gpu1        gpu2\n"
-                "gpu0    N/A  394.2       390.1\n"
-                "gpu1  396.0    N/A  failed [1]\n"
-                "gpu2  20.50  396.2         N/A\n"
+                "       gpu0   gpu1    gpu2\n"
+                "gpu0    N/A  394.2   390.1\n"
+                "gpu1  396.0    N/A  failed  [1]\n"
+                "gpu2  20.50  396.2     N/A\n"
                 "min 20.50, mean 319.4, max 396.2 GB/s; 4.3 to 82.9 % of peak\n");
+}
+
+static void numbers_with_marks_stay_below_each_other(void **state) {
+  (void)state;
+  const struct matrix_cell cells[] = {
+      {.kind = MATRIX_VALUE, .value = 9.5, .mark = "[1,2]"}, V(55.25),
+      {.kind = MATRIX_VALUE, .value = 8.25, .mark = "[2]"},  V(54),
+      {.kind = MATRIX_VALUE, .value = 10, .mark = ""},       V(53)};
+  const struct matrix matrix = {.rows = gpus,
+                                .row_count = 3,
+                                .columns = gpus,
+                                .column_count = 2,
+                                .cells = cells,
+                                .unit = "GB/s",
+                                .remark = ""};
+  expect_matrix(&matrix, 0, false,
+                "       gpu0          gpu1\n"
+                "gpu0  9.500  [1,2]  55.25\n"
+                "gpu1  8.250  [2]    54.00\n"
+                "gpu2  10.00         53.00\n"
+                "min 8.250, mean 31.67, max 55.25 GB/s\n");
 }
 
 static void what_is_shown_twice_counts_once(void **state) {
@@ -155,6 +176,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_four_digits),
       cmocka_unit_test(what_was_not_measured_counts_nothing),
+      cmocka_unit_test(numbers_with_marks_stay_below_each_other),
       cmocka_unit_test(what_is_shown_twice_counts_once),
       cmocka_unit_test(narrow_terminals_get_parts),
       cmocka_unit_test(heat_says_how_far_from_the_best),

@@ -9,14 +9,40 @@
 
 #include <cmocka.h>
 
-static const char *const columns[] = {
-    "case",          "block",      "path",          "axes",
-    "kind",          "method",     "direction",     "source",
-    "source_memory", "target",     "target_memory", "flows",
-    "under_load",    "size_bytes", "gbps",          "percent_of_peak",
-    "peak_gbps",     "limited_by", "ns_per_hop",    "median_ns",
-    "low_ns",        "high_ns",    "processes",     "status",
-    "reason",        "note",       "unknown"};
+static const char *const columns[] = {"case",
+                                      "block",
+                                      "path",
+                                      "axes",
+                                      "kind",
+                                      "method",
+                                      "direction",
+                                      "source",
+                                      "source_memory",
+                                      "target",
+                                      "target_memory",
+                                      "flows",
+                                      "under_load",
+                                      "size_bytes",
+                                      "gbps",
+                                      "percent_of_peak",
+                                      "peak_gbps",
+                                      "limited_by",
+                                      "ns_per_hop",
+                                      "median_ns",
+                                      "low_ns",
+                                      "high_ns",
+                                      "processes",
+                                      "status",
+                                      "reason",
+                                      "note",
+                                      "unknown",
+                                      "stop",
+                                      "cycles_per_hop",
+                                      "measure",
+                                      "ns_per_op",
+                                      "cycles_per_op",
+                                      "ops_per_clock_sm",
+                                      "operation"};
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 /* What a test says of a case; the rest is as in most cases. */
@@ -28,7 +54,12 @@ struct said {
   bool under_load;
   int64_t size_bytes;
   double gbps, ns_per_hop; /* 0 = NULL */
+  double cycles, ns_per_op, ops_per_clock_sm;
+  const char *measure, *operation;
   const char *status, *reason, *note;
+  const char *stop;
+  double spread; /* per cent; 0 = 0.05 */
+  int processes; /* 0 = 1 */
 };
 
 static struct cell real(double value) {
@@ -37,6 +68,7 @@ static struct cell real(double value) {
 
 static void put(struct run_rows *rows, const struct said *said) {
   const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
+  const double spread = said->spread > 0 ? said->spread / 100 : 0.0005;
   const bool chase = said->ns_per_hop > 0;
   char name[256];
   (void)snprintf(name, sizeof name, "%s/%s", said->block, said->path);
@@ -46,7 +78,7 @@ static void put(struct run_rows *rows, const struct said *said) {
       cell_text(said->path),
       cell_text(said->axes != NULL ? said->axes : ""),
       cell_text(chase ? "chase" : "transfer"),
-      cell_text(chase ? NULL : "ce"),
+      cell_text(chase || said->operation != NULL ? NULL : "ce"),
       cell_text(said->direction),
       cell_text(said->source),
       cell_text(said->source_memory),
@@ -61,13 +93,20 @@ static void put(struct run_rows *rows, const struct said *said) {
       cell_text(said->gbps > 0 ? "nvlink" : NULL),
       real(said->ns_per_hop),
       cell_real(median_ns),
-      cell_real(median_ns * 0.9995),
-      cell_real(median_ns * 1.0005),
-      cell_integer(1),
+      cell_real(median_ns * (1 - spread)),
+      cell_real(median_ns * (1 + spread)),
+      cell_integer(said->processes > 0 ? said->processes : 1),
       cell_text(said->status != NULL ? said->status : "ok"),
       cell_text(said->reason),
       cell_text(said->note),
       cell_text("not kept"),
+      cell_text(said->stop),
+      real(chase ? said->cycles : 0),
+      cell_text(said->measure),
+      real(said->ns_per_op),
+      real(said->measure != NULL ? said->cycles : 0),
+      real(said->ops_per_clock_sm),
+      cell_text(said->operation),
   };
   struct error err;
   assert_int_equal(rows->sink.row(rows->sink.context, cells, &err), STATUS_OK);
@@ -161,10 +200,10 @@ static void both_ways_stand_on_both_sides(void **state) {
          "both\n"
          "1MiB by ce: GB/s of both ways at once, between row and\n"
          "column\n"
-         "          gpu0   gpu1      gpu2\n"
-         "gpu0       N/A  700.0  hung [1]\n"
-         "gpu1     700.0    N/A     720.0\n"
-         "gpu2  hung [1]  720.0       N/A\n"
+         "       gpu0        gpu1   gpu2\n"
+         "gpu0    N/A       700.0   hung  [1]\n"
+         "gpu1  700.0         N/A  720.0\n"
+         "gpu2   hung  [1]  720.0    N/A\n"
          "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
          "peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
          "[1] no answer\n");
@@ -187,8 +226,8 @@ static void sizes_and_memories_are_headings(void **state) {
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "4KiB, pageable memory\n"
-         "            gpu0       gpu1\n"
-         "numa0  9.000 [1]  8.000 [1]\n"
+         "        gpu0        gpu1\n"
+         "numa0  9.000  [1]  8.000  [1]\n"
          "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "[1] slow\n");
@@ -197,15 +236,16 @@ static void sizes_and_memories_are_headings(void **state) {
 static void latencies_are_in_ns(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "chase", UP(0, "pinned"), .ns_per_hop = 1190.2},
-      {.block = "chase", UP(1, "pinned"), .ns_per_hop = 1210.4},
+      {.block = "chase", UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
+      {.block = "chase", UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
   };
   EXPECT(said, 0,
          "chase\n"
          "4KiB: ns a load: from memory of the row, by a thread of the column\n"
          "              gpu0  gpu1\n"
          "numa0:pinned  1190  1210\n"
-         "min 1190, mean 1200, max 1210 ns; 95 % interval within 0.05 %\n");
+         "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles a load; 95 % interval within 0.05 "
+         "%\n");
 }
 
 /* A sweep of one pair, flows at once, and blocks of one case each. */
@@ -253,6 +293,114 @@ static void the_rest_is_tables(void **state) {
          "gpu0-gpu2   1300\n");
 }
 
+/* A chase in ns and clocks a hop, arithmetic in what its measure is called by. */
+static void every_kind_has_its_unit(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "l1", .path = "gpu0:global", .size_bytes = 4096, .ns_per_hop = 17, .cycles = 33.66},
+      {.block = "latency",
+       .path = "gpu0",
+       .axes = "op=fma type=f32",
+       .operation = "fma",
+       .measure = "latency",
+       .ns_per_op = 2.02,
+       .cycles = 4},
+      {.block = "latency",
+       .path = "gpu0",
+       .axes = "op=add type=f32",
+       .operation = "add",
+       .measure = "latency",
+       .ns_per_op = 2.02,
+       .cycles = 4},
+      {.block = "throughput",
+       .path = "gpu0",
+       .axes = "op=fma type=f16",
+       .operation = "fma",
+       .measure = "throughput",
+       .ns_per_op = 8,
+       .cycles = 16,
+       .ops_per_clock_sm = 256},
+  };
+  EXPECT(said, 0,
+         "l1\n"
+         "4KiB: time of one load that waits for the one before\n"
+         "path         ns/hop  cycles/hop  +/- %\n"
+         "gpu0:global   17.00       33.66   0.05\n"
+         "\n"
+         "latency\n"
+         "time of one operation that waits for the one before\n"
+         "path      settings  ns/op  cycles/op  +/- %\n"
+         "fma gpu0  type=f32  2.020      4.000   0.05\n"
+         "add gpu0  type=f32  2.020      4.000   0.05\n"
+         "\n"
+         "throughput\n"
+         "operations a clock on one SM, of independent chains\n"
+         "path      settings  ops/clock/SM  +/- %\n"
+         "fma gpu0  type=f16         256.0   0.05\n");
+}
+
+/* One footnote a reason, beside the notes of the measurement; without a mark where all have it. */
+static void what_is_not_precise_enough_is_marked(void **state) {
+  (void)state;
+  const struct said sweep[] = {
+      {.block = "sweep", UP(0, "pinned"), .axes = "threads=1", .gbps = 10, .stop = "precision"},
+      {.block = "sweep",
+       UP(0, "pinned"),
+       .axes = "threads=2",
+       .gbps = 11,
+       .stop = "time",
+       .spread = 0.94,
+       .note = "not gated"},
+      {.block = "sweep",
+       UP(0, "pinned"),
+       .axes = "threads=3",
+       .gbps = 12,
+       .stop = "time",
+       .spread = 0.78},
+      {.block = "sweep",
+       UP(0, "pinned"),
+       .axes = "threads=4",
+       .gbps = 13,
+       .stop = "trials",
+       .processes = 10},
+  };
+  EXPECT(sweep, 100,
+         "sweep\n"
+         "4KiB by ce: GB/s\n"
+         "path               settings    GB/s  +/- %  % of peak  remark\n"
+         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5\n"
+         "numa0:pinned-gpu0  threads=2  11.00   0.94        2.8  [1,2]\n"
+         "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  [2]\n"
+         "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  [3]\n"
+         "[1] not gated\n"
+         "[2] not within precision (up to +/- 0.94 %): max_time ended the trials; more time helps: "
+         "--set\n"
+         "    measure.max_time=TIME\n"
+         "[3] not within precision in some processes: trials.max ended the trials; more trials "
+         "help: --set\n"
+         "    measure.trials.max=N\n");
+  const struct said pairs[] = {
+      {.block = "up",
+       UP(0, "pinned"),
+       .gbps = 50,
+       .note = "not gated",
+       .stop = "time",
+       .spread = 2},
+      {.block = "up", UP(1, "pinned"), .gbps = 51, .note = "not gated", .stop = "precision"},
+  };
+  EXPECT(
+      pairs, 0,
+      "up\n"
+      "4KiB by ce: GB/s from row to column\n"
+      "               gpu0        gpu1\n"
+      "numa0:pinned  50.00  [1]  51.00\n"
+      "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+      "interval within 2 %\n"
+      "note: not gated\n"
+      "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time helps: --set "
+      "measure.max_time=TIME\n");
+}
+
 static void nothing_is_said_too(void **state) {
   (void)state;
   const struct said said[] = {
@@ -267,6 +415,8 @@ int main(void) {
       cmocka_unit_test(sizes_and_memories_are_headings),
       cmocka_unit_test(latencies_are_in_ns),
       cmocka_unit_test(the_rest_is_tables),
+      cmocka_unit_test(every_kind_has_its_unit),
+      cmocka_unit_test(what_is_not_precise_enough_is_marked),
       cmocka_unit_test(nothing_is_said_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
