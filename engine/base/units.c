@@ -121,9 +121,13 @@ void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]
     (void)snprintf(text, UNITS_TEXT_MAX, "%.3g ms", ns / 1e6);
   } else if (ns < 59.95e9) {
     (void)snprintf(text, UNITS_TEXT_MAX, "%.3g s", ns / 1e9);
-  } else {
+  } else if (ns < 3599.5e9) {
     uint64_t seconds = (duration_ns + UINT64_C(500000000)) / UINT64_C(1000000000);
     (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " min %" PRIu64 " s", seconds / 60,
                    seconds % 60);
+  } else {
+    uint64_t minutes = (duration_ns / UINT64_C(1000000000) + 30) / 60;
+    (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " h %" PRIu64 " min", minutes / 60,
+                   minutes % 60);
   }
 }

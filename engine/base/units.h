@@ -21,7 +21,7 @@ bool units_parse_duration(const char *text, uint64_t *duration_ns);
 void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
 /* The shortest exact text: 200000 -> "200us". */
 void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
-/* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s". */
+/* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s", "2 h 5 min". */
 void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 
 #endif

@@ -12,15 +12,29 @@ void status_line_init(struct status_line *line, const struct common_options *com
   };
 }
 
+/* What is left to a person who waits, in whole seconds; "" where the estimate has run out. */
+static void describe_left(uint64_t left_ns, char *text, size_t size) {
+  const uint64_t second_ns = UINT64_C(1000000000);
+  char left[UNITS_TEXT_MAX];
+  if (left_ns == 0) {
+    text[0] = '\0';
+  } else if (left_ns < second_ns) {
+    (void)snprintf(text, size, "less than 1 s left  ");
+  } else {
+    units_format_duration_short(left_ns / second_ns * second_ns, left);
+    (void)snprintf(text, size, "%s left  ", left);
+  }
+}
+
 void status_line_show(struct status_line *line, const struct progress *progress) {
   if (!line->terminal) {
     return;
   }
-  char left[UNITS_TEXT_MAX];
-  units_format_duration_short(progress->left_ns, left);
+  char left[UNITS_TEXT_MAX + 16];
+  describe_left(progress->left_ns, left, sizeof left);
   char text[512];
-  int length = snprintf(text, sizeof text, "[%zu/%zu] %s left  %s", progress->done, progress->total,
-                        left, progress->case_name != NULL ? progress->case_name : "");
+  int length = snprintf(text, sizeof text, "[%zu/%zu] %s%s", progress->done, progress->total, left,
+                        progress->case_name != NULL ? progress->case_name : "finishing");
   /* The last column is left free: some terminals wrap when it is written. */
   int width = (int)terminal_width(stderr) - 1;
   fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);

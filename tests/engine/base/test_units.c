@@ -161,6 +161,9 @@ static void short_durations_have_three_digits(void **state) {
       {59990000000, "1 min 0 s"},
       {UINT64_C(95000000000), "1 min 35 s"},
       {UINT64_C(119600000000), "2 min 0 s"},
+      {UINT64_C(3599000000000), "59 min 59 s"},
+      {UINT64_C(3599600000000), "1 h 0 min"},
+      {UINT64_C(7505000000000), "2 h 5 min"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     char text[UNITS_TEXT_MAX];
