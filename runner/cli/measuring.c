@@ -218,8 +218,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
       .request = request, .plan = plan, .processes = plan->scenario->run.processes};
   int code;
   if (begin(&measuring, &preflight, &err) != STATUS_OK) {
-    (void)fail(request->common, &err);
-    code = EXIT_NOT_MEASURED;
+    code = fail(request->common, &err);
   } else if (preflight.abort_reason[0] != '\0') {
     (void)!record_end_run(measuring.record, "failed", preflight.abort_reason, &err);
     say_error(request->common, "%s: nothing was measured", preflight.abort_reason);

@@ -194,7 +194,7 @@ static int run_resume(const struct run_options *options, const struct run_reques
     return EXIT_USAGE;
   }
   if (record_open(request->database, &record, &err) != STATUS_OK) {
-    return worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
+    return fail(&options->common, &err);
   }
   bool record_taken = false;
   int code;

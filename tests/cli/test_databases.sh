@@ -5,10 +5,10 @@
 small=$source_folder/tests/cli/small.toml
 
 # Neither a run nor a query gets anywhere, both say so in one error, and the file stays as it was.
-refused() { # FILE REGEX EXIT-CODE-OF-QUERY
+refused() { # FILE REGEX EXIT-CODE
   cp -- "$1" before
   run run "$small" --db "$1"
-  expect_one_error 3 "$2"
+  expect_one_error "$3" "$2"
   run query 'select 1' --db "$1"
   expect_code "$3"
   expect_err "$2"
@@ -24,7 +24,7 @@ refused random.db 'random\.db' 2
 begin 'a folder'
 mkdir folder.db
 run run "$small" --db folder.db
-expect_one_error 3 'folder\.db'
+expect_one_error 2 'folder\.db'
 
 begin 'a path below a file'
 run run "$small" --db notes.db/results.db
@@ -32,7 +32,7 @@ expect_one_error 3 'notes\.db'
 
 begin 'a folder that cannot be written'
 run run "$small" --db /proc/haul/results.db
-expect_one_error 3 '/proc/haul'
+expect_one_error 2 '/proc/haul'
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked
   chmod 555 locked
