@@ -30,6 +30,15 @@ run query --db r.db --format csv "
 expect_code 0
 equal 3 "$(tr -d '\r' <"$scratch/out" | sed -n 2p)" 'cases whose numbers follow from their trials'
 
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+  begin 'the line on a terminal says what is left in whole seconds, or nothing'
+  script -qec "'$haul' run '$small' --db terminal.db" /dev/null <<<'' >out 2>err
+  code=$?
+  expect_code 0
+  expect_out '\[2/3\]'
+  if grep -Eq '[0-9] (ns|us|ms) left' out; then bad 'less than a second is counted'; else good; fi
+fi
+
 begin 'formats'
 run run "$small" --db r.db --json --only host --set measure.trials.max=5
 expect_code 0
@@ -139,6 +148,13 @@ if [ -n "$found" ]; then
   expect_value failed c.db "select status from v_run where tag = 'abort'"
   expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
 fi
+
+begin 'the list of runs counts results against those expected'
+run run "$small" --db n.db --processes 2 -q
+expect_code 0
+run list runs --db n.db --format csv
+expect_out '^run,started_at,scenario,tag,status,cases,skipped,processes,expected,ok,bad,'
+expect_out ',done,3,0,2,6,6,0,'
 
 begin 'the quick scenario, as on any machine'
 run run quick --db q.db

@@ -1,7 +1,8 @@
 -- Every run in the database, the latest first.
 --
--- started_at is in UTC. cases is what was planned; ok and not_ok count results, one a case and
--- process.
+-- started_at is in UTC. cases is what was planned, skipped those of it that this machine cannot run.
+-- Each of the others is to be measured once in every process, which makes the results expected: ok
+-- are those with a number, bad those that failed, crashed, hung or were corrupt.
 --
 -- :limit (integer, default 50) number of runs
 SELECT
@@ -11,8 +12,11 @@ SELECT
   r.tag AS tag,
   r.status AS status,
   r.cases AS cases,
+  r.skipped AS skipped,
+  r.processes AS processes,
+  (r.cases - r.skipped) * r.processes AS expected,
   r.ok AS ok,
-  r.not_ok AS not_ok,
+  r.not_ok AS bad,
   r.host_name AS host,
   r.gpu_name AS gpu,
   r.driver_version AS driver,
