@@ -3,7 +3,8 @@
  * A producer (runner/record/query.h, a verb) calls the sink: begin once with the column names, row
  * for every row, end once. rows_new() makes a sink that writes to a stream:
  *
- *   table  aligned, for people; numbers right, reals in five digits. To fit options.width, columns
+ *   table  aligned, for people; numbers right, reals in five digits or as
+ *          SQL rounded them. To fit options.width, columns
  *          without a value are left out, then texts are wrapped, then each row is turned to one
  *          line a value
  *   md     a Markdown table, numbers as in table

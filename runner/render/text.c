@@ -5,12 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_DIGITS = 5, EXACT_DIGITS_MAX = 17 };
+enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9, EXACT_DIGITS_MAX = 17 };
+
+/* What someone rounded, as it was meant: no digit that says nothing, and none left out. */
+static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
+  const double magnitude = fabs(value);
+  if (!(magnitude >= 1e-5 && magnitude < 1e15)) {
+    return false;
+  }
+  const int whole = magnitude < 1 ? 0 : (int)floor(log10(magnitude)) + 1;
+  for (int decimals = 0; decimals == 0 || whole + decimals <= ROUNDED_DIGITS; decimals++) {
+    (void)snprintf(text, NUMBER_TEXT_MAX, "%.*f", decimals, value);
+    if (strtod(text, NULL) == value) {
+      return true;
+    }
+  }
+  return false;
+}
 
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
   double magnitude = fabs(value);
   if (value == 0) {
     (void)snprintf(text, NUMBER_TEXT_MAX, "0");
+  } else if (write_rounded(value, text)) {
+    return;
   } else if (magnitude >= 99999.5 && magnitude < 1e15) {
     (void)snprintf(text, NUMBER_TEXT_MAX, "%.0f", value); /* no exponent for what can be read */
   } else {

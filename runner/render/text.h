@@ -12,7 +12,8 @@ enum escape_style {
   ESCAPE_MARKDOWN, /* that, and Markdown's and HTML's own characters */
 };
 
-/* Five significant digits: 55.204, 4190.3, 123457, 1.2346e-09; "0" for zero. */
+/* For people: what has nine digits at most, as SQL's round() leaves it, as it is (55.35, 4190,
+ * 0.087); all else in five significant digits (55.204, 4190.3, 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 /* The shortest text that reads back as the same double; at most 17 digits. Infinity is "inf". */
 void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
