@@ -29,6 +29,8 @@ const char *result_axes(struct arena *arena, const struct run_row *row);
 const char *result_place(struct arena *arena, const char *place, const char *memory);
 /* Half the width of the interval that the row gives, in per cent of the median; NAN = unknown. */
 double result_spread(const struct run_row *row);
+/* "0.94", "3.1", "1750" per cent. */
+const char *result_percent(struct arena *arena, double percent);
 
 /* All that is shown goes from one place to another, at few settings. */
 bool result_is_matrix(struct result_page *page, const struct result_block *block);

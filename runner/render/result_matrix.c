@@ -285,8 +285,9 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
     text = cycles_of(arena, least_cycles, greatest_cycles);
   }
   if (spread > 0) {
-    text = arena_format(arena, "%s%s%s within %.2g %%", text, text[0] != '\0' ? "; " : "",
-                        first->processes > 1 ? "processes" : "95 % interval", spread);
+    text = arena_format(arena, "%s%s%s within %s %%", text, text[0] != '\0' ? "; " : "",
+                        first->processes > 1 ? "processes" : "95 % interval",
+                        result_percent(arena, spread));
   }
   return text;
 }

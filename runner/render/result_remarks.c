@@ -43,7 +43,8 @@ static const char *describe(const struct result_remarks *remarks, enum stop stop
   }
   const char *reached = several ? " in some processes"
                         : few   ? " (too few trials for a 95 % interval)"
-                                : arena_format(remarks->arena, " (up to +/- %.2g %%)", widest);
+                                : arena_format(remarks->arena, " (up to +/- %s %%)",
+                                               result_percent(remarks->arena, widest));
   return arena_format(remarks->arena, "not within precision%s: %s ended the trials; %s", reached,
                       limit, help);
 }

@@ -61,3 +61,7 @@ const char *result_place(struct arena *arena, const char *place, const char *mem
 double result_spread(const struct run_row *row) {
   return 100 * (row->high_ns - row->low_ns) / 2 / row->median_ns;
 }
+
+const char *result_percent(struct arena *arena, double percent) {
+  return percent < 10 ? arena_format(arena, "%.2g", percent) : arena_format(arena, "%.0f", percent);
+}
