@@ -5,6 +5,7 @@
 #include "engine/managed_share.h"
 #include "engine/method/method.h"
 #include "engine/mixed_trial.h"
+#include "engine/transfer_flows.h"
 #include "engine/workload.h"
 
 #include <inttypes.h>
@@ -45,100 +46,6 @@ static bool is_strided(const struct flow *flow) {
   return flow->shape.width_bytes != 0;
 }
 
-/* Of one end; the gaps of a strided copy are part of it. */
-static uint64_t buffer_bytes(const struct flow *flow) {
-  const struct copy_shape *shape = &flow->shape;
-  return is_strided(flow) ? shape->pitch_bytes * shape->height * shape->depth : flow->size_bytes;
-}
-
-/* How the flows of a case are timed: by events, by the host's clock, or some by each. */
-struct clocks {
-  uint32_t event_count;
-  uint32_t host_count;
-};
-
-static struct clocks count_clocks(const struct bench_case *bench_case) {
-  struct clocks clocks = {0};
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    bool host = method_clock(&bench_case->flows[i]) == CLOCK_HOST;
-    clocks.host_count += host;
-    clocks.event_count += !host;
-  }
-  return clocks;
-}
-
-static bool is_mixed(const struct bench_case *bench_case) {
-  const struct clocks clocks = count_clocks(bench_case);
-  return clocks.event_count > 0 && clocks.host_count > 0;
-}
-
-static const char *mixed_refusal(const struct bench_case *bench_case) {
-  if (bench_case->measure.gating == GATING_OFF && is_mixed(bench_case)) {
-    return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
-  }
-  for (uint32_t i = 0; is_mixed(bench_case) && i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
-    if (flow->role == FLOW_LOAD) {
-      return "load flows beside both host threads and GPUs are not measured: there is no common "
-             "clock that shows whether they outlast the others";
-    }
-    if (method_clock(flow) == CLOCK_EVENT && ops_of(flow)->blocks_host(flow)) {
-      return "a copy of pageable memory blocks the host, so that it cannot start together with "
-             "host threads: measure them apart";
-    }
-  }
-  return NULL;
-}
-
-/* Bytes of managed memory that the case may bring to each GPU. */
-static void count_managed(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
-    if (ops_of(flow)->shares_buffer) {
-      const struct endpoint *ends[] = {&flow->source, &flow->target};
-      for (int end = 0; end < 2; end++) {
-        if (ends[end]->place == PLACE_GPU) {
-          bytes[ends[end]->index] += flow->size_bytes;
-        }
-      }
-    }
-  }
-}
-
-static const char *transfer_refusal(const struct bench_case *bench_case,
-                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const char *refusal = engine_refusal(&bench_case->flows[i], machine, reason);
-    if (refusal != NULL) {
-      return refusal;
-    }
-  }
-  uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  count_managed(bench_case, managed);
-  const char *refusal = mixed_refusal(bench_case);
-  return refusal != NULL ? refusal
-                         : managed_share_refusal(&bench_case->measure, machine, managed, reason);
-}
-
-static void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
-                                  uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
-    const struct endpoint *ends[] = {&flow->source, &flow->target};
-    for (int end = 0; end < 2; end++) {
-      if (ends[end]->place == PLACE_NUMA) {
-        *host_bytes += buffer_bytes(flow);
-      } else {
-        gpu_bytes[ends[end]->index] += buffer_bytes(flow);
-      }
-    }
-  }
-}
-
-static enum clock transfer_clock(const struct bench_case *bench_case) {
-  return count_clocks(bench_case).host_count > 0 ? CLOCK_HOST : CLOCK_EVENT;
-}
-
 /* Flows of the case whose kernels run on that GPU. */
 static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gpu) {
   uint32_t count = 0;
@@ -171,7 +78,7 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
                                     struct error *err) {
   const struct flow *flow = run->flow;
   struct pool *pool = transfer->engine->pool;
-  const uint64_t size_bytes = buffer_bytes(flow);
+  const uint64_t size_bytes = transfer_buffer_bytes(flow);
   enum status status = pool_take(pool, &flow->source, size_bytes, &run->source, err);
   if (status == STATUS_OK) {
     status = pool_take(pool, &flow->target, size_bytes, &run->target, err);
@@ -181,7 +88,7 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
 
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  count_managed(transfer->bench, managed);
+  transfer_managed_bytes(transfer->bench, managed);
   enum status status =
       managed_share_admit(transfer->engine, &transfer->bench->measure, managed, err);
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
@@ -221,10 +128,10 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
       workload_note(transfer->outcome, run->note);
     }
   }
-  if (status == STATUS_OK && is_mixed(transfer->bench)) {
+  if (status == STATUS_OK && transfer_is_mixed(transfer->bench)) {
     status = mixed_trial_new(context, transfer->runs, count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
-  } else if (status == STATUS_OK && count_clocks(transfer->bench).event_count > 0) {
+  } else if (status == STATUS_OK && transfer_clock(transfer->bench) == CLOCK_EVENT) {
     const enum gating gating = transfer->bench->measure.gating;
     status = event_trial_new(context, transfer->runs, count, gating, &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
@@ -253,7 +160,7 @@ static enum status fill(const struct transfer *transfer, uint32_t flow, const st
   const struct flow_run *run = &transfer->runs[flow];
   struct data *data = transfer->engine->data;
   const bool strided = is_strided(run->flow);
-  enum status status = data_fill(data, buffer, buffer_bytes(run->flow), seed_of(flow),
+  enum status status = data_fill(data, buffer, transfer_buffer_bytes(run->flow), seed_of(flow),
                                  strided ? !poison : poison, data_gpu(run), err);
   return status == STATUS_OK && strided ? data_fill_rows(data, buffer, &run->flow->shape,
                                                          seed_of(flow), poison, data_gpu(run), err)
@@ -480,7 +387,7 @@ static enum status transfer_verify(void *state, struct error *err) {
     if (run->flow->role != FLOW_MEASURED) {
       continue;
     }
-    const uint64_t size_bytes = buffer_bytes(run->flow);
+    const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
     enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
                                       data_gpu(run), &difference, err);
     if (status != STATUS_OK) {

@@ -1,0 +1,103 @@
+#include "engine/transfer_flows.h"
+
+#include "engine/managed_share.h"
+#include "engine/method/method.h"
+
+#include <stdio.h>
+
+static const struct method_ops *ops_of(const struct flow *flow) {
+  return methods[flow->method];
+}
+
+uint64_t transfer_buffer_bytes(const struct flow *flow) {
+  const struct copy_shape *shape = &flow->shape;
+  return flow->shape.width_bytes != 0 ? shape->pitch_bytes * shape->height * shape->depth
+                                      : flow->size_bytes;
+}
+
+/* How the flows of a case are timed: by events, by the host's clock, or some by each. */
+struct clocks {
+  uint32_t event_count;
+  uint32_t host_count;
+};
+
+static struct clocks count_clocks(const struct bench_case *bench_case) {
+  struct clocks clocks = {0};
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    bool host = method_clock(&bench_case->flows[i]) == CLOCK_HOST;
+    clocks.host_count += host;
+    clocks.event_count += !host;
+  }
+  return clocks;
+}
+
+bool transfer_is_mixed(const struct bench_case *bench_case) {
+  const struct clocks clocks = count_clocks(bench_case);
+  return clocks.event_count > 0 && clocks.host_count > 0;
+}
+
+static const char *mixed_refusal(const struct bench_case *bench_case) {
+  if (bench_case->measure.gating == GATING_OFF && transfer_is_mixed(bench_case)) {
+    return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
+  }
+  for (uint32_t i = 0; transfer_is_mixed(bench_case) && i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    if (flow->role == FLOW_LOAD) {
+      return "load flows beside both host threads and GPUs are not measured: there is no common "
+             "clock that shows whether they outlast the others";
+    }
+    if (method_clock(flow) == CLOCK_EVENT && ops_of(flow)->blocks_host(flow)) {
+      return "a copy of pageable memory blocks the host, so that it cannot start together with "
+             "host threads: measure them apart";
+    }
+  }
+  return NULL;
+}
+
+void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    if (ops_of(flow)->shares_buffer) {
+      const struct endpoint *ends[] = {&flow->source, &flow->target};
+      for (int end = 0; end < 2; end++) {
+        if (ends[end]->place == PLACE_GPU) {
+          bytes[ends[end]->index] += flow->size_bytes;
+        }
+      }
+    }
+  }
+}
+
+const char *transfer_refusal(const struct bench_case *bench_case, const struct machine *machine,
+                             char reason[CASE_REASON_MAX]) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const char *refusal = engine_refusal(&bench_case->flows[i], machine, reason);
+    if (refusal != NULL) {
+      return refusal;
+    }
+  }
+  uint64_t managed[MACHINE_GPUS_MAX] = {0};
+  transfer_managed_bytes(bench_case, managed);
+  const char *refusal = mixed_refusal(bench_case);
+  return refusal != NULL ? refusal
+                         : managed_share_refusal(&bench_case->measure, machine, managed, reason);
+}
+
+void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+                           uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    const struct endpoint *ends[] = {&flow->source, &flow->target};
+    for (int end = 0; end < 2; end++) {
+      if (ends[end]->place == PLACE_NUMA) {
+        *host_bytes += transfer_buffer_bytes(flow);
+      } else {
+        gpu_bytes[ends[end]->index] += transfer_buffer_bytes(flow);
+      }
+    }
+  }
+}
+
+enum clock transfer_clock(const struct bench_case *bench_case) {
+  return count_clocks(bench_case).host_count > 0 ? CLOCK_HOST : CLOCK_EVENT;
+}

@@ -1,0 +1,24 @@
+/* transfer_flows.h - the flows of a transfer as they stand in its case: where they can be measured,
+ * what memory they need, how they are timed. Nothing here needs a GPU or allocates. */
+#ifndef HAUL_ENGINE_TRANSFER_FLOWS_H
+#define HAUL_ENGINE_TRANSFER_FLOWS_H
+
+#include "engine/case.h"
+#include "engine/machine/machine.h"
+
+/* Why the case cannot be measured there, or NULL; `reason` may hold the text. */
+const char *transfer_refusal(const struct bench_case *bench_case, const struct machine *machine,
+                             char reason[CASE_REASON_MAX]);
+/* Adds the bytes of all buffers. */
+void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+                           uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
+/* Adds the bytes of managed memory that the case may bring to each GPU. */
+void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]);
+/* Bytes of one end of the flow; the gaps of a strided copy are part of it. */
+uint64_t transfer_buffer_bytes(const struct flow *flow);
+/* CLOCK_HOST where a flow of the case is timed by the host's clock, else CLOCK_EVENT. */
+enum clock transfer_clock(const struct bench_case *bench_case);
+/* Some flows are timed by events and some by the host's clock. */
+bool transfer_is_mixed(const struct bench_case *bench_case);
+
+#endif
