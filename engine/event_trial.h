@@ -1,6 +1,7 @@
 /* event_trial.h - one trial of flows that run on GPU streams, timed by events, started by a gate.
  *
- * Every stream gets the gate, its start event, its repeats and its end event; the measured flows
+ * Every stream gets the gate, where it needs one a primer (method.h), its start event, its repeats
+ * and its end event; the measured flows
  * wait for the start of every load flow and for the first measured flow's start event, and the
  * final event, on the first flow's stream, waits for all ends: the window covers first start to
  * last end on one clock. The gate is a kernel that spins on a flag in host memory, so that the time

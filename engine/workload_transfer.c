@@ -110,6 +110,26 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
   return status;
 }
 
+/* Where the window begins on the host's clock, nothing stands between gate and work. */
+static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
+  return ops_of(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
+         transfer->bench->measure.gating == GATING_ON && !ops_of(flow)->blocks_host(flow) &&
+         !transfer_is_mixed(transfer->bench);
+}
+
+/* After all other buffers: they are small and fit into whatever is left. */
+static enum status take_primers(const struct transfer *transfer, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    struct flow_run *run = &transfer->runs[i];
+    if (is_primed(transfer, run->flow)) {
+      status =
+          pool_take(transfer->engine->pool, &run->flow->source, PRIMER_BYTES, &run->primer, err);
+    }
+  }
+  return status;
+}
+
 static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   const uint32_t count = transfer->bench->flow_count;
   const struct memory_context *context = &transfer->engine->context;
@@ -176,7 +196,12 @@ static enum status spoil(const struct transfer *transfer, struct flow_run *run, 
 static enum status fill_sources(const struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    status = fill(transfer, i, transfer->runs[i].source, false, err);
+    const struct flow_run *run = &transfer->runs[i];
+    status = fill(transfer, i, run->source, false, err);
+    if (status == STATUS_OK && run->primer != NULL) {
+      status = data_fill(transfer->engine->data, run->primer, PRIMER_BYTES, seed_of(i), true,
+                         data_gpu(run), err);
+    }
   }
   return status;
 }
@@ -201,6 +226,9 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   }
   if (status == STATUS_OK) {
     status = take_buffers(transfer, err);
+  }
+  if (status == STATUS_OK) {
+    status = take_primers(transfer, err);
   }
   if (status == STATUS_OK) {
     status = prepare_flows(transfer, err);

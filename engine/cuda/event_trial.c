@@ -200,11 +200,14 @@ static enum status wait_for(const struct event_trial *trial, uint32_t i, CUevent
                     "cuStreamWaitEvent");
 }
 
-/* Gate, dependencies and start event of flow i. */
+/* Gate, primer, dependencies and start event of flow i. */
 static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct error *err) {
   enum status status = use_gpu_of(trial, i, err);
   if (status == STATUS_OK && trial->gated) {
     status = launch_gate(trial, i, err);
+  }
+  if (status == STATUS_OK && trial->gated && trial->runs[i].primer != NULL) {
+    status = methods[trial->runs[i].flow->method]->prime(trial->context, &trial->runs[i], err);
   }
   if (is_measured(trial, i) && i != trial->first && status == STATUS_OK) {
     status = wait_for(trial, i, trial->flows[trial->first].start, err);

@@ -21,6 +21,8 @@ struct flow_run {
   struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
   uint64_t seed;            /* of the pattern that the flow moves */
   const char *note;         /* set by prepare(): what the reader must know; NULL = nothing */
+  /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
+  const struct buffer *primer;
   /* In place of the method's own, for work that is no flow's (engine/cuda/stream_gpu.c); NULL = the
    * method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
@@ -28,6 +30,9 @@ struct flow_run {
   /* Where the method shares one buffer: it as the source and as the target see it. */
   struct buffer shared[2];
 };
+
+/* More than what a driver sends along with its commands, in place of a copy by an engine. */
+enum { PRIMER_BYTES = 64 << 10 };
 
 struct method_ops {
   enum method method;
@@ -62,6 +67,11 @@ struct method_ops {
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
+  /* Event clock only: one small operation of the flow's kind, from run->primer to the first bytes
+   * of the target, before the timed part, so that the engine that does the work is at it when that
+   * begins and not on its way there. May be NULL: the engine that holds the gate does the work. */
+  enum status (*prime)(const struct memory_context *context, struct flow_run *run,
+                       struct error *err) CHECK_RESULT;
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
