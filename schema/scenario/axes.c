@@ -229,7 +229,9 @@ static bool zip_key(const struct lockstep *lockstep, const struct toml_node *nod
     }
     if (*length != 0 && *length != count) {
       return refuse_zip(lockstep, node, NULL,
-                        arena_format(arena, "\"%s\" has %zu values, the axis before it %zu",
+                        arena_format(arena,
+                                     "\"%s\" has %zu values, the axis before it %zu; axes in "
+                                     "lockstep need as many of each",
                                      node->text, count, *length));
     }
     lockstep->groups[i] = group;
@@ -237,7 +239,10 @@ static bool zip_key(const struct lockstep *lockstep, const struct toml_node *nod
     return true;
   }
   return refuse_zip(lockstep, node, nearest.word,
-                    arena_format(arena, "\"%s\" is no axis of this block", node->text));
+                    arena_format(arena,
+                                 "\"%s\" is no axis of this block: only a key with several values "
+                                 "is one",
+                                 node->text));
 }
 
 static bool read_zip(const struct lockstep *lockstep) {

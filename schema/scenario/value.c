@@ -221,6 +221,10 @@ static bool read_number(struct reader *reader, const struct source *source,
   const char *what = "a number cannot stand here";
   if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " lacks a unit", node->integer);
+  } else if (field->minimum == field->maximum && node->kind == TOML_INTEGER) {
+    what = arena_format(reader->arena,
+                        "%" PRId64 " is not known to this haul; a newer one may read it",
+                        node->integer);
   } else if (field_is_numeric(field) && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " is out of range", node->integer);
   } else if (field->type == FIELD_NUMBER) {

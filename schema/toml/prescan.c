@@ -1,9 +1,12 @@
 /* What the parser behind toml_parse() would take badly: it recurses once for every part of a dotted
  * key, toml++ 3.3 has undefined behaviour on some characters outside ASCII that stand outside text
  * (TOML allows none there), and it says little about files that are no text at all. */
-#include "schema/toml/toml.h"
+#include "schema/toml/scan.h"
 
 #include <string.h>
+
+static const char *const all_quotes[] = {"\"\"\"", "'''", "\"", "'"};
+enum { QUOTES_COUNT = sizeof all_quotes / sizeof *all_quotes };
 
 struct scanner {
   const char *at;
@@ -30,8 +33,8 @@ static bool at_text(const struct scanner *scanner, const char *text) {
 }
 
 /* Past a string whose opening quotes are at the scanner: to its end, the end of its line (it is
- * broken then) or the end of the file. */
-static void skip_string(struct scanner *scanner, const char *quotes) {
+ * broken then) or the end of the file. False when it is broken. */
+static bool skip_string(struct scanner *scanner, const char *quotes) {
   const bool many_lines = strlen(quotes) == 3;
   const bool escapes = quotes[0] == '"';
   advance(scanner, strlen(quotes));
@@ -41,13 +44,14 @@ static void skip_string(struct scanner *scanner, const char *quotes) {
       for (int i = 0; many_lines && i < 2 && scanner->at < scanner->end; i++) {
         advance(scanner, *scanner->at == quotes[0] ? 1 : 0); /* """one "word"""" */
       }
-      return;
+      return true;
     }
     if (*scanner->at == '\n' && !many_lines) {
-      return;
+      return false;
     }
     advance(scanner, *scanner->at == '\\' && escapes ? 2 : 1);
   }
+  return false;
 }
 
 static void skip_comment(struct scanner *scanner) {
@@ -56,14 +60,22 @@ static void skip_comment(struct scanner *scanner) {
   }
 }
 
+/* The quotes at the scanner; NULL = none. */
+static const char *quotes_at(const struct scanner *scanner) {
+  for (size_t i = 0; i < QUOTES_COUNT; i++) {
+    if (at_text(scanner, all_quotes[i])) {
+      return all_quotes[i];
+    }
+  }
+  return NULL;
+}
+
 /* Past the next piece of text; returns its first character, or 0 for a string or comment. */
 static char next_piece(struct scanner *scanner) {
-  static const char *const quotes[] = {"\"\"\"", "'''", "\"", "'"};
-  for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
-    if (at_text(scanner, quotes[i])) {
-      skip_string(scanner, quotes[i]);
-      return 0;
-    }
+  const char *quotes = quotes_at(scanner);
+  if (quotes != NULL) {
+    (void)skip_string(scanner, quotes); /* the parser says where a string has no end */
+    return 0;
   }
   const char c = *scanner->at;
   if (c == '#') {
@@ -95,7 +107,37 @@ static enum status check_bytes(const char *text, size_t length, const char *path
     return refuse(err, path, scanner.line, scanner.column,
                   "a NUL byte: this is a binary file, not TOML");
   }
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char c = (unsigned char)text[i];
+    if ((c < 0x20 && strchr("\t\n\r", c) == NULL) || c == 0x7f) {
+      struct scanner scanner = {text, text + length, 1, 1};
+      advance(&scanner, i);
+      return refuse(err, path, scanner.line, scanner.column,
+                    "a control character: TOML is text; in quotes an escape such as \\u001b stands "
+                    "for one");
+    }
+  }
   return STATUS_OK;
+}
+
+bool toml_find_unclosed(const char *text, size_t length, struct toml_span *span,
+                        const char **quotes) {
+  struct scanner scanner = {text, text + length, 1, 1};
+  if (at_text(&scanner, "\xef\xbb\xbf")) {
+    scanner.at += 3;
+  }
+  while (scanner.at < scanner.end) {
+    *quotes = quotes_at(&scanner);
+    if (*quotes == NULL) {
+      (void)next_piece(&scanner);
+      continue;
+    }
+    *span = (struct toml_span){scanner.line, scanner.column, (unsigned)strlen(*quotes)};
+    if (!skip_string(&scanner, *quotes)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 enum status toml_prescan(const char *text, size_t length, const char *path, struct error *err) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 extern "C" {
+#include "schema/toml/explain.h"
 #include "schema/toml/toml.h"
 }
 
@@ -28,6 +29,8 @@ struct toml_document {
 };
 
 namespace {
+
+constexpr size_t MESSAGE_MAX = 4096;
 
 toml_span span_of(const toml::source_region &region) {
   toml_span span = {region.begin.line, region.begin.column, 1};
@@ -135,16 +138,6 @@ void convert(toml_document &document, const toml::node &from, toml_node &to) {
   }
 }
 
-/* "Error while parsing array: encountered end-of-file" says more as "not valid TOML, in array: ..."
- */
-std::string describe(std::string_view description) {
-  const std::string_view opening = "Error while parsing ";
-  if (description.substr(0, opening.size()) == opening) {
-    return "not valid TOML, in " + std::string(description.substr(opening.size()));
-  }
-  return "not valid TOML: " + std::string(description);
-}
-
 status refuse(error *err, const char *path, const toml_span &span, const std::string &message) {
   (void)error_set(err, STATUS_INVALID, "%s", message.c_str());
   if (err != nullptr) {
@@ -164,7 +157,13 @@ status toml_parse(const char *text, size_t length, const char *path, toml_docume
   const toml::parse_result result = toml::parse(std::string_view(text, length));
   if (!result) {
     const toml::parse_error &failure = result.error();
-    return refuse(err, path, span_of(failure.source()), describe(failure.description()));
+    toml_span span = span_of(failure.source());
+    strbuf message;
+    strbuf_init(&message, MESSAGE_MAX);
+    toml_explain(std::string(failure.description()).c_str(), text, length, &span, &message);
+    status = refuse(err, path, span, message.text);
+    strbuf_fini(&message);
+    return status;
   }
   toml_document *made = new toml_document{};
   convert(*made, result.table(), made->root);

@@ -21,7 +21,8 @@ static const struct mistake mistakes[] = {
     /* The head */
     {"name = \"t\"\n" BLOCK "size = 1\n", 1, 1, "missing \"schema_version\"", NULL},
     {"schema_version = 1\n" BLOCK "size = 1\n", 1, 1, "missing \"name\"", NULL},
-    {"schema_version = 2\nname = \"t\"\n" BLOCK "size = 1\n", 1, 18, "schema_version: 2", NULL},
+    {"schema_version = 2\nname = \"t\"\n" BLOCK "size = 1\n", 1, 18,
+     "schema_version: 2 is not known to this haul", NULL},
     {"schema_version = 1\nname = \"a b\"\n" BLOCK "size = 1\n", 2, 8, "name: \"a b\"", NULL},
     {HEAD, 1, 1, "nothing to measure", NULL},
     {"", 1, 1, "the file is empty", NULL},
@@ -84,7 +85,7 @@ static const struct mistake mistakes[] = {
      6, 19, "gpu and numa cannot both be given", NULL},
     {HEAD "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nfrom = 0\nto.gpu = 1\nsize = 1\n", 6, 8,
      "from: an integer cannot stand here", NULL},
-    {HEAD GPU_BLOCK "size = 1\nfrom.memory = \"device\"\n", 9, 1, "redefine", NULL},
+    {HEAD GPU_BLOCK "size = 1\nfrom.memory = \"device\"\n", 9, 1, "a second time", NULL},
     {HEAD "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nfrom = { gpu = 0, memory = \"pinned\" }\n"
           "to.gpu = 1\nsize = 1\n",
      6, 28, "no \"pinned\" memory on a GPU", NULL},
@@ -112,7 +113,7 @@ static const struct mistake mistakes[] = {
     /* Methods and what belongs to them */
     {HEAD "[[transfer]]\nname = \"b\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 1\n", 3, 1,
      "missing \"method\"", NULL},
-    {HEAD BLOCK "size = 1\nmethod = \"sm\"\n", 9, 10, "redefine", NULL},
+    {HEAD BLOCK "size = 1\nmethod = \"sm\"\n", 9, 10, "a second time", NULL},
     {HEAD
      "[[transfer]]\nname = \"b\"\nmethod = [\"ce\", \"cpu\"]\nfrom.gpu = 0\nto.gpu = 1\nsize = 1\n",
      5, 17, "method \"cpu\" moves bytes between NUMA nodes", NULL},

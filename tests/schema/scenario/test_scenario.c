@@ -338,7 +338,7 @@ static void overrides_complain_by_name(void **state) {
       {"bb.size", "1", "unknown key \"bb.size\""},
       {"measure.max_time", "20", "lacks a unit"},
       {"transfer.size", "64XB", "\"64XB\""},
-      {"transfer.size", "[1,", "not valid TOML"},
+      {"transfer.size", "[1,", "the array is not closed"},
       {"schema_version", "1", "unknown key"},
       {"include", "[\"x\"]", "unknown key"},
       {"measure.max_time", "1s\nwarmup = 2", "cannot stand here"},
