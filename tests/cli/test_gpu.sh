@@ -57,6 +57,11 @@ expect_code 0
 expect_out 'H100'
 expect_out 'SIMULATED'
 
+begin 'a machine file that is not there'
+HAUL_FAKE_MACHINE=$scratch/nope.toml run env
+expect_err 'fake driver: .*nope\.toml: No such file'
+reject_err '[?]:0'
+
 begin 'a crash inside the driver'
 run_with crash.db 'kind = "crash"
 call = "cuMemcpy*"

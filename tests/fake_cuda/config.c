@@ -81,8 +81,12 @@ static void load_once(void) {
       STATUS_OK) {
     the_config_is_broken = true;
     const struct position *at = &error.position;
-    (void)fprintf(stderr, "fake driver: %s:%u:%u: %s\n", at->file != NULL ? at->file : "?",
-                  at->line, at->column, error.message);
+    if (at->file != NULL && at->line > 0) {
+      (void)fprintf(stderr, "fake driver: %s:%u:%u: %s\n", at->file, at->line, at->column,
+                    error.message);
+    } else {
+      (void)fprintf(stderr, "fake driver: %s\n", error.message);
+    }
   }
 }
 
