@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_SHOWN = 8, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
+enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
+/* Of a UUIDv7: its time in ms, and the version. */
+enum { UUID_DIGITS_SHOWN = 13 };
 enum { BASELINE_VERSION = 1001 }; /* the schema that has them */
 
 /* Reads id and uuid of the first row into *run; *found says whether there is one. */
@@ -22,7 +24,7 @@ static enum status first_run(struct statement *statement, struct run_ref *run, b
   return status;
 }
 
-/* The rows of a statement as "a, b, c ..."; "none" without rows. */
+/* The rows of a statement as "a, b, c ..."; "none" without rows. Of many runs the first few. */
 static enum status list_rows(struct statement *statement, bool runs, struct strbuf *list,
                              size_t *count, struct error *err) {
   for (*count = 0;; ++*count) {
@@ -33,8 +35,9 @@ static enum status list_rows(struct statement *statement, bool runs, struct strb
         strbuf_append(list, "none");
       return status;
     }
-    if (*count == CANDIDATES_SHOWN) {
-      strbuf_append(list, " ...");
+    const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
+    if (*count >= shown) {
+      strbuf_append(list, *count > shown ? "" : runs ? ", ... (see haul list runs)" : " ...");
       continue;
     }
     const char *separator = *count > 0 ? ", " : "";
@@ -45,10 +48,10 @@ static enum status list_rows(struct statement *statement, bool runs, struct strb
     }
     const char *tag = (const char *)sqlite3_column_text(stmt, 4);
     strbuf_printf(
-        list, "%s%lld = %s (%s, %s%s%s)", separator, (long long)sqlite3_column_int64(stmt, 0),
-        (const char *)sqlite3_column_text(stmt, 1), (const char *)sqlite3_column_text(stmt, 3),
-        (const char *)sqlite3_column_text(stmt, 2), tag != NULL ? ", tag " : "",
-        tag != NULL ? tag : "");
+        list, "%s%lld = %.*s (%s, %s%s%s)", separator, (long long)sqlite3_column_int64(stmt, 0),
+        UUID_DIGITS_SHOWN, (const char *)sqlite3_column_text(stmt, 1),
+        (const char *)sqlite3_column_text(stmt, 3), (const char *)sqlite3_column_text(stmt, 2),
+        tag != NULL ? ", tag " : "", tag != NULL ? tag : "");
   }
 }
 

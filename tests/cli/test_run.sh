@@ -155,6 +155,11 @@ expect_code 0
 run list runs --db n.db --format csv
 expect_out '^run,started_at,scenario,tag,status,cases,skipped,processes,expected,ok,bad,'
 expect_out ',done,3,0,2,6,6,0,'
+for i in 2 3 4; do run run "$small" --db n.db -q --set "measure.trials.max=$((i + 3))"; done
+
+begin 'a name that fits many runs shows a few of them, shortly'
+run list cases --db n.db --run 0
+expect_one_error 2 'there are: 4 = [0-9a-f]{13} \(small, .*, 2 = .*\), \.\.\. \(see haul list runs\)$'
 
 begin 'the quick scenario, as on any machine'
 run run quick --db q.db
