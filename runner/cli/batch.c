@@ -27,6 +27,10 @@ error_t batch_parse(int key, char *arg, struct argp_state *state, struct batch_o
     options->words[options->word_count++] = arg;
     return 0;
   case OPTION_ONLY:
+    if (options->only != NULL) {
+      argp_error(state, "--only can be given once: one glob, such as '*latency*' or '[ab]*', names "
+                        "all that is wanted");
+    }
     options->only = arg;
     return 0;
   case OPTION_SET:
