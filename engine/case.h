@@ -58,7 +58,7 @@ struct flow {
 };
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
-enum { CHASE_METHOD_VERSION = 2 };
+enum { CHASE_METHOD_VERSION = 3 };
 
 /* Dependent loads by threads of a GPU: case kind chase. Thread t starts at element t of a strided
  * chain (so that a warp's accesses are a stride apart), and of a random one as far from the other

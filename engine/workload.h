@@ -40,7 +40,6 @@ extern const struct workload_ops *const workloads[case_kind_word_count];
 void workload_note(struct case_outcome *outcome, const char *text);
 /* For cases that flush host caches: the flush is proven once an engine; where it cannot be done or
  * proven, the outcome's note says so. */
-void workload_prove_flush(struct engine *engine, const struct bench_case *bench_case,
-                          struct case_outcome *outcome);
+void workload_prove_flush(struct engine *engine, struct case_outcome *outcome);
 
 #endif

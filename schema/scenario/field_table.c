@@ -33,8 +33,9 @@ const struct section_row sections[section_count] = {
          "memory (`of`), never a GPU's own memory; through global and shared memory one case for "
          "every GPU. Thread t starts at element t of a strided chain, so that a warp's accesses "
          "are a stride apart; the slowest thread counts. Where the chain ends is compared in "
-         "every trial, and no cache is flushed (the footprint decides which caches help): "
-         "`verify`, `host_cache` and `device_cache` have no meaning here."},
+         "every trial; host memory starts outside the processor's caches, and which of the GPU's "
+         "caches help is up to the footprint: `verify`, `host_cache` and `device_cache` have no "
+         "meaning here."},
     [SECTION_STREAM] =
         {SECTION_ROOT, "stream", true, "[[stream]]",
          "The bandwidth of a loop over arrays of numbers: by a kernel through a GPU's own memory, "

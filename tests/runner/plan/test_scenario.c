@@ -146,7 +146,7 @@ static void chases_have_names_keys_and_estimates(void **state) {
   assert_string_equal(made.plan->cases[7].bench.name, "c/gpu5-numa1:huge/64MiB");
   assert_string_equal(
       first->bench.definition,
-      "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":2,\"space\":\"host\","
+      "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":3,\"space\":\"host\","
       "\"gpu\":0,"
       "\"memory\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
       "\"footprint_bytes\":2097152,\"stride_bytes\":128,\"order\":\"random\",\"threads\":1,"
