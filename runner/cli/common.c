@@ -48,7 +48,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state) {
     return 0;
   case OPTION_COLOUR:
     if (arg == NULL) {
+      /* "--color never" is meant as "--color=never" is. */
+      const char *next = state->next < state->argc ? state->argv[state->next] : "";
       options->colour = WHEN_ALWAYS;
+      state->next += when_parse(next, &options->colour);
     } else if (!when_parse(arg, &options->colour)) {
       argp_error(state, "--color is auto, always or never, not '%s'", arg);
     }

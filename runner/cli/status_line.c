@@ -33,8 +33,11 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   char left[UNITS_TEXT_MAX + 16];
   describe_left(progress->left_ns, left, sizeof left);
   char text[512];
-  int length = snprintf(text, sizeof text, "[%zu/%zu] %s%s", progress->done, progress->total, left,
-                        progress->case_name != NULL ? progress->case_name : "finishing");
+  const char *what = progress->case_name != NULL         ? progress->case_name
+                     : progress->done == progress->total ? "finishing"
+                                                         : "";
+  int length =
+      snprintf(text, sizeof text, "[%zu/%zu] %s%s", progress->done, progress->total, left, what);
   /* The last column is left free: some terminals wrap when it is written. */
   int width = (int)terminal_width(stderr) - 1;
   fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);

@@ -33,8 +33,8 @@ static int show(const struct verb *verb, int argc, char **argv) {
     struct arena arena = {0};
     const char *meant = inputs_nearest(&arena, options.name);
     say_error(&options.common, "no shipped scenario '%s'%s%s%s; haul list scenarios shows them all",
-              options.name, meant != NULL ? ": did you mean '" : "", meant != NULL ? meant : "",
-              meant != NULL ? "'?" : "");
+              options.name, meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
+              meant != NULL ? "'?)" : "");
     arena_fini(&arena);
     return EXIT_USAGE;
   }

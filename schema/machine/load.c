@@ -388,7 +388,8 @@ static enum status read_stream(FILE *stream, const char *path, char *text, size_
                                struct error *err) {
   struct stat state;
   if (fstat(fileno(stream), &state) == 0 && S_ISDIR(state.st_mode)) {
-    return error_set_errno(err, EISDIR, "%s", path);
+    return error_set(err, STATUS_INVALID,
+                     "%s is a folder, not a machine file; haul env --save FILE writes one", path);
   }
   *length = fread(text, 1, MACHINE_FILE_MAX + 1, stream);
   if (ferror(stream)) {
@@ -404,7 +405,7 @@ static enum status read_stream(FILE *stream, const char *path, char *text, size_
 enum status machine_file_load(const char *path, struct machine *machine, struct error *err) {
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL) {
-    return error_set_errno(err, errno, "%s", path);
+    return error_set_errno(err, errno, "cannot read the machine file %s", path);
   }
   char *text = malloc(MACHINE_FILE_MAX + 1);
   size_t length = 0;

@@ -188,7 +188,8 @@ static void print_one(FILE *stream, const struct diagnostic *diagnostic,
   (void)fprintf(stream, ":%s %serror:%s ", colours->off, colours->error, colours->off);
   print_escaped(stream, diagnostic->error.message);
   (void)fputc('\n', stream);
-  if (diagnostic->source_line != NULL && at->column > 0 && at->column < INT_MAX) {
+  if (diagnostic->source_line != NULL && diagnostic->source_line[0] != '\0' && at->column > 0 &&
+      at->column < INT_MAX) {
     print_line(stream, diagnostic, colours);
   }
   if (diagnostic->suggestion != NULL) {

@@ -115,6 +115,12 @@ begin 'colour'
 run --color validate quikc
 run validate --color=always quikc
 expect_err $'\033\\['
+run validate --color never quikc
+expect_one_error 2 "did you mean 'quick'"
+reject_err $'\033'
+run validate --color always quikc
+expect_code 2
+expect_err $'\033\\['
 run validate quikc
 reject_err $'\033'
 

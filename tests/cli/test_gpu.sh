@@ -62,6 +62,12 @@ HAUL_FAKE_MACHINE=$scratch/nope.toml run env
 expect_err 'fake driver: .*nope\.toml: No such file'
 reject_err '[?]:0'
 
+begin 'no machine to plan for'
+run plan quick --machine nope.toml
+expect_one_error 2 'the machine file nope\.toml: No such file'
+run plan quick --machine "$scratch"
+expect_one_error 2 'is a folder, not a machine file'
+
 begin 'a crash inside the driver'
 run_with crash.db 'kind = "crash"
 call = "cuMemcpy*"

@@ -36,6 +36,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   code=$?
   expect_code 0
   expect_out '\[2/3\]'
+  if grep -Eq '\[0/3\][^[]*finishing' out; then bad 'it finishes before it begins'; else good; fi
   if grep -Eq '[0-9] (ns|us|ms) left' out; then bad 'less than a second is counted'; else good; fi
 fi
 

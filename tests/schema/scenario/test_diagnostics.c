@@ -23,6 +23,16 @@ static void assert_printed(const char *scenario, const char *expected) {
   diagnostics_free(diagnostics);
 }
 
+static void an_empty_line_is_not_shown(void **state) {
+  (void)state;
+  assert_printed("# nothing\n", "t.toml:1:1: error: the file is empty\n"
+                                "     1 | # nothing\n"
+                                "       | ^\n"
+                                "       = expected schema_version, name and a block\n");
+  assert_printed("\n", "t.toml:1:1: error: the file is empty\n"
+                       "       = expected schema_version, name and a block\n");
+}
+
 static void a_complaint_shows_line_caret_and_help(void **state) {
   (void)state;
   assert_printed(
@@ -154,6 +164,7 @@ static void several_scenarios_share_a_list(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_empty_line_is_not_shown),
       cmocka_unit_test(a_complaint_shows_line_caret_and_help),
       cmocka_unit_test(carets_stand_under_the_mistake),
       cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
