@@ -44,9 +44,16 @@ function(haul_fatbin target symbol)
   else()
     list(APPEND warnings "-Xptxas=--warn-on-spills")
   endif()
+  # Kernels that differ by a type and a width compress to some hundredth. What is better at it needs a
+  # driver that has it, and code of CUDA 13 needs that driver anyway.
+  if(HAUL_NVCC_VERSION VERSION_GREATER_EQUAL 13.0)
+    set(compress "--compress-mode=size")
+  else()
+    set(compress "-Xfatbin=-compress-all")
+  endif()
   add_custom_command(OUTPUT "${fatbin}"
     COMMAND "${HAUL_NVCC}" -fatbin -std=c++17 -O3 -lineinfo --threads=0 -allow-unsupported-compiler
-            ${codes} ${warnings} "-I${PROJECT_SOURCE_DIR}" -MMD -MF "${fatbin}.d" -o "${fatbin}" "${unit}"
+            ${codes} ${compress} ${warnings} "-I${PROJECT_SOURCE_DIR}" -MMD -MF "${fatbin}.d" -o "${fatbin}" "${unit}"
     DEPENDS "${unit}"
     DEPFILE "${fatbin}.d"
     COMMENT "Compiling kernels for GPU architectures ${HAUL_CUDA_ARCHITECTURES}"
