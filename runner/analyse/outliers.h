@@ -1,50 +1,80 @@
 /* outliers.h - each GPU, link and host against its like: which one is slow, by how much, where.
  *
  * Like is like: cases of one block whose definitions differ only in the numbers of GPUs and nodes,
- * on GPUs of one model, over paths of one kind (same or other node, number of NVLinks). A case's
- * rate (its median process) is compared with the median of its like; what it is off is divided by
- * the robust spread of the like (1.4826 median absolute deviation, never below
- * OUTLIERS_SPREAD_MIN).
+ * on GPUs of one model, over paths of one kind (same or other node, number of NVLinks). A result is
+ * the median process of a case on one machine.
  *
- * A GPU, link or host is judged block by block, by the middle one of its cases there: it is slow
- * where its z is at most -OUTLIERS_Z (Iglewicz and Hoaglin 1993, "How to Detect and Handle
- * Outliers": 3.5) and a case is that slow by more than the margin of diff.h. What a slow host
- * explains is not said again of its GPUs, nor what a slow GPU explains of its links. */
+ * Paths between four or more GPUs of a host are a table, and every path has two GPUs: one that is
+ * slow is in half of them, so that a median over the paths would take it for what is usual. The
+ * table is fitted as level + source + target + rest by medians (polish.h): a GPU that is slow shows
+ * in its own effect as source, as target, or as both, and a slow link in the rest of its cell.
+ * Everything else (paths to the host, within a GPU, and tables that are too small) is compared with
+ * the median of its like, over all hosts.
+ *
+ * What was found of a GPU, link or host in one block and class of sizes is taken together: the
+ * middle over its sizes. That is judged against the same of all others (stand_out.h). What a slow
+ * host explains is not said again of its GPUs, nor what a slow GPU explains of its links.
+ *
+ * Of two that are alike nobody can tell which one is not as it should be: where they differ, the
+ * slower one is `undecided`. */
 #ifndef HAUL_RUNNER_ANALYSE_OUTLIERS_H
 #define HAUL_RUNNER_ANALYSE_OUTLIERS_H
 
 #include "runner/analyse/compare.h"
 
-#define OUTLIERS_Z          3.5
-#define OUTLIERS_SPREAD_MIN 0.002 /* two processes of a quiet machine differ by about that much */
-enum { OUTLIERS_LIKE_MIN = 3 };   /* with two there is no telling which one is slow */
-
 #define ENTITY_LIST(X) X(ENTITY_HOST, "host") X(ENTITY_GPU, "gpu") X(ENTITY_LINK, "link")
 WORDS_DECLARE(entity, ENTITY_LIST)
 
+/* In what a GPU is slow; of a link, whether in one direction or in each by itself. */
+#define OUTLIER_ROLE_LIST(X)                                                                       \
+  X(ROLE_NONE, "")                                                                                 \
+  X(ROLE_SOURCE, "source")                                                                         \
+  X(ROLE_TARGET, "target")                                                                         \
+  X(ROLE_BOTH, "both")                                                                             \
+  X(ROLE_LOCAL, "local") /* its own memory, or its own SMs */
+WORDS_DECLARE(outlier_role, OUTLIER_ROLE_LIST)
+
+#define SIZE_CLASS_LIST(X)                                                                         \
+  X(SIZES_LARGE, "from 1MiB") /* of bandwidth */                                                   \
+  X(SIZES_SMALL, "below 1MiB")                                                                     \
+  X(SIZES_NONE, "") /* of all else */
+WORDS_DECLARE(size_class, SIZE_CLASS_LIST)
+
+#define FINDING_LIST(X)                                                                            \
+  X(FINDING_SLOW, "slow")                                                                          \
+  X(FINDING_UNDECIDED, "undecided") /* slower than the only other one like it */                   \
+  X(FINDING_EXPLAINED, "explained") /* slow, by a row of what it is part of */                     \
+  X(FINDING_FINE, "fine")
+WORDS_DECLARE(finding, FINDING_LIST)
+
 struct outlier {
+  enum finding finding;
   enum entity entity;
+  enum outlier_role role;
   const char *host;
   const char *name; /* "gpu3", "gpu3-numa0"; of a host its name */
   const char *uuid; /* of a GPU; NULL = not known or none */
   const char *block;
-  double change; /* of the rate, against its like */
+  enum size_class sizes;
+  double change;                       /* of the rate, against its like */
+  double source_change, target_change; /* of ROLE_BOTH where they were told apart; else NAN */
   double z;
-  size_t cases, slow_cases;
-  size_t worst; /* in measured.cases */
+  size_t cases, slow_cases; /* slow_cases: slower than their like by more than the margin */
+  const char *paths;        /* those of slow_cases, each once, ", " between; NULL = none is */
+  size_t worst;             /* in measured.cases */
   double worst_change;
-  bool slow;
-  bool explained; /* by a row of what it is part of */
+  size_t other; /* of undecided: what it was compared with, in measured.cases; else SIZE_MAX */
 };
 
 struct outliers {
   struct arena arena;
-  /* Those that are slow and not explained first, slowest first. */
+  /* By finding; the slowest first. */
   struct outlier *rows;
   size_t row_count;
-  size_t slow_count; /* not explained */
-  size_t cases;      /* judged */
-  size_t alone;      /* not judged: fewer than OUTLIERS_LIKE_MIN alike */
+  size_t slow_count, undecided_count;
+  size_t cases;        /* judged */
+  size_t alone;        /* not judged: fewer than three alike */
+  size_t small_tables; /* paths between three GPUs: one slow to both others hides there */
 };
 
 /* STATUS_INVALID: real and simulated results together. *outliers is set on success. */

@@ -41,12 +41,6 @@ double rank_exact_upper(size_t a_count, size_t b_count, size_t u) {
   return upper / all;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Sum of t^3 - t over groups of equal values. */
 static double tie_sum(const double *a, size_t a_count, const double *b, size_t b_count,
                       double shift) {
@@ -61,7 +55,7 @@ static double tie_sum(const double *a, size_t a_count, const double *b, size_t b
   for (size_t i = 0; i < b_count; i++) {
     all[a_count + i] = b[i];
   }
-  qsort(all, count, sizeof *all, compare_doubles);
+  samples_sort(all, count);
   double sum = 0;
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;

@@ -22,11 +22,17 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+void samples_sort(double *values, size_t count) {
+  if (count > 1) { /* none may be NULL */
+    qsort(values, count, sizeof *values, compare_doubles);
+  }
+}
+
 double samples_median_in_place(double *values, size_t count) {
   if (count == 0) {
     return NAN;
   }
-  qsort(values, count, sizeof *values, compare_doubles);
+  samples_sort(values, count);
   return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

@@ -11,6 +11,7 @@ struct sample {
 };
 
 struct sample samples_summary(const double *values, size_t count);
+void samples_sort(double *values, size_t count);
 /* Sorts. NAN for count 0. */
 double samples_median_in_place(double *values, size_t count);
 /* Of a copy. */

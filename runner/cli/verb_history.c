@@ -1,20 +1,12 @@
 /* haul history CASE: a case over time. */
-#include "runner/cli/selecting.h"
+#include "runner/cli/looking_back.h"
 #include "runner/cli/verbs.h"
-#include "runner/record/database.h"
 #include "runner/render/history.h"
-
-#include <stdlib.h>
-
-struct history_options {
-  struct common_options common;
-  struct selecting selecting;
-};
 
 static const struct argp_option options_table[] = {SELECTING_OPTIONS, {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
-  struct history_options *options = state->input;
+  struct looking_back *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
     if (options->selecting.only != NULL) {
@@ -32,23 +24,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static enum status show(struct history_options *options, struct database *database,
-                        struct measured *measured, struct error *err) {
-  enum status status = selecting_runs(&options->selecting, database, measured, NULL, 0, err);
-  if (status == STATUS_OK) {
-    status = measured_load(measured, database, options->selecting.only, err);
-  }
-  if (status == STATUS_OK && measured->case_count == 0) {
-    status = error_set(err, STATUS_NOT_FOUND,
-                       "no case or block is named like \"%s\"; haul list cases shows them",
-                       options->selecting.only);
-  }
-  if (status != STATUS_OK) {
-    return status;
-  }
+static enum status show(const struct looking_back *options, struct measured *measured,
+                        struct error *err) {
   const struct common_options *common = &options->common;
   const struct rows_options rows = rows_to_stdout(common);
   struct history *history = history_new(measured);
+  enum status status = STATUS_OK;
   if (history->series_count == 0) {
     status = error_set(err, STATUS_UNSUPPORTED, "\"%s\" has no result in any run",
                        options->selecting.only);
@@ -60,20 +41,9 @@ static enum status show(struct history_options *options, struct database *databa
 }
 
 static int history_main(const struct verb *verb, int argc, char **argv) {
-  struct history_options options = {0};
+  struct looking_back options = {0};
   cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
-  struct database *database = NULL;
-  struct measured *measured = measured_new();
-  enum status status = selecting_open(&options.common, &options.selecting, &database, &err);
-  if (status == STATUS_OK) {
-    status = show(&options, database, measured, &err);
-  }
-  const int code = status == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
-  measured_free(measured);
-  database_close(database);
-  selecting_fini(&options.selecting);
-  return code;
+  return look_back(&options, show);
 }
 
 const struct verb VERB_HISTORY = {

@@ -134,6 +134,52 @@ run outliers tag:before --db r.db
 expect_code 0
 expect_out '^0 slow;'
 
+# A fault file with the noise of $faults/noise.toml and links of 97 %, given as "FROM TO" pairs.
+fault_links() {
+  cat -- "$faults/noise.toml"
+  while [ $# -gt 0 ]; do
+    printf '[[fake.link]]\nfrom = %s\nto = %s\nfactor = 0.97\n' "$1" "$2"
+    shift 2
+  done
+}
+sed 's/gpu = \[0, 1, 2\]/gpu = [0, 1, 2, 3]/' gpu.toml >four.toml
+outliers_of() { # FROM TO ...
+  fault_links "$@" >links.toml
+  HAUL_FAKE_FAULTS=$scratch/links.toml run run four.toml -q --db slow.db --processes 3
+  expect_code 0
+  run outliers --db slow.db
+  expect_code 0
+}
+begin 'one of four GPUs is slow to all others, and its links are not accused'
+outliers_of 2 0 2 1 2 3 0 2 1 2 3 2
+expect_out '^gpu2 +as source and target .*across .* -[23]\.[0-9]+, -[23]\.[0-9]+ .* 6 of 6 '
+expect_out '^1 slow;'
+run outliers --db slow.db --json
+equal 1 "$(grep -c '"finding":"slow"' out)" 'rows that are slow'
+expect_out '"finding":"slow","entity":"gpu","name":"gpu2","role":"both".*"paths":"([^"]*, ){5}[^"]*"'
+begin 'it is slow as target only'
+outliers_of 0 1 2 1 3 1
+expect_out '^gpu1 +as target .*across .* 3 of 3 +gpu[023]-gpu1, gpu[023]-gpu1, gpu[023]-gpu1'
+expect_out '^1 slow;'
+begin 'one link is slow, in one direction and in both'
+outliers_of 0 3
+expect_out '^gpu0-gpu3 .*across'
+expect_out '^1 slow;'
+outliers_of 0 3 3 0
+expect_out '^gpu0-gpu3 +both ways .*across'
+expect_out '^1 slow;'
+begin 'nothing is slow'
+outliers_of
+expect_out '^0 slow;'
+begin 'of two GPUs nobody can tell'
+sed -e 's/\[0, 1, 2\(, 3\)*\]/[0, 1]/' gpu.toml >two.toml
+fault_links 1 '"host"' >links.toml
+HAUL_FAKE_FAULTS=$scratch/links.toml run run two.toml -q --db slow.db --processes 3
+run outliers --db slow.db
+expect_one_error 3 'nothing can be judged: 8 results'
+expect_out '^1 undecided:'
+expect_out 'down/gpu1-numa0:pinned/4MiB is [23]\.[0-9]+ % slower than down/gpu0-numa0:pinned/4MiB'
+
 begin 'one process a side cannot tell, and says what would'
 on_first --db one.db --tag a
 on_second --db one.db --tag b

@@ -16,13 +16,13 @@
 
 enum { MADE_GPUS = 4 };
 
-/* A machine of four GPUs; uuids begin with the host's name. */
-static inline size_t made_environment(struct measured *m, const char *host, const char *driver,
-                                      bool simulated) {
+/* A machine of that many GPUs; uuids begin with the host's name. */
+static inline size_t made_machine(struct measured *m, const char *host, const char *driver,
+                                  bool simulated, int gpu_count) {
   m->environments = arena_grow(&m->arena, m->environments, m->environment_count,
                                &m->environment_capacity, sizeof *m->environments);
-  struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
-  for (int g = 0; g < MADE_GPUS; g++) {
+  struct measured_gpu *gpus = arena_array(&m->arena, (size_t)gpu_count, sizeof *gpus);
+  for (int g = 0; g < gpu_count; g++) {
     gpus[g] = (struct measured_gpu){g, arena_format(&m->arena, "GPU-%s-%d", host, g), "H200", 0};
   }
   struct measured_fact *facts = arena_array(&m->arena, 2, sizeof *facts);
@@ -37,9 +37,14 @@ static inline size_t made_environment(struct measured *m, const char *host, cons
       .facts = facts,
       .fact_count = 2,
       .gpus = gpus,
-      .gpu_count = MADE_GPUS,
+      .gpu_count = (size_t)gpu_count,
   };
   return m->environment_count++;
+}
+
+static inline size_t made_environment(struct measured *m, const char *host, const char *driver,
+                                      bool simulated) {
+  return made_machine(m, host, driver, simulated, MADE_GPUS);
 }
 
 static inline size_t made_run(struct measured *m, size_t environment) {
@@ -86,6 +91,15 @@ static inline size_t made_case(struct measured *m, const char *key, const char *
   return m->case_count++;
 }
 
+static inline void made_median(struct measured *m, struct measured_median median) {
+  if (m->median_count == m->median_capacity) {
+    m->median_capacity = m->median_capacity > 0 ? 2 * m->median_capacity : 64;
+    m->medians = reallocarray(m->medians, m->median_capacity, sizeof *m->medians);
+    assert_non_null(m->medians);
+  }
+  m->medians[m->median_count++] = median;
+}
+
 /* Processes of a run: rate in GB/s, with deviations of up to 0.1 % that differ from process to
  * process. 0 processes: the case was skipped. Call in the order of cases, then runs. */
 static inline void made_medians(struct measured *m, size_t bench, size_t run, double gbps,
@@ -93,18 +107,15 @@ static inline void made_medians(struct measured *m, size_t bench, size_t run, do
   static const double STEPS[] = {0.0004,  -0.0007, 0.0009, -0.0002,
                                  -0.0005, 0.0001,  0.0006, -0.0009};
   for (unsigned p = 0; p < processes || (p == 0 && processes == 0); p++) {
-    if (m->median_count == m->median_capacity) {
-      m->median_capacity = m->median_capacity > 0 ? 2 * m->median_capacity : 64;
-      m->medians = reallocarray(m->medians, m->median_capacity, sizeof *m->medians);
-      assert_non_null(m->medians);
-    }
     const double step = STEPS[(p + 3 * bench + 5 * run) % 8];
-    m->medians[m->median_count++] = (struct measured_median){
-        .run = (uint32_t)run,
-        .bench = (uint32_t)bench,
-        .process = (int64_t)(1 + p + 100 * run),
-        .ns = processes == 0 ? NAN : (double)m->cases[bench].payload_bytes / gbps * (1 + step),
-    };
+    made_median(
+        m,
+        (struct measured_median){
+            .run = (uint32_t)run,
+            .bench = (uint32_t)bench,
+            .process = (int64_t)(1 + p + 100 * run),
+            .ns = processes == 0 ? NAN : (double)m->cases[bench].payload_bytes / gbps * (1 + step),
+        });
   }
 }
 

@@ -22,4 +22,15 @@
     }                                                                                              \
   } while (0)
 
+/* The same, absolute. */
+#define ASSERT_WITHIN(found, wanted, distance)                                                     \
+  do {                                                                                             \
+    const double found_ = (found);                                                                 \
+    const double wanted_ = (wanted);                                                               \
+    if (!(fabs(found_ - wanted_) <= (distance))) {                                                 \
+      print_error("%s is %.15g, not %.15g\n", #found, found_, wanted_);                            \
+      fail();                                                                                      \
+    }                                                                                              \
+  } while (0)
+
 #endif
