@@ -1,7 +1,7 @@
 /* The life of one case: set up, warm-up, trials until the stop rule, verification. */
 #include "engine/host/clock.h"
 #include "engine/statistics.h"
-#include "engine/workload.h"
+#include "engine/workload/workload.h"
 
 #include <math.h>
 #include <stdio.h>

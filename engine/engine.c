@@ -3,7 +3,7 @@
 #include "engine/cuda/session_lifetime.h"
 #include "engine/engine_state.h"
 #include "engine/method/method.h"
-#include "engine/workload.h"
+#include "engine/workload/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

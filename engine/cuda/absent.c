@@ -5,7 +5,7 @@
 #include "engine/cuda/overhead_gpu.h"
 #include "engine/cuda/session_lifetime.h"
 #include "engine/event_trial.h"
-#include "engine/stream_place.h"
+#include "engine/workload/stream_place.h"
 
 static enum status absent(struct error *err) {
   return error_set(err, STATUS_UNSUPPORTED,

@@ -1,4 +1,4 @@
-/* arithmetic_gpu.h - the GPU's part of an [[arithmetic]] (engine/workload_arithmetic.c). */
+/* arithmetic_gpu.h - the GPU's part of an [[arithmetic]] (engine/workload/arithmetic.c). */
 #ifndef HAUL_ENGINE_CUDA_ARITHMETIC_GPU_H
 #define HAUL_ENGINE_CUDA_ARITHMETIC_GPU_H
 

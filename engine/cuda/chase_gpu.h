@@ -1,4 +1,4 @@
-/* chase_gpu.h - the GPU's part of a pointer chase (engine/workload_chase.c). */
+/* chase_gpu.h - the GPU's part of a pointer chase (engine/workload/chase.c). */
 #ifndef HAUL_ENGINE_CUDA_CHASE_GPU_H
 #define HAUL_ENGINE_CUDA_CHASE_GPU_H
 

@@ -1,4 +1,4 @@
-/* overhead_gpu.h - the driver's calls that engine/workload_overhead.c times.
+/* overhead_gpu.h - the driver's calls that engine/workload/overhead.c times.
  *
  * A run makes the call so many times in a row, on CLOCK_MONOTONIC_RAW, around nothing but the
  * calls: what was queued is waited for, and what was made is undone, outside the time. */

@@ -2,8 +2,8 @@
 #include "engine/cuda/session.h"
 #include "engine/cuda/spans.h"
 #include "engine/event_trial.h"
-#include "engine/stream_place.h"
-#include "engine/stream_shape.h"
+#include "engine/workload/stream_place.h"
+#include "engine/workload/stream_shape.h"
 
 #include <stdlib.h>
 

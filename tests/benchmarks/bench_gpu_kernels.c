@@ -1,10 +1,10 @@
 /* What the kernels of streams, chases and arithmetic do by shape, on one GPU: what justifies the
- * defaults of engine/stream_shape.h and shows what an SM does. Every case is verified. Run by hand:
+ * defaults of engine/workload/stream_shape.h and shows what an SM does. Every case is verified. Run
+ * by hand:
  *
- *   bench_gpu_kernels stream [MIB [GPU]]     GB/s of each operation by access, unroll, block, grid
- *   bench_gpu_kernels chase [GPU]            cycles a hop: shared memory by threads and stride,
- * then the GPU's own memory by footprint bench_gpu_kernels arithmetic [GPU]       cycles an
- * instruction, operations a clock and SM */
+ * bench_gpu_kernels stream [MIB [GPU]]  GB/s of each operation by access, unroll, block, grid
+ * bench_gpu_kernels chase [GPU]         cycles a hop: shared memory, the GPU's own by footprint
+ * bench_gpu_kernels arithmetic [GPU]    cycles an instruction, operations a clock and SM */
 #include "engine/engine.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* stream_place.h - where the loop of a stream runs: the SMs of a GPU, or host threads. One table
- * each; arrays, values and verification are the same (engine/workload_stream.c). */
-#ifndef HAUL_ENGINE_STREAM_PLACE_H
-#define HAUL_ENGINE_STREAM_PLACE_H
+ * each; arrays, values and verification are the same (engine/workload/stream.c). */
+#ifndef HAUL_ENGINE_WORKLOAD_STREAM_PLACE_H
+#define HAUL_ENGINE_WORKLOAD_STREAM_PLACE_H
 
 #include "engine/memory/memory.h"
 #include "engine/trial_times.h"
@@ -47,7 +47,7 @@ struct stream_place {
 /* engine/cuda/stream_gpu.c: 0 in the stream's block, grid, vector_bytes and unroll becomes what is
  * best for the operation there. */
 extern const struct stream_place stream_gpu;
-/* engine/stream_host.c: stores past the caches where the arrays do not fit them. */
+/* engine/workload/stream_host.c: stores past the caches where the arrays do not fit them. */
 extern const struct stream_place stream_host;
 
 #endif

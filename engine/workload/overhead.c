@@ -8,8 +8,8 @@
 #include "engine/event_trial.h"
 #include "engine/host/clock.h"
 #include "engine/host/numa.h"
-#include "engine/managed_share.h"
-#include "engine/workload.h"
+#include "engine/workload/managed_share.h"
+#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>

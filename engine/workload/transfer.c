@@ -2,11 +2,11 @@
 #include "engine/event_trial.h"
 #include "engine/host/clock.h"
 #include "engine/host_trial.h"
-#include "engine/managed_share.h"
 #include "engine/method/method.h"
 #include "engine/mixed_trial.h"
-#include "engine/transfer_flows.h"
-#include "engine/workload.h"
+#include "engine/workload/managed_share.h"
+#include "engine/workload/transfer_flows.h"
+#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <math.h>

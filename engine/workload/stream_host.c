@@ -3,7 +3,7 @@
 #include "engine/host/cache.h"
 #include "engine/host/crew.h"
 #include "engine/host/stream.h"
-#include "engine/stream_place.h"
+#include "engine/workload/stream_place.h"
 
 #include <stdlib.h>
 

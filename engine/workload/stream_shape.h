@@ -4,8 +4,8 @@
  * thread (unroll 1), blocks of 256 threads and a grid that covers the arrays; for sums, which must
  * also add up the block, four accesses of a thread under way together and as many blocks of 512
  * threads as the SMs hold at once. (Candidates: tests/benchmarks/bench_gpu_kernels.c.) */
-#ifndef HAUL_ENGINE_STREAM_SHAPE_H
-#define HAUL_ENGINE_STREAM_SHAPE_H
+#ifndef HAUL_ENGINE_WORKLOAD_STREAM_SHAPE_H
+#define HAUL_ENGINE_WORKLOAD_STREAM_SHAPE_H
 
 #include "engine/case.h"
 #include "engine/machine/machine.h"

@@ -4,10 +4,10 @@
  * ns are from the first block of all to the last on the GPU's global timer. The loop around the
  * chain is one branch in ARITHMETIC_BODY instructions. Where each chain ends is held against the
  * host's own arithmetic bit by bit, so that a dropped or folded instruction shows. */
-#include "engine/arithmetic_reference.h"
 #include "engine/cuda/arithmetic_gpu.h"
 #include "engine/host/clock.h"
-#include "engine/workload.h"
+#include "engine/workload/arithmetic_reference.h"
+#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* arithmetic_reference.h - where the chains of kernels haul_arithmetic_* end, by the host's own
  * arithmetic: what a GPU must give bit by bit. */
-#ifndef HAUL_ENGINE_ARITHMETIC_REFERENCE_H
-#define HAUL_ENGINE_ARITHMETIC_REFERENCE_H
+#ifndef HAUL_ENGINE_WORKLOAD_ARITHMETIC_REFERENCE_H
+#define HAUL_ENGINE_WORKLOAD_ARITHMETIC_REFERENCE_H
 
 #include "engine/vocabulary.h"
 #include "kernels/kernels.h"

@@ -1,4 +1,4 @@
-#include "engine/managed_share.h"
+#include "engine/workload/managed_share.h"
 
 #include "engine/base/units.h"
 #include "engine/cuda/session_lifetime.h"

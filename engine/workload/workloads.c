@@ -1,4 +1,4 @@
-#include "engine/workload.h"
+#include "engine/workload/workload.h"
 
 extern const struct workload_ops workload_transfer;
 extern const struct workload_ops workload_chase;

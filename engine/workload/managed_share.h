@@ -2,8 +2,8 @@
  * has free. More than a GPU has free can hang the GPU itself, so that it is refused before anything
  * is allocated: when the case is planned, by what the GPU had free when it was probed, and again
  * before the case's first allocation, by what it has free then. */
-#ifndef HAUL_ENGINE_MANAGED_SHARE_H
-#define HAUL_ENGINE_MANAGED_SHARE_H
+#ifndef HAUL_ENGINE_WORKLOAD_MANAGED_SHARE_H
+#define HAUL_ENGINE_WORKLOAD_MANAGED_SHARE_H
 
 #include "engine/engine_state.h"
 

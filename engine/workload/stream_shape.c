@@ -1,4 +1,4 @@
-#include "engine/stream_shape.h"
+#include "engine/workload/stream_shape.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-#include "engine/transfer_flows.h"
+#include "engine/workload/transfer_flows.h"
 
-#include "engine/managed_share.h"
 #include "engine/method/method.h"
+#include "engine/workload/managed_share.h"
 
 #include <stdio.h>
 

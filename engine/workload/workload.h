@@ -1,7 +1,7 @@
 /* workload.h - kinds of case behind one ops table, one file a kind: what is set up once, and what
  * one trial does. The loop over trials, warm-up and stop rule are the same for all (case_run.c). */
-#ifndef HAUL_ENGINE_WORKLOAD_H
-#define HAUL_ENGINE_WORKLOAD_H
+#ifndef HAUL_ENGINE_WORKLOAD_WORKLOAD_H
+#define HAUL_ENGINE_WORKLOAD_WORKLOAD_H
 
 #include "engine/engine_state.h"
 #include "engine/trial_times.h"

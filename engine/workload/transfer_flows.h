@@ -1,7 +1,7 @@
 /* transfer_flows.h - the flows of a transfer as they stand in its case: where they can be measured,
  * what memory they need, how they are timed. Nothing here needs a GPU or allocates. */
-#ifndef HAUL_ENGINE_TRANSFER_FLOWS_H
-#define HAUL_ENGINE_TRANSFER_FLOWS_H
+#ifndef HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
+#define HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 
 #include "engine/case.h"
 #include "engine/machine/machine.h"

@@ -13,7 +13,7 @@
 #include "engine/host/cache.h"
 #include "engine/host/clock.h"
 #include "engine/method/method.h"
-#include "engine/workload.h"
+#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
  * load counts. */
 #include "engine/host/cache.h"
 #include "engine/host/clock.h"
-#include "engine/stream_place.h"
-#include "engine/stream_shape.h"
-#include "engine/workload.h"
+#include "engine/workload/stream_place.h"
+#include "engine/workload/stream_shape.h"
+#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <math.h>
