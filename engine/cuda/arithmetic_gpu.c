@@ -27,9 +27,8 @@ static enum status use(const struct arithmetic_gpu *gpu, struct error *err) {
 }
 
 static enum status wait(const struct arithmetic_gpu *gpu, struct error *err) {
-  const struct cuda_driver *driver = &gpu->session->driver;
-  return cuda_check(driver, driver->cuStreamSynchronize(stream_of(gpu)), err,
-                    "waiting for a chain of instructions");
+  return cuda_session_wait(gpu->session, stream_of(gpu), "waiting for a chain of instructions",
+                           err);
 }
 
 void arithmetic_gpu_free(struct arithmetic_gpu *gpu) {

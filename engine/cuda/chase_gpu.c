@@ -91,12 +91,6 @@ uint64_t *chase_gpu_positions(struct chase_gpu *gpu) {
   return gpu->positions;
 }
 
-static enum status wait_done(struct cuda_session *session, int32_t gpu, struct error *err) {
-  return cuda_check(&session->driver,
-                    session->driver.cuStreamSynchronize(session->gpus[gpu].stream), err,
-                    "waiting for GPU %d", gpu);
-}
-
 enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
                              const void *bytes, uint64_t size_bytes, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
@@ -106,26 +100,15 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
         session->driver.cuMemcpyHtoDAsync(address, bytes, size_bytes, session->gpus[gpu].stream),
         err, "copying the elements of a chase to GPU %d", gpu);
   }
-  return status == STATUS_OK ? wait_done(session, gpu, err) : status;
-}
-
-/* As cuda_session_launch(), with shared memory. */
-static enum status launch(const struct chase_gpu *gpu, struct chase_arguments *arguments,
-                          struct error *err) {
-  const struct cuda_driver *driver = &gpu->session->driver;
-  const struct chase_gpu_request *request = &gpu->request;
-  const struct cuda_gpu *state = &gpu->session->gpus[request->gpu];
-  void *parameters[] = {arguments};
-  return cuda_check(driver,
-                    driver->cuLaunchKernel(state->kernels[request->kernel], request->blocks, 1, 1,
-                                           request->threads, 1, 1, request->shared_bytes,
-                                           state->stream, parameters, NULL),
-                    err, "launching %s on GPU %d", kernel_text(request->kernel), request->gpu);
+  return status == STATUS_OK
+             ? cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err)
+             : status;
 }
 
 enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
                           struct chase_times *times, struct error *err) {
   const struct chase_gpu_request *request = &gpu->request;
+  const CUstream stream = gpu->session->gpus[request->gpu].stream;
   struct chase_arguments arguments = {
       .positions = gpu->positions_device,
       .times = gpu->times_device,
@@ -136,10 +119,12 @@ enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_h
   };
   enum status status = cuda_session_use(gpu->session, request->gpu, err);
   if (status == STATUS_OK) {
-    status = launch(gpu, &arguments, err);
+    status = cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
+                                        request->blocks, request->threads, request->shared_bytes,
+                                        stream, &arguments, err);
   }
   if (status == STATUS_OK) {
-    status = wait_done(gpu->session, request->gpu, err);
+    status = cuda_session_wait(gpu->session, stream, "waiting for a chase", err);
   }
   *times = (struct chase_times){0};
   for (uint32_t i = 0; status == STATUS_OK && i < request->blocks; i++) {

@@ -11,13 +11,6 @@ static uint32_t grid_for(const struct cuda_session *session, int32_t gpu, uint64
   return grid > 0 ? (uint32_t)grid : 1;
 }
 
-static enum status wait_done(struct cuda_session *session, int32_t gpu, const char *what,
-                             struct error *err) {
-  return cuda_check(&session->driver,
-                    session->driver.cuStreamSynchronize(session->gpus[gpu].stream), err, "%s",
-                    what);
-}
-
 enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t address,
                           uint64_t size_bytes, uint64_t seed, bool complement, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
@@ -28,7 +21,9 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
         cuda_session_launch(session, gpu, KERNEL_PATTERN_FILL, grid_for(session, gpu, size_bytes),
                             DATA_BLOCK, session->gpus[gpu].stream, &arguments, err);
   }
-  return status == STATUS_OK ? wait_done(session, gpu, "filling a buffer", err) : status;
+  return status == STATUS_OK
+             ? cuda_session_wait(session, session->gpus[gpu].stream, "filling a buffer", err)
+             : status;
 }
 
 enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
@@ -40,7 +35,9 @@ enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
         cuda_session_launch(session, gpu, KERNEL_PATTERN_ROWS, grid_for(session, gpu, size_bytes),
                             DATA_BLOCK, session->gpus[gpu].stream, rows, err);
   }
-  return status == STATUS_OK ? wait_done(session, gpu, "filling rows of a buffer", err) : status;
+  return status == STATUS_OK ? cuda_session_wait(session, session->gpus[gpu].stream,
+                                                 "filling rows of a buffer", err)
+                             : status;
 }
 
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
@@ -76,7 +73,9 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
         driver->cuMemcpyDtoHAsync(result, state->compare_result, sizeof *result, state->stream),
         err, "reading the result of a comparison");
   }
-  return status == STATUS_OK ? wait_done(session, gpu, "comparing a buffer", err) : status;
+  return status == STATUS_OK
+             ? cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err)
+             : status;
 }
 
 enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,
@@ -88,7 +87,9 @@ enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t ad
         session->driver.cuMemcpyDtoHAsync(bytes, address, size_bytes, session->gpus[gpu].stream),
         err, "reading device memory");
   }
-  return status == STATUS_OK ? wait_done(session, gpu, "reading device memory", err) : status;
+  return status == STATUS_OK
+             ? cuda_session_wait(session, session->gpus[gpu].stream, "reading device memory", err)
+             : status;
 }
 
 enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, struct error *err) {

@@ -166,12 +166,25 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
   return status;
 }
 
-enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
-                                uint32_t grid, uint32_t block, CUstream stream, void *arguments,
-                                struct error *err) {
+enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
+                                       enum kernel kernel, uint32_t grid, uint32_t block,
+                                       uint32_t shared_bytes, CUstream stream, void *arguments,
+                                       struct error *err) {
   void *parameters[] = {arguments};
   return cuda_check(&session->driver,
                     session->driver.cuLaunchKernel(session->gpus[gpu].kernels[kernel], grid, 1, 1,
-                                                   block, 1, 1, 0, stream, parameters, NULL),
+                                                   block, 1, 1, shared_bytes, stream, parameters,
+                                                   NULL),
                     err, "launching %s on GPU %d", kernel_text(kernel), gpu);
+}
+
+enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
+                                uint32_t grid, uint32_t block, CUstream stream, void *arguments,
+                                struct error *err) {
+  return cuda_session_launch_shared(session, gpu, kernel, grid, block, 0, stream, arguments, err);
+}
+
+enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
+                              struct error *err) {
+  return cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err, "%s", what);
 }

@@ -41,5 +41,13 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
                                 uint32_t grid, uint32_t block, CUstream stream, void *arguments,
                                 struct error *err) CHECK_RESULT;
+/* The same with that much shared memory for each block. */
+enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
+                                       enum kernel kernel, uint32_t grid, uint32_t block,
+                                       uint32_t shared_bytes, CUstream stream, void *arguments,
+                                       struct error *err) CHECK_RESULT;
+/* Until all work of the stream is done; its errors come out here. what: "filling a buffer". */
+enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
+                              struct error *err) CHECK_RESULT;
 
 #endif

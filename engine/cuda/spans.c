@@ -21,11 +21,6 @@ void spans_fini(struct cuda_session *session, struct spans *spans) {
   *spans = (struct spans){0};
 }
 
-static enum status wait(struct cuda_session *session, CUstream stream, struct error *err) {
-  return cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err,
-                    "waiting for a kernel that times itself");
-}
-
 enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstream stream,
                         struct error *err) {
   for (int sm = 0; sm < SM_SPANS; sm++) {
@@ -35,7 +30,9 @@ enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstr
       cuda_check(&session->driver,
                  session->driver.cuMemcpyHtoDAsync(spans->device, spans->host, SPANS_BYTES, stream),
                  err, "clearing the times of a kernel");
-  return status == STATUS_OK ? wait(session, stream, err) : status;
+  return status == STATUS_OK
+             ? cuda_session_wait(session, stream, "waiting for a kernel that times itself", err)
+             : status;
 }
 
 enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
@@ -45,7 +42,7 @@ enum status spans_read(struct cuda_session *session, struct spans *spans, CUstre
                  session->driver.cuMemcpyDtoHAsync(spans->host, spans->device, SPANS_BYTES, stream),
                  err, "reading the times of a kernel");
   if (status == STATUS_OK) {
-    status = wait(session, stream, err);
+    status = cuda_session_wait(session, stream, "waiting for a kernel that times itself", err);
   }
   if (status != STATUS_OK) {
     return status;

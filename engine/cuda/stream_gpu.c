@@ -33,8 +33,8 @@ static CUstream own_stream(const struct gpu_state *state) {
 }
 
 static enum status wait_own(const struct gpu_state *state, struct error *err) {
-  return cuda_check(driver_of(state), driver_of(state)->cuStreamSynchronize(own_stream(state)), err,
-                    "waiting for the arrays of a stream");
+  return cuda_session_wait(state->context->cuda, own_stream(state),
+                           "waiting for the arrays of a stream", err);
 }
 
 static enum status use(const struct gpu_state *state, struct error *err) {

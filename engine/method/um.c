@@ -306,8 +306,7 @@ static enum status um_spoil(const struct memory_context *context, struct flow_ru
     status = launch_touch(context, run, stream, true, err);
   }
   return status == STATUS_OK
-             ? cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err,
-                          "poisoning what a trial touches")
+             ? cuda_session_wait(context->cuda, stream, "poisoning what a trial touches", err)
              : status;
 }
 

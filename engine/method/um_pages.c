@@ -96,14 +96,6 @@ enum status um_pages_advise(const struct memory_context *context, const struct b
   return cuda_check(&session->driver, result, err, "advising %s", advise_text(advise));
 }
 
-static enum status synchronize(const struct memory_context *context, int32_t gpu,
-                               struct error *err) {
-  const struct cuda_session *session = context->cuda;
-  return cuda_check(&session->driver,
-                    session->driver.cuStreamSynchronize(session->gpus[gpu].stream), err,
-                    "waiting for pages to move");
-}
-
 static enum status prefetch_and_wait(const struct memory_context *context,
                                      const struct buffer *view, uint64_t size_bytes, int32_t gpu,
                                      bool to_node, struct error *err) {
@@ -112,7 +104,9 @@ static enum status prefetch_and_wait(const struct memory_context *context,
     status =
         um_pages_prefetch(context, view, size_bytes, to_node, context->cuda->gpus[gpu].stream, err);
   }
-  return status == STATUS_OK ? synchronize(context, gpu, err) : status;
+  return status == STATUS_OK ? cuda_session_wait(context->cuda, context->cuda->gpus[gpu].stream,
+                                                 "waiting for pages to move", err)
+                             : status;
 }
 
 static bool host_page_tables(const struct memory_context *context) {
