@@ -32,7 +32,8 @@ struct plan_of_block {
   bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
   bool local;         /* all within one place */
   bool both;
-  bool turned; /* many sources and one target: from column to row, so that it is one line */
+  bool mirrored; /* what goes both ways stands on both sides of the diagonal */
+  bool turned;   /* many sources and one target: from column to row, so that it is one line */
   const char *settings[RUN_RESULT_MATRICES_MAX + 1];
   size_t setting_count;
 };
@@ -73,6 +74,19 @@ static const char *label_of(struct arena *arena, const struct plan_of_block *pla
   return plan->memories_vary ? place : result_place(arena, place, memory);
 }
 
+/* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
+ * host and its GPUs are not. */
+static bool is_mirrored(const struct result_block *block) {
+  for (size_t i = 0; i < block->count; i++) {
+    for (size_t k = 0; k < block->count; k++) {
+      if (equal(block->rows[i]->source, block->rows[k]->target)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* Settings in the order of their first case, one too many at most. */
 static void plan_block(struct arena *arena, const struct result_block *block,
                        struct plan_of_block *plan) {
@@ -94,6 +108,7 @@ static void plan_block(struct arena *arena, const struct result_block *block,
     }
   }
   plan->memories_vary = sources_vary || targets_vary;
+  plan->mirrored = plan->both && !plan->local && is_mirrored(block);
   plan->turned = !plan->local && one_target && !one_source;
   for (size_t i = 0; i < block->count && plan->setting_count <= RUN_RESULT_MATRICES_MAX; i++) {
     const struct run_row *row = block->rows[i];
@@ -185,7 +200,7 @@ static void find_labels(struct drawing *drawing, const struct run_row *const *ro
   for (size_t i = 0; i < count; i++) {
     add_label(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
     add_label(drawing->arena, &drawing->columns, column_label(drawing, rows[i]));
-    if (drawing->plan->both) { /* what goes both ways stands on both sides of the diagonal */
+    if (drawing->plan->mirrored) {
       add_label(drawing->arena, &drawing->rows, column_label(drawing, rows[i]));
       add_label(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
     }
@@ -221,7 +236,7 @@ static void fill(struct drawing *drawing, const struct run_row *const *rows, siz
     const size_t column = index_of(&drawing->columns, column_label(drawing, rows[i]));
     drawing->cells[row * width + column] = cell_of(drawing, rows[i]);
   }
-  for (size_t i = 0; drawing->plan->both && i < count; i++) {
+  for (size_t i = 0; drawing->plan->mirrored && i < count; i++) {
     const size_t row = index_of(&drawing->rows, column_label(drawing, rows[i]));
     const size_t column = index_of(&drawing->columns, row_label(drawing, rows[i]));
     struct matrix_cell *cell = &drawing->cells[row * width + column];

@@ -209,6 +209,22 @@ static void both_ways_stand_on_both_sides(void **state) {
          "[1] no answer\n");
 }
 
+/* Between a host and GPUs there is one number a pair, and one line. */
+static void both_ways_with_the_host_stand_once(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "both", UP(0, "pinned"), .flows = 2, .direction = "both", .gbps = 100},
+      {.block = "both", UP(1, "pinned"), .flows = 2, .direction = "both", .gbps = 101},
+  };
+  EXPECT(said, 0,
+         "both\n"
+         "4KiB by ce: GB/s of both ways at once, between row and column\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  100.0  101.0\n"
+         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n");
+}
+
 static void sizes_and_memories_are_headings(void **state) {
   (void)state;
   const struct said said[] = {
@@ -412,6 +428,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pairs_are_matrices),
       cmocka_unit_test(both_ways_stand_on_both_sides),
+      cmocka_unit_test(both_ways_with_the_host_stand_once),
       cmocka_unit_test(sizes_and_memories_are_headings),
       cmocka_unit_test(latencies_are_in_ns),
       cmocka_unit_test(the_rest_is_tables),
