@@ -45,7 +45,7 @@ expect_out '^gpu0,f64,([0-9.]+,){5}[0-9.]+'
 expect_value 1 results.db "select count(*) from v_case where kind = 'arithmetic'
   and block = 'throughput' and number_type = 'f32' and operation = 'fma'
   and ops_per_clock_sm between 100 and 130"
-reproduce memory-hierarchy 'memory-hierarchy=43 memory-capacity=2' --set chase.hops=8 \
+reproduce memory-hierarchy 'memory-hierarchy=44 memory-capacity=2' --set chase.hops=8 \
   --set 'l2.footprint=["4MiB", "8MiB", "12MiB", "16MiB"]' \
   --set 'l1.footprint=["8KiB", "16KiB", "24KiB", "32KiB"]' \
   --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'

@@ -1,7 +1,8 @@
 -- Latency of a GPU's memory over footprint and stride.
 --
 -- One row a point of a curve: what the latest run of memory-hierarchy measured, in cycles and ns a
--- load; cache is the nearest one that loads may hit.
+-- load; cache is the nearest one that loads may hit. hops is the number of loads between two
+-- readings of the clock: where it is small, the reading is part of the number.
 --
 -- :run (run, default null) another run than the latest of memory-hierarchy
 SELECT
@@ -9,6 +10,7 @@ SELECT
   c.cache AS cache,
   c.stride_bytes AS stride_bytes,
   c.size_bytes AS footprint_bytes,
+  (SELECT p.hops FROM v_case p WHERE p.run = c.run AND p.case_key = c.case_key LIMIT 1) AS hops,
   c.cycles_per_op AS cycles,
   c.ns_per_op AS ns,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
@@ -16,4 +18,4 @@ FROM v_run_case c
 WHERE c.status <> 'skipped' AND c.space = 'global'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
-ORDER BY c.source_index, c.cache, c.stride_bytes, c.size_bytes;
+ORDER BY c.source_index, c.cache, c.stride_bytes, c.size_bytes, hops;
