@@ -66,7 +66,7 @@ static void show_duplicates(const struct common_options *common, const struct pl
 /* For people: matrices and tables. */
 static enum status show_blocks(struct query *query, const struct common_options *common,
                                const struct query_parameter *run, struct error *err) {
-  const struct style style = {stdout, terminal_width(stdout), use_colour(common, stdout)};
+  const struct style style = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
   struct run_rows cases;
   struct run_rows flows;
   run_rows_init(&cases);

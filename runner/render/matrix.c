@@ -1,9 +1,11 @@
 #include "runner/render/matrix.h"
 
+#include "runner/render/paper.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { CELL_TEXT_MAX = 64, SEPARATOR = 2 };
+enum { SEPARATOR = 2 };
 
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   const double magnitude = fabs(value);
@@ -35,7 +37,7 @@ static size_t marks_width(const struct matrix *matrix, size_t column) {
   return width;
 }
 
-static void cell_words(const struct matrix_cell *cell, char text[CELL_TEXT_MAX]) {
+void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   char number[MATRIX_NUMBER_MAX];
   const char *words = "N/A";
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
@@ -44,17 +46,11 @@ static void cell_words(const struct matrix_cell *cell, char text[CELL_TEXT_MAX])
   } else if (cell->kind == MATRIX_TEXT) {
     words = cell->text;
   }
-  (void)snprintf(text, CELL_TEXT_MAX, "%.40s", words);
+  (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s", words);
 }
 
-/* What the numbers are, taken together. */
-struct extent {
-  size_t count;
-  double least, greatest, sum;
-};
-
-static struct extent extent_of(const struct matrix *matrix) {
-  struct extent extent = {.count = 0};
+struct matrix_extent matrix_extent(const struct matrix *matrix) {
+  struct matrix_extent extent = {.count = 0};
   for (size_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
     const struct matrix_cell *cell = &matrix->cells[i];
     if (cell->kind != MATRIX_VALUE) {
@@ -69,39 +65,39 @@ static struct extent extent_of(const struct matrix *matrix) {
   return extent;
 }
 
+unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
+                     const struct matrix_cell *cell) {
+  static const double MISSING[MATRIX_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
+  const double share =
+      matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
+  unsigned heat = 0;
+  while (heat < MATRIX_HEATS - 1 && !(1 - share <= MISSING[heat])) {
+    heat++;
+  }
+  return heat;
+}
+
 /* From green to red by the share of the best that is missing: a link that is slow stands out, and
  * noise does not. */
-static const char *heat_of(const struct matrix *matrix, const struct extent *extent,
-                           const struct matrix_cell *cell) {
-  static const struct {
-    double missing;
-    const char *colour;
-  } steps[] = {{0.01, "\033[38;5;40m"},
-               {0.03, "\033[38;5;148m"},
-               {0.10, "\033[38;5;220m"},
-               {0.25, "\033[38;5;208m"}};
+static const char *colour_of(const struct matrix *matrix, const struct matrix_extent *extent,
+                             const struct matrix_cell *cell) {
+  static const char *const COLOURS[MATRIX_HEATS] = {
+      "\033[38;5;40m", "\033[38;5;148m", "\033[38;5;220m", "\033[38;5;208m", "\033[38;5;196m"};
   if (cell->kind == MATRIX_NONE) {
     return STYLE_DIM;
   }
   if (cell->kind == MATRIX_TEXT) {
     return STYLE_RED;
   }
-  const double share =
-      matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    if (1 - share <= steps[i].missing) {
-      return steps[i].colour;
-    }
-  }
-  return "\033[38;5;196m";
+  return COLOURS[matrix_heat(matrix, extent, cell)];
 }
 
 static size_t column_width(const struct matrix *matrix, size_t column) {
   const size_t marks = marks_width(matrix, column);
   size_t width = strlen(matrix->columns[column]);
   for (size_t row = 0; row < matrix->row_count; row++) {
-    char text[CELL_TEXT_MAX];
-    cell_words(cell_at(matrix, row, column), text);
+    char text[MATRIX_WORDS_MAX];
+    matrix_cell_words(cell_at(matrix, row, column), text);
     width = strlen(text) > width ? strlen(text) : width;
   }
   return width + SEPARATOR + (marks > 0 ? SEPARATOR + marks : 0);
@@ -125,7 +121,7 @@ static size_t end_of_part(const struct matrix *matrix, unsigned limit, size_t fi
   return end;
 }
 
-static enum status print_part(const struct matrix *matrix, const struct extent *extent,
+static enum status print_part(const struct matrix *matrix, const struct matrix_extent *extent,
                               const struct style *style, size_t first, size_t end,
                               struct error *err) {
   struct sheet *sheet = sheet_new(style);
@@ -140,9 +136,9 @@ static enum status print_part(const struct matrix *matrix, const struct extent *
     for (size_t column = first; column < end; column++) {
       const struct matrix_cell *cell = cell_at(matrix, row, column);
       const size_t at = 1 + 2 * (column - first);
-      char text[CELL_TEXT_MAX];
-      cell_words(cell, text);
-      sheet_set(sheet, row, at, text, heat_of(matrix, extent, cell));
+      char text[MATRIX_WORDS_MAX];
+      matrix_cell_words(cell, text);
+      sheet_set(sheet, row, at, text, colour_of(matrix, extent, cell));
       sheet_set(sheet, row, at + 1, mark_of(cell), STYLE_DIM);
     }
   }
@@ -151,37 +147,40 @@ static enum status print_part(const struct matrix *matrix, const struct extent *
   return status;
 }
 
-static void print_extent(const struct matrix *matrix, const struct extent *extent,
-                         const struct style *style) {
+void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
+                    char text[MATRIX_SUMMARY_MAX]) {
   char least[MATRIX_NUMBER_MAX];
   char mean[MATRIX_NUMBER_MAX];
   char greatest[MATRIX_NUMBER_MAX];
-  char line[512];
+  if (extent->count < 2) {
+    (void)snprintf(text, MATRIX_SUMMARY_MAX, "%s", extent->count == 0 ? "" : matrix->remark);
+    return;
+  }
   matrix_number(extent->least, least);
   matrix_number(extent->sum / (double)extent->count, mean);
   matrix_number(extent->greatest, greatest);
-  if (extent->count == 1) {
-    (void)snprintf(line, sizeof line, "%s", matrix->remark);
-  } else {
-    (void)snprintf(line, sizeof line, "min %s, mean %s, max %s %s%s%s", least, mean, greatest,
-                   matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
-  }
-  if (line[0] != '\0') {
-    style_wrapped(style, "", line);
-  }
+  (void)snprintf(text, MATRIX_SUMMARY_MAX, "min %s, mean %s, max %s %s%s%s", least, mean, greatest,
+                 matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
 }
 
 enum status matrix_print(const struct matrix *matrix, const struct style *style,
                          struct error *err) {
-  const struct extent extent = extent_of(matrix);
+  const struct matrix_extent extent = matrix_extent(matrix);
+  const struct paper *paper = style->paper;
+  char summary[MATRIX_SUMMARY_MAX];
   enum status status = STATUS_OK;
+  if (paper != NULL) {
+    paper->matrix(paper->context, matrix);
+    return style_check(style, err);
+  }
   for (size_t first = 0; status == STATUS_OK && first < matrix->column_count;) {
     const size_t end = end_of_part(matrix, style->width, first);
     status = print_part(matrix, &extent, style, first, end, err);
     first = end;
   }
-  if (status == STATUS_OK && extent.count > 0) {
-    print_extent(matrix, &extent, style);
+  matrix_summary(matrix, &extent, summary);
+  if (status == STATUS_OK && summary[0] != '\0') {
+    style_wrapped(style, "", summary);
     status = style_check(style, err);
   }
   return status;

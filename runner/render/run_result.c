@@ -50,12 +50,14 @@ enum status run_result_print(const struct run_rows *cases, const struct run_rows
       continue;
     }
     if (result_is_matrix(&page, block)) {
+      style_section(style, block->name);
       status = result_print_matrices(&page, block, err);
     } else {
       while (block->shown == 1 && next < blocks.count && blocks.items[next].shown <= 1 &&
              !result_is_matrix(&page, &blocks.items[next])) {
         next++;
       }
+      style_section(style, next - i == 1 ? block->name : NULL);
       status = result_print_table(&page, block, next - i, err);
     }
     i = next;

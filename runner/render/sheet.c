@@ -1,5 +1,7 @@
 #include "runner/render/sheet.h"
 
+#include "runner/render/paper.h"
+
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
@@ -81,7 +83,47 @@ static void print_lines(const char *text, FILE *stream) {
   }
 }
 
+size_t sheet_column_count(const struct sheet *sheet) {
+  return sheet->column_count;
+}
+
+size_t sheet_row_count(const struct sheet *sheet) {
+  return sheet->row_count;
+}
+
+const char *sheet_heading(const struct sheet *sheet, size_t column) {
+  const char *text = scols_column_get_name(scols_table_get_column(sheet->table, column));
+  return text != NULL ? text : "";
+}
+
+bool sheet_is_right(const struct sheet *sheet, size_t column) {
+  return (scols_column_get_flags(scols_table_get_column(sheet->table, column)) & SCOLS_FL_RIGHT) !=
+         0;
+}
+
+bool sheet_is_filled(const struct sheet *sheet, size_t column) {
+  return sheet->filled[column];
+}
+
+static struct libscols_cell *cell_at(const struct sheet *sheet, size_t row, size_t column) {
+  return scols_line_get_cell(scols_table_get_line(sheet->table, row), column);
+}
+
+const char *sheet_text(const struct sheet *sheet, size_t row, size_t column) {
+  const char *text = scols_cell_get_data(cell_at(sheet, row, column));
+  return text != NULL ? text : "";
+}
+
+const char *sheet_colour(const struct sheet *sheet, size_t row, size_t column) {
+  return scols_cell_get_color(cell_at(sheet, row, column));
+}
+
 enum status sheet_print(struct sheet *sheet, struct error *err) {
+  const struct paper *paper = sheet->style->paper;
+  if (paper != NULL) {
+    paper->sheet(paper->context, sheet);
+    return style_check(sheet->style, err);
+  }
   for (size_t i = 0; i < sheet->column_count; i++) {
     struct libscols_column *column = scols_table_get_column(sheet->table, i);
     if (!sheet->filled[i]) {
@@ -96,12 +138,33 @@ enum status sheet_print(struct sheet *sheet, struct error *err) {
   return style_check(sheet->style, err);
 }
 
+void style_section(const struct style *style, const char *name) {
+  if (style->paper != NULL) {
+    style->paper->section(style->paper->context, name);
+  }
+}
+
 void style_line(const struct style *style, const char *colour, const char *text) {
+  const struct paper *paper = style->paper;
+  if (paper != NULL && colour != NULL && strcmp(colour, STYLE_BOLD) == 0) {
+    paper->heading(paper->context, text);
+    return;
+  }
+  if (paper != NULL) {
+    style_wrapped(style, "", text);
+    return;
+  }
   const bool coloured = style->colour && colour != NULL;
   (void)fprintf(style->stream, "%s%s%s\n", coloured ? colour : "", text, coloured ? STYLE_OFF : "");
 }
 
 void style_wrapped(const struct style *style, const char *first, const char *text) {
+  if (style->paper != NULL) {
+    if (first[0] != '\0' || text[0] != '\0') {
+      style->paper->paragraph(style->paper->context, first, text);
+    }
+    return;
+  }
   const size_t indent = strlen(first);
   size_t column = indent;
   (void)fputs(first, style->stream);

@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct paper;
+
 /* How people's output is written. */
 struct style {
   FILE *stream;
   unsigned width; /* columns of the terminal; 0 = as wide as needed */
   bool colour;
+  const struct paper *paper; /* takes everything instead (paper.h); NULL = as text to the stream */
 };
 
 #define STYLE_BOLD "\033[1m"
@@ -37,6 +40,19 @@ void sheet_set(struct sheet *sheet, size_t row, size_t column, const char *text,
 /* Columns without any text are left out. STATUS_IO; a reader that went away is no error. */
 enum status sheet_print(struct sheet *sheet, struct error *err) CHECK_RESULT;
 
+/* What a sheet holds, for a paper. Texts are borrowed; a cell without one has "". */
+size_t sheet_column_count(const struct sheet *sheet);
+size_t sheet_row_count(const struct sheet *sheet);
+const char *sheet_heading(const struct sheet *sheet, size_t column);
+bool sheet_is_right(const struct sheet *sheet, size_t column);
+/* Some row has a text in that column. */
+bool sheet_is_filled(const struct sheet *sheet, size_t column);
+const char *sheet_text(const struct sheet *sheet, size_t row, size_t column);
+/* NULL = none, which is so of every cell where the style has no colour. */
+const char *sheet_colour(const struct sheet *sheet, size_t row, size_t column);
+
+/* What follows belongs to what has that name; NULL = to several. Nothing is written as text. */
+void style_section(const struct style *style, const char *name);
 /* A line of text, in that colour (NULL = none). */
 void style_line(const struct style *style, const char *colour, const char *text);
 /* Text broken at spaces to the width, later lines as far in as `first` is long. */

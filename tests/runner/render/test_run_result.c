@@ -126,7 +126,7 @@ static void expect_result(const struct said *said, size_t count, unsigned width,
   assert_int_equal(rows.sink.end(rows.sink.context, &err), STATUS_OK);
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct style style = {stream, width, false};
+  const struct style style = {stream, width, false, NULL};
   assert_int_equal(run_result_print(&rows, NULL, &style, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   run_rows_fini(&rows);
