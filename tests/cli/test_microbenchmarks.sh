@@ -51,6 +51,20 @@ reproduce memory-hierarchy 'memory-hierarchy=44 memory-capacity=2' --set chase.h
   --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
 reproduce fingerprint fingerprint=1 --set stream.size=4KiB
 
+begin 'every kind has its own unit, in tables and as JSON'
+run run arithmetic-latency "${small[@]}" --only latency --set arithmetic.instructions=512
+expect_out '^path +settings +ns/op +cycles/op'
+run run arithmetic-latency "${small[@]}" --only throughput --set arithmetic.instructions=512 \
+  --set throughput.grid=2
+expect_out '^path +settings +ops/clock/SM'
+run run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8
+expect_out '^path +size +ns/hop +cycles/hop'
+run run arithmetic-latency "${small[@]}" --only latency --set arithmetic.instructions=512 --json
+expect_out '"ns_per_op":[0-9.]+,"cycles_per_op":[0-9.]+,"ops_per_clock_sm":null'
+expect_out '"stop":"trials"'
+run run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8 --json
+expect_out '"ns_per_hop":[0-9.]+,"cycles_per_hop":[0-9.]+'
+
 begin 'calls of the driver'
 cat >calls.toml <<'TOML'
 schema_version = 1

@@ -159,7 +159,7 @@ static void newer_schemas_are_judged(void **state) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED,
-                 "newer haul (schema 1.999, this one knows 1.1) and cannot be added to");
+                 "newer haul (schema 1.999, this one knows 1.2) and cannot be added to");
   struct database *database = NULL;
   struct error err = {0};
   assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
