@@ -189,6 +189,7 @@ static void join_renamed(const struct measured *measured, struct comparison *com
 
 static void find_needed(struct comparison *comparison) {
   bool any = false;
+  bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (row->result.verdict != VERDICT_INSUFFICIENT) {
@@ -198,11 +199,19 @@ static void find_needed(struct comparison *comparison) {
       const unsigned processes = row->sides[s].processes;
       unsigned *least = &comparison->processes_least[s];
       *least = !any || processes < *least ? processes : *least;
+      const unsigned alone = row->result.needed_alone[s];
+      alone_helps[s] = alone_helps[s] && alone > 0;
+      if (alone > comparison->needed_alone[s]) {
+        comparison->needed_alone[s] = alone;
+      }
     }
     any = true;
     if (row->result.processes_needed > comparison->processes_needed) {
       comparison->processes_needed = row->result.processes_needed;
     }
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    comparison->needed_alone[s] = any && alone_helps[s] ? comparison->needed_alone[s] : 0;
   }
 }
 

@@ -93,6 +93,7 @@ struct comparison {
   bool other_machine;        /* some cases compare different hardware */
   unsigned processes_needed; /* a side, that would decide all INSUFFICIENT rows; 0 = none is */
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */
+  unsigned needed_alone[SIDES];    /* of one side, while the other stays as it is; 0 = no number */
 };
 
 struct compare_options {

@@ -20,11 +20,12 @@ struct work {
   struct sample a, b;
   double pooled_variance, pooled_df;
   bool has_prior;
-  struct variance_prior prior;
-  double prior_pooled_df; /* of all cases that the prior was learnt from */
-  double margin;          /* ln */
-  double sd;              /* ln */
-  double difference;      /* ln of the rates' ratio, b over a */
+  struct variance_prior prior;            /* of both sides together */
+  struct variance_prior prior_a, prior_b; /* of each side */
+  double prior_pooled_df;                 /* of all cases that the prior was learnt from */
+  double margin;                          /* ln */
+  double sd;                              /* ln */
+  double difference;                      /* ln of the rates' ratio, b over a */
   struct interval interval;
   bool same;
 };
@@ -69,30 +70,50 @@ static int compare_members(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Learn from these and give the prior to those that have none yet. */
-static void learn(struct work *work, const struct member *members, size_t count, double *variances,
-                  double *dfs) {
+/* Room for what a prior is fitted to. */
+struct fitting {
+  double *variances, *dfs;
+};
+
+enum of_side { OF_BOTH, OF_A, OF_B };
+
+/* Of the members' variances, of both sides or of one; returns the degrees of freedom of all. */
+static double fit(const struct work *work, const struct member *members, size_t count,
+                  enum of_side of, const struct fitting *fitting, struct variance_prior *prior) {
   double df_sum = 0;
   for (size_t i = 0; i < count; i++) {
-    variances[i] = work[members[i].index].pooled_variance;
-    dfs[i] = work[members[i].index].pooled_df;
-    df_sum += dfs[i];
+    const struct work *w = &work[members[i].index];
+    const struct sample *side = of == OF_A ? &w->a : &w->b;
+    fitting->variances[i] = of == OF_BOTH ? w->pooled_variance : side->variance;
+    fitting->dfs[i] = of == OF_BOTH ? w->pooled_df : (double)side->count - 1;
+    df_sum += fitting->dfs[i];
   }
-  struct variance_prior prior;
-  variance_prior_fit(variances, dfs, count, &prior);
+  variance_prior_fit(fitting->variances, fitting->dfs, count, prior);
+  return df_sum;
+}
+
+/* Learn from these and give the prior to those that have none yet. */
+static void learn(struct work *work, const struct member *members, size_t count,
+                  const struct fitting *fitting) {
+  struct work learnt = {.has_prior = true};
+  learnt.prior_pooled_df = fit(work, members, count, OF_BOTH, fitting, &learnt.prior);
+  (void)fit(work, members, count, OF_A, fitting, &learnt.prior_a);
+  (void)fit(work, members, count, OF_B, fitting, &learnt.prior_b);
   for (size_t i = 0; i < count; i++) {
     struct work *w = &work[members[i].index];
     if (!w->has_prior) {
       w->has_prior = true;
-      w->prior = prior;
-      w->prior_pooled_df = df_sum;
+      w->prior = learnt.prior;
+      w->prior_a = learnt.prior_a;
+      w->prior_b = learnt.prior_b;
+      w->prior_pooled_df = learnt.prior_pooled_df;
     }
   }
 }
 
 /* Families of one level; level DIFF_FAMILY_LEVELS is all cases together. */
 static void learn_level(const struct diff_case *cases, struct work *work, size_t count,
-                        size_t level, struct member *members, double *variances, double *dfs) {
+                        size_t level, struct member *members, const struct fitting *fitting) {
   size_t member_count = 0;
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
@@ -107,7 +128,7 @@ static void learn_level(const struct diff_case *cases, struct work *work, size_t
       last++;
     }
     if (last - first >= DIFF_FAMILY_MIN) {
-      learn(work, members + first, last - first, variances, dfs);
+      learn(work, members + first, last - first, fitting);
     }
     first = last;
   }
@@ -115,21 +136,29 @@ static void learn_level(const struct diff_case *cases, struct work *work, size_t
 
 static void learn_priors(const struct diff_case *cases, struct work *work, size_t count) {
   struct member *members = new_array(count, sizeof *members);
-  double *variances = new_array(count, sizeof *variances);
-  double *dfs = new_array(count, sizeof *dfs);
+  const struct fitting fitting = {new_array(count, sizeof(double)),
+                                  new_array(count, sizeof(double))};
   for (size_t level = 0; level <= DIFF_FAMILY_LEVELS; level++) {
-    learn_level(cases, work, count, level, members, variances, dfs);
+    learn_level(cases, work, count, level, members, &fitting);
   }
   free(members);
-  free(variances);
-  free(dfs);
+  free(fitting.variances);
+  free(fitting.dfs);
 }
 
 /* ---- one case ---- */
 
+/* Of one side, its variance never less than the least that is believed. */
+static struct sample sample_of(const struct diff_side *side) {
+  struct sample sample = samples_summary(side->values, side->count);
+  if (sample.count > 1) {
+    sample.variance = fmax(sample.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+  }
+  return sample;
+}
+
 static void look_at(const struct diff_case *c, struct work *work, struct diff_result *result) {
-  *work = (struct work){.a = samples_summary(c->a.values, c->a.count),
-                        .b = samples_summary(c->b.values, c->b.count)};
+  *work = (struct work){.a = sample_of(&c->a), .b = sample_of(&c->b)};
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
@@ -161,10 +190,21 @@ static void find_spread(struct work *work) {
   work->margin = noise > work->margin ? noise : work->margin;
 }
 
+static double half_width(const struct effect *effect) {
+  return effect_interval(effect, 0.95).high - effect->difference;
+}
+
 static void test_by_mean(struct work *work, struct diff_result *result) {
-  const struct effect effect =
+  struct effect effect =
       work->has_prior ? effect_moderated(&work->a, &work->b, &work->prior, work->prior_pooled_df)
                       : effect_welch(&work->a, &work->b);
+  if (work->has_prior && work->a.count != work->b.count) {
+    const struct effect apart = effect_moderated_apart(&work->a, &work->b, &work->prior_a,
+                                                       &work->prior_b, work->prior_pooled_df);
+    if (half_width(&apart) > half_width(&effect)) {
+      effect = apart;
+    }
+  }
   result->test = work->has_prior ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   result->p = effect_p(&effect, work->margin);
@@ -227,19 +267,29 @@ static enum verdict judge(const struct diff_case *c, const struct work *work,
 /* Of an undecided case: how many processes a side would decide it, and then INSUFFICIENT. */
 static void ask_for_more(const struct diff_case *c, const struct work *work, double alpha,
                          struct diff_result *result) {
-  const size_t fewer = c->a.count < c->b.count ? c->a.count : c->b.count;
+  const size_t counts[2] = {c->a.count, c->b.count};
+  const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
   if (result->verdict == VERDICT_INSUFFICIENT) {
     result->processes_needed = DIFF_PROCESSES_USUAL;
+    for (size_t s = 0; s < 2; s++) {
+      result->needed_alone[s] = counts[1 - s] > 1 ? DIFF_PROCESSES_USUAL : 0;
+    }
     return;
   }
   const double prior_df = work->has_prior && isfinite(work->prior.df) ? work->prior.df : 0;
   const unsigned needed = effect_processes_needed(work->difference, work->sd, prior_df,
-                                                  work->margin, alpha, 0.8, DIFF_PROCESSES_MAX);
+                                                  work->margin, alpha, 0.8, 0, DIFF_PROCESSES_MAX);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }
   result->verdict = VERDICT_INSUFFICIENT;
   result->processes_needed = needed > fewer ? needed : (unsigned)fewer + 1;
+  for (size_t s = 0; s < 2; s++) {
+    const unsigned alone =
+        effect_processes_needed(work->difference, work->sd, prior_df, work->margin, alpha, 0.8,
+                                (unsigned)counts[1 - s], DIFF_PROCESSES_MAX);
+    result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
+  }
 }
 
 static void judge_all(const struct diff_case *cases, const struct work *work, size_t count,

@@ -9,9 +9,12 @@
  * learnt from the family).
  *
  * Method "moderated": variances shrunk within a family (moderate.h) and a test against the margin
- * (effect.h). A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider one, at last
- * from all cases; where these are too few, Welch's test. Method "rank": rank.h.
- * False discoveries are kept at 5 % over the whole diff (adjust.h).
+ * (effect.h). Where one side has more processes than the other, the sides' variances are shrunk
+ * apart as well, and the test is the one that is less certain: a pooled variance is nearly that of
+ * the larger side. No variance is taken as less than that of DIFF_SPREAD_MIN, so that two equal
+ * values are no certainty. A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider
+ * one, at last from all cases; where these are too few, Welch's test. Method "rank": rank.h. False
+ * discoveries are kept at 5 % over the whole diff (adjust.h).
  *
  * Verdicts, the first that holds:
  *   NEW, MISSING     measured on side b or a only
@@ -31,6 +34,7 @@
 #include <stdint.h>
 
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
+#define DIFF_SPREAD_MIN 5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* What a diff should have where nothing is known of the spread yet. */
 enum { DIFF_PROCESSES_USUAL = 5 };
 
@@ -82,6 +86,7 @@ struct diff_result {
   double sd;                      /* between processes, relative; NAN = not known */
   double df;                      /* of the test */
   unsigned processes_needed;      /* a side, for INSUFFICIENT; else 0 */
+  unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
 };
 
 /* The shift that all cases have in common. */

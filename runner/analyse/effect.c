@@ -24,6 +24,30 @@ struct effect effect_moderated(const struct sample *a, const struct sample *b,
   };
 }
 
+/* Variance of a side's mean, and its degrees of freedom. */
+static double mean_variance(const struct sample *side, const struct variance_prior *prior,
+                            double pooled_df, double *df) {
+  const double own_df = (double)side->count - 1;
+  *df = fmin(own_df + prior->df, pooled_df);
+  return variance_posterior(prior, side->variance, own_df) / (double)side->count;
+}
+
+struct effect effect_moderated_apart(const struct sample *a, const struct sample *b,
+                                     const struct variance_prior *prior_a,
+                                     const struct variance_prior *prior_b, double pooled_df) {
+  double df_a = 0;
+  double df_b = 0;
+  const double part_a = mean_variance(a, prior_a, pooled_df, &df_a);
+  const double part_b = mean_variance(b, prior_b, pooled_df, &df_b);
+  const double sum = part_a + part_b;
+  const double below = part_a * part_a / df_a + part_b * part_b / df_b;
+  return (struct effect){
+      .difference = a->mean - b->mean,
+      .error = sqrt(sum),
+      .df = below > 0 ? fmin(sum * sum / below, pooled_df) : fmin(df_a, df_b),
+  };
+}
+
 struct effect effect_welch(const struct sample *a, const struct sample *b) {
   const double part_a = a->variance / (double)a->count;
   const double part_b = b->variance / (double)b->count;
@@ -59,11 +83,11 @@ bool effect_is_same(const struct effect *effect, double margin) {
   return interval.low > -margin && interval.high < margin;
 }
 
-/* Probability of a decision with n processes a side; rises with n. */
-static double power_of(unsigned n, double difference, double sd, double prior_df, double margin,
-                       double alpha) {
-  const double error = sd * sqrt(2.0 / n);
-  const double df = 2.0 * n - 2 + prior_df;
+/* Probability of a decision with n processes on a side and m on the other; rises with both. */
+static double power_of(unsigned n, unsigned m, double difference, double sd, double prior_df,
+                       double margin, double alpha) {
+  const double error = sd * sqrt(1.0 / n + 1.0 / m);
+  const double df = (double)n + m - 2 + prior_df;
   if (error == 0) {
     return 1;
   }
@@ -79,15 +103,16 @@ static double power_of(unsigned n, double difference, double sd, double prior_df
 }
 
 unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
-                                 double alpha, double power, unsigned most) {
-  if (power_of(most, difference, sd, prior_df, margin, alpha) < power) {
+                                 double alpha, double power, unsigned fixed, unsigned most) {
+  if (power_of(most, fixed > 0 ? fixed : most, difference, sd, prior_df, margin, alpha) < power) {
     return 0;
   }
   unsigned too_few = 1;
   unsigned enough = most;
   while (enough - too_few > 1) {
     const unsigned middle = (too_few + enough) / 2;
-    if (power_of(middle, difference, sd, prior_df, margin, alpha) < power) {
+    if (power_of(middle, fixed > 0 ? fixed : middle, difference, sd, prior_df, margin, alpha) <
+        power) {
       too_few = middle;
     } else {
       enough = middle;

@@ -25,6 +25,11 @@ double effect_pooled_variance(const struct sample *a, const struct sample *b, do
  * pooled_df, those of all cases that the prior was learnt from). Smyth 2004, section 4. */
 struct effect effect_moderated(const struct sample *a, const struct sample *b,
                                const struct variance_prior *prior, double pooled_df);
+/* The same with each side's own prior, as Welch's t: for sides of unequal counts, where the larger
+ * one would hide that the smaller one spreads more. */
+struct effect effect_moderated_apart(const struct sample *a, const struct sample *b,
+                                     const struct variance_prior *prior_a,
+                                     const struct variance_prior *prior_b, double pooled_df);
 /* Welch's t with Satterthwaite's degrees of freedom; both counts at least 2. */
 struct effect effect_welch(const struct sample *a, const struct sample *b);
 
@@ -39,9 +44,9 @@ bool effect_is_same(const struct effect *effect, double margin);
 
 /* Fewest processes a side with which a true difference as large as this one would be decided with
  * the wanted power (0.8): told from the margin at level alpha where it is beyond it, shown to lie
- * inside otherwise. sd between processes; prior_df is added to the degrees of freedom. 0: not even
- * with `most`. */
+ * inside otherwise. sd between processes; prior_df is added to the degrees of freedom. fixed: how
+ * many the other side has and keeps; 0 = both sides get as many. 0: not even with `most`. */
 unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
-                                 double alpha, double power, unsigned most);
+                                 double alpha, double power, unsigned fixed, unsigned most);
 
 #endif

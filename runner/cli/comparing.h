@@ -60,9 +60,9 @@ enum status comparing_run(const struct common_options *common, struct comparing 
                           struct comparing_result *result, struct error *err) CHECK_RESULT;
 void comparing_result_fini(struct comparing_result *result);
 
-/* What an undecided comparison needs: a note on stderr with the command. Nothing when none is. */
-void comparing_say_what_helps(const struct common_options *common,
-                              const struct comparing *comparing,
+/* What an undecided comparison needs: a note on stderr with the commands, of what can be measured
+ * again. Nothing when none is. */
+void comparing_say_what_helps(const struct common_options *common, struct comparing *comparing,
                               const struct comparing_result *result);
 
 #endif

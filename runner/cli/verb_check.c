@@ -138,9 +138,10 @@ const struct verb VERB_CHECK = {
     .name = "check",
     .arguments = "[A [B]]",
     .summary = "fail when a run is worse than another, for scripts",
-    .doc = "As haul diff, from A to B (default: latest). Exit codes: 0 nothing of --fail-on was "
-           "found; 1 it was; 2 the command line is wrong; 3 nothing was compared; 4 undecided, "
-           "with --strict. --format also takes junit.",
+    .doc = "As haul diff, from A to B (default: latest); haul diff --help explains the verdicts. "
+           "Exit codes: 0 nothing of --fail-on was found; 1 it was; 2 the command line is wrong, "
+           "or names no runs; 3 nothing was compared; 4 undecided, with --strict. --format also "
+           "takes junit.",
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_NONE,

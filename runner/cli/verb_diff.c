@@ -70,9 +70,19 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B name runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous; a "
         "tag or driver names all of its runs, and a comma joins names. Processes are what is "
-        "compared: five or more a side can decide. Verdicts: REGRESSED, IMPROVED, SAME, UNCLEAR "
-        "(the change is too near the smallest that matters), INSUFFICIENT (more processes would "
-        "decide), NEW, MISSING, INCOMPARABLE. -v shows the SAME cases too.",
+        "compared: five or more a side can decide.\n\n"
+        "What a change must be to matter: --delta, else what the scenario says (delta; of several "
+        "runs the one started last), else 1 % for bandwidth from 1 MiB on and 3 % for all else; "
+        "and never less than two processes of A differ by.\n\n"
+        "Verdicts:\n"
+        "  REGRESSED, IMPROVED  slower, faster by more than matters (false discoveries at 5 %)\n"
+        "  SAME          the 90 % interval lies inside what does not matter; shown with -v\n"
+        "  UNCLEAR       undecided, and more processes would hardly help: it is too near\n"
+        "  INSUFFICIENT  undecided, and more processes would decide; stderr says how many\n"
+        "  NEW, MISSING  has a result in B or A only\n"
+        "  INCOMPARABLE  another GPU or another measurement; the line says which\n\n"
+        "Exit codes: 0 compared, whatever was found (haul check fails on it); 2 the command line "
+        "is wrong, or names no runs; 3 the database cannot be read.",
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_NONE,

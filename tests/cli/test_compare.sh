@@ -191,7 +191,11 @@ expect_err '5 a side would decide'
 expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
 run diff previous latest --db one.db
 expect_code 0
-expect_err 'A \(driver 580.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag a$'
+# Tags a and b are in use.
+expect_err 'A \(driver 580.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag a2$'
+expect_err 'B \(driver 590.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag b2$'
+expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
+expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
 reject_err ' (-q|--json|--format)( |=|$)'
 run check tag:a tag:b --db one.db
 expect_code 3

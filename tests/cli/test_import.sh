@@ -86,6 +86,8 @@ if [ -e "$fake/libcuda.so.1" ]; then
   run diff tag:theirs tag:ours --db d.db --format jsonl
   expect_code 0
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
+  expect_err 'A was imported and cannot be measured again, and more of B alone would not decide'
+  reject_err 'haul run'
   run check tag:theirs tag:ours --strict --db d.db
   expect_code 4
 

@@ -90,6 +90,54 @@ static void each_verdict_is_found(void **state) {
   measured_free(m);
 }
 
+/* UNCLEAR by hand, through the whole comparison. One case, four processes a side, logarithms of ns:
+ *
+ *   A  -e  +e  -e  +e     mean 0, variance 4 e^2 / 3
+ *   B  the same + d       with e = 0.002 and d = ln 1.01, which is the margin of a bandwidth
+ *
+ *   margin           ln 1.01 = 0.0099503; the noise of A against A, sqrt(2 x 4/3) e = 0.0032660, is
+ *                    less
+ *   standard error   sqrt(2 x (4 e^2 / 3) / 4) = sqrt(2/3) e = 0.0016330
+ *   degrees          Welch, as one case teaches nothing: 6, the variances being equal
+ *   p                P(t > (d - margin) / error = 0) + P(t > 2 d / error = 12.187)
+ *                    = 0.5 + 0.0000093, and q is the same: one test
+ *   not SAME         the 90 % interval is d +- 1.94318 x 0.0016330 = d +- 0.0031732, not below the
+ *                    margin
+ *   95 % interval    d +- 2.44691 x 0.0016330 = d +- 0.0039958; of the rate, whose logarithm falls
+ *                    by it, exp(-0.0139461) - 1 = -1.38493 % to exp(-0.0059545) - 1 = -0.59368 %
+ *   more processes   the change is no larger than the margin, and no smaller: the power stays at 5
+ * % with any number, so it is not INSUFFICIENT */
+static void unclear_by_hand(void **state) {
+  (void)state;
+  static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  for (uint32_t run = 0; run < 2; run++) {
+    for (int p = 0; p < 4; p++) {
+      made_median(m, (struct measured_median){.run = run,
+                                              .bench = (uint32_t)bench,
+                                              .process = 1 + p + 100 * (int)run,
+                                              .ns = 1e6 * exp(STEPS[p]) * (run == 1 ? 1.01 : 1)});
+    }
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  const struct diff_result *result = &comparison->rows[0].result;
+  assert_int_equal(result->verdict, VERDICT_UNCLEAR);
+  assert_int_equal(result->test, DIFF_TEST_WELCH);
+  assert_true(fabs(result->df - 6) < 1e-6);
+  assert_true(fabs(result->p - 0.5000093) < 5e-7);
+  assert_true(fabs(result->q - result->p) < 1e-15);
+  assert_true(fabs(result->margin - 0.01) < 1e-9);
+  assert_true(fabs(comparison->rows[0].change - (1 / 1.01 - 1)) < 1e-9);
+  assert_true(fabs(comparison->rows[0].change_low - -0.0138493) < 1e-6);
+  assert_true(fabs(comparison->rows[0].change_high - -0.0059368) < 1e-6);
+  assert_int_equal(result->processes_needed, 0);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_UNCLEAR], 1);
+  assert_int_equal(comparison->processes_needed, 0);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
 static void more_ns_are_worse(void **state) {
   (void)state;
   struct measured *m = two_drivers();
@@ -305,6 +353,7 @@ static void definitions_differ_in_words_and_numbers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_verdict_is_found),
+      cmocka_unit_test(unclear_by_hand),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(a_margin_that_is_given_holds_for_all),
       cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),

@@ -2,23 +2,11 @@
 #include "runner/analyse/diff.h"
 #include "runner/analyse/shift.h"
 #include "tests/runner/analyse/near.h"
+#include "tests/runner/analyse/noise.h"
 
 #include <string.h>
 
-enum { CASES_MAX = 64, PROCESSES_MAX = 12 };
-
-/* splitmix64 and Box-Muller: the same numbers everywhere. */
-static double normal(uint64_t *seed) {
-  double uniform[2];
-  for (int i = 0; i < 2; i++) {
-    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    uniform[i] = ((double)(z >> 11) + 0.5) / 9007199254740992.0;
-  }
-  return sqrt(-2 * log(uniform[0])) * cos(2 * 3.14159265358979323846 * uniform[1]);
-}
+enum { CASES_MAX = 64, PROCESSES_MAX = 20 };
 
 struct data {
   size_t count;
@@ -36,7 +24,7 @@ static void make(struct data *data, size_t count, size_t processes, double sd) {
   for (size_t i = 0; i < count; i++) {
     for (size_t side = 0; side < 2; side++) {
       for (size_t p = 0; p < processes; p++) {
-        data->values[i][side][p] = 10 + (double)i + sd * normal(&seed);
+        data->values[i][side][p] = 10 + (double)i + sd * noise_normal(&seed);
       }
     }
     data->cases[i] = (struct diff_case){
@@ -250,6 +238,73 @@ static void values_without_spread_are_decided(void **state) {
   }
 }
 
+/* Two processes that scatter by 2 % against twenty that scatter by 0.1 %, and nothing changed: the
+ * variance of all together is nearly that of the twenty. */
+static void a_noisy_side_of_few_is_no_change(void **state) {
+  (void)state;
+  enum { DIFFS = 60, CASES = 40 };
+  size_t reported = 0;
+  uint64_t seed = 5;
+  for (size_t d = 0; d < DIFFS; d++) {
+    static struct data data;
+    make(&data, CASES, 20, 0);
+    for (size_t i = 0; i < CASES; i++) {
+      for (size_t p = 0; p < 20; p++) {
+        data.values[i][0][p] = 0.001 * noise_normal(&seed);
+        data.values[i][1][p] = 0.02 * noise_normal(&seed);
+      }
+      data.cases[i].b.count = 2;
+    }
+    compare(&data, DIFF_MODERATED);
+    reported +=
+        data.summary.verdicts[VERDICT_REGRESSED] > 0 || data.summary.verdicts[VERDICT_IMPROVED] > 0;
+  }
+  assert_true(reported <= DIFFS / 20);
+}
+
+/* The same the other way round must still find what is there. */
+static void unequal_counts_find_what_is_there(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 40, 20, 0.002);
+  for (size_t i = 0; i < 40; i++) {
+    data.cases[i].b.count = 3;
+  }
+  slow_down(&data, 4, 1 / 0.97);
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 4, VERDICT_REGRESSED);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 1);
+  assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 0);
+}
+
+/* Two equal values on each side are no certainty: a step hardly beyond the margin stays open, one
+ * of 3 % does not. */
+static void equal_values_are_no_certainty(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 2, 2, 0);
+  slow_down(&data, 0, 1.0101);
+  slow_down(&data, 1, 1.03);
+  compare(&data, DIFF_MODERATED);
+  assert_int_equal(data.results[0].test, DIFF_TEST_WELCH);
+  assert_int_not_equal(data.results[0].verdict, VERDICT_REGRESSED);
+  expect(&data, 1, VERDICT_REGRESSED);
+  assert_true(data.results[1].p > 0);
+  assert_true(data.results[1].change_low < data.results[1].change);
+}
+
+/* How many of one side alone would decide: none where the other has one process. */
+static void one_side_alone(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 2, 5, 0.001);
+  data.cases[0].a.count = 1;
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 0, VERDICT_INSUFFICIENT);
+  assert_int_equal(data.results[0].needed_alone[0], DIFF_PROCESSES_USUAL);
+  assert_int_equal(data.results[0].needed_alone[1], 0);
+}
+
 static void usual_margins(void **state) {
   (void)state;
   assert_true(diff_usual_margin(1 << 20) == 0.01);
@@ -294,6 +349,10 @@ int main(void) {
       cmocka_unit_test(a_shift_needs_whole_processes_for_its_interval),
       cmocka_unit_test(nothing_to_compare),
       cmocka_unit_test(values_without_spread_are_decided),
+      cmocka_unit_test(a_noisy_side_of_few_is_no_change),
+      cmocka_unit_test(unequal_counts_find_what_is_there),
+      cmocka_unit_test(equal_values_are_no_certainty),
+      cmocka_unit_test(one_side_alone),
       cmocka_unit_test(usual_margins),
       cmocka_unit_test(families_are_told_apart),
   };

@@ -1,0 +1,249 @@
+/* comparing_help.c - what would decide an undecided comparison, as commands. */
+#include "engine/base/strbuf.h"
+#include "runner/cli/comparing.h"
+
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
+
+/* The next word of a command line as verb_run.c quotes it, quotes included. */
+static const char *word_end(const char *word) {
+  bool quoted = false;
+  while (*word != '\0' && (quoted || *word != ' ')) {
+    if (*word == '\'') {
+      quoted = !quoted;
+    } else if (*word == '\\' && !quoted && word[1] != '\0') {
+      word++;
+    }
+    word++;
+  }
+  return word;
+}
+
+static bool is_option(const char *word, size_t length, const char *name) {
+  const size_t size = strlen(name);
+  return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
+}
+
+/* The command that made a run, with other processes and, where tag is not NULL, that tag; what only
+ * changes how the result is shown is left out. */
+static void put_command(struct strbuf *command, const struct measured_run *run, unsigned processes,
+                        const char *tag) {
+  static const struct {
+    const char *name;
+    bool has_value; /* which may be the next word */
+  } LEFT_OUT[] = {
+      {"--processes", true}, {"--tag", true},   {"--format", true},   {"--json", false},
+      {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
+      {"--color", false},    {"--plot", false},
+  };
+  if (strcmp(run->origin, "measured") != 0 || strstr(run->command_line, "--resume") != NULL) {
+    strbuf_printf(command, "haul run %s", run->scenario);
+  }
+  for (const char *word = command->length > 0 ? "" : run->command_line; *word != '\0';) {
+    const char *end = word_end(word);
+    const size_t length = (size_t)(end - word);
+    bool skip = false;
+    for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
+      skip = is_option(word, length, LEFT_OUT[i].name);
+      if (skip && LEFT_OUT[i].has_value && length == strlen(LEFT_OUT[i].name) && *end == ' ') {
+        end = word_end(end + 1); /* its value */
+      }
+    }
+    if (!skip) {
+      strbuf_append(command, command->length > 0 ? " " : "");
+      strbuf_append_n(command, word, length);
+    }
+    word = *end == ' ' ? end + 1 : end;
+  }
+  strbuf_printf(command, " --processes %u", processes);
+  if (tag != NULL) {
+    strbuf_printf(command, " --tag %s", tag);
+  }
+}
+
+/* ---- the sides ---- */
+
+/* What can be done about a side. */
+struct side_help {
+  const struct measured_run *last; /* measured where there is such a one; else imported */
+  bool imported;                   /* all of it: no command makes more */
+  bool elsewhere;                  /* not the machine and driver of the latest run of both */
+  unsigned wanted;                 /* processes to add, or afresh; 0 = it has enough */
+  const char *tag;                 /* of the new run; NULL = none is needed */
+};
+
+static bool is_imported(const struct measured_run *run) {
+  return strcmp(run->origin, "imported") == 0;
+}
+
+static const struct measured_run *last_run(const struct comparing_result *result, enum side side) {
+  const struct measured *measured = result->measured;
+  const struct measured_run *last = NULL;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    if (result->sides[i] != side) {
+      continue;
+    }
+    if (last == NULL || (is_imported(last) && !is_imported(run)) ||
+        (is_imported(last) == is_imported(run) && run->started_at_ns >= last->started_at_ns)) {
+      last = run;
+    }
+  }
+  return last;
+}
+
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Whether what measured one run is likely what measured the other. */
+static bool same_place(const struct measured *measured, const struct measured_run *a,
+                       const struct measured_run *b) {
+  const struct measured_environment *x = &measured->environments[a->environment];
+  const struct measured_environment *y = &measured->environments[b->environment];
+  return same_text(x->host_name, y->host_name) && same_text(x->driver_version, y->driver_version);
+}
+
+/* Whether new runs will be on that side by themselves. */
+static bool is_open_side(const struct comparing *comparing, size_t side) {
+  const char *name = comparing->names[side];
+  return comparing->by != NULL || (strchr(name, ',') == NULL && (strncmp(name, "tag:", 4) == 0 ||
+                                                                 strncmp(name, "driver:", 7) == 0));
+}
+
+/* "a", or "a2", "a3" ... where there are runs with that tag: others must not come in. */
+static const char *free_tag(struct comparing *comparing, const struct comparing_result *result,
+                            const char *word) {
+  struct arena *arena = &comparing->selecting.arena;
+  const char *tag = word;
+  for (int i = 2; i < TAGS_TRIED; i++) {
+    struct run_list list;
+    struct error err = {0};
+    if (selector_find_all(result->database, arena_format(arena, "tag:%s", tag), arena, &list,
+                          &err) == STATUS_NOT_FOUND) {
+      break;
+    }
+    tag = arena_format(arena, "%s%d", word, i);
+  }
+  return tag;
+}
+
+static void find_help(struct comparing *comparing, const struct comparing_result *result, bool open,
+                      struct side_help help[SIDES]) {
+  static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
+  const struct comparison *comparison = result->comparison;
+  for (size_t s = 0; s < SIDES; s++) {
+    const char *name = comparing->names[s];
+    const unsigned have = open ? comparison->processes_least[s] : 0;
+    const unsigned needed = comparison->processes_needed;
+    help[s] = (struct side_help){.last = last_run(result, (enum side)s),
+                                 .wanted = needed > have ? needed - have : 0};
+    help[s].imported = is_imported(help[s].last);
+    help[s].tag = !open                           ? free_tag(comparing, result, FRESH_TAGS[s])
+                  : strncmp(name, "tag:", 4) == 0 ? name + 4
+                                                  : NULL;
+  }
+  const bool later = help[SIDE_B].last->started_at_ns >= help[SIDE_A].last->started_at_ns;
+  struct side_help *older = &help[later ? SIDE_A : SIDE_B];
+  older->elsewhere =
+      !older->imported && !same_place(result->measured, help[SIDE_A].last, help[SIDE_B].last);
+}
+
+/* ---- words ---- */
+
+static char letter_of(size_t side) {
+  return side == SIDE_A ? 'A' : 'B';
+}
+
+/* What more of the other side does, where this one stays as it is. */
+static void put_alone(struct strbuf *text, const struct comparison *comparison, size_t stays) {
+  const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
+  const unsigned alone = comparison->needed_alone[other];
+  if (alone > 0) {
+    strbuf_printf(text, "%u processes of %c alone would decide", alone, letter_of(other));
+  } else {
+    strbuf_printf(text, "more of %c alone would not decide", letter_of(other));
+  }
+}
+
+static void put_place(struct strbuf *text, const struct comparing_result *result,
+                      const struct side_help *help, size_t side) {
+  const struct comparison_total *totals = result->comparison->totals;
+  if (help->elsewhere && !same_text(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
+    strbuf_printf(text, "host %s, ", totals[side].hosts);
+  }
+  strbuf_printf(text, "driver %s", totals[side].drivers);
+}
+
+static void put_commands(struct strbuf *text, const struct comparing_result *result,
+                         const struct side_help help[SIDES], bool open) {
+  struct strbuf command;
+  strbuf_init(&command, TEXT_MAX);
+  for (size_t s = 0; s < SIDES; s++) {
+    if (help[s].imported || help[s].wanted == 0) {
+      continue;
+    }
+    strbuf_clear(&command);
+    put_command(&command, help[s].last, help[s].wanted, help[s].tag);
+    strbuf_printf(text, "\n  %c (", letter_of(s));
+    put_place(text, result, &help[s], s);
+    strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "afresh", command.text);
+  }
+  strbuf_fini(&command);
+}
+
+/* Of imported results there are never more. */
+static void put_imported(struct strbuf *text, const struct comparing_result *result,
+                         const struct side_help help[SIDES]) {
+  const struct comparison *comparison = result->comparison;
+  const bool both = help[SIDE_A].imported && help[SIDE_B].imported;
+  const size_t s = help[SIDE_A].imported ? SIDE_A : SIDE_B;
+  if (both) {
+    strbuf_append(text, "A and B were imported and cannot be measured again");
+  } else {
+    strbuf_printf(text, "%c was imported and cannot be measured again, and ", letter_of(s));
+    put_alone(text, comparison, s);
+  }
+  strbuf_printf(text, "; %u processes a side would, of runs of haul in %s place",
+                comparison->processes_needed, both ? "their" : "its");
+}
+
+void comparing_say_what_helps(const struct common_options *common, struct comparing *comparing,
+                              const struct comparing_result *result) {
+  const struct comparison *comparison = result->comparison;
+  const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
+  if (comparison->processes_needed == 0 || comparing->compare.one_side) {
+    return;
+  }
+  /* Processes of new runs come on top where the names take them in; else they start afresh. */
+  const bool open = is_open_side(comparing, SIDE_A) && is_open_side(comparing, SIDE_B);
+  struct side_help help[SIDES];
+  struct strbuf text;
+  find_help(comparing, result, open, help);
+  strbuf_init(&text, TEXT_MAX);
+  strbuf_printf(&text, "%zu %s undecided with so few processes", count,
+                count == 1 ? "case is" : "cases are");
+  if (help[SIDE_A].imported || help[SIDE_B].imported) {
+    strbuf_append(&text, ": ");
+    put_imported(&text, result, help);
+  } else {
+    strbuf_printf(&text, "; %u a side would decide:", comparison->processes_needed);
+    put_commands(&text, result, help, open);
+    if (open) {
+      strbuf_append(&text, "\n  and then the same again");
+    } else {
+      strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s%s", help[SIDE_A].tag,
+                    help[SIDE_B].tag, common->db != NULL ? " --db " : "",
+                    common->db != NULL ? common->db : "");
+    }
+    for (size_t s = 0; s < SIDES; s++) {
+      if (help[s].elsewhere) {
+        strbuf_printf(&text, "\n  or, if %c cannot be measured again: ", letter_of(s));
+        put_alone(&text, comparison, s);
+      }
+    }
+  }
+  say_note(common, "%s", text.text);
+  strbuf_fini(&text);
+}
