@@ -34,7 +34,6 @@ struct supervisor {
   uint64_t next_tick_ns;
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
-  bool asked_ahead;         /* the worker has been told the next case already */
   struct pace pace;
   struct progress progress;
 };
@@ -330,48 +329,15 @@ static bool await_case(struct supervisor *supervisor, size_t case_index,
   }
 }
 
-static bool is_wanted(const struct supervisor *supervisor, uint32_t process, size_t case_index) {
-  const struct supervise_sink *sink = supervisor->sink;
-  return supervisor->plan->cases[case_index].skip_reason == NULL &&
-         (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
-}
-
-/* False: the worker is gone. */
-static bool ask(struct supervisor *supervisor, size_t case_index) {
-  struct message request;
-  message_init(&request, MESSAGE_RUN_CASE, case_index);
-  struct message unexpected;
-  const bool asked = message_receive(supervisor->fd, &unexpected) == RECEIVE_NOTHING &&
-                     message_send(supervisor->fd, &request);
-  if (asked) {
-    supervisor->case_started_ns = child_now_ns();
-  }
-  return asked;
-}
-
-/* plan->case_count: none. */
-static size_t next_wanted(const struct supervisor *supervisor, size_t case_index) {
-  while (case_index < supervisor->plan->case_count &&
-         !is_wanted(supervisor, supervisor->progress.process, case_index)) {
-    case_index++;
-  }
-  return case_index;
-}
-
-/* Have the next case of the process measured while the results of this one go to the disk, which
- * takes as long as many a case. */
-static void ask_ahead(struct supervisor *supervisor, size_t case_index) {
-  const size_t next = next_wanted(supervisor, case_index + 1);
-  supervisor->asked_ahead = supervisor->worker != 0 && *supervisor->options->interrupted == 0 &&
-                            next < supervisor->plan->case_count && ask(supervisor, next);
-}
-
 /* STATUS_OK with *started false: the worker was gone already, and the case is still to be done. */
 static enum status run_case(struct supervisor *supervisor, size_t case_index, bool *started,
                             struct error *err) {
   const struct plan_case *item = &supervisor->plan->cases[case_index];
-  *started = supervisor->asked_ahead || ask(supervisor, case_index);
-  supervisor->asked_ahead = false;
+  struct message request;
+  message_init(&request, MESSAGE_RUN_CASE, case_index);
+  struct message unexpected;
+  *started = message_receive(supervisor->fd, &unexpected) == RECEIVE_NOTHING &&
+             message_send(supervisor->fd, &request);
   if (!*started) {
     struct child_end end = end_worker(supervisor, true);
     char how[CHILD_TEXT_MAX];
@@ -381,6 +347,7 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
     return lose_worker(supervisor, text, err);
   }
   collect_clear(&supervisor->collect);
+  supervisor->case_started_ns = child_now_ns();
   supervisor->progress.case_name = item->bench.name;
   report_progress(supervisor, supervisor->case_started_ns);
 
@@ -395,10 +362,15 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
   supervisor->lost = 0;
   supervisor->progress.done++;
   supervisor->progress.case_name = NULL;
-  ask_ahead(supervisor, case_index);
   enum status status = hand_over(supervisor, case_index, &outcome, err);
   report_progress(supervisor, child_now_ns());
   return status;
+}
+
+static bool is_wanted(const struct supervisor *supervisor, uint32_t process, size_t case_index) {
+  const struct supervise_sink *sink = supervisor->sink;
+  return supervisor->plan->cases[case_index].skip_reason == NULL &&
+         (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
 }
 
 /* Measure one case in as many tries as it takes a worker to start with it. */
@@ -406,7 +378,7 @@ static enum status run_wanted_case(struct supervisor *supervisor, size_t case_in
                                    bool *process_started, struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   for (;;) {
-    if (*supervisor->options->interrupted != 0 && !supervisor->asked_ahead) {
+    if (*supervisor->options->interrupted != 0) {
       return error_set(err, STATUS_INTERRUPTED, "interrupted");
     }
     if (supervisor->worker == 0) {
@@ -438,8 +410,10 @@ static enum status run_process(struct supervisor *supervisor, uint32_t process, 
   const struct supervise_sink *sink = supervisor->sink;
   supervisor->progress.process = process;
   bool process_started = false;
-  for (size_t i = next_wanted(supervisor, 0); i < supervisor->plan->case_count;
-       i = next_wanted(supervisor, i + 1)) {
+  for (size_t i = 0; i < supervisor->plan->case_count; i++) {
+    if (!is_wanted(supervisor, process, i)) {
+      continue;
+    }
     enum status status = run_wanted_case(supervisor, i, &process_started, err);
     if (status != STATUS_OK) {
       return status;

@@ -468,12 +468,10 @@ static void an_interrupt_lets_the_case_end(void **state) {
   assert_int_equal(bench->seen.ended, 0);
   free(bench);
 
-  /* While one is recorded, the next is being measured: it is the one that may end. */
   bench = BENCH("a", "b", "c");
   bench->seen.interrupt_at = 1;
   assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
-  assert_int_equal(bench->seen.report_count, 2);
-  assert_report(bench, 1, 1, CASE_OK, "");
+  assert_int_equal(bench->seen.report_count, 1);
   free(bench);
 }
 
