@@ -239,7 +239,9 @@ static int rank_of(enum verdict verdict) {
   return 7;
 }
 
-static int compare_rows(const void *a, const void *b) {
+/* Where nothing else tells, as the cases stand in their plans. */
+static int compare_rows(const void *a, const void *b, void *context) {
+  const struct measured *measured = context;
   const struct comparison_row *x = a;
   const struct comparison_row *y = b;
   const int order = rank_of(x->result.verdict) - rank_of(y->result.verdict);
@@ -255,6 +257,11 @@ static int compare_rows(const void *a, const void *b) {
   const double e = isnan(y->change) ? 0 : fabs(y->result.change);
   if (d != e) {
     return d > e ? -1 : 1;
+  }
+  const int64_t first = measured->cases[x->bench].id;
+  const int64_t second = measured->cases[y->bench].id;
+  if (first != second) {
+    return first < second ? -1 : 1;
   }
   return (x->input > y->input) - (x->input < y->input);
 }
@@ -275,7 +282,8 @@ static void judge(const struct measured *measured, const struct compare_options 
   join_renamed(measured, comparison);
   find_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */
-    qsort(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_rows);
+    qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_rows,
+            (void *)(uintptr_t)measured);
   }
 }
 

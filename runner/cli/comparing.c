@@ -198,6 +198,11 @@ static enum status sides_by_fact(struct comparing *comparing, struct comparing_r
     comparing->from = list.values[0]; /* there is one way to compare: then with now */
     comparing->to = list.values[1];
   }
+  if (comparing->from == NULL && comparing->to == NULL && list.count == 1) {
+    return error_set(err, STATUS_NOT_FOUND,
+                     "every run has the %s %s: there is nothing to compare it with", comparing->by,
+                     list.values[0]);
+  }
   if (comparing->from == NULL || comparing->to == NULL) {
     char message[256];
     (void)snprintf(message, sizeof message, "--by %s needs --from and --to, values of it",

@@ -157,9 +157,10 @@ static void put_null(struct strbuf *text, const struct null_rate *null) {
                 null->judged > 0 ? 100.0 * (double)null->reported / (double)null->judged : 0.0);
 }
 
-static void put_notes(struct strbuf *text, const struct comparison *comparison) {
+static void put_notes(struct strbuf *text, const struct comparison *comparison, bool one_side) {
   if (comparison->simulated) {
-    strbuf_append(text, "\nSIMULATED: a fake driver answered on both sides\n");
+    strbuf_printf(text, "\nSIMULATED: a fake driver answered%s\n",
+                  one_side ? "" : " on both sides");
   }
   if (comparison->other_machine) {
     strbuf_append(text, "\nOther hardware: cases are compared between different GPUs or hosts; a "
@@ -344,6 +345,15 @@ static size_t count_shown(const struct comparison *comparison, const struct diff
   return count;
 }
 
+static bool any_on_both(const struct comparison *comparison) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (isfinite(comparison->rows[i].result.change)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static enum status print_table(const struct measured *measured, const struct comparison *comparison,
                                const struct diff_show *show, const struct rows_options *options,
                                struct error *err) {
@@ -353,7 +363,7 @@ static enum status print_table(const struct measured *measured, const struct com
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
-  put_notes(&text, comparison);
+  put_notes(&text, comparison, one_side);
   put_shift(&text, comparison);
   put_null(&text, show->null);
   enum status status = write_text(&text, options->stream, err);
@@ -373,10 +383,11 @@ static enum status print_table(const struct measured *measured, const struct com
     char counts[256];
     strbuf_clear(&text);
     diff_counts(comparison, counts, sizeof counts);
-    strbuf_printf(&text, "\n%zu %s: %s\n", comparison->row_count,
+    strbuf_printf(&text, "\n%zu %s: %s%s\n", comparison->row_count,
                   plural(comparison->row_count, "case", "cases"),
-                  counts[0] != '\0' ? counts : "nothing to compare");
-    if (shown > 0) {
+                  counts[0] != '\0' ? counts : "nothing to compare",
+                  any_on_both(comparison) ? "" : "; none is on both sides");
+    if (shown > 0 && any_on_both(comparison)) {
       strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
                            "GB/s: more is better, ns: less\n");
       put_delta(&text, comparison);
@@ -482,6 +493,16 @@ static enum status print_rows(const struct measured *measured, const struct comp
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
                        const struct diff_show *show, const struct rows_options *rows,
                        struct error *err) {
-  return rows->format == ROW_TABLE ? print_table(measured, comparison, show, rows, err)
-                                   : print_rows(measured, comparison, rows, err);
+  switch (rows->format) {
+  case ROW_TABLE:
+    return print_table(measured, comparison, show, rows, err);
+  case ROW_MD:
+    return print_cases(measured, comparison, show, rows, err);
+  case ROW_JSON:
+  case ROW_JSONL:
+  case ROW_CSV:
+  case row_format_word_count:
+    break;
+  }
+  return print_rows(measured, comparison, rows, err);
 }

@@ -4,6 +4,7 @@
  *          and the cases that are not SAME, strongest evidence first
  *   json   one object: sides, shift, environment, summary, null, and every case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
+ *   md     the table of the cases alone, for people to paste
  *   others one row a case
  *
  * Changes are those of the figure shown: of GB/s, more is better; of ns, less is. Writing fails as

@@ -195,6 +195,9 @@ static void put_summary(struct strbuf *text, const struct measured *measured,
 
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
                            bool all, const struct rows_options *options, struct error *err) {
+  if (options->format == ROW_MD) {
+    return print_table(outliers, all, options, err);
+  }
   if (options->format != ROW_TABLE) {
     return print_rows(measured, outliers, options, err);
   }

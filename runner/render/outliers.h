@@ -1,5 +1,5 @@
-/* outliers.h - what `haul outliers` prints: for people the slow ones (all: everything judged), else
- * one row a GPU, link or host and block. */
+/* outliers.h - what `haul outliers` prints: for people (table, md) the slow ones (all: everything
+ * judged), else one row a GPU, link or host and block. */
 #ifndef HAUL_RUNNER_RENDER_OUTLIERS_H
 #define HAUL_RUNNER_RENDER_OUTLIERS_H
 

@@ -208,6 +208,19 @@ run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
 
+begin 'runs without a case in common'
+on_first --db apart.db --only 'up*'
+on_first --db apart.db --only 'down*'
+run diff previous latest --db apart.db
+expect_code 0
+expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
+equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
+run diff previous latest --db apart.db --format md
+expect_out '^\| MISSING \| up/'
+run check previous latest --db apart.db
+expect_code 3
+expect_err 'nothing was compared'
+
 begin 'one driver against itself: five splits of ten processes report nothing'
 on_first --db same.db --processes 10
 run diff latest --null=5 --db same.db
@@ -231,6 +244,8 @@ run diff tag:nobody latest --db r.db
 expect_one_error 2 'side A: no run has the tag "nobody"; there are: '
 run diff latest --db r.db
 expect_code 2
+run diff --by host_name --db r.db
+expect_one_error 2 'every run has the host_name .*: there is nothing to compare it with'
 run diff --by drivr_version --db r.db
 expect_one_error 2 'did you mean "driver_version"'
 run diff --by driver_version --from 1 --to 2 --db r.db
