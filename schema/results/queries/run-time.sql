@@ -31,7 +31,7 @@ WITH
     UNION ALL SELECT 7, 'all', wall_ns FROM whole)
 SELECT
   p.what AS what,
-  p.ns / 1e9 AS seconds,
-  100.0 * p.ns / w.wall_ns AS percent
+  round(p.ns / 1e9, 3) AS seconds,
+  round(100.0 * p.ns / w.wall_ns, 1) AS percent
 FROM parts p, whole w
 ORDER BY p.place;
