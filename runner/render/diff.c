@@ -2,99 +2,15 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
+#include "runner/render/diff_words.h"
 #include "runner/render/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NARROW = 100, CELL_MAX = 64, LINE_MAX = 4096, INDENT = 2 };
-
-/* ---- words and numbers for people ---- */
-
-/* "+3.02 %", two digits after the point below 10 %. */
-static void percent_text(double change, char text[CELL_MAX]) {
-  const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
-  (void)snprintf(text, CELL_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
-}
-
-/* "-2.87 ± 0.12": the half width of the 95 % interval, the wider half where they differ. */
-static struct cell change_cell(const struct comparison_row *row, char text[CELL_MAX]) {
-  char change[CELL_MAX];
-  if (!isfinite(row->change)) {
-    return cell_null();
-  }
-  percent_text(row->change, change);
-  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
-  if (isfinite(half)) {
-    (void)snprintf(text, CELL_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change, half);
-  } else {
-    (void)snprintf(text, CELL_MAX, "%s", change);
-  }
-  return cell_text(text);
-}
-
-static struct cell q_cell(double q, char text[CELL_MAX]) {
-  if (isnan(q)) {
-    return cell_null();
-  }
-  (void)snprintf(text, CELL_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
-  return cell_text(text);
-}
-
-/* Four digits; ns say so, GB/s do not need to. */
-static struct cell figure_cell(const struct comparison_row *row, enum side side,
-                               char text[CELL_MAX]) {
-  const double value = row->sides[side].value;
-  if (isnan(value)) {
-    return cell_null();
-  }
-  const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
-  const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  (void)snprintf(text, CELL_MAX, "%.*f%s", digits, value, unit);
-  return cell_text(text);
-}
-
-static void upper(const char *word, char text[CELL_MAX]) {
-  size_t i = 0;
-  for (; word[i] != '\0' && i + 1 < CELL_MAX; i++) {
-    text[i] = (char)toupper((unsigned char)word[i]);
-  }
-  text[i] = '\0';
-}
-
-/* "5/5", and boots and GPUs behind it when the column is wide: "5/5 1/1 8/8". */
-static void counts_text(const struct comparison_row *row, bool all, char text[CELL_MAX]) {
-  const struct comparison_side *a = &row->sides[SIDE_A];
-  const struct comparison_side *b = &row->sides[SIDE_B];
-  if (all) {
-    (void)snprintf(text, CELL_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
-                   b->boots, a->gpus, b->gpus);
-  } else {
-    (void)snprintf(text, CELL_MAX, "%u/%u", a->processes, b->processes);
-  }
-}
-
-static const char *plural(size_t count, const char *one, const char *many) {
-  return count == 1 ? one : many;
-}
-
-void diff_counts(const struct comparison *comparison, char *text, size_t size) {
-  static const enum verdict ORDER[] = {VERDICT_REGRESSED,    VERDICT_MISSING,      VERDICT_IMPROVED,
-                                       VERDICT_NEW,          VERDICT_INCOMPARABLE, VERDICT_UNCLEAR,
-                                       VERDICT_INSUFFICIENT, VERDICT_SAME};
-  size_t length = 0;
-  text[0] = '\0';
-  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
-    const size_t count = comparison->summary.verdicts[ORDER[i]];
-    if (count > 0 && length < size) {
-      length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
-                                 count, verdict_text(ORDER[i]));
-    }
-  }
-}
+enum { NARROW = 100, LINE_MAX = 4096, INDENT = 2 };
 
 /* ---- the part above the table ---- */
 
@@ -110,34 +26,20 @@ static void put_side(struct strbuf *text, char letter, const char *name,
   put(text, total->drivers);
   strbuf_append(text, "  host ");
   put(text, total->hosts);
-  strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, plural(total->runs, "run", "runs"),
-                total->processes, plural(total->processes, "process", "processes"));
+  strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, diff_plural(total->runs, "run", "runs"),
+                total->processes, diff_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {
-    strbuf_printf(text, ", %u %s", total->boots, plural(total->boots, "boot", "boots"));
+    strbuf_printf(text, ", %u %s", total->boots, diff_plural(total->boots, "boot", "boots"));
   }
-  strbuf_printf(text, ", %u %s\n", total->gpus, plural(total->gpus, "GPU", "GPUs"));
+  strbuf_printf(text, ", %u %s\n", total->gpus, diff_plural(total->gpus, "GPU", "GPUs"));
 }
 
 static void put_shift(struct strbuf *text, const struct comparison *comparison) {
-  const struct diff_shift *shift = &comparison->summary.shift;
-  char change[CELL_MAX];
-  char low[CELL_MAX];
-  char high[CELL_MAX];
-  if (shift->cases == 0) {
-    return;
+  if (comparison->summary.shift.cases > 0) {
+    strbuf_append_char(text, '\n');
+    diff_shift_words(text, comparison);
+    strbuf_append_char(text, '\n');
   }
-  percent_text(shift->change, change);
-  strbuf_printf(text, "\nCommon to all %zu %s: speed %s %%", shift->cases,
-                plural(shift->cases, "case", "cases"), change);
-  if (isfinite(shift->change_low)) {
-    percent_text(shift->change_low, low);
-    percent_text(shift->change_high, high);
-    strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
-    if (shift->change_low <= 0 && shift->change_high >= 0) {
-      strbuf_append(text, ", no common shift");
-    }
-  }
-  strbuf_append_char(text, '\n');
 }
 
 static void put_null(struct strbuf *text, const struct null_rate *null) {
@@ -152,7 +54,7 @@ static void put_null(struct strbuf *text, const struct null_rate *null) {
                 "\nFalse alarms: A split at random %zu times: %zu %s anything; %zu of %zu cases "
                 "(%.2f %%)\n",
                 null->splits, null->alarmed,
-                plural(null->alarmed, "split reports", "splits report"), null->reported,
+                diff_plural(null->alarmed, "split reports", "splits report"), null->reported,
                 null->judged,
                 null->judged > 0 ? 100.0 * (double)null->reported / (double)null->judged : 0.0);
 }
@@ -166,35 +68,6 @@ static void put_notes(struct strbuf *text, const struct comparison *comparison, 
     strbuf_append(text, "\nOther hardware: cases are compared between different GPUs or hosts; a "
                         "change may be theirs\n");
   }
-}
-
-/* What a change must be to matter. */
-static void put_delta(struct strbuf *text, const struct comparison *comparison) {
-  size_t from[delta_source_word_count] = {0};
-  size_t noisy = 0;
-  const struct comparison_row *asked = NULL;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    from[row->delta_from]++;
-    noisy += row->result.margin > row->delta * (1 + 1e-9);
-    asked = row->delta_from == DELTA_OPTION ? row : asked;
-  }
-  strbuf_append(text, "a change matters ");
-  if (asked != NULL) {
-    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
-  } else if (from[DELTA_USUAL] > 0) {
-    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
-  }
-  if (from[DELTA_SCENARIO] > 0) {
-    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
-                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
-                  from[DELTA_SCENARIO], plural(from[DELTA_SCENARIO], "case", "cases"));
-  }
-  if (noisy > 0) {
-    strbuf_printf(text, "; for %zu %s beyond the noise within A, which is more", noisy,
-                  plural(noisy, "case", "cases"));
-  }
-  strbuf_append_char(text, '\n');
 }
 
 static enum status write_text(const struct strbuf *text, FILE *stream, struct error *err) {
@@ -307,19 +180,22 @@ static enum status print_cases(const struct measured *measured, const struct com
   enum status status = sink->begin(sink->context, kept, kept_count, err);
   for (size_t i = 0; i < comparison->row_count && status == STATUS_OK; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    char text[COLUMN_COUNT][CELL_MAX];
+    char text[COLUMN_COUNT][DIFF_WORDS_MAX];
     if (!is_shown(show, row)) {
       continue;
     }
-    upper(verdict_text(row->result.verdict), text[COLUMN_VERDICT]);
     case_text(measured, row, &name);
-    counts_text(row, show->all, text[COLUMN_COUNTS]);
-    const struct cell all[COLUMN_COUNT] = {
-        cell_text(text[COLUMN_VERDICT]),          cell_text(name.text),
-        figure_cell(row, SIDE_A, text[COLUMN_A]), figure_cell(row, SIDE_B, text[COLUMN_B]),
-        change_cell(row, text[COLUMN_CHANGE]),    q_cell(row->result.q, text[COLUMN_Q]),
-        cell_text(text[COLUMN_COUNTS]),
-    };
+    diff_verdict_words(row->result.verdict, text[COLUMN_VERDICT]);
+    diff_figure_words(row, SIDE_A, text[COLUMN_A]);
+    diff_figure_words(row, SIDE_B, text[COLUMN_B]);
+    diff_change_words(row, text[COLUMN_CHANGE]);
+    diff_q_words(row->result.q, text[COLUMN_Q]);
+    diff_counts_words(row, show->all, text[COLUMN_COUNTS]);
+    struct cell all[COLUMN_COUNT];
+    for (size_t c = 0; c < COLUMN_COUNT; c++) {
+      const char *word = c == COLUMN_CASE ? name.text : text[c];
+      all[c] = word[0] != '\0' ? cell_text(word) : cell_null();
+    }
     struct cell cells[COLUMN_COUNT];
     size_t count = 0;
     for (size_t c = 0; c < COLUMN_COUNT; c++) {
@@ -384,13 +260,14 @@ static enum status print_table(const struct measured *measured, const struct com
     strbuf_clear(&text);
     diff_counts(comparison, counts, sizeof counts);
     strbuf_printf(&text, "\n%zu %s: %s%s\n", comparison->row_count,
-                  plural(comparison->row_count, "case", "cases"),
+                  diff_plural(comparison->row_count, "case", "cases"),
                   counts[0] != '\0' ? counts : "nothing to compare",
                   any_on_both(comparison) ? "" : "; none is on both sides");
     if (shown > 0 && any_on_both(comparison)) {
       strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
                            "GB/s: more is better, ns: less\n");
-      put_delta(&text, comparison);
+      diff_delta_words(&text, comparison);
+      strbuf_append_char(&text, '\n');
     }
     status = write_text(&text, options->stream, err);
   }

@@ -35,7 +35,4 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
                              const struct diff_show *show, FILE *stream,
                              struct error *err) CHECK_RESULT;
 
-/* How many cases have that verdict in words, for the last line: "2 regressed, 14 same". */
-void diff_counts(const struct comparison *comparison, char *text, size_t size);
-
 #endif
