@@ -65,6 +65,8 @@ WORDS_DECLARE(diff_test, DIFF_TEST_LIST)
 struct diff_side {
   const double *values; /* ln of the median time of one iteration in ns */
   size_t count;
+  /* The process of each value, by a number that it has in all cases; NULL = 0, 1, 2 ... */
+  const uint32_t *processes;
 };
 
 struct diff_case {
@@ -106,6 +108,11 @@ struct diff_summary {
   size_t tests;
   size_t verdicts[verdict_word_count];
 };
+
+/* The process of a side's value. */
+static inline uint32_t diff_process(const struct diff_side *side, size_t i) {
+  return side->processes != NULL ? side->processes[i] : (uint32_t)i;
+}
 
 /* results holds count. */
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,

@@ -23,8 +23,12 @@ struct pairing {
   const struct compare_options *options;
   struct comparison *comparison;
   size_t row_capacity, input_capacity;
-  double *values; /* one a median: never moves */
+  double *values;      /* one a median: never moves */
+  uint32_t *processes; /* of the values */
   size_t value_count;
+  uint32_t
+      *process_numbers; /* by process.id, from 1 in the order in which they are met; 0 = not yet */
+  uint32_t process_count;
   struct entry *entries; /* of the case in hand */
   size_t entry_count;
   size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
@@ -156,12 +160,22 @@ static const char *hardware_text(struct pairing *p, const struct entry *entry) {
   return gpu_text(p, entry, true);
 }
 
+/* Its numbers have no holes, whatever the ids are. */
+static uint32_t process_number(struct pairing *p, int64_t id) {
+  uint32_t *number = &p->process_numbers[id];
+  if (*number == 0) {
+    *number = ++p->process_count;
+  }
+  return *number - 1;
+}
+
 /* Values of one side of a row, from entries in the order of their processes. */
 static struct diff_side take_side(struct pairing *p, const struct entry *entries, size_t count,
                                   enum side side, enum figure figure,
                                   struct comparison_side *info) {
   const struct measured *measured = p->measured;
-  struct diff_side taken = {.values = p->values + p->value_count};
+  struct diff_side taken = {.values = p->values + p->value_count,
+                            .processes = p->processes + p->value_count};
   double sum = 0;
   size_t last_run = SIZE_MAX;
   p->boots.now++;
@@ -176,6 +190,7 @@ static struct diff_side take_side(struct pairing *p, const struct entry *entries
       continue;
     }
     const double value = log(median->ns);
+    p->processes[p->value_count] = process_number(p, median->process);
     p->values[p->value_count++] = value;
     taken.count++;
     sum += value;
@@ -340,6 +355,18 @@ static void pair_case(struct pairing *p) {
   add_row(p, p->entries, p->entry_count, false, incomparable);
 }
 
+static uint32_t *new_process_numbers(const struct measured *measured) {
+  int64_t most = 0;
+  for (size_t i = 0; i < measured->median_count; i++) {
+    most = measured->medians[i].process > most ? measured->medians[i].process : most;
+  }
+  uint32_t *numbers = calloc((size_t)most + 1, sizeof *numbers);
+  if (numbers == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  return numbers;
+}
+
 void pair_sides(const struct measured *measured, const enum side *sides,
                 const struct compare_options *options, struct comparison *comparison) {
   struct arena *arena = &comparison->arena;
@@ -350,6 +377,8 @@ void pair_sides(const struct measured *measured, const enum side *sides,
       .options = options,
       .comparison = comparison,
       .values = arena_array(arena, measured->median_count, sizeof(double)),
+      .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
+      .process_numbers = new_process_numbers(measured),
       .boot_of = arena_array(arena, environments, sizeof(uint32_t)),
       .host_of = arena_array(arena, environments, sizeof(uint32_t)),
       .boots = new_marks(arena, environments),
@@ -383,4 +412,5 @@ void pair_sides(const struct measured *measured, const enum side *sides,
     first = last;
   }
   free(p.entries);
+  free(p.process_numbers);
 }

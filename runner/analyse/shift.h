@@ -4,11 +4,11 @@
 
 #include "runner/analyse/diff.h"
 
-/* Each process gets one number: the median over the cases of what it differs by from the case's
+/* Each process gets one number: the median over its cases of what it differs by from the case's
  * middle. The shift is the difference of the sides' means of these, its interval that of Welch's
  * test: what all cases of a process share (clocks, boot, neighbours) does not count as many
- * independent observations. Cases that lack a process that others have are left out; where more
- * than half are, or a side has one process, the shift is the median of the cases' changes, without
+ * independent observations. A process that has less than half of the cases that another has says
+ * too little; where a side has one process, the shift is the median of the cases' changes, without
  * an interval. */
 void shift_estimate(const struct diff_case *cases, size_t count, struct diff_shift *shift);
 

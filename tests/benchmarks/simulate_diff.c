@@ -133,8 +133,8 @@ static void simulate(struct data *data, const struct world *world, size_t proces
         data->values[i][side][p] = 12 - rate + sd * spread + 0.005 * trial_noise;
       }
     }
-    data->cases[i] = (struct diff_case){.a = {data->values[i][0], processes},
-                                        .b = {data->values[i][1], processes},
+    data->cases[i] = (struct diff_case){.a = {.values = data->values[i][0], .count = processes},
+                                        .b = {.values = data->values[i][1], .count = processes},
                                         .families = {(uint32_t)i % 4, 0, 0},
                                         .margin = 0.01};
   }

@@ -27,8 +27,9 @@ static void make(struct data *data, size_t count, size_t processes, double sd) {
         data->values[i][side][p] = 10 + (double)i + sd * noise_normal(&seed);
       }
     }
-    data->cases[i] = (struct diff_case){
-        .a = {data->values[i][0], processes}, .b = {data->values[i][1], processes}, .margin = 0.01};
+    data->cases[i] = (struct diff_case){.a = {.values = data->values[i][0], .count = processes},
+                                        .b = {.values = data->values[i][1], .count = processes},
+                                        .margin = 0.01};
   }
 }
 
@@ -200,21 +201,48 @@ static void a_common_shift_is_told_with_the_interval_of_processes(void **state) 
   assert_true(shift.change_high - shift.change_low > 5 * narrow);
 }
 
-static void a_shift_needs_whole_processes_for_its_interval(void **state) {
+static void a_shift_needs_processes_for_its_interval(void **state) {
   (void)state;
   static struct data data;
   struct diff_shift shift;
   make(&data, 10, 1, 0.001);
   shift_estimate(data.cases, 10, &shift);
   assert_true(shift.cases == 10 && isfinite(shift.change) && isnan(shift.change_low));
+  /* Six of ten cases lack the last process of a, which says too little then: three are left. */
   make(&data, 10, 4, 0.001);
   for (size_t i = 0; i < 6; i++) {
     data.cases[i].a.count = 3;
   }
+  for (size_t i = 6; i < 10; i++) {
+    data.values[i][0][3] += 0.5;
+  }
   shift_estimate(data.cases, 10, &shift);
-  assert_true(shift.cases == 10 && isnan(shift.change_low));
+  assert_true(shift.cases == 10 && fabs(shift.change) < 0.002);
+  assert_true(shift.change_high - shift.change_low < 0.01);
   shift_estimate(data.cases, 0, &shift);
   assert_true(shift.cases == 0 && isnan(shift.change));
+}
+
+/* Two hosts, each with processes and cases of its own: all of a side's processes tell of it, and
+ * what a process shares is one observation wherever its values stand. */
+static void processes_of_several_hosts_are_kept_apart(void **state) {
+  (void)state;
+  static struct data data;
+  static const uint32_t HOSTS[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+  static const double SHARED[8] = {0.004, -0.004, 0.004, -0.004, 0.004, -0.004, 0.004, -0.004};
+  struct diff_shift shift;
+  make(&data, 20, 4, 0.0001);
+  for (size_t i = 0; i < 20; i++) {
+    data.cases[i].a.processes = data.cases[i].b.processes = HOSTS[i % 2];
+    for (size_t p = 0; p < 4; p++) {
+      data.values[i][0][p] += SHARED[HOSTS[i % 2][p]];
+      data.values[i][1][p] += SHARED[HOSTS[i % 2][p]];
+    }
+  }
+  shift_estimate(data.cases, 20, &shift);
+  /* Eight a side: sd sqrt(8/7) x 0.004, error sqrt(2/8) of it, t(14) = 2.1448: +- 0.00459. */
+  assert_true(fabs(shift.change) < 0.0003);
+  ASSERT_WITHIN(shift.change_high - shift.change_low, 2 * 0.00459, 0.0002);
 }
 
 static void nothing_to_compare(void **state) {
@@ -346,7 +374,8 @@ int main(void) {
       cmocka_unit_test(undecided_says_how_many_more),
       cmocka_unit_test(ranks_need_more_processes_and_then_agree),
       cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_processes),
-      cmocka_unit_test(a_shift_needs_whole_processes_for_its_interval),
+      cmocka_unit_test(a_shift_needs_processes_for_its_interval),
+      cmocka_unit_test(processes_of_several_hosts_are_kept_apart),
       cmocka_unit_test(nothing_to_compare),
       cmocka_unit_test(values_without_spread_are_decided),
       cmocka_unit_test(a_noisy_side_of_few_is_no_change),

@@ -11,7 +11,7 @@ static void make(struct diff_case cases[CASES], double values[CASES][PROCESSES])
       state = state * 1664525 + 1013904223; /* about uniform is enough */
       values[i][p] = 10 + 0.002 * ((double)(state >> 8) / (1 << 24) - 0.5);
     }
-    cases[i] = (struct diff_case){.a = {values[i], PROCESSES}, .margin = 0.01};
+    cases[i] = (struct diff_case){.a = {.values = values[i], .count = PROCESSES}, .margin = 0.01};
   }
 }
 
@@ -50,6 +50,27 @@ static void two_kinds_of_process_alarm_in_some_splits(void **state) {
   assert_int_equal(again.reported, rate.reported);
 }
 
+/* Cases that lack the first process: a split that tells the kinds apart does so in these as well,
+ * because a process is in one half in all cases. */
+static void a_process_is_in_one_half_in_all_cases(void **state) {
+  (void)state;
+  static const uint32_t NUMBERS[PROCESSES] = {0, 1, 2, 3, 4, 5, 6, 7};
+  static struct diff_case cases[CASES];
+  static double values[CASES][PROCESSES];
+  struct null_rate rate;
+  make(cases, values);
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t p = 0; p < PROCESSES / 2; p++) {
+      values[i][p] += 0.1;
+    }
+    const size_t lacking = i % 2;
+    cases[i].a = (struct diff_side){values[i] + lacking, PROCESSES - lacking, NUMBERS + lacking};
+  }
+  null_split(cases, CASES, &OPTIONS, 400, 7, &rate);
+  assert_true(rate.alarmed > 0);
+  assert_int_equal(rate.reported, rate.alarmed * CASES);
+}
+
 static void fewer_than_four_processes_cannot_be_split(void **state) {
   (void)state;
   static struct diff_case cases[CASES];
@@ -71,6 +92,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_kind_of_process_gives_no_alarm),
       cmocka_unit_test(two_kinds_of_process_alarm_in_some_splits),
+      cmocka_unit_test(a_process_is_in_one_half_in_all_cases),
       cmocka_unit_test(fewer_than_four_processes_cannot_be_split),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
