@@ -418,7 +418,8 @@ const struct field fields[] = {
      .axis = true,
      .methods = METHOD(SM),
      .default_text = "auto",
-     .help = "Kind of copy kernel"},
+     .help = "Kind of copy kernel; \"auto\" is vector, or from compute capability 9.0 on bulk, for "
+             "copies to or from the host while another kernel of the case runs on the same GPU"},
     {.name = "kernel.block",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
