@@ -19,20 +19,23 @@ static double now_s(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void input_path(char path[96], const char *folder, int i) {
-  (void)snprintf(path, 96, "%.60s/bench-merge-%ld-%04d.db", folder, (long)getpid(), i);
+enum { PATH_BYTES = sizeof((struct fixture *)0)->path };
+
+/* In the current folder. */
+static void input_path(char path[PATH_BYTES], int i) {
+  (void)snprintf(path, PATH_BYTES, "bench-merge-%ld-%04d.db", (long)getpid(), i);
 }
 
-static void merge_all(const char *folder, const char *output, int count, const char *what) {
+static void merge_all(const char *output, int count, const char *what) {
   struct merge *merge = merge_new(output, NULL);
   int64_t added = 0;
   double start_s = now_s();
   for (int i = 0; i < count; i++) {
-    char path[96];
+    char path[PATH_BYTES];
     struct merge_result result = {0};
     struct error err = {0};
     bool fatal = false;
-    input_path(path, folder, i);
+    input_path(path, i);
     must(merge_add(merge, path, &result, &fatal, &err) == STATUS_OK, err.message);
     added += result.added;
   }
@@ -48,20 +51,21 @@ static void merge_all(const char *folder, const char *output, int count, const c
 int main(int argc, char **argv) {
   const char *folder = argc > 1 ? argv[1] : ".";
   const int count = argc > 2 ? atoi(argv[2]) : 1000;
+  must(chdir(folder) == 0, "the folder cannot be entered");
   struct fixture *fixture = fixture_new();
   double start_s = now_s();
   for (int i = 0; i < count; i++) {
-    input_path(fixture->path, folder, i);
+    input_path(fixture->path, i);
     fixture_record_run(fixture, 2);
   }
   printf("%-10s %d databases: %.2f s\n", "recorded", count, now_s() - start_s);
-  char output[96];
-  (void)snprintf(output, sizeof output, "%.60s/bench-merge-%ld.db", folder, (long)getpid());
-  merge_all(folder, output, count, "merged");
-  merge_all(folder, output, count, "again");
+  char output[PATH_BYTES];
+  (void)snprintf(output, sizeof output, "bench-merge-%ld.db", (long)getpid());
+  merge_all(output, count, "merged");
+  merge_all(output, count, "again");
   for (int i = 0; i < count; i++) {
-    char path[96];
-    input_path(path, folder, i);
+    char path[PATH_BYTES];
+    input_path(path, i);
     (void)unlink(path);
   }
   (void)unlink(output);
