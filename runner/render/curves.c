@@ -26,6 +26,8 @@ struct curves {
   struct plot_style style;
   FILE *stream;
   const char *empty;
+  curves_drawer *drawer; /* NULL = to the stream */
+  void *context;         /* of the drawer */
   bool reader_gone;
   struct arena arena; /* of one result */
   struct column *columns;
@@ -250,6 +252,10 @@ static void draw(struct curves *curves, const struct roles *roles, size_t line,
   }
   plot.curves = drawn;
   plot.curve_count = all.count;
+  if (curves->drawer != NULL) {
+    curves->drawer(curves->context, &plot);
+    return;
+  }
   strbuf_append(text, text->length > 0 ? "\n" : "");
   plot_draw(&plot, &curves->style, text);
 }
@@ -310,7 +316,7 @@ static enum status end(void *context, struct error *err) {
     status = draw_all(curves, &text, err);
   else if (curves->empty != NULL)
     strbuf_printf(&text, "%s\n", curves->empty);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK && curves->stream != NULL)
     status = write_out(curves, &text, err);
   strbuf_fini(&text);
   arena_fini(&curves->arena);
@@ -331,6 +337,14 @@ struct curves *curves_new(FILE *stream, const struct plot_style *style, const ch
   curves->style = *style;
   curves->empty = empty;
   curves->sink = (struct row_sink){curves, begin, row, end, enough};
+  return curves;
+}
+
+struct curves *curves_new_drawn_by(curves_drawer *drawer, void *context) {
+  const struct plot_style none = {.scale = PLOT_LOG};
+  struct curves *curves = curves_new(NULL, &none, NULL);
+  curves->drawer = drawer;
+  curves->context = context;
   return curves;
 }
 

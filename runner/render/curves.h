@@ -25,6 +25,9 @@ struct curves;
 /* The stream is borrowed. empty: a line for a result without rows; NULL = none. Never fails but for
  * want of memory (then it aborts). */
 struct curves *curves_new(FILE *stream, const struct plot_style *style, const char *empty);
+/* Gives every plot to `drawer` instead, with what it has borrowed for the call. */
+typedef void curves_drawer(void *context, const struct plot *plot);
+struct curves *curves_new_drawn_by(curves_drawer *drawer, void *context);
 /* Borrowed; for one result after the other. */
 const struct row_sink *curves_sink(struct curves *curves);
 bool curves_reader_gone(const struct curves *curves);

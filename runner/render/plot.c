@@ -59,7 +59,7 @@ struct area {
   struct canvas canvas;
 };
 
-static bool is_placeable(struct plot_point point) {
+bool plot_is_placeable(struct plot_point point) {
   return isfinite(point.x) && isfinite(point.y);
 }
 
@@ -75,7 +75,7 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
   const unsigned char colour = (unsigned char)(1 + index % COLOURS);
   const struct plot_point *last = NULL;
   for (size_t i = 0; i < curve->count; i++) {
-    if (!is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i]))
       continue;
     if (last != NULL) {
       const struct plot_point from = dots_of(area, *last);
@@ -85,7 +85,7 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
     last = &curve->points[i];
   }
   for (size_t i = 0; i < curve->count; i++) {
-    if (!is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i]))
       continue;
     const struct plot_point at = dots_of(area, curve->points[i]);
     struct cell_drawn *cell = cell_at(&area->canvas, lround(at.x), lround(at.y));
@@ -96,13 +96,12 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
   }
 }
 
-/* Extremes of what is drawn; false where there is nothing. */
-static bool find_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high) {
+bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high) {
   bool any = false;
   for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
     for (size_t i = 0; i < plot->curves[c].count; i++) {
       const struct plot_point point = plot->curves[c].points[i];
-      if (!is_placeable(point))
+      if (!plot_is_placeable(point))
         continue;
       *low = any ? (struct plot_point){fmin(low->x, point.x), fmin(low->y, point.y)} : point;
       *high = any ? (struct plot_point){fmax(high->x, point.x), fmax(high->y, point.y)} : point;
@@ -257,7 +256,7 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   struct plot_point low = {0, 0};
   struct plot_point high = {0, 0};
   struct pen pen = {.text = text, .style = style, .margin = 2};
-  if (!find_extent(plot, &low, &high)) {
+  if (!plot_extent(plot, &low, &high)) {
     put_head(&pen, plot);
     strbuf_append(text, "nothing to draw\n");
     return;

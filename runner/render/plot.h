@@ -50,6 +50,11 @@ struct plot_style {
   bool unicode; /* the terminal shows UTF-8 */
 };
 
+/* Whether a point can be drawn: both numbers are finite. */
+bool plot_is_placeable(struct plot_point point);
+/* Extremes of what is drawn; false where there is nothing. */
+bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high);
+
 /* Append the plot, lines that end with '\n'. */
 void plot_draw(const struct plot *plot, const struct plot_style *style, struct strbuf *text);
 

@@ -1,0 +1,362 @@
+#include "runner/render/plot_svg.h"
+
+#include "engine/base/arena.h"
+#include "runner/render/html.h"
+#include "runner/render/matrix.h"
+#include "runner/render/plot_axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In units of the drawing, which are pixels at its full width. */
+enum {
+  WIDTH = 800,
+  LEFT = 62,
+  TOP = 26,
+  BOTTOM = 46,
+  HEIGHT_LEAST = 250, /* of the area in which curves are */
+  LABEL_HEIGHT = 15,
+  LABEL_GAP = 22,   /* from the area to the labels */
+  LABEL_CHARS = 40, /* longer names are cut; the whole is in the legend's title */
+  X_TICK_ROOM = 62,
+  Y_TICK_ROOM = 30,
+  POINTS_MAX = 4000, /* with more, points are not marked */
+  XS_MAX = 1 << 16,
+};
+static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
+
+/* ---- scale ---- */
+
+static int compare_numbers(const void *left, const void *right) {
+  const double a = *(const double *)left;
+  const double b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* Every different x, ascending; the caller frees. */
+static double *different_xs(const struct plot *plot, size_t *count) {
+  double *xs = calloc(XS_MAX, sizeof *xs);
+  size_t all = 0;
+  if (xs == NULL)
+    abort();
+  for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
+    for (size_t i = 0; i < plot->curves[c].count && all < XS_MAX; i++) {
+      if (plot_is_placeable(plot->curves[c].points[i]))
+        xs[all++] = plot->curves[c].points[i].x;
+    }
+  }
+  qsort(xs, all, sizeof *xs, compare_numbers);
+  *count = 0;
+  for (size_t i = 0; i < all; i++) {
+    if (*count == 0 || xs[i] > xs[*count - 1])
+      xs[(*count)++] = xs[i];
+  }
+  return xs;
+}
+
+/* How much the greatest of the gaps is wider than the least. */
+static double unevenness(const double *xs, size_t count, bool logarithmic) {
+  double least = INFINITY;
+  double greatest = 0;
+  for (size_t i = 1; i < count; i++) {
+    const double gap = logarithmic ? log(xs[i] / xs[i - 1]) : xs[i] - xs[i - 1];
+    least = fmin(least, gap);
+    greatest = fmax(greatest, gap);
+  }
+  return greatest / least;
+}
+
+static bool is_geometric(const struct plot *plot) {
+  size_t count = 0;
+  double *xs = different_xs(plot, &count);
+  bool geometric = count > 0 && xs[0] > 0;
+  if (geometric && count > 2)
+    geometric = unevenness(xs, count, true) < unevenness(xs, count, false);
+  else if (geometric)
+    geometric = plot->x_bytes;
+  free(xs);
+  return geometric;
+}
+
+enum plot_scale plot_svg_scale(const struct plot *plot) {
+  struct plot_point low = {0, 0};
+  struct plot_point high = {0, 0};
+  if (!plot_extent(plot, &low, &high) || !is_geometric(plot))
+    return PLOT_LINEAR;
+  return low.y > 0 && high.y > 20 * low.y ? PLOT_LOG : PLOT_SEMILOG;
+}
+
+/* ---- drawing ---- */
+
+struct label {
+  const char *name;
+  size_t curve;
+  struct plot_point end; /* of its curve, in units of the drawing */
+  double y;              /* where it is written */
+};
+
+struct drawing {
+  struct strbuf *text;
+  const struct plot *plot;
+  const char *id;
+  struct axis x, y;
+  double width, height; /* of the area */
+  size_t curve_count;   /* that are drawn */
+  struct label *labels;
+  size_t label_count;
+};
+
+static struct plot_point place(const struct drawing *drawing, struct plot_point point) {
+  return (struct plot_point){LEFT + axis_place(&drawing->x, point.x) * drawing->width,
+                             TOP + (1 - axis_place(&drawing->y, point.y)) * drawing->height};
+}
+
+static void x_words(const struct plot *plot, double x, char text[UNITS_TEXT_MAX]) {
+  if (plot->x_bytes && x >= 1 && x < 0x1p62 && x == floor(x))
+    units_format_size((uint64_t)x, text);
+  else
+    (void)snprintf(text, UNITS_TEXT_MAX, "%.6g", x);
+}
+
+/* Bytes of the first characters of UTF-8. */
+static size_t bytes_of(const char *text, size_t characters) {
+  size_t bytes = 0;
+  while (text[bytes] != '\0' && characters > 0) {
+    do
+      bytes++;
+    while (((unsigned char)text[bytes] & 0xc0) == 0x80);
+    characters--;
+  }
+  return bytes;
+}
+
+static size_t characters_of(const char *text) {
+  size_t count = 0;
+  for (; *text != '\0'; text++)
+    count += ((unsigned char)*text & 0xc0) != 0x80;
+  return count;
+}
+
+/* ---- labels ---- */
+
+static int compare_labels(const void *left, const void *right) {
+  const struct label *a = left;
+  const struct label *b = right;
+  if (a->end.y < b->end.y || a->end.y > b->end.y)
+    return a->end.y < b->end.y ? -1 : 1;
+  return (a->curve > b->curve) - (a->curve < b->curve);
+}
+
+/* At the ends of their curves, but none over another. */
+static void spread_labels(struct drawing *drawing) {
+  struct label *labels = drawing->labels;
+  const size_t count = drawing->label_count;
+  double free_from = TOP;
+  qsort(labels, count, sizeof *labels, compare_labels);
+  for (size_t i = 0; i < count; i++) {
+    labels[i].y = fmax(labels[i].end.y, free_from);
+    free_from = labels[i].y + LABEL_HEIGHT;
+  }
+  double free_to = TOP + drawing->height;
+  for (size_t i = count; i-- > 0;) {
+    labels[i].y = fmin(labels[i].y, free_to);
+    free_to = labels[i].y - LABEL_HEIGHT;
+  }
+}
+
+static void find_labels(struct drawing *drawing) {
+  for (size_t c = 0; c < drawing->curve_count; c++) {
+    const struct plot_curve *curve = &drawing->plot->curves[c];
+    const struct plot_point *last = NULL;
+    for (size_t i = 0; i < curve->count; i++)
+      last = plot_is_placeable(curve->points[i]) ? &curve->points[i] : last;
+    if (last != NULL && curve->name[0] != '\0')
+      drawing->labels[drawing->label_count++] =
+          (struct label){curve->name, c, place(drawing, *last), 0};
+  }
+  spread_labels(drawing);
+}
+
+static void put_labels(const struct drawing *drawing) {
+  struct strbuf *text = drawing->text;
+  const double x = LEFT + drawing->width + LABEL_GAP;
+  for (size_t i = 0; i < drawing->label_count; i++) {
+    const struct label *label = &drawing->labels[i];
+    const size_t shown = bytes_of(label->name, LABEL_CHARS);
+    strbuf_printf(text,
+                  "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
+                  "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
+                  label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
+                  label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
+    if (label->name[shown] != '\0') {
+      char *cut = strndup(label->name, shown);
+      if (cut == NULL)
+        abort();
+      strbuf_append(text, "<title>");
+      html_escape(text, label->name);
+      strbuf_append(text, "</title>");
+      html_escape(text, cut);
+      strbuf_append(text, "\xe2\x80\xa6");
+      free(cut);
+    } else {
+      html_escape(text, label->name);
+    }
+    strbuf_append(text, "</text>\n");
+  }
+}
+
+/* ---- axes ---- */
+
+static void put_axes(const struct drawing *drawing) {
+  struct strbuf *text = drawing->text;
+  const double bottom = TOP + drawing->height;
+  double free_from = 0;
+  strbuf_append(text, "<g class=\"axes\">");
+  for (size_t i = 0; i < drawing->y.tick_count; i++) {
+    const double y = bottom - drawing->y.ticks[i].at * drawing->height;
+    strbuf_printf(text,
+                  "<path class=\"grid\" d=\"M%d %.1fH%.1f\"/>"
+                  "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text>",
+                  LEFT, y, LEFT + drawing->width, LEFT - 8, y + 4, drawing->y.ticks[i].text);
+  }
+  for (size_t i = 0; i < drawing->x.tick_count; i++) {
+    const char *label = drawing->x.ticks[i].text;
+    const double x = LEFT + drawing->x.ticks[i].at * drawing->width;
+    const double half = CHAR_WIDTH * (double)strlen(label) / 2;
+    strbuf_printf(text, "<path class=\"grid\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom + 4);
+    if (x - half >= free_from) {
+      strbuf_printf(text, "<text class=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 18,
+                    label);
+      free_from = x + half + CHAR_WIDTH;
+    }
+  }
+  strbuf_printf(text, "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/>", LEFT, TOP, bottom,
+                LEFT + drawing->width);
+  strbuf_printf(text, "<text class=\"name\" x=\"%d\" y=\"%d\">", LEFT, TOP - 10);
+  html_escape(text, drawing->plot->y_name);
+  strbuf_printf(text, "</text><text class=\"name end\" x=\"%.1f\" y=\"%.1f\">",
+                LEFT + drawing->width, bottom + 36);
+  html_escape(text, drawing->plot->x_name);
+  strbuf_append(text, "</text></g>\n");
+}
+
+/* ---- curves ---- */
+
+static void put_line(const struct drawing *drawing, size_t index) {
+  const struct plot_curve *curve = &drawing->plot->curves[index];
+  char letter = 'M';
+  strbuf_printf(drawing->text, "<path class=\"line c%zu d%zu\" d=\"", index % PLOT_SVG_COLOURS,
+                index / PLOT_SVG_COLOURS % 4);
+  for (size_t i = 0; i < curve->count; i++) {
+    if (!plot_is_placeable(curve->points[i]))
+      continue;
+    const struct plot_point at = place(drawing, curve->points[i]);
+    strbuf_printf(drawing->text, "%c%.1f %.1f", letter, at.x, at.y);
+    letter = 'L';
+  }
+  strbuf_append(drawing->text, "\"/>\n");
+}
+
+static void put_points(const struct drawing *drawing, size_t index) {
+  const struct plot_curve *curve = &drawing->plot->curves[index];
+  strbuf_printf(drawing->text, "<g class=\"points c%zu\">", index % PLOT_SVG_COLOURS);
+  for (size_t i = 0; i < curve->count; i++) {
+    char x[UNITS_TEXT_MAX];
+    char y[MATRIX_NUMBER_MAX];
+    if (!plot_is_placeable(curve->points[i]))
+      continue;
+    const struct plot_point at = place(drawing, curve->points[i]);
+    x_words(drawing->plot, curve->points[i].x, x);
+    matrix_number(curve->points[i].y, y);
+    strbuf_printf(drawing->text, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>", at.x, at.y);
+    html_escape(drawing->text, curve->name);
+    strbuf_printf(drawing->text, "%s%s: %s ", curve->name[0] != '\0' ? ", " : "", x, y);
+    html_escape(drawing->text, drawing->plot->y_name);
+    strbuf_append(drawing->text, "</title></circle>");
+  }
+  strbuf_append(drawing->text, "</g>\n");
+}
+
+/* ---- the whole ---- */
+
+static void put_description(const struct drawing *drawing, struct plot_point low,
+                            struct plot_point high) {
+  struct strbuf *text = drawing->text;
+  char numbers[2][MATRIX_NUMBER_MAX];
+  char xs[2][UNITS_TEXT_MAX];
+  x_words(drawing->plot, low.x, xs[0]);
+  x_words(drawing->plot, high.x, xs[1]);
+  matrix_number(low.y, numbers[0]);
+  matrix_number(high.y, numbers[1]);
+  strbuf_printf(text, "<title id=\"%s-title\">", drawing->id);
+  html_escape(text, drawing->plot->title);
+  strbuf_append(text, ": ");
+  html_escape(text, drawing->plot->y_name);
+  strbuf_append(text, " over ");
+  html_escape(text, drawing->plot->x_name);
+  strbuf_printf(text, "</title>\n<desc id=\"%s-text\">%zu %s from ", drawing->id,
+                drawing->curve_count, drawing->curve_count == 1 ? "curve" : "curves");
+  strbuf_printf(text, "%s to %s, values from %s to %s ", xs[0], xs[1], numbers[0], numbers[1]);
+  html_escape(text, drawing->plot->y_name);
+  strbuf_printf(text, "; axes are %s.</desc>\n",
+                drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
+                : drawing->x.logarithmic                         ? "logarithmic and linear"
+                                                                 : "linear");
+}
+
+/* How much room names need at the right. */
+static double labels_width(const struct plot *plot, size_t curve_count) {
+  size_t longest = 0;
+  for (size_t i = 0; i < curve_count; i++) {
+    const size_t length = characters_of(plot->curves[i].name);
+    longest = length > longest ? length : longest;
+  }
+  longest = longest > LABEL_CHARS ? LABEL_CHARS + 1 : longest;
+  return longest == 0 ? 16 : LABEL_GAP + 6 + CHAR_WIDTH * (double)longest;
+}
+
+static void draw(struct drawing *drawing, struct plot_point low, struct plot_point high) {
+  struct strbuf *text = drawing->text;
+  const struct plot *plot = drawing->plot;
+  size_t points = 0;
+  strbuf_printf(text,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" "
+                "viewBox=\"0 0 %d %.0f\" aria-labelledby=\"%s-title %s-text\">\n",
+                WIDTH, TOP + drawing->height + BOTTOM, drawing->id, drawing->id);
+  put_description(drawing, low, high);
+  put_axes(drawing);
+  for (size_t i = 0; i < drawing->curve_count; i++) {
+    put_line(drawing, i);
+    points += plot->curves[i].count;
+  }
+  for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++)
+    put_points(drawing, i);
+  put_labels(drawing);
+  strbuf_append(text, "</svg>\n");
+}
+
+void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, struct strbuf *text) {
+  struct plot_point low = {0, 0};
+  struct plot_point high = {0, 0};
+  struct arena arena = {0};
+  if (!plot_extent(plot, &low, &high)) {
+    strbuf_append(text, "<p class=\"note\">nothing to draw</p>\n");
+    return;
+  }
+  struct drawing drawing = {.text = text, .plot = plot, .id = id};
+  drawing.curve_count = plot->curve_count < PLOT_CURVES_MAX ? plot->curve_count : PLOT_CURVES_MAX;
+  drawing.width = WIDTH - LEFT - labels_width(plot, drawing.curve_count);
+  drawing.height = fmax(HEIGHT_LEAST, (double)(LABEL_HEIGHT * drawing.curve_count));
+  drawing.labels = arena_array(&arena, drawing.curve_count, sizeof *drawing.labels);
+  axis_init(&drawing.y, low.y, high.y, scale == PLOT_LOG, false, true,
+            (size_t)drawing.height / Y_TICK_ROOM);
+  axis_init(&drawing.x, low.x, high.x, scale != PLOT_LINEAR, plot->x_bytes, false,
+            (size_t)drawing.width / X_TICK_ROOM);
+  find_labels(&drawing);
+  draw(&drawing, low, high);
+  if (plot->curve_count > drawing.curve_count)
+    strbuf_printf(text, "<p class=\"note\">%zu more curves are not drawn</p>\n",
+                  plot->curve_count - drawing.curve_count);
+  arena_fini(&arena);
+}

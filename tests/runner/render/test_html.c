@@ -1,0 +1,129 @@
+/* Escaping, tables of rows, and what is left out of them. */
+#include "runner/render/html.h"
+
+#include "runner/render/rows_limit.h"
+#include "tests/runner/render/markup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static char *escaped(const char *text) {
+  char *all = NULL;
+  size_t length = 0;
+  FILE *page = open_memstream(&all, &length);
+  assert_non_null(page);
+  html_text(page, text);
+  assert_int_equal(fclose(page), 0);
+  return all;
+}
+
+static void expect_escaped(const char *text, const char *expected) {
+  char *all = escaped(text);
+  assert_string_equal(all, expected);
+  free(all);
+}
+
+static void texts_cannot_become_markup(void **state) {
+  (void)state;
+  expect_escaped("<script>alert(\"1\") && x</script>",
+                 "&lt;script&gt;alert(&quot;1&quot;) &amp;&amp; x&lt;/script&gt;");
+  expect_escaped("&amp;", "&amp;amp;");
+  expect_escaped("± µ 日本", "± µ 日本");
+  expect_escaped(NULL, "");
+  expect_escaped("", "");
+}
+
+static void what_xml_does_not_allow_is_shown_in_other_ways(void **state) {
+  (void)state;
+  expect_escaped("a\033[31m\r\n\x01z", "a\\u001b[31m\\u000d\\u000a\\u0001z");
+  expect_escaped("\xff\xc3(", "\\xff\\xc3(");
+  expect_escaped("\xef\xbf\xbf|\xef\xbf\xbe", "\xef\xbf\xbd|\xef\xbf\xbd");
+  expect_escaped("\xe2\x80\xae", "\\u202e"); /* would turn what follows */
+}
+
+static const char *const columns[] = {"block", "status", "size_bytes", "never", "rate"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void put(const struct row_sink *sink, const char *block, const char *status, double rate) {
+  struct error err;
+  const struct cell cells[COLUMNS] = {cell_text(block), cell_text(status), cell_integer(4096),
+                                      cell_null(), isnan(rate) ? cell_null() : cell_real(rate)};
+  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
+}
+
+static void begin(const struct row_sink *sink) {
+  struct error err;
+  assert_int_equal(sink->begin(sink->context, columns, COLUMNS, &err), STATUS_OK);
+}
+
+static void end(const struct row_sink *sink) {
+  struct error err;
+  assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+}
+
+static void rows_become_a_table(void **state) {
+  (void)state;
+  struct kept kept;
+  char *text = NULL;
+  size_t length = 0;
+  kept_init(&kept, 2);
+  begin(&kept.sink);
+  put(&kept.sink, "<up>", "ok", 55.25);
+  put(&kept.sink, "down", "failed", NAN);
+  put(&kept.sink, "beyond", "ok", 1);
+  end(&kept.sink);
+  assert_string_equal(kept_text(&kept, 0, "block"), "<up>");
+  assert_int_equal(kept_number(&kept, 1, "size_bytes"), 4096);
+  assert_null(kept_text(&kept, 1, "rate"));
+  assert_null(kept_text(&kept, 2, "block"));
+  assert_null(kept_text(&kept, 0, "no such column"));
+  FILE *page = open_memstream(&text, &length);
+  assert_non_null(page);
+  html_table(page, &kept, "Blocks & rates", "haul query");
+  assert_int_equal(fclose(page), 0);
+  assert_markup(text);
+  assert_contains(text, "Blocks &amp; rates</caption>");
+  assert_contains(text, "<th scope=\"col\">block</th>");
+  assert_contains(text, "<th scope=\"col\" class=\"n\">size bytes</th>");
+  assert_lacks(text, "never");
+  assert_contains(text, "<td>&lt;up&gt;</td><td>ok</td><td class=\"n\">4096</td>"
+                        "<td class=\"n\">55.25</td>");
+  assert_contains(text, "<td>failed</td><td class=\"n\">4096</td><td class=\"n\"></td>");
+  assert_lacks(text, "beyond");
+  assert_contains(text, "1 more row is not shown: <code>haul query</code>");
+  free(text);
+  kept_fini(&kept);
+}
+
+static void a_limit_keeps_the_first_of_each_group(void **state) {
+  (void)state;
+  struct kept kept;
+  struct rows_limit limit;
+  kept_init(&kept, 100);
+  rows_limit_init(&limit, &kept.sink, "block", "status", "skipped", 2, 5);
+  begin(&limit.sink);
+  for (int i = 0; i < 4; i++)
+    put(&limit.sink, "a", "skipped", i); /* 2: these take no room of the others */
+  for (int i = 0; i < 4; i++)
+    put(&limit.sink, "a", "ok", i); /* 2 */
+  for (int i = 0; i < 3; i++)
+    put(&limit.sink, "b", "ok", i); /* 2 */
+  put(&limit.sink, "c", "ok", 0);   /* 1: the fifth of all */
+  put(&limit.sink, "d", "ok", 0);   /* none */
+  end(&limit.sink);
+  assert_int_equal(kept.count, 7);
+  assert_int_equal(limit.left_out, 6);
+  assert_string_equal(kept_text(&kept, 6, "block"), "c");
+  rows_limit_fini(&limit);
+  kept_fini(&kept);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texts_cannot_become_markup),
+      cmocka_unit_test(what_xml_does_not_allow_is_shown_in_other_ways),
+      cmocka_unit_test(rows_become_a_table),
+      cmocka_unit_test(a_limit_keeps_the_first_of_each_group),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

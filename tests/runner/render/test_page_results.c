@@ -1,0 +1,155 @@
+/* Results on a page: the tables and matrices of a terminal, coloured the same, charts beside them.
+ */
+#include "runner/render/page_results.h"
+
+#include "runner/render/run_result.h"
+#include "tests/runner/render/markup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct said {
+  const char *name, *block, *path, *source, *target;
+  double size_bytes, gbps;
+  const char *status, *reason;
+};
+
+static const char *const columns[] = {
+    "case",  "block",           "path",      "source",     "target",    "size_bytes",
+    "gbps",  "percent_of_peak", "peak_gbps", "limited_by", "status",    "reason",
+    "flows", "median_ns",       "low_ns",    "high_ns",    "processes", "kind"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void put(struct run_rows *rows, const struct said *said) {
+  struct error err;
+  const double ns = said->size_bytes / said->gbps;
+  const bool ok = strcmp(said->status, "ok") == 0;
+  const struct cell cells[COLUMNS] = {
+      cell_text(said->name),
+      cell_text(said->block),
+      cell_text(said->path),
+      cell_text(said->source),
+      cell_text(said->target),
+      cell_real(said->size_bytes),
+      ok ? cell_real(said->gbps) : cell_null(),
+      ok ? cell_real(said->gbps) : cell_null(),
+      cell_real(100),
+      cell_text("pcie"),
+      cell_text(said->status),
+      cell_text(said->reason),
+      cell_integer(1),
+      ok ? cell_real(ns) : cell_null(),
+      ok ? cell_real(ns * 0.99) : cell_null(),
+      ok ? cell_real(ns * 1.01) : cell_null(),
+      cell_integer(1),
+      cell_text("transfer"),
+  };
+  assert_int_equal(rows->sink.row(rows->sink.context, cells, &err), STATUS_OK);
+}
+
+/* Of blocks called `chart` there is a chart; NULL = of none. */
+static char *page_of(const struct said *said, size_t count, const char *chart) {
+  static const struct plot_point points[] = {{1024, 10}, {2048, 20}, {4096, 30}};
+  static const struct plot_curve curve = {"", points, 3};
+  struct run_rows rows;
+  struct page_results results;
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  FILE *page = open_memstream(&text, &length);
+  assert_non_null(page);
+  run_rows_init(&rows);
+  assert_int_equal(rows.sink.begin(rows.sink.context, columns, COLUMNS, &err), STATUS_OK);
+  for (size_t i = 0; i < count; i++)
+    put(&rows, &said[i]);
+  page_results_init(&results, page, "run-7");
+  if (chart != NULL) {
+    const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};
+    page_results_chart(&results, &plot);
+  }
+  assert_int_equal(run_result_print(&rows, NULL, page_results_style(&results), &err), STATUS_OK);
+  page_results_fini(&results);
+  run_rows_fini(&rows);
+  assert_int_equal(fclose(page), 0);
+  assert_markup(text);
+  return text;
+}
+
+#define PAIR(a, b) "up/gpu" #a "-gpu" #b, "up", "gpu" #a "-gpu" #b, "gpu" #a, "gpu" #b, 1048576
+static const struct said PAIRS[] = {
+    {PAIR(0, 1), 100, "ok", NULL},        {PAIR(1, 0), 98, "ok", NULL},
+    {PAIR(0, 2), 95, "ok", NULL},         {PAIR(2, 0), 80, "ok", NULL},
+    {PAIR(1, 2), 50, "ok", NULL},         {PAIR(2, 1), 1, "failed", "out of <memory>"},
+    {PAIR(0, 0), 1, "skipped", "itself"},
+};
+
+static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
+  (void)state;
+  char *text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, NULL);
+  assert_contains(text, "<h4>up</h4>");
+  assert_contains(text, "<table class=\"matrix\"><caption class=\"away\">up</caption>");
+  assert_contains(text, "<th scope=\"row\">gpu0</th>");
+  assert_contains(text, "<td class=\"n h0\">100.0");
+  assert_contains(text, "<td class=\"n h1\">98.00");
+  assert_contains(text, "<td class=\"n h2\">95.00");
+  assert_contains(text, "<td class=\"n h3\">80.00");
+  assert_contains(text, "<td class=\"n h4\">50.00");
+  assert_contains(text, "<td class=\"n none\">N/A");
+  assert_contains(text, "<td class=\"n bad\">failed<span class=\"mark\"");
+  assert_contains(text, "<b>[1] </b>out of &lt;memory&gt;</p>");
+  assert_contains(text, "min 50.00, mean 84.60, max 100.0 GB/s");
+  assert_contains(text, "<span class=\"h4\">further</span>");
+  free(text);
+}
+
+static const struct said SWEEP[] = {
+    {"s/1KiB", "s", "numa0-gpu0", "numa0", "gpu0", 1024, 10, "ok", NULL},
+    {"s/2KiB", "s", "numa0-gpu0", "numa0", "gpu0", 2048, 20, "ok", NULL},
+    {"s/4KiB", "s", "numa0-gpu0", "numa0", "gpu0", 4096, 30, "ok", NULL},
+    {"s/8KiB", "s", "numa0-gpu0", "numa0", "gpu0", 8192, 1, "hung", "no answer"},
+};
+
+static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
+  (void)state;
+  char *text = page_of(SWEEP, sizeof SWEEP / sizeof *SWEEP, "s");
+  const char *chart = strstr(text, "<svg");
+  const char *folded = strstr(text, "<details><summary>4 rows of numbers</summary>");
+  const char *table = strstr(text, "<table>");
+  const char *note = strstr(text, "no answer</p>");
+  assert_true(chart != NULL && folded > chart && table > folded && note > table);
+  assert_contains(text, "id=\"run-7-chart1-title\"");
+  assert_contains(text, "<th scope=\"col\" class=\"n\">± %</th>");
+  assert_contains(text, "<td class=\"n\">1.00</td>");
+  assert_contains(text, "<td class=\"n share\" style=\"--share:20.0%\">20.0</td>");
+  assert_contains(text, "<td class=\"name bad\">hung [1]</td>");
+  free(text);
+}
+
+static void a_chart_stands_with_its_own_block_only(void **state) {
+  (void)state;
+  char *text = page_of(SWEEP, sizeof SWEEP / sizeof *SWEEP, "another");
+  assert_lacks(text, "<svg");
+  assert_lacks(text, "<details");
+  assert_contains(text, "<table>");
+  free(text);
+  text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, "up"); /* a matrix says it better */
+  assert_lacks(text, "<svg");
+  free(text);
+}
+
+static void nothing_measured_is_said(void **state) {
+  (void)state;
+  char *text = page_of(NULL, 0, "s");
+  assert_string_equal(text, "<p class=\"words\">nothing was measured</p>\n");
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pairs_are_coloured_by_the_rule_of_the_terminal),
+      cmocka_unit_test(a_sweep_is_a_chart_with_its_numbers_folded_away),
+      cmocka_unit_test(a_chart_stands_with_its_own_block_only),
+      cmocka_unit_test(nothing_measured_is_said),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
