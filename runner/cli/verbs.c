@@ -8,10 +8,10 @@
 #include <string.h>
 
 const struct verb *const VERBS[] = {
-    &VERB_RUN,      &VERB_PLAN,     &VERB_VALIDATE,   &VERB_SHOW,  &VERB_ENV,
-    &VERB_LIST,     &VERB_QUERY,    &VERB_DIFF,       &VERB_CHECK, &VERB_HISTORY,
-    &VERB_OUTLIERS, &VERB_BASELINE, &VERB_IDENTIFY,   &VERB_MERGE, &VERB_IMPORT,
-    &VERB_EXPORT,   &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
+    &VERB_RUN,      &VERB_PLAN,     &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV,
+    &VERB_LIST,     &VERB_QUERY,    &VERB_DIFF,     &VERB_CHECK,      &VERB_HISTORY,
+    &VERB_OUTLIERS, &VERB_BASELINE, &VERB_IDENTIFY, &VERB_MERGE,      &VERB_IMPORT,
+    &VERB_EXPORT,   &VERB_REPORT,   &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
 };
 
 const struct verb *verb_find(const char *name) {

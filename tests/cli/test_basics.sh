@@ -6,7 +6,7 @@
 begin 'help and version'
 run --help
 expect_code 0
-for verb in run plan validate show env list query schema completion; do
+for verb in run plan validate show env list query report schema completion; do
   expect_out "^  $verb "
   run $verb --help
   expect_code 0

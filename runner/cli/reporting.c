@@ -1,0 +1,174 @@
+#include "runner/cli/reporting.h"
+
+#include "runner/render/curves.h"
+#include "runner/render/page.h"
+#include "runner/render/page_diff.h"
+#include "runner/render/page_results.h"
+#include "runner/render/page_run.h"
+#include "runner/render/rows_limit.h"
+#include "runner/render/run_result.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Runs with more cases have no charts: nobody could tell their curves apart. */
+enum { CHART_CASES_MAX = 20000 };
+
+/* What becomes one page. */
+struct report {
+  const struct report_request *request;
+  struct arena arena;
+  struct page_run *runs; /* of each only the summary is there before its section is written */
+  struct page_entry *entries;
+  size_t entry_count;
+};
+
+static enum status load_part(const struct report *report, size_t i, enum run_part part,
+                             struct error *err) {
+  char selector[64];
+  (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
+  const struct query_parameter run = {"run", selector};
+  return query_run_saved(report->request->query, run_part_text(part), &run, 1, NULL,
+                         &report->runs[i].parts[part].sink, err);
+}
+
+static enum status load_summaries(struct report *report, struct error *err) {
+  const struct report_request *request = report->request;
+  enum status status = STATUS_OK;
+  report->runs = arena_array(&report->arena, request->run_count, sizeof *report->runs);
+  for (size_t i = 0; i < request->run_count; i++) {
+    struct page_run *run = &report->runs[i];
+    run->number = arena_format(&report->arena, "%" PRId64, request->runs[i].id);
+    run->id = arena_format(&report->arena, "run-%s", run->number);
+    run->alone = request->run_count == 1 && request->compared == NULL;
+    for (unsigned part = 0; part < run_part_word_count; part++)
+      kept_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
+  }
+  for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++)
+    status = load_part(report, i, RUN_PART_SUMMARY, err);
+  return status;
+}
+
+/* ---- results ---- */
+
+static enum status load_charts(struct query *query, const struct query_parameter *run,
+                               struct page_results *results, struct error *err) {
+  struct curves *curves = curves_new_drawn_by(page_results_chart, results);
+  enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
+  curves_free(curves);
+  return status;
+}
+
+/* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
+static enum status write_results(const struct report *report, size_t i, FILE *page,
+                                 size_t *left_out, struct error *err) {
+  struct query *query = report->request->query;
+  const struct page_run *run = &report->runs[i];
+  const bool flows_wanted = report->request->common->verbose;
+  const bool charts = kept_number(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
+  char selector[64];
+  struct run_rows cases;
+  struct run_rows flows;
+  struct rows_limit limit;
+  struct rows_limit flow_limit;
+  struct page_results results;
+  (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
+  const struct query_parameter parameter = {"run", selector};
+  run_rows_init(&cases);
+  run_rows_init(&flows);
+  rows_limit_init(&limit, &cases.sink, "block", "status", "skipped", REPORT_BLOCK_ROWS_MAX,
+                  REPORT_ROWS_MAX);
+  rows_limit_init(&flow_limit, &flows.sink, "block", "status", "skipped", REPORT_ROWS_MAX,
+                  REPORT_ROWS_MAX);
+  page_results_init(&results, page, run->id);
+  enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &limit.sink, err);
+  if (status == STATUS_OK && flows_wanted)
+    status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flow_limit.sink, err);
+  if (status == STATUS_OK && charts)
+    status = load_charts(query, &parameter, &results, err);
+  if (status == STATUS_OK)
+    status =
+        run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_style(&results), err);
+  *left_out = limit.left_out;
+  page_results_fini(&results);
+  rows_limit_fini(&flow_limit);
+  rows_limit_fini(&limit);
+  run_rows_fini(&flows);
+  run_rows_fini(&cases);
+  return status;
+}
+
+static enum status write_run(const struct report *report, size_t i, FILE *page, struct error *err) {
+  struct page_run *run = &report->runs[i];
+  size_t left_out = 0;
+  enum status status = STATUS_OK;
+  for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_word_count && status == STATUS_OK;
+       part++)
+    status = load_part(report, i, (enum run_part)part, err);
+  if (status != STATUS_OK)
+    return status;
+  page_run_begin(page, run);
+  status = write_results(report, i, page, &left_out, err);
+  if (status == STATUS_OK)
+    page_run_end(page, run, left_out);
+  return status;
+}
+
+/* ---- the page ---- */
+
+static void add_entry(struct report *report, const char *id, const char *text, const char *extra) {
+  report->entries[report->entry_count++] = (struct page_entry){id, text, extra};
+}
+
+static void find_entries(struct report *report) {
+  const struct report_request *request = report->request;
+  report->entries = arena_array(&report->arena, request->run_count + 1, sizeof *report->entries);
+  if (request->compared != NULL)
+    add_entry(report, "comparison", "What changed from A to B", "");
+  for (size_t i = 0; i < request->run_count; i++) {
+    const char *tag = kept_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
+    add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]), tag != NULL ? tag : "");
+  }
+}
+
+static const char *title_of(struct report *report) {
+  const struct report_request *request = report->request;
+  if (request->compared != NULL)
+    return arena_format(&report->arena, "%s compared with %s", request->comparing->names[SIDE_B],
+                        request->comparing->names[SIDE_A]);
+  return request->run_count == 1 ? page_run_title(&report->runs[0])
+                                 : arena_format(&report->arena, "%zu runs", request->run_count);
+}
+
+static const char *lead_of(const struct report *report) {
+  const struct report_request *request = report->request;
+  const char *text = NULL;
+  if (request->compared == NULL && request->run_count == 1)
+    text = kept_text(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
+  return text != NULL ? text : "How data moves inside GPU machines, as haul measured it.";
+}
+
+enum status report_write(const struct report_request *request, FILE *page, struct error *err) {
+  struct report report = {.request = request};
+  enum status status = load_summaries(&report, err);
+  if (status == STATUS_OK) {
+    find_entries(&report);
+    page_begin(page, title_of(&report), lead_of(&report), report.entries, report.entry_count);
+    if (request->compared != NULL)
+      page_diff(page, request->compared->measured, request->compared->comparison,
+                request->comparing->names);
+  }
+  for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
+    status = write_run(&report, i, page, err);
+    for (unsigned part = 0; part < run_part_word_count; part++)
+      kept_fini(&report.runs[i].parts[part]);
+  }
+  if (status == STATUS_OK)
+    page_end(page, HAUL_VERSION);
+  for (size_t i = 0; i < request->run_count; i++) {
+    for (unsigned part = 0; part < run_part_word_count; part++)
+      kept_fini(&report.runs[i].parts[part]);
+  }
+  arena_fini(&report.arena);
+  return status;
+}

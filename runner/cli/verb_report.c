@@ -1,0 +1,304 @@
+/* haul report OUT.html [RUN...]: results as one page that can be passed on. */
+#include "runner/cli/output_file.h"
+#include "runner/cli/reporting.h"
+#include "runner/cli/verbs.h"
+#include "runner/render/page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OPTION_AGAINST = 0x7c0, OPTION_BASELINE };
+
+struct report_options {
+  struct common_options common;
+  const char *output;
+  const char **selectors;
+  size_t selector_count, selector_capacity;
+  const char *against, *baseline;
+  struct arena arena;
+};
+
+static const struct argp_option options_table[] = {
+    {"against", OPTION_AGAINST, "RUNS", 0,
+     "compare with these, e.g. tag:before or driver:VERSION, as haul diff does", 1},
+    {"baseline", OPTION_BASELINE, "NAME", 0, "the same as --against baseline:NAME", 1},
+    {0}};
+
+/* ---- the command line ---- */
+
+static bool names_a_page(const char *path) {
+  static const char *const ENDS[] = {".html", ".htm", ".xhtml"};
+  const size_t length = strlen(path);
+  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+    const size_t end = strlen(ENDS[i]);
+    if (length > end && strcmp(path + length - end, ENDS[i]) == 0)
+      return true;
+  }
+  return strcmp(path, "-") == 0;
+}
+
+static void check_together(const struct report_options *options, struct argp_state *state) {
+  if (options->output == NULL)
+    argp_error(state, "into which file? haul report OUT.html, or - for standard output");
+  else if (!names_a_page(options->output))
+    argp_error(state,
+               "the first word is the file to write, which ends in .html (or is - for standard "
+               "output), not '%s'",
+               options->output);
+  if (options->common.format_given)
+    argp_error(state, "a report is HTML: --format and --json do not go with it");
+  if (options->against != NULL && options->baseline != NULL)
+    argp_error(state, "either --against or --baseline, not both");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct report_options *options = state->input;
+  switch (key) {
+  case OPTION_AGAINST:
+    options->against = arg;
+    return 0;
+  case OPTION_BASELINE:
+    options->baseline = arg;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (options->output == NULL) {
+      options->output = arg;
+      return 0;
+    }
+    options->selectors = arena_grow(&options->arena, options->selectors, options->selector_count,
+                                    &options->selector_capacity, sizeof *options->selectors);
+    options->selectors[options->selector_count++] = arg;
+    return 0;
+  case ARGP_KEY_END:
+    check_together(options, state);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* ---- the file ---- */
+
+/* Empty, or a report: what may be replaced. */
+static bool is_report(const char *path) {
+  char text[sizeof PAGE_FIRST_LINES];
+  FILE *file = fopen(path, "re");
+  if (file == NULL)
+    return false;
+  const size_t length = fread(text, 1, sizeof text - 1, file);
+  const bool whole = ferror(file) == 0;
+  (void)fclose(file);
+  return whole && (length == 0 ||
+                   (length == sizeof text - 1 && memcmp(text, PAGE_FIRST_LINES, length) == 0));
+}
+
+static enum status check_folder(const char *path, struct error *err) {
+  struct stat info;
+  const char *slash = strrchr(path, '/');
+  char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+  enum status status = STATUS_OK;
+  if (folder == NULL)
+    abort();
+  if (stat(folder, &info) != 0)
+    status = error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
+  else if (!S_ISDIR(info.st_mode))
+    status = error_set(err, STATUS_INVALID, "cannot write %s: %s is no folder", path, folder);
+  free(folder);
+  return status;
+}
+
+/* That nothing is there which a report may not replace. */
+static enum status check_output(const char *path, struct error *err) {
+  struct stat info;
+  if (strcmp(path, "-") == 0)
+    return STATUS_OK;
+  if (stat(path, &info) != 0)
+    return errno == ENOENT ? check_folder(path, err)
+                           : error_set_errno(err, errno, "cannot write %s", path);
+  if (S_ISDIR(info.st_mode))
+    return error_set(err, STATUS_INVALID, "%s is a folder: name a file in it, %s/report.html", path,
+                     path);
+  if (!S_ISREG(info.st_mode))
+    return error_set(err, STATUS_INVALID,
+                     "%s is not a regular file, which could be replaced; - writes to standard "
+                     "output",
+                     path);
+  if (!is_report(path))
+    return error_set(err, STATUS_INVALID,
+                     "%s is there and is no report of haul, the only file that a report replaces: "
+                     "move it away or choose another name",
+                     path);
+  return STATUS_OK;
+}
+
+/* ---- runs ---- */
+
+static enum status add_run(struct report_options *options, struct run_ref **runs, size_t *count,
+                           size_t *capacity, const struct run_ref *run, struct error *err) {
+  for (size_t i = 0; i < *count; i++) {
+    if ((*runs)[i].id == run->id)
+      return STATUS_OK;
+  }
+  if (*count == REPORT_RUNS_MAX)
+    return error_set(err, STATUS_INVALID,
+                     "these names mean more than %d runs, which is what a report holds",
+                     REPORT_RUNS_MAX);
+  *runs = arena_grow(&options->arena, *runs, *count, capacity, sizeof **runs);
+  (*runs)[(*count)++] = *run;
+  return STATUS_OK;
+}
+
+static enum status find_runs(struct report_options *options, struct report_request *request,
+                             struct error *err) {
+  struct run_ref *runs = NULL;
+  size_t capacity = 0;
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < options->selector_count && status == STATUS_OK; i++) {
+    struct run_list list = {NULL, 0};
+    status = selector_find_all(query_database(request->query), options->selectors[i],
+                               &options->arena, &list, err);
+    for (size_t r = 0; r < list.count && status == STATUS_OK; r++)
+      status = add_run(options, &runs, &request->run_count, &capacity, &list.runs[r], err);
+  }
+  request->runs = runs;
+  return status;
+}
+
+/* ---- the comparison ---- */
+
+/* "a,b" of a and b. */
+static const char *join_selectors(struct report_options *options) {
+  const char *text = options->selectors[0];
+  for (size_t i = 1; i < options->selector_count; i++)
+    text = arena_format(&options->arena, "%s,%s", text, options->selectors[i]);
+  return text;
+}
+
+static bool any_on_both(const struct comparison *comparison) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (isfinite(comparison->rows[i].result.change))
+      return true;
+  }
+  return false;
+}
+
+/* Two runs are compared where they can be; what --against names must be. */
+static enum status compare_sides(struct report_options *options, struct comparing *comparing,
+                                 struct comparing_result *result, struct report_request *request,
+                                 struct error *err) {
+  const bool asked = options->against != NULL || options->baseline != NULL;
+  if (!asked && options->selector_count != SIDES)
+    return STATUS_OK;
+  comparing->name_count = SIDES;
+  comparing->names[SIDE_A] = options->against != NULL ? options->against
+                             : options->baseline != NULL
+                                 ? arena_format(&options->arena, "baseline:%s", options->baseline)
+                                 : options->selectors[0];
+  comparing->names[SIDE_B] = asked ? join_selectors(options) : options->selectors[1];
+  enum status status = comparing_run(&options->common, comparing, result, err);
+  const bool alike = status == STATUS_OK && any_on_both(result->comparison);
+  if (status == STATUS_OK && (alike || asked)) {
+    request->compared = result;
+    return STATUS_OK;
+  }
+  if (asked || (status != STATUS_OK && status != STATUS_INVALID))
+    return status;
+  say_warning(&options->common, "%s and %s are not compared: %s", comparing->names[SIDE_A],
+              comparing->names[SIDE_B],
+              status == STATUS_OK ? "no case was measured in both" : err->message);
+  return STATUS_OK;
+}
+
+/* ---- the verb ---- */
+
+/* What is complete goes out at once: nothing is begun that an error could end, and of a failure to
+ * write the cause is known. */
+static enum status put_out(const char *output, const char *text, size_t length, struct error *err) {
+  const char *path = strcmp(output, "-") == 0 ? NULL : output;
+  struct output_file file;
+  enum status status = output_file_open(path, &file, err);
+  if (status != STATUS_OK)
+    return status;
+  errno = 0;
+  if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) && errno != EPIPE)
+    status =
+        error_set_errno(err, errno, "cannot write %s", path != NULL ? path : "to standard output");
+  return output_file_close(&file, status, err);
+}
+
+static enum status write_page(const struct report_options *options,
+                              const struct report_request *request, struct error *err) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *page = open_memstream(&text, &length);
+  if (page == NULL)
+    abort();
+  enum status status = report_write(request, page, err);
+  if (fclose(page) != 0)
+    abort(); /* for want of memory */
+  if (status == STATUS_OK)
+    status = put_out(options->output, text, length, err);
+  free(text);
+  return status;
+}
+
+static enum status report_on(struct report_options *options, struct error *err) {
+  const char *path = NULL;
+  struct comparing comparing = {0};
+  struct comparing_result result = {0};
+  struct report_request request = {.common = &options->common, .comparing = &comparing};
+  comparing_init(&comparing);
+  enum status status = check_output(options->output, err);
+  if (status == STATUS_OK)
+    status = database_path(&options->common, &options->arena, &path, err);
+  if (status == STATUS_OK)
+    status = query_open(path, &request.query, err);
+  if (status == STATUS_OK)
+    status = find_runs(options, &request, err);
+  if (status == STATUS_OK)
+    status = compare_sides(options, &comparing, &result, &request, err);
+  if (status == STATUS_OK)
+    status = write_page(options, &request, err);
+  if (status == STATUS_OK && strcmp(options->output, "-") != 0)
+    say_note(&options->common, "%zu %s in %s", request.run_count,
+             request.run_count == 1 ? "run is" : "runs are", options->output);
+  comparing_result_fini(&result);
+  comparing_fini(&comparing);
+  query_close(request.query);
+  return status;
+}
+
+static int report_main(const struct verb *verb, int argc, char **argv) {
+  static const char *LATEST[] = {"latest"};
+  struct report_options options = {0};
+  struct error err = {0};
+  cli_parse(verb, argc, argv, &options);
+  if (options.selector_count == 0) {
+    options.selectors = LATEST;
+    options.selector_count = 1;
+  }
+  const int code = report_on(&options, &err) == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
+  arena_fini(&options.arena);
+  return code;
+}
+
+const struct verb VERB_REPORT = {
+    .name = "report",
+    .arguments = "OUT.html [RUN...]",
+    .summary = "results as one HTML page, to attach or print",
+    .doc =
+        "The page has the latest run, or a section for every run named (run:ID, tag:NAME, "
+        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver names all of its runs): "
+        "what was measured, the state of the machine, the results, and what has no number and "
+        "why. Of two names, the second is compared with the first as haul diff does; --against and "
+        "--baseline compare all runs named with others. The file needs no network and no script. "
+        "It appears whole or not at all, and replaces only an earlier report; - writes to standard "
+        "output. -v shows the flows of cases that have several.",
+    .options = options_table,
+    .parse = parse,
+    .argument_kind = ARGUMENTS_NONE,
+    .main = report_main,
+};

@@ -1,0 +1,17 @@
+-- What a run has no number for, and why.
+--
+-- One row a reason: first what went wrong (failed, crashed, hung, corrupt), then what was skipped.
+-- block is that of all its cases, NULL where they are of several blocks, which are counted.
+--
+-- :run (run, default latest) the run to show
+SELECT
+  c.status AS status,
+  count(DISTINCT c.bench_case) AS cases,
+  CASE WHEN count(DISTINCT b.block) = 1 THEN min(b.block) END AS block,
+  nullif(count(DISTINCT b.block), 1) AS blocks,
+  c.reason AS reason,
+  min(b.name) AS example
+FROM case_run c JOIN bench_case b ON b.id = c.bench_case
+WHERE c.run = :run AND c.status <> 'ok'
+GROUP BY c.status, c.reason
+ORDER BY c.status = 'skipped', count(DISTINCT c.bench_case) DESC, c.status, c.reason;

@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# Results as one page: every kind of result, comparisons, and what may not be written.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake=$build_folder/tests/fake_cuda
+[ -e "$fake/libcuda.so.1" ] || exit 77
+export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+machines=$source_folder/tests/machines
+export HAUL_FAKE_MACHINE=$machines/h200x4.toml
+faults=$source_folder/tests/fake_cuda/faults
+small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
+
+# By a real XML parser, where there is one.
+if command -v xmllint >/dev/null; then
+  well_formed() { xmllint --noout "$1" 2>"$scratch/parser"; }
+elif command -v python3 >/dev/null; then
+  well_formed() {
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1" 2>"$scratch/parser"
+  }
+else
+  echo 'neither xmllint nor python3: pages are not parsed'
+  well_formed() { [ "$(tail -n 1 -- "$1")" = '</html>' ]; }
+fi
+expect_page() { # FILE: whole, and in need of nothing else
+  expect_code 0
+  exists "$1"
+  if well_formed "$1"; then good; else bad "$1 is not well-formed: $(head -n 3 "$scratch/parser")"; fi
+  if grep -Eiq '<(script|link|img|iframe|object)|@import|url\(|src=' "$1"; then
+    bad "$1 needs something else: $(grep -Eio '<(script|link|img|iframe|object)|@import|url\(|src=' "$1" | head -n 1)"
+  else
+    good
+  fi
+}
+page() { # FILE REGEX
+  if grep -Eq -- "$2" "$1"; then good; else bad "no '$2' in $1"; fi
+}
+not_on_page() { # FILE REGEX
+  if grep -Eq -- "$2" "$1"; then bad "'$2' in $1"; else good; fi
+}
+
+begin 'pairs are matrices'
+run run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db r.db --tag '<first> & "only"'
+expect_code 0
+run report nv.html --db r.db
+expect_page nv.html
+expect_err '1 run is in nv\.html'
+equal '' "$(cat out)" 'standard output'
+page nv.html '<title>nvbandwidth on [^<]+, 20'
+page nv.html '<b>Simulated\.</b>'
+page nv.html '<dt>Driver</dt><dd>580\.159\.04 \(CUDA 13\.0\)</dd>'
+page nv.html '<dt>GPUs</dt><dd>4 × NVIDIA H200</dd>'
+page nv.html '<dt>Tag</dt><dd>&lt;first&gt; &amp; &quot;only&quot;</dd>'
+page nv.html '<h4>device_to_device_memcpy_read_ce</h4>'
+page nv.html '<th scope="row">gpu2</th><td class="n h[0-4]">[0-9.]+'
+page nv.html '<p class="summary">min [0-9.]+, mean [0-9.]+, max [0-9.]+ GB/s; '
+
+begin 'sweeps are charts'
+run run comm-scope/fig06 "${small[@]}" --set 'transfer.size=["1KiB","16KiB","256KiB","1MiB"]' --db r.db
+expect_code 0
+run report fig06.html latest --db r.db
+expect_page fig06.html
+page fig06.html '<svg .*role="img".*aria-labelledby='
+page fig06.html '<title id="run-2-chart1-title">pageable_to_gpu: GB/s over size</title>'
+page fig06.html '<desc .*1 curve from 1KiB to 1MiB, values from .* GB/s; axes are logarithmic'
+page fig06.html '<details><summary>4 rows of numbers</summary>'
+page fig06.html '<th scope="col" class="n">± %</th>'
+page fig06.html 'What has no number, and why'
+page fig06.html '<td>skipped</td><td class="n">[0-9]+</td>.*no NUMA node is remote to GPU 0'
+HAUL_FAKE_MACHINE=$machines/gh200.toml run run memory-hierarchy "${small[@]}" --only hierarchy --db h.db
+expect_code 0
+run report hierarchy.html --db h.db
+expect_page hierarchy.html
+page hierarchy.html '<title id="run-1-chart1-title">hierarchy: ns over size</title>'
+
+begin 'what any machine does'
+HAUL_FAKE_MACHINE=$machines/gh200.toml run run quick "${small[@]}" --set transfer.size=1MiB --db q.db
+run report quick.html --db q.db
+expect_page quick.html
+page quick.html 'Checks of the machine'
+page quick.html '[0-9]+ of [0-9]+ checks passed'
+page quick.html '<td class="n share" style="--share:[0-9.]+%">'
+
+begin 'the same database gives the same page'
+run report - --db r.db -q 1
+expect_code 0
+cp out once.html
+equal '' "$(cat err)" 'standard error'
+run report - --db r.db -q 1
+if cmp -s out once.html && cmp -s once.html nv.html; then good; else bad 'the page differs'; fi
+
+begin 'several runs: a table of contents and a section each'
+run report all.html run:1 latest run:1 --db r.db
+expect_page all.html
+equal 2 "$(grep -c '<section id="run-' all.html)" 'sections'
+page all.html '<li><a href="#run-2">comm-scope-fig06 on '
+expect_err '2 runs are in all\.html'
+
+begin 'two runs that have nothing in common are not compared'
+run report two.html run:1 run:2 --db r.db
+expect_page two.html
+expect_err 'warning: run:1 and run:2 are not compared: no case was measured in both'
+not_on_page two.html 'id="comparison"'
+
+begin 'what failed is told with its reason'
+cat >fails.toml <<'TOML'
+schema_version = 1
+name = "fails"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = [0, 1] }
+size = "1MiB"
+[checks]
+driver = { want = ">=999", on_fail = "warn" }
+TOML
+HAUL_FAKE_FAULTS=$faults/flipped-byte.toml run run fails.toml "${small[@]}" --db f.db
+expect_code 3
+run report f.html --db f.db
+expect_page f.html
+page f.html '<span class="badge bad">[12] cases? went wrong</span>'
+page f.html '<span class="badge warn">1 check failed</span>'
+page f.html '>driver</th><td>machine</td><td><span class="badge warn">failed</span> </td><td>&gt;=999</td><td>580\.'
+page f.html '<td>corrupt</td><td class="n">[12]</td><td>up</td>'
+
+begin 'a slow link is what a comparison names'
+cat >gpu.toml <<'TOML'
+schema_version = 1
+name = "gpu"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "50ms"
+telemetry = "off"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = [0, 1, 2, 3] }
+size = "4MiB"
+[[transfer]]
+name = "down"
+method = "ce"
+from = { gpu = [0, 1, 2, 3] }
+to = { numa = "local", memory = "pinned" }
+size = ["2MiB", "4MiB"]
+TOML
+export HAUL_FAKE_MACHINE=$machines/h100x8-nvlink.toml
+cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
+HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q --db c.db --processes 5 --tag before
+expect_code 0
+HAUL_FAKE_FAULTS=$scratch/slow.toml run run gpu.toml -q --db c.db --processes 5 --tag after
+expect_code 0
+run report c.html tag:before tag:after --db c.db
+expect_page c.html
+page c.html '<h1>tag:after compared with tag:before</h1>'
+equal 2 "$(grep -c '>REGRESSED<' c.html)" 'cases that regressed'
+page c.html 'REGRESSED</span></td><th scope="row">down/gpu0-numa0:pinned/'
+page c.html '>2 regressed</span> <span class="badge plain">10 same<'
+page c.html 'Common to all 12 cases: speed'
+page c.html '>driver_version</th><td>580[0-9.]+</td><td>590\.44\.01</td>'
+equal 2 "$(grep -c '<section id="run-' c.html)" 'sections of runs'
+"$haul" diff tag:before tag:after --db c.db >diff.txt
+change=$(grep -Eo 'down/gpu0-numa0:pinned/4MiB .*' diff.txt | grep -Eo -- '-[0-9.]+ ± [0-9.]+')
+page c.html "<td class=\"n\">$change</td>"
+"$haul" baseline set good tag:before --db c.db >/dev/null 2>&1
+run report b.html --baseline good --db c.db
+expect_page b.html
+equal 2 "$(grep -c '>REGRESSED<' b.html)" 'cases that regressed since the baseline'
+equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
+run report b.html --baseline god --db c.db
+expect_one_error 2 'no baseline "god"'
+run report b.html latest --against latest --db c.db
+expect_one_error 2 'on both sides'
+page b.html 'baseline:good'
+
+begin 'a file is replaced whole, or not at all, and only a report'
+before=$(md5sum <c.html)
+run report c.html --db no-such.db
+expect_one_error 2 'no-such\.db'
+run report c.html run:99 --db c.db
+expect_one_error 2 '99'
+equal "$before" "$(md5sum <c.html)" 'the page that was there'
+equal c.html "$(echo c.html*)" 'files beside it'
+run report c.html tag:after --db c.db
+expect_page c.html
+not_on_page c.html 'id="comparison"'
+echo '<!DOCTYPE html><p>mine</p>' >mine.html
+run report mine.html --db c.db
+expect_one_error 2 'mine\.html is there and is no report of haul'
+equal '<!DOCTYPE html><p>mine</p>' "$(cat mine.html)" 'what was there'
+: >empty.html
+run report empty.html --db c.db
+expect_page empty.html
+mkdir folder.html
+run report folder.html --db c.db
+expect_one_error 2 'folder\.html is a folder: name a file in it, folder\.html/report\.html'
+run report no/such/folder.html --db c.db
+expect_one_error 2 'cannot write no/such/folder\.html: its folder no/such/'
+missing no
+equal 644 "$(umask 022; "$haul" report mode.html --db c.db -q && stat -c %a mode.html)" 'its mode'
+if [ -w /dev/full ]; then
+  "$haul" report - --db c.db >/dev/full 2>"$scratch/err"
+  equal 3 $? 'exit code with a full disk'
+fi
+"$haul" report - --db c.db 2>"$scratch/err" | head -c 100 >/dev/null
+equal 0 "${PIPESTATUS[0]}" 'exit code where the reader went away'
+equal '' "$(cat "$scratch/err")" 'what is said then'
+
+begin 'a command line that is wrong'
+run report
+expect_code 2
+expect_err 'into which file'
+run report latest --db c.db
+expect_code 2
+expect_err "ends in \.html.*not 'latest'"
+run report x.html --format csv --db c.db
+expect_code 2
+expect_err 'a report is HTML'
+run report x.html --against latest --baseline good --db c.db
+expect_code 2
+missing x.html
+run report --help
+expect_out 'replaces only an earlier report'
+
+begin 'many cases: the page stays one that can be read'
+cat >many.toml <<'TOML'
+schema_version = 1
+name = "many"
+[[transfer]]
+name = "copies"
+method = "cpu"
+from = { numa = 0 }
+to = { numa = 0 }
+size = { from = "64B", to = "70400B", step = "64B" }
+[measure]
+max_time = "1us"
+min_trial = "1us"
+trials = { min = 1, max = 1 }
+warmup = 0
+telemetry = "off"
+TOML
+run run many.toml -q --db many.db
+expect_value 1100 many.db 'select count(*) from v_run_case'
+run report many.html --db many.db
+expect_page many.html
+page many.html '100 more cases are not shown: <code>haul query --saved run-result --param run=1 --format csv'
+page many.html '<summary>1000 rows of numbers</summary>'
+finish
