@@ -78,8 +78,9 @@ static bool field_value(const struct nvml_field *field, unsigned long long *valu
 
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value) {
+  /* Where the result is an error already, driver 580 leaves the field alone. */
   struct nvml_field field = {
-      .field_id = field_id, .scope_id = scope_id, .result = NVML_NOT_SUPPORTED};
+      .field_id = field_id, .scope_id = scope_id, .value_type = -1, .result = NVML_OK};
   return NVML_CALL(nvml, nvmlDeviceGetFieldValues, device, 1, &field) == NVML_OK &&
          field.result == NVML_OK && field_value(&field, value);
 }

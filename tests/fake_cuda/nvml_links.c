@@ -155,7 +155,9 @@ int nvmlDeviceGetFieldValues(struct nvml_device *device, int count, struct nvml_
   const struct gpu *gpu;
   int result = find(device, &gpu);
   for (int i = 0; result == NVML_OK && i < count; i++) {
-    answer_field(gpu, &fields[i]);
+    if (fields[i].result == NVML_OK) { /* as driver 580 does */
+      answer_field(gpu, &fields[i]);
+    }
   }
   return result;
 }
