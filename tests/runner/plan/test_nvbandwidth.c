@@ -174,7 +174,7 @@ static void latencies(void **state) {
       continue;
     }
     const struct chase *chase = &bench->chase;
-    assert_int_equal(chase->footprint_bytes, 2 << 20);
+    assert_int_equal(chase->footprint_bytes, chase->space == CHASE_HOST ? 64 << 20 : 2 << 20);
     assert_int_equal(chase->stride_bytes, 128);
     assert_int_equal(chase->order, CHASE_RANDOM);
     assert_int_equal(chase->hops, 4096);
