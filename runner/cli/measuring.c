@@ -75,6 +75,12 @@ static void take_progress(void *context, const struct progress *progress) {
   status_line_show(&measuring->line, progress);
 }
 
+static void take_warning(void *context, const char *text) {
+  struct measuring *measuring = context;
+  status_line_clear(&measuring->line);
+  say_warning(measuring->request->common, "%s", text);
+}
+
 /* One run -------------------------------------------------------------------------------------- */
 
 static enum status measure(struct measuring *measuring, struct error *err) {
@@ -87,6 +93,7 @@ static enum status measure(struct measuring *measuring, struct error *err) {
       .process_ended = take_process_ended,
       .telemetry = take_telemetry,
       .progress = take_progress,
+      .warning = take_warning,
   };
   struct supervise_options options = {
       .ops = &supervise_real_ops,

@@ -5,6 +5,7 @@
 #include "runner/supervise/collect.h"
 #include "runner/supervise/message.h"
 #include "runner/supervise/pace.h"
+#include "runner/supervise/sampler.h"
 #include "runner/supervise/worker.h"
 
 #include <errno.h>
@@ -29,8 +30,7 @@ struct supervisor {
   unsigned lost; /* workers in a row that ended outside a case */
   char lost_reason[CASE_REASON_MAX];
   struct collect collect;
-  struct telemetry *telemetry; /* NULL = off, or no worker yet */
-  uint64_t next_sample_ns;
+  struct sampler sampler;
   uint64_t next_tick_ns;
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
@@ -59,14 +59,18 @@ static void report_progress(struct supervisor *supervisor, uint64_t now_ns) {
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
 
-/* Telemetry and progress, when they are due. */
-static void do_periodic_work(struct supervisor *supervisor, uint64_t now_ns) {
-  if (supervisor->telemetry != NULL && now_ns >= supervisor->next_sample_ns) {
-    struct telemetry_sample samples[MACHINE_GPUS_MAX];
-    size_t count = supervisor->options->ops->telemetry_read(supervisor->telemetry, samples);
-    collect_samples(&supervisor->collect, samples, count);
-    supervisor->next_sample_ns = now_ns + supervisor->options->telemetry_ns;
+/* What the GPUs were seen to do; NULL: what came is of no case. */
+static void take_samples(struct supervisor *supervisor, struct collect *collect) {
+  char text[SAMPLER_TEXT_MAX];
+  if (sampler_read(&supervisor->sampler, collect, supervisor->options->watchdog_floor_ns, text) &&
+      supervisor->sink->warning != NULL) {
+    supervisor->sink->warning(supervisor->sink->context, text);
   }
+}
+
+/* Telemetry, and progress when it is due. */
+static void do_periodic_work(struct supervisor *supervisor, uint64_t now_ns) {
+  take_samples(supervisor, &supervisor->collect);
   if (now_ns >= supervisor->next_tick_ns) {
     report_progress(supervisor, now_ns);
   }
@@ -75,9 +79,6 @@ static void do_periodic_work(struct supervisor *supervisor, uint64_t now_ns) {
 static int poll_timeout_ms(const struct supervisor *supervisor, uint64_t now_ns,
                            uint64_t deadline_ns) {
   uint64_t until = deadline_ns < supervisor->next_tick_ns ? deadline_ns : supervisor->next_tick_ns;
-  if (supervisor->telemetry != NULL && supervisor->next_sample_ns < until) {
-    until = supervisor->next_sample_ns;
-  }
   return until <= now_ns ? 0 : (int)((until - now_ns + 999999) / 1000000);
 }
 
@@ -103,39 +104,19 @@ static enum event next_event(struct supervisor *supervisor, uint64_t deadline_ns
     case RECEIVE_NOTHING:
       break;
     }
-    struct pollfd waited = {.fd = supervisor->fd, .events = POLLIN};
-    (void)poll(&waited, 1, poll_timeout_ms(supervisor, now_ns, deadline_ns));
+    struct pollfd waited[] = {{.fd = supervisor->fd, .events = POLLIN},
+                              {.fd = supervisor->sampler.fd, .events = POLLIN}};
+    (void)poll(waited, 2, poll_timeout_ms(supervisor, now_ns, deadline_ns));
   }
 }
 
 /* Workers ------------------------------------------------------------------------------------- */
-
-static void open_telemetry(struct supervisor *supervisor) {
-  const struct supervise_ops *ops = supervisor->options->ops;
-  if (supervisor->options->telemetry_ns == 0 || ops->telemetry_new == NULL) {
-    return;
-  }
-  /* Without NVML there is nothing to sample, and nothing wrong. */
-  if (ops->telemetry_new(supervisor->plan->machine, &supervisor->telemetry, NULL) != STATUS_OK) {
-    supervisor->telemetry = NULL;
-  }
-  supervisor->next_sample_ns = child_now_ns();
-}
-
-static void close_telemetry(struct supervisor *supervisor) {
-  if (supervisor->telemetry != NULL) {
-    supervisor->options->ops->telemetry_free(supervisor->telemetry);
-    supervisor->telemetry = NULL;
-  }
-}
 
 static enum status fork_worker(struct supervisor *supervisor, struct error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return error_set_errno(err, errno, "cannot make a socket pair for a worker process");
   }
-  /* NVML's state does not survive a fork: it is shut down before, and opened again after. */
-  close_telemetry(supervisor);
   (void)fflush(NULL);
   pid_t parent = getpid();
   pid_t pid = fork();
@@ -152,7 +133,6 @@ static enum status fork_worker(struct supervisor *supervisor, struct error *err)
   fcntl(pair[0], F_SETFL, O_NONBLOCK);
   supervisor->worker = pid;
   supervisor->fd = pair[0];
-  open_telemetry(supervisor);
   return STATUS_OK;
 }
 
@@ -346,6 +326,7 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
     snprintf(text, sizeof text, "it %s", how);
     return lose_worker(supervisor, text, err);
   }
+  take_samples(supervisor, NULL);
   collect_clear(&supervisor->collect);
   supervisor->case_started_ns = child_now_ns();
   supervisor->progress.case_name = item->bench.name;
@@ -353,6 +334,7 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
 
   struct case_outcome outcome;
   bool ended = await_case(supervisor, case_index, &outcome);
+  take_samples(supervisor, &supervisor->collect);
   uint64_t now_ns = child_now_ns();
   pace_finish(&supervisor->pace, item->estimate_ns, now_ns - supervisor->case_started_ns);
   supervisor->case_started_ns = 0;
@@ -440,6 +422,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
       }
     }
   }
+  sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
     status = run_process(&supervisor, process, err);
@@ -450,7 +433,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
     (void)end_worker(&supervisor, true);
   }
   dismiss_worker(&supervisor);
-  close_telemetry(&supervisor);
+  sampler_stop(&supervisor.sampler, *options->interrupted >= 2);
   collect_fini(&supervisor.collect);
   return status;
 }

@@ -1,12 +1,13 @@
 /* supervise.h - worker processes: started, listened to, watched, replaced.
  *
- * The parent stays single-threaded and never touches CUDA. A worker is forked before CUDA starts,
- * inherits the plan, and measures one case after the other as the parent asks for them: the next
- * case starts only when the last one was handed to the sink, so that nothing is written to disk
- * while something is measured. Requests and answers have a fixed size (runner/supervise/message.h).
- * When a worker dies, hangs past the watchdog or loses its CUDA context, the case it was in gets
- * that status and a new worker goes on with the next case. When the parent dies, the kernel ends
- * the worker (PR_SET_PDEATHSIG). */
+ * The parent stays single-threaded and never touches CUDA or NVML, either of which may never
+ * return: the GPUs are sampled by a process of its own (runner/supervise/sampler.h). A worker is
+ * forked before CUDA starts, inherits the plan, and measures one case after the other as the parent
+ * asks for them: the next case starts only when the last one was handed to the sink, so that
+ * nothing is written to disk while something is measured. Requests and answers have a fixed size
+ * (runner/supervise/message.h). When a worker dies, hangs past the watchdog or loses its CUDA
+ * context, the case it was in gets that status and a new worker goes on with the next case. When
+ * the parent dies, the kernel ends the worker (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 #define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 
@@ -44,7 +45,7 @@ struct progress {
 };
 
 /* The receiver. A callback that returns other than STATUS_OK ends the run with that status. All
- * calls but progress() come while nothing is being measured. */
+ * calls but progress() and warning() come while nothing is being measured. */
 struct supervise_sink {
   void *context;
   /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
@@ -57,9 +58,12 @@ struct supervise_sink {
   enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
                            struct error *err);
   void (*progress)(void *context, const struct progress *progress); /* may be NULL */
+  /* What costs no case but must be known: where samples of the GPUs are missing. May be NULL; comes
+   * at any time. */
+  void (*warning)(void *context, const char *text);
 };
 
-/* What a worker measures with, and what the parent samples GPUs with. */
+/* What a worker measures with, and what the sampler samples GPUs with. */
 struct supervise_ops {
   enum status (*engine_new)(const struct machine *machine, struct engine **engine,
                             struct error *err);

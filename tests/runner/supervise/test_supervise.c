@@ -35,6 +35,8 @@ struct shared {
 static struct shared *shared;
 static volatile sig_atomic_t interrupted;
 static bool telemetry_open; /* in this process, or in the parent when it forked */
+/* What the sampler does at its third sample. */
+static enum { SAMPLES_COME, SAMPLES_HANG, SAMPLES_CRASH } samples_do;
 
 static void pause_ms(long ms) {
   struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -142,7 +144,7 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
 /* The telemetry -------------------------------------------------------------------------------- */
 
 struct telemetry {
-  int unused;
+  unsigned reads;
 };
 
 static enum status fake_telemetry_new(const struct machine *machine, struct telemetry **telemetry,
@@ -157,7 +159,14 @@ static enum status fake_telemetry_new(const struct machine *machine, struct tele
 
 static size_t fake_telemetry_read(struct telemetry *telemetry,
                                   struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
-  (void)telemetry;
+  if (samples_do != SAMPLES_COME && ++telemetry->reads == 3) {
+    if (samples_do == SAMPLES_CRASH) {
+      raise(SIGKILL);
+    }
+    for (;;) {
+      pause();
+    }
+  }
   samples[0] = (struct telemetry_sample){.gpu = 0, .sm_clock_khz = 1980000};
   samples[1] = (struct telemetry_sample){.gpu = 1, .sm_clock_khz = -1};
   return 2;
@@ -185,6 +194,8 @@ struct seen {
   size_t report_count;
   unsigned started, ended;
   size_t sample_count;
+  size_t warning_count;
+  char warning[512];
   size_t progress_count, done, total;
   size_t fail_at;      /* the sink refuses this report; 0 = none */
   size_t interrupt_at; /* the user interrupts at this report; 0 = none */
@@ -243,6 +254,12 @@ static enum status seen_telemetry(void *context, const struct telemetry_sample *
   return STATUS_OK;
 }
 
+static void seen_warning(void *context, const char *text) {
+  struct seen *seen = context;
+  seen->warning_count++;
+  snprintf(seen->warning, sizeof seen->warning, "%s", text);
+}
+
 static void seen_progress(void *context, const struct progress *progress) {
   struct seen *seen = context;
   seen->progress_count++;
@@ -282,7 +299,8 @@ static struct bench *bench_new(const char *const *names) {
                                         .case_finished = seen_case_finished,
                                         .process_ended = seen_process_ended,
                                         .telemetry = seen_telemetry,
-                                        .progress = seen_progress};
+                                        .progress = seen_progress,
+                                        .warning = seen_warning};
   *shared = (struct shared){0};
   interrupted = 0;
   return bench;
@@ -528,6 +546,32 @@ static void the_worker_holds_no_file_of_the_parent(void **state) {
   free(bench);
 }
 
+/* A call to NVML that never returns, or that ends its process, costs samples and nothing else. */
+static void lost_telemetry_is_told_and_costs_no_case(void **state) {
+  (void)state;
+  struct supervise_ops sampling = fake_ops;
+  sampling.telemetry_new = fake_telemetry_new;
+  sampling.telemetry_read = fake_telemetry_read;
+  sampling.telemetry_free = fake_telemetry_free;
+  for (samples_do = SAMPLES_HANG; samples_do <= SAMPLES_CRASH; samples_do++) {
+    struct bench *bench = BENCH("slow", "slow", "slow");
+    bench->options.ops = &sampling;
+    bench->options.telemetry_ns = 20000000;
+    bench->options.watchdog_floor_ns = 400000000;
+    assert_int_equal(bench_run(bench), STATUS_OK);
+    assert_int_equal(bench->seen.report_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+      assert_report(bench, i, i, CASE_OK, "");
+    }
+    assert_int_equal(bench->seen.warning_count, 1);
+    assert_non_null(strstr(bench->seen.warning, samples_do == SAMPLES_HANG
+                                                    ? "NVML gives no answer for 400 ms"
+                                                    : "was killed by signal 9"));
+    free(bench);
+  }
+  samples_do = SAMPLES_COME;
+}
+
 static void samples_come_while_a_case_runs(void **state) {
   (void)state;
   struct bench *bench = BENCH("slow", "die", "slow");
@@ -616,6 +660,7 @@ int main(void) {
       cmocka_unit_test(an_error_of_the_receiver_ends_the_run),
       cmocka_unit_test(the_worker_holds_no_file_of_the_parent),
       cmocka_unit_test(samples_come_while_a_case_runs),
+      cmocka_unit_test(lost_telemetry_is_told_and_costs_no_case),
       cmocka_unit_test(progress_is_told_while_a_case_runs),
       cmocka_unit_test(no_worker_outlives_its_parent),
   };

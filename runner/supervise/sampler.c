@@ -1,0 +1,148 @@
+#include "runner/supervise/sampler.h"
+
+#include "engine/base/units.h"
+#include "runner/supervise/child.h"
+#include "runner/supervise/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const uint64_t leave_limit_ns = 2000000000;
+/* The parent looks several times a second; more than this between two looks means that it was
+ * stopped (Ctrl-Z), and the child with it. */
+static const uint64_t longest_look_ns = 1000000000;
+
+#define WHAT_IS_MISSING "clocks, power, temperature and throttling are not recorded meanwhile"
+
+/* The child ------------------------------------------------------------------------------------ */
+
+/* True: the parent closed its side. */
+static bool wait_for_end(int fd, uint64_t interval_ns) {
+  struct pollfd waited = {.fd = fd, .events = POLLIN};
+  return poll(&waited, 1, (int)((interval_ns + 999999) / 1000000)) > 0;
+}
+
+static _Noreturn void sample_and_exit(int fd, const struct supervise_ops *ops,
+                                      const struct machine *machine, uint64_t interval_ns) {
+  struct telemetry *telemetry = NULL;
+  /* Without NVML there is nothing to sample, and nothing wrong. */
+  if (ops->telemetry_new(machine, &telemetry, NULL) != STATUS_OK) {
+    _exit(EXIT_SUCCESS);
+  }
+  do {
+    struct telemetry_sample samples[MACHINE_GPUS_MAX];
+    memset(samples, 0, sizeof samples);
+    size_t count = ops->telemetry_read(telemetry, samples);
+    /* Full: the parent has no time for samples, and takes those that fit. */
+    if (send(fd, samples, count * sizeof *samples, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        errno != EAGAIN && errno != EINTR) {
+      break;
+    }
+  } while (!wait_for_end(fd, interval_ns));
+  ops->telemetry_free(telemetry);
+  _exit(EXIT_SUCCESS);
+}
+
+/* The parent ----------------------------------------------------------------------------------- */
+
+static void forget(struct sampler *sampler) {
+  if (sampler->fd >= 0) {
+    close(sampler->fd);
+  }
+  *sampler = (struct sampler){.fd = -1};
+}
+
+void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
+                   const struct machine *machine, uint64_t interval_ns) {
+  *sampler = (struct sampler){.fd = -1};
+  int pair[2];
+  if (interval_ns == 0 || ops->telemetry_new == NULL ||
+      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return;
+  }
+  (void)fflush(NULL);
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid == 0) {
+    sample_and_exit(child_detach(pair[1], parent), ops, machine, interval_ns);
+  }
+  close(pair[1]);
+  if (pid < 0) {
+    close(pair[0]);
+    return;
+  }
+  *sampler = (struct sampler){.pid = pid, .fd = pair[0], .checked_ns = child_now_ns()};
+}
+
+/* The child ended by itself. */
+static bool explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_MAX]) {
+  struct child_end end = child_wait(sampler->pid, leave_limit_ns);
+  forget(sampler);
+  if (end.ended && end.wait_status == 0) {
+    return false;
+  }
+  char how[CHILD_TEXT_MAX];
+  child_describe(&end, how);
+  snprintf(text, SAMPLER_TEXT_MAX, "the process that samples the GPUs through NVML %s: %s", how,
+           WHAT_IS_MISSING);
+  return true;
+}
+
+static bool explain_silence(struct sampler *sampler, uint64_t limit_ns,
+                            char text[SAMPLER_TEXT_MAX]) {
+  uint64_t now_ns = child_now_ns();
+  uint64_t passed_ns = now_ns - sampler->checked_ns;
+  sampler->checked_ns = now_ns;
+  sampler->silent_ns += passed_ns < longest_look_ns ? passed_ns : longest_look_ns;
+  if (sampler->silence_told || sampler->silent_ns < limit_ns) {
+    return false;
+  }
+  sampler->silence_told = true;
+  char limit[UNITS_TEXT_MAX];
+  units_format_duration_short(limit_ns, limit);
+  snprintf(text, SAMPLER_TEXT_MAX,
+           "NVML gives no answer for %s: %s; see whether nvidia-smi answers, and what the kernel's "
+           "log says of the GPUs (dmesg)",
+           limit, WHAT_IS_MISSING);
+  return true;
+}
+
+bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t limit_ns,
+                  char text[SAMPLER_TEXT_MAX]) {
+  if (sampler->pid == 0) {
+    return false;
+  }
+  for (;;) {
+    struct telemetry_sample samples[MACHINE_GPUS_MAX];
+    ssize_t got = recv(sampler->fd, samples, sizeof samples, MSG_DONTWAIT);
+    if (got > 0) {
+      sampler->silent_ns = 0;
+      if (collect != NULL) {
+        collect_samples(collect, samples, (size_t)got / sizeof *samples);
+      }
+    } else if (got < 0 && errno == EINTR) {
+      continue;
+    } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return explain_silence(sampler, limit_ns, text);
+    } else {
+      return explain_end(sampler, text);
+    }
+  }
+}
+
+void sampler_stop(struct sampler *sampler, bool force) {
+  if (sampler->pid == 0) {
+    return;
+  }
+  const pid_t pid = sampler->pid;
+  const bool hangs = sampler->silence_told;
+  forget(sampler);
+  if (force || hangs || !child_wait(pid, leave_limit_ns).ended) {
+    (void)child_kill(pid);
+  }
+}
