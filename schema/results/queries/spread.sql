@@ -1,0 +1,33 @@
+-- How far the processes of a run differ.
+--
+-- One row a block: its cells (a case each), the processes that measured them, and the coefficient of
+-- variation of the medians of the processes, in per cent: of the steadiest cell, of the one in the
+-- middle, and of the one that differs most, which worst names. What this is decides how small a
+-- change `haul diff` can see; trials of one process agree far better.
+--
+-- :run (run, default latest) the run to show
+WITH
+  cell AS (
+    SELECT c.block AS block, c.path AS path, min(c.position) AS position,
+      count(*) AS processes,
+      100 * sqrt(max(0, avg(c.median_ns * c.median_ns) - avg(c.median_ns) * avg(c.median_ns))
+                 * count(*) / (count(*) - 1)) / avg(c.median_ns) AS cv
+    FROM v_case c
+    WHERE c.run = :run AND c.status = 'ok'
+    GROUP BY c.case_key
+    HAVING count(*) > 1),
+  ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY block ORDER BY cv) AS i,
+      count(*) OVER (PARTITION BY block) AS n
+    FROM cell)
+SELECT
+  block AS block,
+  count(*) AS cells,
+  max(processes) AS processes,
+  round(min(cv), 3) AS least_percent,
+  round(avg(CASE WHEN 2 * i BETWEEN n AND n + 2 THEN cv END), 3) AS median_percent,
+  round(max(cv), 3) AS most_percent,
+  max(CASE WHEN i = n THEN path END) AS worst
+FROM ranked
+GROUP BY block
+ORDER BY min(position);
