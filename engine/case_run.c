@@ -26,6 +26,7 @@ struct case_run {
   double *values; /* ns an iteration of the trials that count */
   double *scratch;
   size_t count;
+  size_t timeless_count; /* of them, those in which the clock did not advance */
 };
 
 void workload_note(struct case_outcome *outcome, const char *text) {
@@ -91,9 +92,9 @@ static void deliver(const struct case_run *run, const struct trial *trial) {
   }
 }
 
-/* One trial, delivered; *elapsed_ns is 0 when it does not count (gate_timeout). */
+/* One trial, delivered as it is. Its times count when its status is TRIAL_OK. */
 static enum status run_trial(struct case_run *run, enum trial_phase phase, uint32_t iterations,
-                             uint64_t *elapsed_ns, struct error *err) {
+                             struct trial *done, struct error *err) {
   const bool every = run->bench->measure.verify == VERIFY_EVERY;
   enum status status = every ? poison(run, err) : STATUS_OK;
   uint64_t before_ns = clock_now_ns();
@@ -119,9 +120,10 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
     status = verify(run, err);
     trial.status = status == STATUS_CORRUPT ? TRIAL_CORRUPT : trial.status;
   }
-  *elapsed_ns = trial.status == TRIAL_OK ? trial.elapsed_ns : 0;
+  *done = trial;
   run->gate_timeouts = trial.status == TRIAL_GATE_TIMEOUT ? run->gate_timeouts + 1 : 0;
-  run->serialised_count += phase == TRIAL_MEASURE && looks_serialised(run);
+  run->serialised_count +=
+      phase == TRIAL_MEASURE && trial.status == TRIAL_OK && looks_serialised(run);
   deliver(run, &trial);
   if (status == STATUS_OK && run->gate_timeouts >= GATE_TIMEOUTS_MAX) {
     status = error_set(err, STATUS_TIMEOUT,
@@ -138,12 +140,20 @@ static bool one_iteration_only(const struct case_run *run) {
          run->bench->measure.device_cache == CACHE_FLUSHED;
 }
 
+/* How many iterations last as long as a trial should, going by that one. */
+static uint32_t iterations_for(const struct case_run *run, const struct trial *trial) {
+  const uint32_t limit = run->ops->iterations_max(run->state);
+  const double one_ns = (double)(trial->elapsed_ns > 0 ? trial->elapsed_ns : 1) / trial->iterations;
+  const double wanted = ceil(1.05 * (double)run->bench->measure.min_trial_ns / one_ns);
+  return wanted < limit ? (uint32_t)wanted : limit;
+}
+
 /* Warm up, and choose the number of iterations so that a trial lasts at least min_trial. */
 static enum status warm_up(struct case_run *run, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const uint32_t limit = run->ops->iterations_max(run->state);
   enum status status = STATUS_OK;
-  uint64_t elapsed_ns = 0;
+  struct trial trial = {0};
   uint32_t done = 0;
   run->iterations = measure->iterations > 0 ? measure->iterations : 1;
   if (run->iterations > limit) {
@@ -152,28 +162,31 @@ static enum status warm_up(struct case_run *run, struct error *err) {
   }
   if (measure->iterations == 0 && !one_iteration_only(run)) {
     for (int round = 0; status == STATUS_OK && round < CALIBRATION_ROUNDS; round++) {
-      status = run_trial(run, TRIAL_WARMUP, run->iterations, &elapsed_ns, err);
+      status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
       done++;
-      if (status != STATUS_OK || elapsed_ns >= measure->min_trial_ns || run->iterations == limit) {
+      if (status != STATUS_OK || run->iterations == limit) {
         break;
       }
-      double one_ns = (double)(elapsed_ns > 0 ? elapsed_ns : 1) / run->iterations;
-      double wanted = ceil(1.05 * (double)measure->min_trial_ns / one_ns);
-      run->iterations = wanted < limit ? (uint32_t)wanted : limit;
+      if (trial.status != TRIAL_OK) {
+        round--; /* its times mean nothing; GATE_TIMEOUTS_MAX in a row end the case */
+      } else if (trial.elapsed_ns >= measure->min_trial_ns) {
+        break;
+      } else {
+        run->iterations = iterations_for(run, &trial);
+      }
     }
   }
   for (; status == STATUS_OK && done < measure->warmup; done++) {
-    status = run_trial(run, TRIAL_WARMUP, run->iterations, &elapsed_ns, err);
+    status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
   }
   return status;
 }
 
-/* Whether the 95 % interval of the median is narrow enough. Looked at after every trial at first
- * and then less and less often: sorting must not cost more than measuring. */
+/* Whether the 95 % interval of the median is narrow enough. */
 static bool precise_enough(const struct case_run *run) {
   const struct measure *measure = &run->bench->measure;
   size_t count = run->count;
-  if (count < measure->trials_min || (count > 64 && count % (count / 16) != 0)) {
+  if (count < measure->trials_min) {
     return false;
   }
   struct summary summary;
@@ -183,19 +196,24 @@ static bool precise_enough(const struct case_run *run) {
   return summary.median_high_ns > 0 && half_width <= measure->precision * summary.median_ns;
 }
 
+static void add_value(struct case_run *run, const struct trial *trial) {
+  if (trial->status == TRIAL_OK) {
+    run->values[run->count++] = (double)trial->elapsed_ns / run->iterations;
+    run->timeless_count += trial->elapsed_ns == 0;
+  }
+}
+
 static enum status measure_trials(struct case_run *run, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const uint64_t start_ns = clock_now_ns();
   run->outcome->stop = STOP_NONE;
   while (run->outcome->stop == STOP_NONE) {
-    uint64_t elapsed_ns = 0;
-    enum status status = run_trial(run, TRIAL_MEASURE, run->iterations, &elapsed_ns, err);
+    struct trial trial;
+    enum status status = run_trial(run, TRIAL_MEASURE, run->iterations, &trial, err);
     if (status != STATUS_OK) {
       return status;
     }
-    if (elapsed_ns > 0) {
-      run->values[run->count++] = (double)elapsed_ns / run->iterations;
-    }
+    add_value(run, &trial);
     if (precise_enough(run)) {
       run->outcome->stop = STOP_PRECISION;
     } else if (run->count >= measure->trials_max) {
@@ -204,6 +222,12 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
                run->count >= measure->trials_min) {
       run->outcome->stop = STOP_TIME;
     }
+  }
+  if (2 * run->timeless_count >= run->count) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "the clock did not advance in %zu of %zu trials: raise iterations, or "
+                     "min_trial where iterations is \"auto\"",
+                     run->timeless_count, run->count);
   }
   return STATUS_OK;
 }
