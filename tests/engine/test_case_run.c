@@ -191,6 +191,11 @@ static void a_few_without_a_time_count_as_they_are(void **state) {
   assert_true(trial_count >= 1 + with.trials_min);
 }
 
+static uint64_t always_the_same(uint32_t number, uint32_t iterations) {
+  (void)number;
+  return 1000 * (uint64_t)iterations;
+}
+
 static uint64_t one_to_nine(uint32_t number, uint32_t iterations) {
   return (uint64_t)(1000 + number % 9 * 1000) * iterations;
 }
@@ -205,6 +210,26 @@ static void without_precision_trials_end_at_their_maximum(void **state) {
   assert_int_equal(outcome.status, CASE_OK);
   assert_int_equal(outcome.stop, STOP_TRIALS);
   assert_int_equal(trial_count, 1 + with.trials_max);
+}
+
+/* From 65 trials on precision is looked at now and then only; the last trial is always looked at.
+ */
+static void trials_that_end_at_a_limit_may_be_precise(void **state) {
+  (void)state;
+  struct measure with = usual();
+  script = (struct script){.elapsed_ns = always_the_same};
+  with.iterations = 1;
+  with.trials_min = with.trials_max = 100;
+  struct case_outcome outcome = measure(&with);
+  assert_int_equal(trial_count, 1 + 100);
+  assert_int_equal(outcome.stop, STOP_PRECISION);
+
+  script = (struct script){.elapsed_ns = always_the_same};
+  with.trials_max = 200;
+  with.max_time_ns = 0;
+  outcome = measure(&with);
+  assert_int_equal(trial_count, 1 + 100);
+  assert_int_equal(outcome.stop, STOP_PRECISION);
 }
 
 static void time_ends_trials_but_not_before_their_minimum(void **state) {
@@ -227,6 +252,7 @@ int main(void) {
       cmocka_unit_test(trials_without_a_time_end_and_fail),
       cmocka_unit_test(a_few_without_a_time_count_as_they_are),
       cmocka_unit_test(without_precision_trials_end_at_their_maximum),
+      cmocka_unit_test(trials_that_end_at_a_limit_may_be_precise),
       cmocka_unit_test(time_ends_trials_but_not_before_their_minimum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
