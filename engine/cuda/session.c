@@ -3,22 +3,33 @@
 #include "engine/base/embed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Device code, one fatbin of every kernel (kernels/CMakeLists.txt). */
 extern const struct embedded_file kernel_images[];
 
-/* The GPU of that CUDA ordinal must be the one the machine was probed with: another process could
- * have changed CUDA_VISIBLE_DEVICES or the order in between. */
+/* The GPU of that CUDA ordinal must be where the probed one was: when one has fallen off its bus
+ * since, the driver counts the others anew, and numbers would go to the wrong GPU. */
 static enum status find_device(struct cuda_session *session, int32_t gpu, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
+  const struct gpu *probed = &session->machine->gpus[gpu];
+  char address[32] = "";
+  char found[sizeof probed->pci_address] = "";
   CUdevice device;
-  enum status status =
-      cuda_check(driver, driver->cuDeviceGet(&device, session->machine->gpus[gpu].cuda_ordinal),
-                 err, "cuDeviceGet for GPU %d", gpu);
-  if (status == STATUS_OK) {
-    session->gpus[gpu].device = device;
+  enum status status = cuda_check(driver, driver->cuDeviceGet(&device, probed->cuda_ordinal), err,
+                                  "cuDeviceGet for GPU %d", gpu);
+  if (status != STATUS_OK) {
+    return status;
   }
-  return status;
+  if (driver->cuDeviceGetPCIBusId(address, (int)sizeof address, device) == CUDA_SUCCESS &&
+      machine_normalise_pci(address, found) && strcmp(found, probed->pci_address) != 0) {
+    return error_set(err, STATUS_CUDA,
+                     "GPU %d was at %s when haul began, and the driver now has one at %s there: a "
+                     "GPU was lost or their order has changed; run again",
+                     gpu, probed->pci_address, found);
+  }
+  session->gpus[gpu].device = device;
+  return STATUS_OK;
 }
 
 enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,

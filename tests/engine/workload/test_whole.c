@@ -2,6 +2,7 @@
  * end late. */
 #include "tests/engine/workload/fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // clang-format off
@@ -95,6 +96,21 @@ static void two_flows_move_twice_the_bytes(void **state) {
   assert_true(window_of(*state, both, 2) < one_ns + one_ns / 2);
 }
 
+/* As after one GPU fell off its bus: the driver counts the others anew. */
+static void another_gpu_than_the_probed_one_is_refused(void **state) {
+  const struct fixture *fixture = *state;
+  struct machine *machine = malloc(sizeof *machine);
+  struct engine *engine = NULL;
+  struct error err = {0};
+  assert_non_null(machine);
+  *machine = *fixture->machine;
+  machine->gpus[1].cuda_ordinal = machine->gpus[2].cuda_ordinal;
+  assert_int_equal(engine_new(machine, &engine, &err), STATUS_CUDA);
+  assert_non_null(strstr(err.message, machine->gpus[1].pci_address));
+  assert_non_null(strstr(err.message, machine->gpus[2].pci_address));
+  free(machine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_a_duplex_is_corrupt),
@@ -102,6 +118,7 @@ int main(void) {
       cmocka_unit_test(pages_that_are_not_touched_are_corrupt),
       cmocka_unit_test(the_window_covers_the_flow_that_ends_last),
       cmocka_unit_test(two_flows_move_twice_the_bytes),
+      cmocka_unit_test(another_gpu_than_the_probed_one_is_refused),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
