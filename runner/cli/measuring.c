@@ -15,6 +15,7 @@ struct measuring {
   bool resumed; /* some of it was measured before */
   struct status_line line;
   bool interrupt_said; /* that the first interrupt waits for the end of the case */
+  bool lock_said;      /* that another program keeps the database locked */
   size_t done, total;  /* of the progress */
   size_t counts[case_status_word_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
@@ -31,6 +32,22 @@ static enum status take_process_started(void *context, uint32_t process, pid_t p
                                         struct error *err) {
   const struct measuring *measuring = context;
   return record_process_started(measuring->record, process, pid, err);
+}
+
+/* What was measured is not to be lost to somebody who looks at the database or copies it. */
+static bool wait_for_database(void *context, uint64_t waited_ms) {
+  enum { SAY_MS = 3000, PATIENT_MS = 600000, INTERRUPTED_MS = 30000, AT_ONCE_MS = 1000 };
+  struct measuring *measuring = context;
+  const int interrupts = *measuring->request->interrupted;
+  if (waited_ms >= SAY_MS && !measuring->lock_said) {
+    measuring->lock_said = true;
+    status_line_clear(&measuring->line);
+    say_warning(measuring->request->common,
+                "%s: another program keeps it locked; the run waits up to %d minutes to write what "
+                "was measured: end that program, or press Ctrl-C to wait 30 s at most",
+                measuring->request->database, PATIENT_MS / 60000);
+  }
+  return waited_ms < (interrupts == 0 ? PATIENT_MS : interrupts == 1 ? INTERRUPTED_MS : AT_ONCE_MS);
 }
 
 static enum status take_case(void *context, const struct case_report *report, struct error *err) {
@@ -138,6 +155,7 @@ static int measure_and_show(struct measuring *measuring) {
   char uuid[64];
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(measuring->record));
 
+  record_when_locked(measuring->record, wait_for_database, measuring);
   enum status status = measure(measuring, &err);
   if (status == STATUS_OK) {
     status = record_late_checks(measuring, &err);
@@ -164,8 +182,9 @@ static int measure_and_show(struct measuring *measuring) {
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
     if (err.status != STATUS_DATABASE) { /* the record said so itself */
-      say_note(common, "what was measured before is kept as run %s in %s", uuid,
-               measuring->request->database);
+      say_note(common,
+               "what was measured before is kept in %s, and haul run --resume run:%.13s goes on",
+               measuring->request->database, uuid);
     }
     return EXIT_NOT_MEASURED;
   }

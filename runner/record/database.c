@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char *database_sql(const char *name) {
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -237,6 +238,31 @@ enum status database_open_waiting(const char *path, enum database_access access,
   }
   *database = opened;
   return STATUS_OK;
+}
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* As sqlite3_busy_handler() wants it: not 0 = try again. */
+static int ask_whether_to_wait(void *context, int asked_before) {
+  struct database *database = context;
+  if (asked_before == 0)
+    database->wait_started_ns = now_ns();
+  int64_t waited_ns = now_ns() - database->wait_started_ns;
+  if (!database->wait(database->wait_context, (uint64_t)waited_ns / 1000000))
+    return 0;
+  struct timespec pause = {.tv_nsec = asked_before < 20 ? 2000000 : 50000000};
+  (void)nanosleep(&pause, NULL); /* a signal ends it, so that the next question comes at once */
+  return 1;
+}
+
+void database_when_locked(struct database *database, database_wait *wait, void *context) {
+  database->wait = wait;
+  database->wait_context = context;
+  (void)sqlite3_busy_handler(database->handle, ask_whether_to_wait, database);
 }
 
 enum status database_open(const char *path, enum database_access access, struct database **database,

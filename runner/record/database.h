@@ -22,11 +22,17 @@ enum { DATABASE_BUSY_MS = 30000, DATABASE_APPLICATION_ID = 0x6861756c /* "haul" 
 
 enum database_access { DATABASE_READ, DATABASE_WRITE };
 
+/* Asked again and again while another program keeps the database locked; false: give up. */
+typedef bool database_wait(void *context, uint64_t waited_ms);
+
 struct database {
   sqlite3 *handle;
   char *path;
   int version;                     /* user_version: major * 1000 + minor */
   const char *network_file_system; /* its name; NULL = a local file system */
+  database_wait *wait;             /* NULL: for as long as it was opened to wait */
+  void *wait_context;
+  int64_t wait_started_ns;
 };
 
 /* *database is untouched on failure. STATUS_NOT_FOUND: opening for reading, and there is no file.
@@ -40,6 +46,8 @@ enum status database_open_waiting(const char *path, enum database_access access,
  * the path is ever changed (a journal that a killed writer left is an error of the first read). */
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) CHECK_RESULT;
+/* From now on `wait` says how long to wait for other writers. */
+void database_when_locked(struct database *database, database_wait *wait, void *context);
 /* Accepts NULL. */
 void database_close(struct database *database);
 

@@ -63,7 +63,9 @@ static enum status make_folder(const char *folder, struct error *err) {
     char part[PATH_MAX];
     (void)snprintf(part, sizeof part, "%.*s", (int)i, folder);
     if (mkdir(part, 0777) != 0 && errno != EEXIST)
-      return error_set_errno(err, errno, "cannot make the folder %s for the results", part);
+      return error_set_errno(
+          err, errno,
+          "cannot make the folder %s for the results: name another place with --db FILE", part);
   }
   return STATUS_OK;
 }

@@ -64,6 +64,11 @@ enum status record_open(const char *path, struct record **record, struct error *
   return STATUS_OK;
 }
 
+void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),
+                        void *context) {
+  database_when_locked(record->database, wait, context);
+}
+
 void record_close(struct record *record) {
   if (record == NULL)
     return;

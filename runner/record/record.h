@@ -26,6 +26,10 @@ struct run_info {
 /* Creates the file and its folder when absent, migrates an older one. */
 enum status record_open(const char *path, struct record **record, struct error *err) CHECK_RESULT;
 void record_close(struct record *record);
+/* Asked while another program keeps the database locked, with how long it was waited for; false
+ * gives up (STATUS_TIMEOUT). Without it that is after 30 s. */
+void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),
+                        void *context);
 
 /* Environment, scenario, plan (every case, the skipped ones with their reason) and checks, in one
  * transaction. After it, record_run_uuid() names the run: 32 hexadecimal digits, sortable by time

@@ -13,7 +13,8 @@ start_slow() { # ARGUMENT...
   set +m
   await grep -q 'first/.*: ok' "$scratch/err" || return 1
   sleep 0.3
-  worker=$(children "$parent")
+  # Where there are GPUs, the process that samples them was started before the worker.
+  worker=$(children "$parent" | sort -n | tail -n 1)
 }
 finish_slow() {
   wait "$parent"

@@ -200,6 +200,42 @@ static void a_lock_is_waited_for_and_told(void **state) {
   assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
+struct patience {
+  sqlite3 *other; /* holds the lock */
+  unsigned asked, until;
+  bool release; /* at the end, or else give up */
+};
+
+static bool wait_until(void *context, uint64_t waited_ms) {
+  struct patience *patience = context;
+  assert_in_range(waited_ms, 0, 60000);
+  if (++patience->asked < patience->until)
+    return true;
+  if (patience->release)
+    assert_int_equal(sqlite3_exec(patience->other, "rollback", NULL, NULL, NULL), SQLITE_OK);
+  return patience->release;
+}
+
+static void the_caller_says_how_long_a_lock_is_waited_for(void **state) {
+  struct fixture *fixture = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  struct patience patience = {.until = 5};
+  assert_int_equal(sqlite3_open(fixture->path, &patience.other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(patience.other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
+  database_when_locked(database, wait_until, &patience);
+  assert_int_equal(database_begin(database, &err), STATUS_TIMEOUT);
+  assert_int_equal(patience.asked, 5);
+
+  patience = (struct patience){.other = patience.other, .until = 3, .release = true};
+  assert_int_equal(database_begin(database, &err), STATUS_OK);
+  assert_int_equal(patience.asked, 3);
+  database_rollback(database);
+  database_close(database);
+  assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
+}
+
 /* Rights do not bind root: look as somebody else. */
 static void as_nobody(void (*look)(struct fixture *fixture), struct fixture *fixture) {
   pid_t child = fork();
@@ -277,6 +313,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_damaged_one_is_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(newer_schemas_are_judged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_caller_says_how_long_a_lock_is_waited_for, set_up,
+                                      tear_down),
       cmocka_unit_test_setup_teardown(a_lock_is_waited_for_and_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(missing_rights_are_told, set_up, tear_down),
   };
