@@ -59,7 +59,8 @@ enum status error_vset(struct error *err, enum status status, int native_code, c
  * EACCES and EPERM, STATUS_NOT_FOUND for ENOENT, STATUS_NO_MEMORY for ENOMEM, else STATUS_IO. */
 enum status error_set_errno(struct error *err, int errno_value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Put context in front of the message; returns err->status. err may be NULL (then STATUS_IO). */
+/* Put context in front of the message, as it is: "side A: ", with its colon. Returns err->status.
+ * err may be NULL (then STATUS_IO). */
 enum status error_prefix(struct error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

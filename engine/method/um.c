@@ -173,6 +173,10 @@ static const char *note_for(const struct flow_run *run, const struct machine *ma
   if (host_view(run) != NULL && !state->abilities.kernel_sees_pages) {
     return "the kernel does not say where managed pages are: only the driver's word was checked";
   }
+  if (host_view(run) == NULL && is_demand(run->flow)) {
+    return "nothing says at which of two GPUs pages are once they were touched: that they moved is "
+           "not verified";
+  }
   return NULL;
 }
 
@@ -235,7 +239,7 @@ static enum status um_before_trial(const struct memory_context *context, struct 
     status =
         um_pages_put(context, run->source, size_bytes, some_gpu(run->flow), &state->abilities, err);
     if (status != STATUS_OK) {
-      return error_prefix(err, "before a trial, at the source");
+      return error_prefix(err, "before a trial, at the source: ");
     }
   }
   return status == STATUS_OK ? um_pages_advise(context, run->target, size_bytes, again, true, err)
@@ -270,7 +274,7 @@ static enum status um_after_trial(const struct memory_context *context, struct f
     status =
         um_pages_check_host(context, host, size_bytes, &state->abilities, host != run->target, err);
   }
-  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "after a trial, at the target");
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "after a trial, at the target: ");
 }
 
 static enum status launch_touch(const struct memory_context *context, const struct flow_run *run,

@@ -151,7 +151,7 @@ enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t 
   }
   status = ask(look_at_host, limit_ns, machine, err);
   if (status != STATUS_OK) {
-    return error_prefix(err, "the process that looked at this machine");
+    return error_prefix(err, "the process that looked at this machine ");
   }
   machine->gpu_count = 0;
   snprintf(machine->cuda_state, sizeof machine->cuda_state,

@@ -1,5 +1,6 @@
 /* A kernel that does nothing is never a number: streams, chases and arithmetic whose kernels are
- * dropped on GPU 3, and measured on GPU 2. */
+ * dropped on GPU 3, and measured on GPU 2. Nor are pages of which the driver does not say where
+ * they are. */
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
@@ -70,11 +71,25 @@ static void arithmetic_has_no_times(void **state) {
   is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
 }
 
+static void pages_that_may_be_anywhere_are_not_moved(void **state) {
+  struct flow flow = {.method = METHOD_UM,
+                      .source = fixture_node(0, MEMORY_MANAGED),
+                      .target = fixture_gpu(WORKING, MEMORY_MANAGED),
+                      .initiator = INITIATOR_TARGET,
+                      .size_bytes = 1 << 20,
+                      .unified = {.mode = UNIFIED_PREFETCH, .touch_by = INITIATOR_TARGET}};
+  const struct bench_case bench_case = fixture_transfer(&flow, 1);
+  fixture_run_ok(*state, &bench_case);
+  flow.target.index = LEFT_OUT;
+  is_found(*state, &bench_case, CASE_FAILED, "before a trial, at the source: asking where pages");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(streams_are_corrupt),
       cmocka_unit_test(chases_are_corrupt),
       cmocka_unit_test(arithmetic_has_no_times),
+      cmocka_unit_test(pages_that_may_be_anywhere_are_not_moved),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -37,7 +37,9 @@ static void run_one(struct fixture *fixture, struct flow flow, enum clock clock)
 static void pages_move_on_demand(void **state) {
   run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
   run_one(*state, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
+  const struct fixture *fixture = *state;
   run_one(*state, unified(UNIFIED_DEMAND, gpu0, gpu1), CLOCK_EVENT);
+  assert_non_null(strstr(fixture->outcome.note, "that they moved is not verified"));
 }
 
 static void pages_are_prefetched(void **state) {
