@@ -50,8 +50,10 @@ SELECT
   c.status AS status,
   c.reason AS reason,
   c.note AS note,
-  (SELECT max(nullif(y.stop, 'none')) FROM case_run y JOIN bench_case b ON b.id = y.bench_case
-   WHERE y.run = c.run AND b.case_key = c.case_key AND b.name = c.case_name AND y.status = 'ok')
+  -- CROSS JOIN: from the case to its results; the other way is over all of the run, once a case.
+  (SELECT max(nullif(y.stop, 'none')) FROM bench_case b CROSS JOIN case_run y
+   WHERE y.run = c.run AND y.bench_case = b.id AND b.case_key = c.case_key
+     AND b.name = c.case_name AND y.status = 'ok')
     AS stop
 FROM v_run_case c
 WHERE c.run = :run AND c.block GLOB :block

@@ -256,6 +256,25 @@ static void saved_queries_take_parameters(void **state) {
   assert_non_null(strstr(err.message, "run-table"));
 }
 
+/* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
+static void a_result_takes_time_by_its_length(void **state) {
+  struct opened *opened = *state;
+  struct arena arena = {0};
+  struct saved_query saved;
+  struct error err = {0};
+  const struct query_parameter parameters[] = {{"run", "latest"}, {"block", "*"}};
+  assert_int_equal(saved_query_find("run-result", &arena, &saved, &err), STATUS_OK);
+  char *text = csv_of(opened->query, arena_format(&arena, "EXPLAIN QUERY PLAN\n%s", saved.sql),
+                      NULL, parameters, 2);
+  size_t over_all = 0;
+  for (const char *at = text; (at = strstr(at, "(run=?)")) != NULL; at++)
+    over_all++;
+  if (over_all != 1 || strstr(text, "SCAN") != NULL)
+    fail_msg("goes over a run %zu times:\n%s", over_all, text);
+  free(text);
+  arena_fini(&arena);
+}
+
 static void results_can_be_read_while_they_are_written(void **state) {
   struct opened *opened = *state;
   struct record *record = NULL;
@@ -280,6 +299,7 @@ int main(void) {
       cmocka_unit_test(a_reader_that_left_ends_a_query),
       cmocka_unit_test(every_saved_query_is_described_and_runs),
       cmocka_unit_test(saved_queries_take_parameters),
+      cmocka_unit_test(a_result_takes_time_by_its_length),
       cmocka_unit_test(results_can_be_read_while_they_are_written),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
