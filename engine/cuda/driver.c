@@ -53,6 +53,22 @@ static enum status resolve_all(struct cuda_driver *driver, const struct resolver
   return STATUS_OK;
 }
 
+/* What to look at when cuInit fails with this code (the meanings as cuda.h documents them). */
+static const char *advice_on(CUresult result) {
+  switch ((int)result) {
+  case CUDA_ERROR_NO_DEVICE:
+    return ": does nvidia-smi show one, and is CUDA_VISIBLE_DEVICES right?";
+  case CUDA_ERROR_SYSTEM_NOT_READY:
+    return ": is nvidia-fabricmanager running? On NVSwitch machines the GPUs wait for it";
+  case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    return ": libcuda and the loaded kernel module are of different versions: load the new module, "
+           "or restart the machine";
+  default:
+    return ": see whether nvidia-smi answers, whether /dev/nvidia-uvm is there, and what the "
+           "kernel's log says of the GPUs (dmesg)";
+  }
+}
+
 static enum status load(struct cuda_driver *driver, struct error *err) {
   driver->library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (driver->library == NULL) {
@@ -75,6 +91,10 @@ static enum status load(struct cuda_driver *driver, struct error *err) {
   if (result != CUDA_SUCCESS) {
     enum status ignored = cuda_check(driver, result, err, "no usable GPU: cuInit");
     (void)ignored;
+    if (err != NULL) {
+      size_t length = strlen(err->message);
+      (void)snprintf(err->message + length, sizeof err->message - length, "%s", advice_on(result));
+    }
     return err != NULL ? (err->status = STATUS_UNSUPPORTED) : STATUS_UNSUPPORTED;
   }
   copy_function(&driver->prefetch_to, dlsym(driver->library, "cuMemPrefetchAsync_v2"));

@@ -125,6 +125,12 @@ static int run_batch(struct run_options *options, const struct batch *batch,
     free(machine);
     return EXIT_NOT_MEASURED;
   }
+  /* Also where no case needs a GPU: it took its time, and the run knows nothing of the GPUs. */
+  if (supervise_probe_lost(machine)) {
+    say_warning(&options->common, "%s", machine->cuda_state);
+  }
+  /* Only now: a driver that hangs must not keep a user who has had enough. */
+  request->interrupted = watch_interrupts();
   int code = EXIT_DONE;
   for (size_t i = 0; i < batch->inputs.count; i++) {
     if (*request->interrupted != 0) {
@@ -227,12 +233,16 @@ static int run_with_database(struct run_options *options, const struct batch *ba
       .tag = options->tag,
       .only = options->batch.only,
       .command_line = command_line,
-      .interrupted = watch_interrupts(),
       .result = &joined.sink,
       .plot = options->plot,
   };
-  int code =
-      options->resume != NULL ? run_resume(options, &request) : run_batch(options, batch, &request);
+  int code;
+  if (options->resume != NULL) {
+    request.interrupted = watch_interrupts();
+    code = run_resume(options, &request);
+  } else {
+    code = run_batch(options, batch, &request);
+  }
   if (joined_end(&joined, &err) != STATUS_OK) {
     code = worse(code, fail(&options->common, &err));
   }

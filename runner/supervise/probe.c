@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "runner/supervise/child.h"
+#include "runner/supervise/supervise.h"
 #include "runner/supervise/worker.h"
 
 #include <errno.h>
@@ -139,6 +140,12 @@ static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *mach
   return status;
 }
 
+#define PROBE_LOST "the process that asked the GPU driver "
+
+bool supervise_probe_lost(const struct machine *machine) {
+  return strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0;
+}
+
 enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t limit_ns,
                            struct machine *machine, struct error *err) {
   struct error why = {0};
@@ -155,6 +162,9 @@ enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t 
   }
   machine->gpu_count = 0;
   snprintf(machine->cuda_state, sizeof machine->cuda_state,
-           "the process that asked the GPU driver %.180s", why.message);
+           PROBE_LOST
+           "%.120s: see whether nvidia-smi answers, and what the kernel's log says of the "
+           "GPUs (dmesg)",
+           why.message);
   return STATUS_OK;
 }

@@ -99,5 +99,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
 /* machine_probe() in a short-lived child, so that the caller never initialises CUDA. A child that
  * crashes or hangs (30 s) is a machine without GPUs whose cuda_state says so. */
 enum status supervise_probe(struct machine *machine, struct error *err) CHECK_RESULT;
+/* Whether such a child crashed or hung: the machine may well have GPUs. */
+bool supervise_probe_lost(const struct machine *machine);
 
 #endif

@@ -130,5 +130,14 @@ HAUL_FAKE_FAULTS=$scratch/fault.toml run run quick --db init.db
 expect_code 0
 expect_err 'skipped .*the process that asked the GPU driver'
 expect_value 1 init.db "select count(*) > 0 from v_case where status = 'ok'"
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run "$source_folder/tests/cli/small.toml" --db init.db
+expect_code 0
+expect_err 'warning: the process that asked the GPU driver .*: see whether nvidia-smi answers'
+
+begin 'a driver that does not start says what to look at'
+printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuInit"' 'code = 802' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db init.db
+expect_code 3
+expect_err 'no usable GPU: cuInit: .*: is nvidia-fabricmanager running'
 
 finish

@@ -1,4 +1,5 @@
 #include "runner/supervise/probe.h"
+#include "runner/supervise/supervise.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -75,6 +76,7 @@ static void answers(void **state) {
   assert_int_equal(probe_in_child(look_whole, look_host, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
+  assert_false(supervise_probe_lost(machine));
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
@@ -94,7 +96,8 @@ static void so_is_a_hang(void **state) {
   assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
                    STATUS_OK);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms"));
+  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms: see whether nvidia-smi"));
+  assert_true(supervise_probe_lost(machine));
 }
 
 static void so_is_rubbish(void **state) {
