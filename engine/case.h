@@ -90,7 +90,7 @@ struct stream {
   uint64_t size_bytes;    /* one array, a multiple of the type; 0: the case has no stream */
   uint32_t passes;        /* over the arrays in one iteration, inside one kernel; 0 = one */
   uint32_t threads;       /* host threads; 0 = all of the node */
-  /* GPU only; 0 = what is best for the operation (engine/cuda/stream_gpu.h). */
+  /* GPU only; 0 = what is best for the operation (engine/workload/stream_shape.h). */
   uint32_t block;
   uint32_t grid;         /* blocks; or STREAM_GRID_FULL */
   uint32_t vector_bytes; /* an access: 4, 8 or 16, not less than the type */

@@ -22,7 +22,7 @@ struct trial {
 struct flow_trial {
   uint32_t ordinal;  /* of the trial */
   uint32_t flow;     /* index in the case */
-  uint64_t start_ns; /* after the window's start */
+  uint64_t start_ns; /* after the window's start; UINT64_MAX = on another GPU's clock, not known */
   uint64_t elapsed_ns;
 };
 

@@ -1,6 +1,6 @@
 /* Chains of one instruction. Every instruction is inline PTX, so that the compiler neither folds
  * nor drops it; operands come at run time. What ptxas makes of it is held against the machine code
- * by tests/gpu/sass.sh. */
+ * by tests/gpu/instructions.sh. */
 #include "kernels/arithmetic_values.h"
 #include "kernels/kernels.h"
 #include "kernels/span.cuh"

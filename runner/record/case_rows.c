@@ -143,7 +143,8 @@ static enum status insert_flow_trials(struct record *record, const struct case_r
     const struct flow_trial *trial = &report->flow_trials[i];
     (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
     (void)sqlite3_bind_int64(stmt, flow, trial->flow);
-    (void)sqlite3_bind_int64(stmt, start_ns, (int64_t)trial->start_ns);
+    (void)sqlite3_bind_int64(stmt, start_ns,
+                             trial->start_ns == UINT64_MAX ? -1 : (int64_t)trial->start_ns);
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       enum status status = database_error(record->database, statement->name, err);

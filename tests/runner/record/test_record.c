@@ -121,6 +121,27 @@ static void flows_have_their_own_times(void **state) {
   assert_query(fixture, "select count(*) from flow_trial", "100");
 }
 
+/* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
+static void a_start_that_is_not_known_is_no_number(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  const struct case_report *report = fixture_report(fixture, 0, 1, 10);
+  for (size_t i = 0; i < report->flow_trial_count; i++)
+    fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
+  assert_ok(record_case(record, &fixture->plan, report, &err), &err);
+  record_close(record);
+  assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 1",
+               "-1");
+  assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 0",
+               "7");
+}
+
 static void telemetry_stands_beside_the_case(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
@@ -466,6 +487,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(summaries_follow_from_the_trials, set_up, tear_down),
       cmocka_unit_test_setup_teardown(flows_have_their_own_times, set_up, tear_down),
       cmocka_unit_test_setup_teardown(telemetry_stands_beside_the_case, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_start_that_is_not_known_is_no_number, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_is_the_same_is_stored_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
       cmocka_unit_test_setup_teardown(trouble_is_recorded, set_up, tear_down),
