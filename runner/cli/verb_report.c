@@ -296,7 +296,9 @@ const struct verb VERB_REPORT = {
         "why. Of two names, the second is compared with the first as haul diff does; --against and "
         "--baseline compare all runs named with others. The file needs no network and no script. "
         "It appears whole or not at all, and replaces only an earlier report; - writes to standard "
-        "output. -v shows the flows of cases that have several.",
+        "output. -v shows the flows of cases that have several. Of a block at most 1000 cases are "
+        "shown; "
+        "the page says how to get the rest.",
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_NONE,

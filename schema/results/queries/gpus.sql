@@ -23,8 +23,6 @@ WITH
 SELECT
   'gpu' || d.number AS gpu,
   d.name AS name,
-  d.uuid AS uuid,
-  d.pci_address AS pci_address,
   d.numa_node AS numa_node,
   round(d.memory_bytes / 1073741824.0, 1) AS memory_gib,
   s.generation || ' x' || s.width AS pcie,
@@ -33,7 +31,9 @@ SELECT
   round(s.power, 1) AS power_w_high,
   s.temperature AS celsius_high,
   round(s.slowed, 1) AS slowed_pct,
-  nullif(substr(s.reasons, 3), '') AS slowed_by
+  nullif(substr(s.reasons, 3), '') AS slowed_by,
+  d.pci_address AS pci_address,
+  d.uuid AS uuid
 FROM run r
 JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
 LEFT JOIN sample s ON s.gpu = d.number
