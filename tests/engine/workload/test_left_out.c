@@ -56,6 +56,25 @@ static void chases_are_corrupt(void **state) {
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
+/* Whole rounds of the chain end where they began, and so does a kernel that loads nothing. */
+static void whole_rounds_are_corrupt(void **state) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_CHASE;
+  bench_case.chase = (struct chase){.space = CHASE_GLOBAL,
+                                    .gpu = WORKING,
+                                    .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                    .footprint_bytes = 128 << 10,
+                                    .stride_bytes = 256,
+                                    .order = CHASE_RANDOM,
+                                    .cache = CACHE_L1,
+                                    .hops = 512};
+  bench_case.measure.iterations = 1;
+  fixture_run_ok(*state, &bench_case);
+  bench_case.chase.gpu = LEFT_OUT;
+  bench_case.chase.memory.index = LEFT_OUT;
+  is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
+}
+
 static void arithmetic_has_no_times(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
@@ -88,6 +107,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(streams_are_corrupt),
       cmocka_unit_test(chases_are_corrupt),
+      cmocka_unit_test(whole_rounds_are_corrupt),
       cmocka_unit_test(arithmetic_has_no_times),
       cmocka_unit_test(pages_that_may_be_anywhere_are_not_moved),
   };
