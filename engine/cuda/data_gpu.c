@@ -53,11 +53,14 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
     status = cuda_check(driver, driver->cuMemAlloc(&state->compare_result, sizeof *result), err,
                         "allocating the result of a comparison");
   }
-  *result = (struct pattern_compare_result){.first_offset = UINT64_MAX};
+  const struct pattern_compare_result nothing = {.first_offset = UINT64_MAX};
+  /* The copies that are judged and those that bring the judgement are of one kind: what never
+   * arrived must not read as "nothing differs". */
+  *result = (struct pattern_compare_result){.bad_bytes = UINT64_MAX};
   if (status == STATUS_OK) {
     status = cuda_check(
         driver,
-        driver->cuMemcpyHtoDAsync(state->compare_result, result, sizeof *result, state->stream),
+        driver->cuMemcpyHtoDAsync(state->compare_result, &nothing, sizeof nothing, state->stream),
         err, "preparing a comparison");
   }
   struct pattern_compare_arguments arguments = {
@@ -73,9 +76,15 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
         driver->cuMemcpyDtoHAsync(result, state->compare_result, sizeof *result, state->stream),
         err, "reading the result of a comparison");
   }
-  return status == STATUS_OK
-             ? cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err)
-             : status;
+  if (status == STATUS_OK) {
+    status = cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err);
+  }
+  if (status == STATUS_OK && result->bad_bytes > size_bytes) {
+    status = error_set(err, STATUS_CORRUPT,
+                       "the copies that compare %llu bytes on GPU %d are themselves lost or wrong",
+                       (unsigned long long)size_bytes, gpu);
+  }
+  return status;
 }
 
 enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,

@@ -118,6 +118,14 @@ expect_code 3
 expect_err 'across/.*: failed: .*memory'
 expect_value 7 memory.db "select count(*) from v_case where status = 'ok'"
 
+begin 'a GPU whose copies are lost, those of the comparison too'
+printf '%s\n' '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyHtoD*"' 'count = 0' \
+  '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyDtoH*"' 'count = 0' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db lost.db
+expect_code 3
+expect_err 'corrupt: .*(lost or wrong|bytes differ)'
+expect_value 0 lost.db "select count(*) from v_case where status = 'ok' and block = 'up'"
+
 begin 'a machine without GPUs'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run run gpu.toml --db none.db
 expect_code 3
