@@ -6,20 +6,26 @@
 -- change `haul diff` can see; trials of one process agree far better.
 --
 -- :run (run, default latest) the run to show
-WITH
+WITH RECURSIVE
   cell AS (
     SELECT c.block AS block, c.path AS path, min(c.position) AS position,
       count(*) AS processes,
-      100 * sqrt(max(0, avg(c.median_ns * c.median_ns) - avg(c.median_ns) * avg(c.median_ns))
-                 * count(*) / (count(*) - 1)) / avg(c.median_ns) AS cv
+      1e4 * max(0, avg(c.median_ns * c.median_ns) / (avg(c.median_ns) * avg(c.median_ns)) - 1)
+          * count(*) / (count(*) - 1) AS square
     FROM v_case c
     WHERE c.run = :run AND c.status = 'ok'
     GROUP BY c.case_key
     HAVING count(*) > 1),
+  -- Its root, by Newton: SQLite has a function for it only from 3.35 on, and not in every build.
+  root AS (
+    SELECT block, path, position, processes, square, max(square, 1.0) AS cv, 40 AS steps FROM cell
+    UNION ALL
+    SELECT block, path, position, processes, square, (cv + square / cv) / 2, steps - 1
+    FROM root WHERE steps > 0),
   ranked AS (
     SELECT *, row_number() OVER (PARTITION BY block ORDER BY cv) AS i,
       count(*) OVER (PARTITION BY block) AS n
-    FROM cell)
+    FROM root WHERE steps = 0)
 SELECT
   block AS block,
   count(*) AS cells,
