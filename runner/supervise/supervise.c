@@ -237,9 +237,8 @@ static void fail_case(struct supervisor *supervisor, enum event event, uint64_t 
     char limit[UNITS_TEXT_MAX];
     units_format_duration_short(limit_ns, limit);
     outcome->status = CASE_HUNG;
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "nothing came for %s; the worker process was ended%s%s", limit,
-             end.ended ? "" : ", but ", end.ended ? "" : how);
+    snprintf(outcome->reason, sizeof outcome->reason, "nothing came for %s; the worker process %s",
+             limit, end.ended ? "was ended" : how);
     break;
   }
   case EVENT_END:
