@@ -128,7 +128,8 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
   if (status == STATUS_OK && run->gate_timeouts >= GATE_TIMEOUTS_MAX) {
     status = error_set(err, STATUS_TIMEOUT,
                        "the gate timed out %u times in a row: the host could not enqueue the flows "
-                       "while it was closed",
+                       "while it was closed; under a debugger, profiler or sanitizer: "
+                       "--set measure.gate=off",
                        run->gate_timeouts);
   }
   return status;

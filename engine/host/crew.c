@@ -136,7 +136,10 @@ static enum status take_seats(const struct machine *machine, int32_t node, uint3
   size_t total = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
   if (total == 0) {
     return error_set(err, STATUS_INVALID,
-                     "NUMA node %" PRId32 " has no processor that this process may use", node);
+                     "NUMA node %" PRId32 " has no processor that this process may use: its "
+                     "affinity or cgroup (taskset, numactl, cpuset) leaves none of the node's, or "
+                     "/sys is not mounted",
+                     node);
   }
   size_t slot = node_slot(machine, node);
   size_t available = 0;

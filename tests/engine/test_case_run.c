@@ -157,6 +157,7 @@ static void a_gate_that_always_times_out_is_a_failure(void **state) {
   const struct case_outcome outcome = measure(&with);
   assert_int_equal(outcome.status, CASE_FAILED);
   assert_non_null(strstr(outcome.reason, "the gate timed out 3 times"));
+  assert_non_null(strstr(outcome.reason, "--set measure.gate=off"));
   assert_int_equal(trial_count, 3);
 }
 
