@@ -13,20 +13,20 @@ extern const struct embedded_file kernel_images[];
 static enum status find_device(struct cuda_session *session, int32_t gpu, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
   const struct gpu *probed = &session->machine->gpus[gpu];
-  char address[32] = "";
-  char found[sizeof probed->pci_address] = "";
+  char text[32] = "";
+  char pci_address[sizeof probed->pci_address] = "";
   CUdevice device;
   enum status status = cuda_check(driver, driver->cuDeviceGet(&device, probed->cuda_ordinal), err,
                                   "cuDeviceGet for GPU %d", gpu);
   if (status != STATUS_OK) {
     return status;
   }
-  if (driver->cuDeviceGetPCIBusId(address, (int)sizeof address, device) == CUDA_SUCCESS &&
-      machine_normalise_pci(address, found) && strcmp(found, probed->pci_address) != 0) {
+  if (driver->cuDeviceGetPCIBusId(text, (int)sizeof text, device) == CUDA_SUCCESS &&
+      machine_normalise_pci(text, pci_address) && strcmp(pci_address, probed->pci_address) != 0) {
     return error_set(err, STATUS_CUDA,
                      "GPU %d was at %s when haul began, and the driver now has one at %s there: a "
                      "GPU was lost or their order has changed; run again",
-                     gpu, probed->pci_address, found);
+                     gpu, probed->pci_address, pci_address);
   }
   session->gpus[gpu].device = device;
   return STATUS_OK;
