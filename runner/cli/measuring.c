@@ -211,6 +211,20 @@ static struct plan skip_all(const struct plan *plan, const char *reason, struct 
   return skipped;
 }
 
+/* Which run is the latest goes by the time at which it started. */
+static enum status warn_of_the_clock(const struct measuring *measuring, struct error *err) {
+  enum { NS_PER_S = 1000000000 };
+  int64_t lag_ns = 0;
+  enum status status = record_clock_lag(measuring->record, &lag_ns, err);
+  if (status == STATUS_OK && lag_ns >= NS_PER_S) {
+    say_warning(measuring->request->common,
+                "the clock is %lld s behind the newest run in %s: \"latest\" goes on meaning that "
+                "one; set the clock right, or name the runs with --tag",
+                (long long)(lag_ns / NS_PER_S), measuring->request->database);
+  }
+  return status;
+}
+
 /* Open the database and write all that is known before measuring. */
 static enum status begin(struct measuring *measuring, const struct preflight *preflight,
                          struct error *err) {
@@ -223,6 +237,9 @@ static enum status begin(struct measuring *measuring, const struct preflight *pr
       .processes = measuring->processes,
   };
   enum status status = record_open(request->database, &measuring->record, err);
+  if (status == STATUS_OK) {
+    status = warn_of_the_clock(measuring, err);
+  }
   if (status == STATUS_OK) {
     status = record_begin_run(measuring->record, &info, measuring->plan->machine, measuring->plan,
                               preflight->results, preflight->count, err);

@@ -98,6 +98,19 @@ enum status record_finish(struct record *record, enum status status, struct erro
   return status;
 }
 
+enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct error *err) {
+  struct statement *statement = record_statement(record, NEWEST_START);
+  bool row = false;
+  enum status status = statement_step(statement, &row, err);
+  if (status != STATUS_OK)
+    return status;
+  int64_t newest_ns = row ? sqlite3_column_int64(statement->stmt, 0) : 0; /* NULL reads as 0 */
+  statement_reset(statement);
+  int64_t late_ns = newest_ns - record_now_ns(record);
+  *lag_ns = late_ns > 0 ? late_ns : 0;
+  return STATUS_OK;
+}
+
 static enum status insert_run(struct record *record, const struct run_info *info,
                               const struct scenario *scenario, int64_t environment_id,
                               int64_t scenario_id, struct error *err) {

@@ -31,6 +31,11 @@ void record_close(struct record *record);
 void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),
                         void *context);
 
+/* By how much the newest measured run in the database starts later than now, in ns; 0 = by nothing:
+ * the clock was set back since. Then "latest" is not the run that is made now. */
+enum status record_clock_lag(struct record *record, int64_t *lag_ns,
+                             struct error *err) CHECK_RESULT;
+
 /* Environment, scenario, plan (every case, the skipped ones with their reason) and checks, in one
  * transaction. After it, record_run_uuid() names the run: 32 hexadecimal digits, sortable by time
  * (UUIDv7). A record serves several runs one after the other. */

@@ -17,6 +17,7 @@
   X(INSERT_NODE_LINK, "insert_node_link")                                                          \
   X(FIND_SCENARIO, "find_scenario")                                                                \
   X(INSERT_SCENARIO, "insert_scenario")                                                            \
+  X(NEWEST_START, "newest_start")                                                                  \
   X(INSERT_RUN, "insert_run")                                                                      \
   X(END_RUN, "end_run")                                                                            \
   X(CONTINUE_RUN, "continue_run")                                                                  \

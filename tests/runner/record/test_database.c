@@ -236,6 +236,29 @@ static void the_caller_says_how_long_a_lock_is_waited_for(void **state) {
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
+static void a_clock_that_was_set_back_is_noticed(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  int64_t lag_ns = -1;
+  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_int_equal(lag_ns, 0); /* no run at all */
+  record_close(record);
+
+  fixture_record_run(fixture, 1);
+  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_int_equal(lag_ns, 0);
+  record_close(record);
+
+  fixture_execute(fixture->path, "update run set started_at_ns = started_at_ns + 3600000000000");
+  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_in_range(lag_ns, INT64_C(3000000000000), INT64_C(3600000000000));
+  record_close(record);
+}
+
 /* Rights do not bind root: look as somebody else. */
 static void as_nobody(void (*look)(struct fixture *fixture), struct fixture *fixture) {
   pid_t child = fork();
@@ -316,6 +339,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(the_caller_says_how_long_a_lock_is_waited_for, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(a_lock_is_waited_for_and_told, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(missing_rights_are_told, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

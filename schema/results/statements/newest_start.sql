@@ -1,0 +1,1 @@
+SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
