@@ -34,7 +34,7 @@ static const char *refuse_nothing(const struct bench_case *bench_case,
                                   const struct machine *machine, char reason[CASE_REASON_MAX]) {
   (void)bench_case;
   (void)machine;
-  (void)reason;
+  reason[0] = '\0';
   return NULL;
 }
 
