@@ -77,8 +77,27 @@ static const struct workload_ops made_up = {
     .tear_down = free,
 };
 
+static struct flow_times flow_times[2];
+
+static enum status run_flows(void *state, uint32_t iterations, struct trial_times *times,
+                             struct error *err) {
+  times->flows = flow_times;
+  return run(state, iterations, times, err);
+}
+
+static const struct workload_ops made_up_flows = {
+    .kind = CASE_TRANSFER,
+    .refusal = refuse_nothing,
+    .clock = host_clock,
+    .set_up = set_up,
+    .iterations_max = iterations_max,
+    .run = run_flows,
+    .tear_down = free,
+};
+
 /* Instead of the engine's own kinds. */
-const struct workload_ops *const workloads[case_kind_word_count] = {[CASE_OVERHEAD] = &made_up};
+const struct workload_ops *const workloads[case_kind_word_count] = {
+    [CASE_OVERHEAD] = &made_up, [CASE_TRANSFER] = &made_up_flows};
 
 static void take_trial(void *context, const struct trial *trial) {
   (void)context;
@@ -86,9 +105,14 @@ static void take_trial(void *context, const struct trial *trial) {
   trials[trial_count++] = *trial;
 }
 
-static struct case_outcome measure(const struct measure *measure) {
-  const struct bench_case bench_case = {.kind = CASE_OVERHEAD, .measure = *measure};
-  const struct trial_sink sink = {.trial = take_trial};
+static void take_flow_trial(void *context, const struct flow_trial *flow_trial) {
+  (void)context;
+  assert_int_equal(flow_trial->elapsed_ns, flow_times[flow_trial->flow].elapsed_ns);
+}
+
+static struct case_outcome measure_case(const struct bench_case *made) {
+  const struct bench_case bench_case = *made;
+  const struct trial_sink sink = {.trial = take_trial, .flow_trial = take_flow_trial};
   struct machine *machine = calloc(1, sizeof *machine);
   struct case_outcome outcome;
   struct error err = {0};
@@ -98,6 +122,11 @@ static struct case_outcome measure(const struct measure *measure) {
   assert_int_equal(engine_run_case(&engine, &bench_case, &sink, &outcome, &err), STATUS_OK);
   free(machine);
   return outcome;
+}
+
+static struct case_outcome measure(const struct measure *measure) {
+  const struct bench_case bench_case = {.kind = CASE_OVERHEAD, .measure = *measure};
+  return measure_case(&bench_case);
 }
 
 static struct measure usual(void) {
@@ -245,6 +274,36 @@ static void time_ends_trials_but_not_before_their_minimum(void **state) {
   assert_int_equal(trial_count, 1 + with.trials_min);
 }
 
+static uint64_t two_microseconds(uint32_t number, uint32_t iterations) {
+  (void)number;
+  (void)iterations;
+  return 2000;
+}
+
+/* Two flows of as many bytes in a window of 2 us. */
+static bool is_serialised(uint64_t first_ns, uint64_t second_ns, enum flow_role second_role) {
+  const struct flow flows[] = {{.size_bytes = 4096}, {.size_bytes = 4096, .role = second_role}};
+  struct bench_case bench_case = {
+      .kind = CASE_TRANSFER, .measure = usual(), .flows = flows, .flow_count = 2};
+  bench_case.measure.iterations = 1;
+  flow_times[0].elapsed_ns = first_ns;
+  flow_times[1].elapsed_ns = second_ns;
+  script = (struct script){.elapsed_ns = two_microseconds};
+  const struct case_outcome outcome = measure_case(&bench_case);
+  assert_int_equal(outcome.status, CASE_OK);
+  assert_int_equal(strstr(outcome.note, "side by side") != NULL, outcome.serialised);
+  return outcome.serialised;
+}
+
+static void flows_that_do_not_run_side_by_side_are_flagged(void **state) {
+  (void)state;
+  assert_false(is_serialised(2000, 2000, FLOW_MEASURED));
+  assert_false(is_serialised(1700, 2000, FLOW_MEASURED)); /* one path is somewhat slower */
+  assert_true(is_serialised(1000, 1000, FLOW_MEASURED));  /* one waits for the other to start */
+  assert_true(is_serialised(1000, 2000, FLOW_MEASURED)); /* both wait in one queue from the start */
+  assert_false(is_serialised(2000, 1000, FLOW_LOAD));    /* load is not counted */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trials_last_as_long_as_they_should),
@@ -255,6 +314,7 @@ int main(void) {
       cmocka_unit_test(without_precision_trials_end_at_their_maximum),
       cmocka_unit_test(trials_that_end_at_a_limit_may_be_precise),
       cmocka_unit_test(time_ends_trials_but_not_before_their_minimum),
+      cmocka_unit_test(flows_that_do_not_run_side_by_side_are_flagged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
