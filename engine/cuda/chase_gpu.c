@@ -108,7 +108,7 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
 enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
                           struct chase_times *times, struct error *err) {
   const struct chase_gpu_request *request = &gpu->request;
-  const CUstream stream = gpu->session->gpus[request->gpu].stream;
+  CUstream stream = gpu->session->gpus[request->gpu].stream;
   struct chase_arguments arguments = {
       .positions = gpu->positions_device,
       .times = gpu->times_device,
