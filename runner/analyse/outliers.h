@@ -11,9 +11,16 @@
  * Everything else (paths to the host, within a GPU, and tables that are too small) is compared with
  * the median of its like, over all hosts.
  *
- * What was found of a GPU, link or host in one block and class of sizes is taken together: the
- * middle over its sizes. That is judged against the same of all others (stand_out.h). What a slow
- * host explains is not said again of its GPUs, nor what a slow GPU explains of its links.
+ * What was found of a GPU, link or host in one block, between the same kinds of memory and in one
+ * class of sizes is taken together: the middle over its sizes. (A copy of pageable memory hardly
+ * depends on the link: with it, a pinned one that does would be lost.) That is judged against the
+ * same of all others (stand_out.h). What a slow host explains is not said again of its GPUs, nor
+ * what a slow GPU explains of its links.
+ *
+ * Where the middle is fine but one result of a link, or of a GPU in itself, is slower than its like
+ * by more than OUTLIER_SINGLE_MARGINS margins and stands out among all results of the set with a z
+ * beyond OUTLIER_SINGLE_Z, that one is slow by itself: of one size or kernel only. Both are wide,
+ * since there are many more results than parts, and false alarms must stay as rare.
  *
  * Of two that are alike nobody can tell which one is not as it should be: where they differ, the
  * slower one is `undecided`. */
@@ -24,6 +31,9 @@
 
 #define ENTITY_LIST(X) X(ENTITY_HOST, "host") X(ENTITY_GPU, "gpu") X(ENTITY_LINK, "link")
 WORDS_DECLARE(entity, ENTITY_LIST)
+
+#define OUTLIER_SINGLE_MARGINS 5.0
+#define OUTLIER_SINGLE_Z       (-10.0)
 
 /* In what a GPU is slow; of a link, whether in one direction or in each by itself. */
 #define OUTLIER_ROLE_LIST(X)                                                                       \
@@ -55,7 +65,9 @@ struct outlier {
   const char *name; /* "gpu3", "gpu3-numa0"; of a host its name */
   const char *uuid; /* of a GPU; NULL = not known or none */
   const char *block;
+  const char *memory; /* of both ends: "pinned to device"; "" = not known */
   enum size_class sizes;
+  bool single;                         /* one result is slow by itself: worst */
   double change;                       /* of the rate, against its like */
   double source_change, target_change; /* of ROLE_BOTH where they were told apart; else NAN */
   double z;

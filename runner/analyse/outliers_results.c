@@ -1,12 +1,15 @@
 /* outliers_results.c - from medians of processes to one result a case and machine. */
 #include "runner/analyse/outliers_state.h"
 
+#include "engine/base/strbuf.h"
 #include "runner/analyse/likeness.h"
 #include "runner/analyse/samples.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MEMORY_MAX = 1 << 12 };
 
 struct value {
   uint64_t machine;
@@ -28,6 +31,10 @@ bool way_between_gpus(const struct way *way) {
 
 bool way_touches(const struct way *way, int gpu) {
   return (way->from_gpu && way->from == gpu) || (way->to_gpu && way->to == gpu);
+}
+
+bool result_is_slow(const struct result *result) {
+  return !isnan(result->off) && result->off <= log1p(-result->margin);
 }
 
 static struct way way_of(const struct measured_case *bench) {
@@ -56,6 +63,28 @@ static struct way way_of(const struct measured_case *bench) {
   way.to_gpu = first->target_is_gpu;
   way.to = first->target;
   return way;
+}
+
+/* The kinds of memory that the counted flows go from and to, each pair once. */
+static const char *memory_of(struct arena *arena, const struct measured_case *bench, bool back) {
+  struct strbuf text;
+  strbuf_init(&text, MEMORY_MAX);
+  for (size_t i = 0; i < bench->flow_count; i++) {
+    const struct measured_flow *flow = &bench->flows[i];
+    const char *from = back ? flow->target_memory : flow->source_memory;
+    const char *to = back ? flow->source_memory : flow->target_memory;
+    if (flow->load || (from == NULL && to == NULL)) {
+      continue;
+    }
+    const char *pair = from == NULL || to == NULL ? (from != NULL ? from : to)
+                                                  : arena_format(arena, "%s to %s", from, to);
+    if (strstr(text.text, pair) == NULL) {
+      strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", pair);
+    }
+  }
+  const char *memory = arena_strdup(arena, text.text);
+  strbuf_fini(&text);
+  return memory;
 }
 
 static uint32_t host_of(const struct measured *measured, size_t environment) {
@@ -97,6 +126,8 @@ static void add_result(struct finder *f, const struct value *values, size_t coun
       .bench = last->bench,
       .environment = f->measured->runs[last->run].environment,
       .way = way_of(bench),
+      .memory = memory_of(&f->outliers->arena, bench, false),
+      .memory_back = memory_of(&f->outliers->arena, bench, true),
       .sizes = size_class_of(bench),
       .rate = samples_median_in_place(scratch, count),
       /* Of a median, from normal values: sqrt(pi / 2) times that of their mean. */

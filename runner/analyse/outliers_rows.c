@@ -16,11 +16,14 @@ struct candidate {
   struct sight sight; /* value, noise and cases of all together */
   double scatter;     /* of the value, from how the sights differ; 0 = too few to tell */
   struct standing standing;
+  const struct sight *sights; /* the lowest first */
+  size_t sight_count;
   enum finding finding;
   enum outlier_role role;
   double source_change, target_change; /* ln; of ROLE_BOTH, joined of two; else NAN */
   bool judged;                         /* there are enough of its set */
   bool joined;                         /* with another, which has it */
+  bool single;                         /* its worst sight alone stands out */
 };
 
 static int compare_numbers(double a, double b) {
@@ -30,6 +33,7 @@ static int compare_numbers(double a, double b) {
 /* Parts that are judged together. */
 static int compare_sets(const struct part *x, const struct part *y) {
   int order = strcmp(x->block, y->block);
+  order = order != 0 ? order : strcmp(x->memory, y->memory);
   order = order != 0 ? order : (int)x->sizes - (int)y->sizes;
   order = order != 0 ? order : (int)x->entity - (int)y->entity;
   order = order != 0 ? order : (int)x->role - (int)y->role;
@@ -60,14 +64,17 @@ static int compare_sights(const void *a, const void *b) {
  * bad link of two is no bad GPU. */
 static struct candidate take_together(const struct sight *sights, size_t count, double *scratch) {
   struct candidate all = {.sight = sights[count / 2],
+                          .sights = sights,
+                          .sight_count = count,
                           .role = sights[0].part.role,
                           .source_change = NAN,
                           .target_change = NAN};
   struct sight *sight = &all.sight;
-  sight->cases = 0;
+  sight->cases = sight->slow_cases = 0;
   sight->worst_off = INFINITY;
   for (size_t i = 0; i < count; i++) {
     sight->cases += sights[i].cases;
+    sight->slow_cases += sights[i].slow_cases;
     sight->margin = fmax(sight->margin, sights[i].margin);
     if (sights[i].worst_off < sight->worst_off) {
       sight->worst_off = sights[i].worst_off;
@@ -144,6 +151,55 @@ static void judge_set(struct candidate *candidates, size_t count) {
   free(standings);
 }
 
+/* Whether each of its sights is of one result, or apart from what else the result is about. */
+static bool may_be_single(const struct candidate *candidate) {
+  const struct part *part = &candidate->sight.part;
+  return candidate->sight_count > 1 &&
+         (part->fitted || part->entity == ENTITY_LINK || part->role == ROLE_LOCAL);
+}
+
+/* Where the middle of a candidate is fine, its worst sight by itself, among those of all. */
+static void judge_singles(struct candidate *candidates, size_t count) {
+  const struct sight *sights = candidates[0].sights; /* sorted: those of the set in one piece */
+  const bool of_two = sights->part.of_two;
+  size_t sight_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    sight_count += candidates[i].sight_count;
+  }
+  struct standing *standings = outliers_array(sight_count, sizeof *standings);
+  double *scratch = outliers_array(sight_count, sizeof *scratch);
+  double fitted = 0;
+  for (size_t i = 0; i < sight_count; i++) {
+    scratch[i] = sights[i].noise;
+  }
+  /* Of a few processes the noise is hardly known: the smallest of many would mean nothing. */
+  const double noise = samples_median_in_place(scratch, sight_count);
+  free(scratch);
+  for (size_t i = 0; i < sight_count; i++) {
+    standings[i] = (struct standing){.value = sights[i].value,
+                                     .noise = fmax(sights[i].noise, noise),
+                                     .margin = OUTLIER_SINGLE_MARGINS * sights[i].margin};
+    fitted += sights[i].fitted_share;
+    if (of_two) {
+      stand_out_judge_difference(&standings[i]);
+    }
+  }
+  if (!of_two && count >= STAND_OUT_MIN) {
+    stand_out_judge(standings, sight_count, (size_t)lround(fitted));
+  }
+  for (size_t i = 0; i < count; i++) {
+    struct candidate *candidate = &candidates[i];
+    const struct standing *lowest = &standings[candidate->sights - sights];
+    if (candidate->finding == FINDING_FINE && lowest->low && lowest->z <= OUTLIER_SINGLE_Z &&
+        may_be_single(candidate)) {
+      candidate->standing = *lowest;
+      candidate->single = candidate->judged = true;
+      candidate->finding = of_two ? FINDING_UNDECIDED : FINDING_SLOW;
+    }
+  }
+  free(standings);
+}
+
 static void judge_sets(struct candidate *candidates, size_t count) {
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
@@ -152,6 +208,7 @@ static void judge_sets(struct candidate *candidates, size_t count) {
       last++;
     }
     judge_set(candidates + first, last - first);
+    judge_singles(candidates + first, last - first);
     first = last;
   }
 }
@@ -159,7 +216,8 @@ static void judge_sets(struct candidate *candidates, size_t count) {
 /* ---- what explains what ---- */
 
 static bool same_place(const struct part *x, const struct part *y) {
-  return x->host == y->host && x->sizes == y->sizes && strcmp(x->block, y->block) == 0;
+  return x->host == y->host && x->sizes == y->sizes && strcmp(x->block, y->block) == 0 &&
+         strcmp(x->memory, y->memory) == 0;
 }
 
 /* Whether a GPU in its role is an end of a link. */
@@ -218,15 +276,18 @@ static void explain(struct candidate *all, size_t count) {
 static bool are_halves(const struct candidate *a, const struct candidate *b) {
   const struct part *x = &a->sight.part;
   const struct part *y = &b->sight.part;
-  if (x->entity != y->entity || x->fitted != y->fitted || !same_place(x, y)) {
+  if (x->entity != y->entity || x->fitted != y->fitted || x->host != y->host ||
+      x->sizes != y->sizes || strcmp(x->block, y->block) != 0) {
     return false;
   }
   if (x->entity == ENTITY_GPU) {
-    return x->way.from == y->way.from && a->role == ROLE_SOURCE && b->role == ROLE_TARGET;
+    return strcmp(x->memory, y->memory) == 0 && x->way.from == y->way.from &&
+           a->role == ROLE_SOURCE && b->role == ROLE_TARGET;
   }
   return x->entity == ENTITY_LINK && a->role == ROLE_NONE && b->role == ROLE_NONE &&
          x->way.from_gpu == y->way.to_gpu && x->way.from == y->way.to &&
-         x->way.to_gpu == y->way.from_gpu && x->way.to == y->way.from;
+         x->way.to_gpu == y->way.from_gpu && x->way.to == y->way.from &&
+         strcmp(x->memory, y->memory_back) == 0;
 }
 
 static void join_halves(struct candidate *all, size_t count) {
@@ -241,6 +302,7 @@ static void join_halves(struct candidate *all, size_t count) {
       a->source_change = a->standing.change;
       a->target_change = b->standing.change;
       a->sight.cases += b->sight.cases;
+      a->single = a->single && b->single;
       if (b->sight.worst_off < a->sight.worst_off) {
         a->sight.worst_off = b->sight.worst_off;
         a->sight.worst = b->sight.worst;
@@ -303,8 +365,11 @@ static bool is_about(const struct finder *f, const struct result *result,
   const struct part *part = &candidate->sight.part;
   const struct measured_case *bench = &f->measured->cases[result->bench];
   const struct way *way = &result->way;
+  const bool back = candidate->role == ROLE_BOTH && part->entity == ENTITY_LINK &&
+                    strcmp(result->memory, part->memory_back) == 0;
   if (result->host != part->host || result->sizes != part->sizes ||
-      strcmp(bench->block, part->block) != 0) {
+      strcmp(bench->block, part->block) != 0 ||
+      (!back && strcmp(result->memory, part->memory) != 0)) {
     return false;
   }
   switch (part->entity) {
@@ -330,11 +395,11 @@ static bool is_about(const struct finder *f, const struct result *result,
 static void find_slow_cases(struct finder *f, const struct candidate *candidate,
                             struct outlier *row) {
   struct strbuf text;
+  row->slow_cases = 0;
   strbuf_init(&text, TEXT_MAX);
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
-    if (isnan(result->off) || result->off > log1p(-result->margin) ||
-        !is_about(f, result, candidate)) {
+    if (!result_is_slow(result) || !is_about(f, result, candidate)) {
       continue;
     }
     row->slow_cases++;
@@ -367,12 +432,15 @@ static void add_row(struct finder *f, const struct candidate *candidate) {
       .name = part_name(f, part),
       .uuid = uuid_of(f, sight),
       .block = part->block,
+      .memory = part->memory,
+      .single = candidate->single,
       .sizes = part->sizes,
       .change = expm1(candidate->standing.change),
       .source_change = expm1(candidate->source_change),
       .target_change = expm1(candidate->target_change),
       .z = candidate->standing.z,
       .cases = sight->cases,
+      .slow_cases = sight->slow_cases,
       .worst = sight->worst,
       .worst_change = expm1(sight->worst_off),
       .other = sight->other,

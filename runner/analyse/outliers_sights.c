@@ -16,11 +16,14 @@ void outliers_add_sight(struct finder *f, const struct sight *sight) {
 static struct sight sight_of(const struct finder *f, const struct result *result) {
   return (struct sight){.part = {.host = result->host,
                                  .block = f->measured->cases[result->bench].block,
+                                 .memory = result->memory,
+                                 .memory_back = result->memory_back,
                                  .sizes = result->sizes},
                         .value = result->off,
                         .noise = result->noise,
                         .margin = result->margin,
                         .cases = 1,
+                        .slow_cases = result_is_slow(result),
                         .environment = result->environment,
                         .worst = result->bench,
                         .worst_off = result->off,
@@ -121,10 +124,13 @@ static void look_at_levels(struct finder *f, struct result *results,
   }
   const double middle = samples_median_in_place(scratch, count);
   for (size_t h = 0; h < count; h++) {
+    size_t slow_cases = 0;
     for (size_t i = levels[h].first; i < levels[h].last; i++) {
       results[i].off = results[i].rate - middle;
+      slow_cases += result_is_slow(&results[i]);
     }
     struct sight sight = sight_of(f, &results[levels[h].first]);
+    sight.slow_cases = slow_cases;
     sight.part.entity = ENTITY_HOST;
     sight.value = sight.worst_off = levels[h].level - middle;
     sight.cases = levels[h].last - levels[h].first;

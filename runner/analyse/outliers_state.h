@@ -21,6 +21,8 @@ struct result {
   uint32_t host;             /* the first environment with that name */
   uint64_t likeness;
   struct way way;
+  const char *memory;      /* of both ends: "pinned to device"; "" = not known */
+  const char *memory_back; /* the same of the way back */
   enum size_class sizes;
   double rate;   /* ln of 1 / ns */
   double noise;  /* standard error of it, ln; 0 = not known */
@@ -34,6 +36,7 @@ struct part {
   enum outlier_role role;
   uint32_t host;
   const char *block;
+  const char *memory, *memory_back;
   enum size_class sizes;
   bool of_two;    /* seen against the only other one */
   bool fitted;    /* seen in a fitted table */
@@ -47,7 +50,7 @@ struct sight {
   double noise;        /* standard error; 0 = not known */
   double margin;       /* relative */
   double fitted_share; /* of ENTITY_LINK in a table: parameters of the fit a cell */
-  size_t cases;
+  size_t cases, slow_cases;
   size_t environment, worst, other;
   double worst_off;
 };
@@ -67,6 +70,7 @@ struct finder {
 void outliers_read(struct finder *f);
 bool way_between_gpus(const struct way *way);
 bool way_touches(const struct way *way, int gpu);
+bool result_is_slow(const struct result *result); /* by more than the margin */
 void *outliers_array(size_t count, size_t size_bytes);
 
 /* outliers_sights.c: what sets of results that are alike say; fills sights. */

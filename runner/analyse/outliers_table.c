@@ -65,7 +65,11 @@ static double noise_of(const struct table *table) {
 
 static struct sight sight_of(const struct table *table, size_t i) {
   const struct result *result = &table->results[i];
-  return (struct sight){.part = {.host = result->host, .sizes = result->sizes, .fitted = true},
+  return (struct sight){.part = {.host = result->host,
+                                 .memory = result->memory,
+                                 .memory_back = result->memory_back,
+                                 .sizes = result->sizes,
+                                 .fitted = true},
                         .margin = result->margin,
                         .environment = result->environment,
                         .worst = result->bench,
@@ -75,6 +79,7 @@ static struct sight sight_of(const struct table *table, size_t i) {
 
 static void add_cell_to(struct sight *sight, const struct result *result) {
   sight->cases++;
+  sight->slow_cases += result_is_slow(result);
   sight->margin = fmax(sight->margin, result->margin);
   if (result->off < sight->worst_off) {
     sight->worst_off = result->off;

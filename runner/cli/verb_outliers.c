@@ -77,11 +77,14 @@ const struct verb VERB_OUTLIERS = {
     .arguments = "[RUN...]",
     .summary = "which GPU, link or host is slower than its like",
     .doc = "Of the latest run, of the runs named, or of all (--all, --where): every GPU, link and, "
-           "from three hosts on, host is compared with those like it, block by block. Of paths "
+           "from three hosts on, host is compared with those like it, block by block, by the kinds "
+           "of memory at both ends. Of paths "
            "between GPUs, what is slow of a GPU as source, as target, and of one link is told "
            "apart by median polish, from four GPUs on. Slow is what is beyond its robust z (one "
            "false alarm in a hundred sets of alike) and slower by more than matters: 1 % for "
-           "bandwidth from 1 MiB on, else 3 %, or what the scenario says (delta). Two that are "
+           "bandwidth from 1 MiB on, else 3 %, or what the scenario says (delta). One result that "
+           "is slower by "
+           "five times that, and far beyond all others, is named by itself (only in). Two that are "
            "alike and differ are undecided. -v shows all that was compared. Exit code 3: there "
            "was nothing to judge by.",
     .options = options_table,

@@ -59,10 +59,21 @@ static void change_text(const struct outlier *row, char text[CELL_MAX]) {
   }
 }
 
-static enum status print_table(const struct outliers *outliers, bool all,
-                               const struct rows_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"what",     "how", "host",  "block", "sizes",
-                                        "change %", "z",   "cases", "paths", "finding"};
+/* Whether the block was measured between other kinds of memory as well. */
+static bool memory_matters(const struct outliers *outliers, const struct outlier *row) {
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *other = &outliers->rows[i];
+    if (strcmp(other->block, row->block) == 0 && strcmp(other->memory, row->memory) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static enum status print_table(const struct measured *measured, const struct outliers *outliers,
+                               bool all, const struct rows_options *options, struct error *err) {
+  static const char *const COLUMNS[] = {"what",     "how", "host",  "block", "memory",  "sizes",
+                                        "change %", "z",   "cases", "paths", "only in", "finding"};
   struct rows_options lean = *options;
   lean.drop_empty = true;
   struct strbuf paths;
@@ -90,11 +101,13 @@ static enum status print_table(const struct outliers *outliers, bool all,
         cell_text(how(row)),
         cell_text(row->host),
         cell_text(row->block),
+        memory_matters(outliers, row) ? cell_text(row->memory) : cell_null(),
         row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null(),
         cell_text(change),
         cell_text(z),
         cell_text(cases),
         paths.length > 0 ? cell_text(paths.text) : cell_null(),
+        row->single ? cell_text(measured->cases[row->worst].name) : cell_null(),
         cell_text(all ? finding_text(row->finding) : NULL),
     };
     status = sink->row(sink->context, cells, err);
@@ -113,12 +126,12 @@ static struct cell real_cell(double value) {
 
 static enum status print_rows(const struct measured *measured, const struct outliers *outliers,
                               const struct rows_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"finding",        "entity",         "name",
-                                        "role",           "host",           "uuid",
-                                        "block",          "sizes",          "change_percent",
-                                        "source_percent", "target_percent", "z",
-                                        "cases",          "slow_cases",     "paths",
-                                        "worst_case",     "worst_percent",  "compared_with"};
+  static const char *const COLUMNS[] = {
+      "finding",        "entity",         "name",           "role",
+      "host",           "uuid",           "block",          "sizes",
+      "change_percent", "source_percent", "target_percent", "z",
+      "cases",          "slow_cases",     "paths",          "worst_case",
+      "worst_percent",  "compared_with",  "memory",         "single"};
   struct rows *rows = rows_new(options);
   const struct row_sink *sink = rows_sink(rows);
   enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
@@ -142,7 +155,9 @@ static enum status print_rows(const struct measured *measured, const struct outl
         cell_text(row->paths),
         cell_text(measured->cases[row->worst].name),
         cell_real(100 * row->worst_change),
-        row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null()};
+        row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null(),
+        row->memory[0] != '\0' ? cell_text(row->memory) : cell_null(),
+        cell_integer(row->single)};
     status = sink->row(sink->context, cells, err);
   }
   if (status == STATUS_OK) {
@@ -196,14 +211,14 @@ static void put_summary(struct strbuf *text, const struct measured *measured,
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
                            bool all, const struct rows_options *options, struct error *err) {
   if (options->format == ROW_MD) {
-    return print_table(outliers, all, options, err);
+    return print_table(measured, outliers, all, options, err);
   }
   if (options->format != ROW_TABLE) {
     return print_rows(measured, outliers, options, err);
   }
   enum status status = STATUS_OK;
   if (outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count)) {
-    status = print_table(outliers, all, options, err);
+    status = print_table(measured, outliers, all, options, err);
   }
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);

@@ -128,6 +128,7 @@ static size_t add_case(struct measured *m, const char *block, int from, int to, 
   *flow = m->cases[bench].flows[0];
   flow->target_is_gpu = to_gpu;
   flow->target = to_gpu ? to : 0;
+  flow->target_memory = to_gpu ? "device" : "pinned";
   m->cases[bench].flows = flow;
   m->cases[bench].gpus |= to_gpu ? UINT64_C(1) << to : 0;
   m->cases[bench].definition =
@@ -295,6 +296,107 @@ static void false_alarms_are_rare(void **state) {
   }
 }
 
+/* ---- kinds of memory, single results ---- */
+
+/* Every GPU to the host: a pinned copy and a pageable one of that share of its rate. */
+static struct measured *two_memories(double pinned_share, uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, 4));
+  static const char *const MEMORIES[] = {"pinned", "pageable"};
+  for (size_t k = 0; k < 2; k++) {
+    for (int gpu = 0; gpu < 4; gpu++) {
+      const size_t bench = add_case(m, "down", gpu, 0, false, (uint64_t)(64 + k) << 20);
+      struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
+      *flow = m->cases[bench].flows[0];
+      flow->target_memory = MEMORIES[k];
+      m->cases[bench].flows = flow;
+      m->cases[bench].size_bytes = UINT64_C(64) << 20;
+      add_noisy(m, bench, k == 0 ? 55 * (gpu == 1 ? pinned_share : 1) : 11, 0.001, &seed);
+    }
+  }
+  return m;
+}
+
+/* What does not depend on the link says nothing of the link. */
+static void a_link_is_slow_for_one_memory_only(void **state) {
+  (void)state;
+  static const double SHARES[] = {0.97, 0.6, 0.5};
+  for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+    struct measured *m = two_memories(SHARES[s], 1 + s);
+    struct outliers *outliers = found(m);
+    const struct outlier *row = only_slow(outliers);
+    assert_string_equal(row->name, "gpu1-numa0");
+    assert_string_equal(row->memory, "device to pinned");
+    assert_int_equal(row->entity, ENTITY_LINK);
+    assert_true(fabs(row->change - (SHARES[s] - 1)) < 0.005);
+    assert_int_equal(row->cases, 1);
+    assert_int_equal(row->slow_cases, 1);
+    assert_false(row->single);
+    outliers_free(outliers);
+    measured_free(m);
+  }
+}
+
+/* Two sizes of the way to the host; of GPU 2 the larger one has that share of its rate. */
+static struct measured *one_size_slow(int gpus, double share, uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, gpus));
+  for (uint64_t s = 1; s <= 2; s++) {
+    for (int gpu = 0; gpu < gpus; gpu++) {
+      const bool slow = gpu == gpus - 1 && s == 2;
+      add_noisy(m, add_case(m, "down", gpu, 0, false, (16 * s) << 20), 55 * (slow ? share : 1),
+                0.001, &seed);
+    }
+  }
+  return m;
+}
+
+static void one_result_far_outside_is_named_by_itself(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    struct measured *m = one_size_slow(4, 0.6, seed);
+    struct outliers *outliers = found(m);
+    const struct outlier *row = only_slow(outliers);
+    assert_string_equal(row->name, "gpu3-numa0");
+    assert_true(row->single);
+    assert_true(fabs(row->change - -0.4) < 0.01);
+    assert_true(m->cases[row->worst].size_bytes == UINT64_C(32) << 20);
+    assert_int_equal(row->slow_cases, 1);
+    assert_int_equal(row->cases, 2);
+    outliers_free(outliers);
+    measured_free(m);
+    /* Of two nobody can tell, as ever. */
+    m = one_size_slow(2, 0.6, seed);
+    outliers = found(m);
+    assert_int_equal(outliers->slow_count, 0);
+    assert_int_equal(outliers->undecided_count, 1);
+    assert_string_equal(outliers->rows[0].name, "gpu1-numa0");
+    outliers_free(outliers);
+    measured_free(m);
+  }
+}
+
+/* Less than that is no finding, but is not said to be nothing either. */
+static void one_result_a_little_outside_is_counted(void **state) {
+  (void)state;
+  struct measured *m = one_size_slow(4, 0.97, 1);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  bool seen = false;
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *row = &outliers->rows[i];
+    if (row->entity == ENTITY_LINK && strcmp(row->name, "gpu3-numa0") == 0) {
+      seen = true;
+      assert_int_equal(row->slow_cases, 1);
+      assert_int_equal(row->cases, 2);
+      assert_true(fabs(row->worst_change - -0.03) < 0.005);
+    }
+  }
+  assert_true(seen);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
 /* ---- too few to tell ---- */
 
 static void of_two_the_slower_is_undecided(void **state) {
@@ -385,6 +487,9 @@ int main(void) {
       cmocka_unit_test(a_slow_link_is_no_slow_gpu),
       cmocka_unit_test(the_way_to_the_host_and_the_own_memory),
       cmocka_unit_test(false_alarms_are_rare),
+      cmocka_unit_test(a_link_is_slow_for_one_memory_only),
+      cmocka_unit_test(one_result_far_outside_is_named_by_itself),
+      cmocka_unit_test(one_result_a_little_outside_is_counted),
       cmocka_unit_test(of_two_the_slower_is_undecided),
       cmocka_unit_test(three_gpus_tell_links_and_say_so),
       cmocka_unit_test(simulated_and_real_are_not_mixed),
