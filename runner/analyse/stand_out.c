@@ -23,18 +23,18 @@ double stand_out_spread(double *deviations, size_t count) {
   return 1.4826 * few_values_factor(count) * samples_median_in_place(deviations, count);
 }
 
-/* A spread with the usual one, and what a change must be to stand out by it. */
+/* A spread with the usual one, and the degrees of freedom of both together. */
 struct spread {
-  double value, least_change;
+  double value, df;
 };
 
 /* own: a standard deviation that is known as well as one of df + 1 normal values. noise: standard
- * error of a value, 0 = not known. level: of one test, one-sided.
+ * error of a value, 0 = not known.
  *
  * Where the noise is known, it and the usual spread are what is expected, and own is shrunk towards
  * them (moderate.h); else they are added, with Satterthwaite's degrees of freedom and half the
  * weight of what is expected. */
-static struct spread spread_of(double own, double df, double noise, double level) {
+static struct spread spread_of(double own, double df, double noise) {
   const double expected = STAND_OUT_SPREAD * STAND_OUT_SPREAD + noise * noise;
   double variance = expected + own * own;
   double total_df =
@@ -43,8 +43,12 @@ static struct spread spread_of(double own, double df, double noise, double level
     variance = (STAND_OUT_DF * expected + df * own * own) / (STAND_OUT_DF + df);
     total_df = STAND_OUT_DF + df;
   }
-  const double value = sqrt(variance);
-  return (struct spread){value, -value * student_quantile(1 - level, total_df)};
+  return (struct spread){sqrt(variance), total_df};
+}
+
+/* level: of one test, one-sided. */
+static bool is_beyond(double change, const struct spread *spread, double level) {
+  return change <= -spread->value * student_quantile(1 - level, spread->df);
 }
 
 /* All values, with what their own deviations add up to. */
@@ -66,17 +70,14 @@ static double of_others(const struct set *set, double value) {
 
 static void judge_one(const struct set *set, struct standing *standing) {
   /* A median absolute deviation is worth 37 % of the values. */
-  const struct spread robust =
-      spread_of(set->robust, 0.37 * set->robust_df, standing->noise, set->level);
-  struct spread left =
-      spread_of(of_others(set, standing->value), set->df, standing->noise, set->level);
+  const struct spread robust = spread_of(set->robust, 0.37 * set->robust_df, standing->noise);
+  struct spread left = spread_of(of_others(set, standing->value), set->df, standing->noise);
   const double both = sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
   left.value *= both;
-  left.least_change *= both;
   standing->z = standing->change / fmin(robust.value, left.value);
-  standing->low =
-      standing->change <= log1p(-standing->margin) &&
-      (standing->change <= robust.least_change || standing->change <= left.least_change);
+  standing->low = standing->change <= log1p(-standing->margin) && /* first: quantiles take long */
+                  (is_beyond(standing->change, &robust, set->level) ||
+                   is_beyond(standing->change, &left, set->level));
 }
 
 void stand_out_judge(struct standing *standings, size_t count, size_t fitted) {
@@ -111,9 +112,10 @@ void stand_out_judge(struct standing *standings, size_t count, size_t fitted) {
 }
 
 void stand_out_judge_difference(struct standing *standing) {
-  const struct spread spread = spread_of(0, 1, standing->noise, STAND_OUT_ALPHA / 2);
+  struct spread spread = spread_of(0, 1, standing->noise);
+  spread.value *= sqrt(2);
   standing->change = standing->value;
-  standing->z = standing->change / (sqrt(2) * spread.value);
+  standing->z = standing->change / spread.value;
   standing->low = standing->change <= log1p(-standing->margin) &&
-                  standing->change <= sqrt(2) * spread.least_change;
+                  is_beyond(standing->change, &spread, STAND_OUT_ALPHA / 2);
 }
