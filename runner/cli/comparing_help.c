@@ -3,6 +3,7 @@
 #include "runner/cli/comparing.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
@@ -60,6 +61,49 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
   if (tag != NULL) {
     strbuf_printf(command, " --tag %s", tag);
   }
+}
+
+/* The value of --db in a command, as it is quoted there; NULL = it has none. */
+static const char *database_word(struct arena *arena, const char *command) {
+  const char *found = NULL;
+  for (const char *word = command; *word != '\0';) {
+    const char *end = word_end(word);
+    if (is_option(word, (size_t)(end - word), "--db")) {
+      const char *value = word + strlen("--db");
+      if (*value == ' ') {
+        end = word_end(end + 1);
+      }
+      value += *value != '\0';
+      found = arena_format(arena, "%.*s", (int)(end > value ? end - value : 0), value);
+    }
+    word = *end == ' ' ? end + 1 : end;
+  }
+  return found;
+}
+
+static const char *unquoted(struct arena *arena, const char *word) {
+  char *text = arena_strdup(arena, word);
+  char *out = text;
+  bool quoted = false;
+  for (const char *c = word; *c != '\0'; c++) {
+    if (*c == '\'') {
+      quoted = !quoted;
+      continue;
+    }
+    if (*c == '\\' && !quoted && c[1] != '\0') {
+      c++;
+    }
+    *out++ = *c;
+  }
+  *out = '\0';
+  return text;
+}
+
+static bool same_file(const char *a, const char *b) {
+  struct stat x;
+  struct stat y;
+  return strcmp(a, b) == 0 ||
+         (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 /* ---- the sides ---- */
@@ -193,6 +237,74 @@ static void put_commands(struct strbuf *text, const struct comparing_result *res
   strbuf_fini(&command);
 }
 
+/* The file that new runs of a side will be in, as a word of a command; NULL = the one that is read.
+ * That of another host has that host's name where its own is that of the one that is read. */
+static const char *other_database(struct arena *arena, const struct comparing_result *result,
+                                  const struct side_help *help, bool other_host, const char *read) {
+  const struct common_options usual = {0};
+  struct error err = {0};
+  struct strbuf command;
+  strbuf_init(&command, TEXT_MAX);
+  put_command(&command, help->last, help->wanted, help->tag);
+  const char *word = database_word(arena, command.text);
+  strbuf_fini(&command);
+  const char *path = NULL;
+  if (word != NULL) {
+    path = unquoted(arena, word);
+  } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
+    return NULL;
+  }
+  if (!same_file(path, read)) {
+    return word != NULL ? word : path;
+  }
+  const size_t environment = help->last->environment;
+  const char *host = result->measured->environments[environment].host_name;
+  return other_host && help->elsewhere && host != NULL ? arena_format(arena, "%s.db", host) : NULL;
+}
+
+/* What was read together does not come together by itself. */
+static void put_merge(struct strbuf *text, const struct common_options *common,
+                      struct comparing *comparing, const struct comparing_result *result,
+                      const struct side_help help[SIDES]) {
+  struct arena *arena = &comparing->selecting.arena;
+  const struct measured_environment *environments = result->measured->environments;
+  const bool other_host = !same_text(environments[help[SIDE_A].last->environment].host_name,
+                                     environments[help[SIDE_B].last->environment].host_name);
+  const char *others[SIDES] = {NULL, NULL};
+  const char *read = NULL;
+  struct error err = {0};
+  if (database_path(common, arena, &read, &err) != STATUS_OK) {
+    return;
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    if (help[s].wanted > 0) {
+      others[s] = other_database(arena, result, &help[s], other_host, read);
+    }
+  }
+  if (others[SIDE_A] != NULL && same_text(others[SIDE_A], others[SIDE_B])) {
+    if (other_host) { /* two files of one name */
+      for (size_t s = 0; s < SIDES; s++) {
+        const char *host = environments[help[s].last->environment].host_name;
+        others[s] = arena_format(arena, "%s.db", host != NULL ? host : "unnamed");
+      }
+    } else {
+      others[SIDE_B] = NULL;
+    }
+  }
+  if (others[SIDE_A] == NULL && others[SIDE_B] == NULL) {
+    return;
+  }
+  strbuf_printf(text, "\n  and then haul merge %s", read);
+  for (size_t s = 0; s < SIDES; s++) {
+    if (others[s] != NULL) {
+      strbuf_printf(text, " %s", others[s]);
+    }
+  }
+  if (other_host) {
+    strbuf_append(text, " (what is on another host is to be copied here first)");
+  }
+}
+
 /* Of imported results there are never more. */
 static void put_imported(struct strbuf *text, const struct comparing_result *result,
                          const struct side_help help[SIDES]) {
@@ -230,6 +342,7 @@ void comparing_say_what_helps(const struct common_options *common, struct compar
   } else {
     strbuf_printf(&text, "; %u a side would decide:", comparison->processes_needed);
     put_commands(&text, result, help, open);
+    put_merge(&text, common, comparing, result, help);
     if (open) {
       strbuf_append(&text, "\n  and then the same again");
     } else {

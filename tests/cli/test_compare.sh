@@ -180,6 +180,25 @@ expect_one_error 3 'nothing can be judged: 8 results'
 expect_out '^1 undecided:'
 expect_out 'down/gpu1-numa0:pinned/4MiB is [23]\.[0-9]+ % slower than down/gpu0-numa0:pinned/4MiB'
 
+begin 'a slow link shows beside copies of pageable memory, which hardly need it'
+quick() { # FAULTS ONLY
+  HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml HAUL_FAKE_FAULTS=$1 \
+    run run quick -q --db quick.db --only "$2"
+  expect_code 0
+  run outliers --db quick.db
+  expect_code 0
+}
+quick "$faults/half-speed-link.toml" 'host_to_device*'
+expect_out '^numa0-gpu1 .*host_to_device +pinned to device +from 1MiB +-(49|50)\.[0-9]+ .* 1 of 1'
+equal 0 "$(grep -c 'gpu[023] ' out)" 'other links that are named'
+equal 0 "$(grep -c pageable out)" 'pageable copies that are named'
+printf '[[fake.link]]\nfrom = 1\nto = "host"\nfactor = 0.6\n' >down.toml
+quick "$scratch/down.toml" 'device_to_host*'
+expect_out '^gpu1-numa0 .*device_to_host +device to pinned +from 1MiB +-(39|40)\.[0-9]+ .* 1 of 1'
+expect_out '^1 slow;'
+run outliers --db quick.db --json
+expect_out '"finding":"slow".*"name":"gpu1-numa0".*"memory":"device to pinned"'
+
 begin 'one process a side cannot tell, and says what would'
 on_first --db one.db --tag a
 on_second --db one.db --tag b
@@ -197,6 +216,7 @@ expect_err 'B \(driver 590.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --t
 expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
 expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
 reject_err ' (-q|--json|--format)( |=|$)'
+reject_err 'haul merge'
 run check tag:a tag:b --db one.db
 expect_code 3
 expect_err 'nothing was compared'
@@ -207,6 +227,45 @@ on_second --db one.db --processes 4 --tag b
 run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
+
+begin 'sides that were measured into other databases are to be merged again'
+on_first --db base.db --tag a
+on_second --db node7.db --tag b
+run merge joint.db base.db node7.db
+expect_code 0
+run diff tag:a tag:b --db joint.db
+expect_code 0
+expect_err 'A .*: haul run .*--db base\.db .*--tag a$'
+expect_err 'B .*: haul run .*--db node7\.db .*--tag b$'
+expect_err '^ *and then haul merge joint\.db base\.db node7\.db$'
+expect_err '^ *and then the same again$'
+run diff previous latest --db joint.db
+expect_err 'and then haul merge joint\.db base\.db node7\.db$'
+expect_err 'and then haul diff tag:a2 tag:b2 --db joint\.db$'
+# What is said does decide.
+on_first --db base.db --processes 4 --tag a
+on_second --db node7.db --processes 4 --tag b
+run merge joint.db base.db node7.db
+run diff tag:a tag:b --db joint.db
+expect_out '^18 cases: 2 regressed, 16 same'
+# One file of both sides, by another name, is named once; the one that is read never is.
+on_first --db both.db --tag a
+on_second --db both.db --tag b
+cp both.db copy.db
+run diff tag:a tag:b --db copy.db
+expect_err 'and then haul merge copy\.db both\.db$'
+run diff tag:a tag:b --db ./both.db
+expect_err '5 a side would decide'
+reject_err 'haul merge'
+# The same name on two hosts is two files.
+if command -v sqlite3 >/dev/null; then
+  sqlite3 both.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
+  run diff tag:a tag:b --db both.db --any-hardware
+  expect_err 'and then haul merge both\.db node6\.db \(what is on another host'
+  cp both.db copy.db
+  run diff tag:a tag:b --db copy.db --any-hardware
+  expect_err 'and then haul merge copy\.db node6\.db node7\.db \(what is on another host'
+fi
 
 begin 'runs without a case in common'
 on_first --db apart.db --only 'up*'
