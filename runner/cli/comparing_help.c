@@ -2,6 +2,7 @@
 #include "engine/base/strbuf.h"
 #include "runner/cli/comparing.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -183,6 +184,7 @@ static void find_help(struct comparing *comparing, const struct comparing_result
     const unsigned needed = comparison->processes_needed;
     help[s] = (struct side_help){.last = last_run(result, (enum side)s),
                                  .wanted = needed > have ? needed - have : 0};
+    assert(help[s].last != NULL); /* a side is what some run was found for */
     help[s].imported = is_imported(help[s].last);
     help[s].tag = !open                           ? free_tag(comparing, result, FRESH_TAGS[s])
                   : strncmp(name, "tag:", 4) == 0 ? name + 4

@@ -54,6 +54,7 @@ static void check_together(const struct report_options *options, struct argp_sta
     argp_error(state, "either --against or --baseline, not both");
 }
 
+/* argp wants it so. NOLINTNEXTLINE(readability-non-const-parameter) */
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct report_options *options = state->input;
   switch (key) {
@@ -138,7 +139,7 @@ static enum status check_output(const char *path, struct error *err) {
 
 static enum status add_run(struct report_options *options, struct run_ref **runs, size_t *count,
                            size_t *capacity, const struct run_ref *run, struct error *err) {
-  for (size_t i = 0; i < *count; i++) {
+  for (size_t i = 0; *runs != NULL && i < *count; i++) {
     if ((*runs)[i].id == run->id)
       return STATUS_OK;
   }

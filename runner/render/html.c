@@ -48,7 +48,7 @@ void html_text(FILE *page, const char *text) {
   struct strbuf escaped;
   if (text == NULL)
     return;
-  strbuf_init(&escaped, 8 * TEXT_MAX);
+  strbuf_init(&escaped, (size_t)8 * TEXT_MAX);
   html_escape(&escaped, text);
   (void)fwrite(escaped.text, 1, escaped.length, page);
   strbuf_fini(&escaped);

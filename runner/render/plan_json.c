@@ -44,8 +44,8 @@ static void put_text(struct strbuf *out, const char *value) {
 
 /* Members of an object, each with the comma before it. */
 static void put_key(struct strbuf *out, const char *key) {
-  const char last = out->length > 0 ? out->text[out->length - 1] : '{';
-  strbuf_append(out, last == '{' ? "\"" : ",\"");
+  const bool first = out->length == 0 || out->text[out->length - 1] == '{';
+  strbuf_append(out, first ? "\"" : ",\"");
   strbuf_append(out, key);
   strbuf_append(out, "\":");
 }
