@@ -274,9 +274,10 @@ struct history *history_new(const struct measured *measured) {
     add_case(&b, measured->medians + first, last - first, sortable);
     first = last;
   }
-  if (b.history->series_count > 1)
+  if (b.history->series_count > 1) {
     qsort_r(b.history->series, b.history->series_count, sizeof *b.history->series, compare_series,
             &b);
+  }
   free(b.values);
   free(b.starts);
   free(b.found);

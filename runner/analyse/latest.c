@@ -30,8 +30,9 @@ static size_t sort_texts(const char **texts, size_t count) {
   qsort(texts, count, sizeof *texts, compare_text_pointers);
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
-    if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0)
+    if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) {
       texts[kept++] = texts[i];
+    }
   }
   return kept;
 }
@@ -40,11 +41,13 @@ static uint32_t *rank_names(const struct measured *measured, struct arena *arena
   const size_t count = measured->case_count;
   const char **names = arena_array(arena, count, sizeof *names);
   uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     names[i] = measured->cases[i].name;
+  }
   const size_t different = sort_texts(names, count);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     ranks[i] = rank_of(measured->cases[i].name, names, different);
+  }
   return ranks;
 }
 
@@ -60,8 +63,9 @@ static uint32_t *rank_places(const struct measured *measured, struct arena *aren
     places[i] = own[i];
   }
   const size_t different = sort_texts(places, count);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     ranks[i] = rank_of(own[i], places, different);
+  }
   return ranks;
 }
 
@@ -89,8 +93,9 @@ static size_t collect(const struct measured *measured, struct arena *arena, stru
   size_t count = 0;
   for (size_t i = 0; i < measured->median_count; i++) {
     const struct measured_median *median = &measured->medians[i];
-    if (median->process == 0)
+    if (median->process == 0) {
       continue; /* skipped */
+    }
     entries[count++] = (struct entry){.place = places[median->run],
                                       .name = names[median->bench],
                                       .started_at_ns = measured->runs[median->run].started_at_ns,
@@ -105,10 +110,11 @@ static size_t collect(const struct measured *measured, struct arena *arena, stru
 static struct latest_case summarise(const struct entry *entries, size_t count, double *values) {
   struct latest_case latest = {.run = entries[0].run, .bench = entries[0].bench};
   for (size_t i = 0; i < count; i++) {
-    if (isnan(entries[i].ns))
+    if (isnan(entries[i].ns)) {
       latest.went_wrong++;
-    else
+    } else {
       values[latest.processes++] = entries[i].ns;
+    }
   }
   latest.ns = samples_median_in_place(values, latest.processes);
   return latest;
@@ -120,8 +126,9 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
   const size_t room = measured->median_count > 0 ? measured->median_count : 1;
   struct entry *entries = calloc(room, sizeof *entries);
   double *values = calloc(room, sizeof *values);
-  if (entries == NULL || values == NULL)
+  if (entries == NULL || values == NULL) {
     abort();
+  }
   const size_t entry_count = collect(measured, arena, entries);
   qsort(entries, entry_count, sizeof *entries, compare_entries);
   struct latest_case *cases = NULL;
@@ -131,14 +138,16 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
     size_t same_run = i + 1;
     while (same_run < entry_count && entries[same_run].place == entries[i].place &&
            entries[same_run].name == entries[i].name && entries[same_run].run == entries[i].run &&
-           entries[same_run].bench == entries[i].bench)
+           entries[same_run].bench == entries[i].bench) {
       same_run++;
+    }
     cases = arena_grow(arena, cases, *count, &capacity, sizeof *cases);
     cases[(*count)++] = summarise(&entries[i], same_run - i, values);
     size_t next = same_run;
     while (next < entry_count && entries[next].place == entries[i].place &&
-           entries[next].name == entries[i].name)
+           entries[next].name == entries[i].name) {
       next++;
+    }
     i = next;
   }
   free(entries);

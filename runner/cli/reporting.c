@@ -41,11 +41,13 @@ static enum status load_summaries(struct report *report, struct error *err) {
     run->number = arena_format(&report->arena, "%" PRId64, request->runs[i].id);
     run->id = arena_format(&report->arena, "run-%s", run->number);
     run->alone = request->run_count == 1 && request->compared == NULL;
-    for (unsigned part = 0; part < run_part_word_count; part++)
+    for (unsigned part = 0; part < run_part_word_count; part++) {
       kept_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
+    }
   }
-  for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++)
+  for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
     status = load_part(report, i, RUN_PART_SUMMARY, err);
+  }
   return status;
 }
 
@@ -82,13 +84,16 @@ static enum status write_results(const struct report *report, size_t i, FILE *pa
                   REPORT_ROWS_MAX);
   page_results_init(&results, page, run->id);
   enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &limit.sink, err);
-  if (status == STATUS_OK && flows_wanted)
+  if (status == STATUS_OK && flows_wanted) {
     status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flow_limit.sink, err);
-  if (status == STATUS_OK && charts)
+  }
+  if (status == STATUS_OK && charts) {
     status = load_charts(query, &parameter, &results, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status =
         run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_style(&results), err);
+  }
   *left_out = limit.left_out;
   page_results_fini(&results);
   rows_limit_fini(&flow_limit);
@@ -103,14 +108,17 @@ static enum status write_run(const struct report *report, size_t i, FILE *page, 
   size_t left_out = 0;
   enum status status = STATUS_OK;
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_word_count && status == STATUS_OK;
-       part++)
+       part++) {
     status = load_part(report, i, (enum run_part)part, err);
-  if (status != STATUS_OK)
+  }
+  if (status != STATUS_OK) {
     return status;
+  }
   page_run_begin(page, run);
   status = write_results(report, i, page, &left_out, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     page_run_end(page, run, left_out);
+  }
   return status;
 }
 
@@ -123,8 +131,9 @@ static void add_entry(struct report *report, const char *id, const char *text, c
 static void find_entries(struct report *report) {
   const struct report_request *request = report->request;
   report->entries = arena_array(&report->arena, request->run_count + 1, sizeof *report->entries);
-  if (request->compared != NULL)
+  if (request->compared != NULL) {
     add_entry(report, "comparison", "What changed from A to B", "");
+  }
   for (size_t i = 0; i < request->run_count; i++) {
     const char *tag = kept_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
     add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]), tag != NULL ? tag : "");
@@ -133,9 +142,10 @@ static void find_entries(struct report *report) {
 
 static const char *title_of(struct report *report) {
   const struct report_request *request = report->request;
-  if (request->compared != NULL)
+  if (request->compared != NULL) {
     return arena_format(&report->arena, "%s compared with %s", request->comparing->names[SIDE_B],
                         request->comparing->names[SIDE_A]);
+  }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
 }
@@ -143,8 +153,9 @@ static const char *title_of(struct report *report) {
 static const char *lead_of(const struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
-  if (request->compared == NULL && request->run_count == 1)
+  if (request->compared == NULL && request->run_count == 1) {
     text = kept_text(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
+  }
   return text != NULL ? text : "How data moves inside GPU machines, as haul measured it.";
 }
 
@@ -154,20 +165,24 @@ enum status report_write(const struct report_request *request, FILE *page, struc
   if (status == STATUS_OK) {
     find_entries(&report);
     page_begin(page, title_of(&report), lead_of(&report), report.entries, report.entry_count);
-    if (request->compared != NULL)
+    if (request->compared != NULL) {
       page_diff(page, request->compared->measured, request->compared->comparison,
                 request->comparing->names);
+    }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
     status = write_run(&report, i, page, err);
-    for (unsigned part = 0; part < run_part_word_count; part++)
+    for (unsigned part = 0; part < run_part_word_count; part++) {
       kept_fini(&report.runs[i].parts[part]);
+    }
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     page_end(page, HAUL_VERSION);
+  }
   for (size_t i = 0; i < request->run_count; i++) {
-    for (unsigned part = 0; part < run_part_word_count; part++)
+    for (unsigned part = 0; part < run_part_word_count; part++) {
       kept_fini(&report.runs[i].parts[part]);
+    }
   }
   arena_fini(&report.arena);
   return status;

@@ -162,11 +162,13 @@ static bool same_driver(const struct measured *measured, size_t a, size_t b) {
 static size_t latest_of_host(const struct measured *measured, size_t host, size_t before) {
   size_t latest = SIZE_MAX;
   for (size_t i = 0; i < measured->run_count; i++) {
-    if (!same_host(measured, i, host) || (before != SIZE_MAX && same_driver(measured, i, before)))
+    if (!same_host(measured, i, host) || (before != SIZE_MAX && same_driver(measured, i, before))) {
       continue;
+    }
     if (latest == SIZE_MAX ||
-        measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns)
+        measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns) {
       latest = i;
+    }
   }
   return latest;
 }
@@ -230,10 +232,12 @@ static enum status compare_hosts(struct arena *arena, const struct measured *mea
   enum status status = STATUS_OK;
   for (size_t i = 0; i < measured->run_count && status == STATUS_OK; i++) {
     bool done = false;
-    for (size_t j = 0; j < i && !done; j++)
+    for (size_t j = 0; j < i && !done; j++) {
       done = same_host(measured, i, j);
-    if (!done)
+    }
+    if (!done) {
       status = compare_host(measured, i, against, sides, verdicts, err);
+    }
   }
   return status;
 }
@@ -243,17 +247,20 @@ static enum status find_against(struct export_options *options, struct database 
                                 const struct measured *measured, bool **against,
                                 struct error *err) {
   *against = NULL;
-  if (options->against == NULL)
+  if (options->against == NULL) {
     return STATUS_OK;
+  }
   struct arena *arena = &options->selecting.arena;
   struct run_list list;
   enum status status = selector_find_all(database, options->against, arena, &list, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return error_prefix(err, "--against: ");
+  }
   *against = arena_array(arena, measured->run_count, sizeof **against);
   for (size_t i = 0; i < measured->run_count; i++) {
-    for (size_t j = 0; j < list.count; j++)
+    for (size_t j = 0; j < list.count; j++) {
       (*against)[i] = (*against)[i] || measured->runs[i].ref.id == list.runs[j].id;
+    }
   }
   return STATUS_OK;
 }
@@ -271,24 +278,28 @@ static enum status export_prometheus(struct export_options *options, FILE *strea
   struct verdicts verdicts = {0};
   bool *against = NULL;
   enum status status = selecting_open(&options->common, selecting, &database, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = selecting_runs(selecting, database, measured, NULL, 0, err);
+  }
   if (status == STATUS_OK) {
     measured_keep_runs(measured, was_measured, NULL);
     status = measured_load(measured, database, selecting->only, err);
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = find_against(options, database, measured, &against, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = compare_hosts(&selecting->arena, measured, against, &verdicts, err);
+  }
   if (status == STATUS_OK) {
     size_t count = 0;
     const struct latest_case *cases = latest_cases(measured, &selecting->arena, &count);
     status =
         prometheus_print(measured, cases, count, verdicts.comparisons, verdicts.count, stream, err);
   }
-  for (size_t i = 0; i < verdicts.count; i++)
+  for (size_t i = 0; i < verdicts.count; i++) {
     comparison_free(verdicts.comparisons[i]);
+  }
   measured_free(measured);
   database_close(database);
   return status;

@@ -34,24 +34,28 @@ static bool names_a_page(const char *path) {
   const size_t length = strlen(path);
   for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
     const size_t end = strlen(ENDS[i]);
-    if (length > end && strcmp(path + length - end, ENDS[i]) == 0)
+    if (length > end && strcmp(path + length - end, ENDS[i]) == 0) {
       return true;
+    }
   }
   return strcmp(path, "-") == 0;
 }
 
 static void check_together(const struct report_options *options, struct argp_state *state) {
-  if (options->output == NULL)
+  if (options->output == NULL) {
     argp_error(state, "into which file? haul report OUT.html, or - for standard output");
-  else if (!names_a_page(options->output))
+  } else if (!names_a_page(options->output)) {
     argp_error(state,
                "the first word is the file to write, which ends in .html (or is - for standard "
                "output), not '%s'",
                options->output);
-  if (options->common.format_given)
+  }
+  if (options->common.format_given) {
     argp_error(state, "a report is HTML: --format and --json do not go with it");
-  if (options->against != NULL && options->baseline != NULL)
+  }
+  if (options->against != NULL && options->baseline != NULL) {
     argp_error(state, "either --against or --baseline, not both");
+  }
 }
 
 /* argp wants it so. NOLINTNEXTLINE(readability-non-const-parameter) */
@@ -87,8 +91,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static bool is_report(const char *path) {
   char text[sizeof PAGE_FIRST_LINES];
   FILE *file = fopen(path, "re");
-  if (file == NULL)
+  if (file == NULL) {
     return false;
+  }
   const size_t length = fread(text, 1, sizeof text - 1, file);
   const bool whole = ferror(file) == 0;
   (void)fclose(file);
@@ -101,12 +106,14 @@ static enum status check_folder(const char *path, struct error *err) {
   const char *slash = strrchr(path, '/');
   char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
   enum status status = STATUS_OK;
-  if (folder == NULL)
+  if (folder == NULL) {
     abort();
-  if (stat(folder, &info) != 0)
+  }
+  if (stat(folder, &info) != 0) {
     status = error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
-  else if (!S_ISDIR(info.st_mode))
+  } else if (!S_ISDIR(info.st_mode)) {
     status = error_set(err, STATUS_INVALID, "cannot write %s: %s is no folder", path, folder);
+  }
   free(folder);
   return status;
 }
@@ -114,24 +121,29 @@ static enum status check_folder(const char *path, struct error *err) {
 /* That nothing is there which a report may not replace. */
 static enum status check_output(const char *path, struct error *err) {
   struct stat info;
-  if (strcmp(path, "-") == 0)
+  if (strcmp(path, "-") == 0) {
     return STATUS_OK;
-  if (stat(path, &info) != 0)
+  }
+  if (stat(path, &info) != 0) {
     return errno == ENOENT ? check_folder(path, err)
                            : error_set_errno(err, errno, "cannot write %s", path);
-  if (S_ISDIR(info.st_mode))
+  }
+  if (S_ISDIR(info.st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is a folder: name a file in it, %s/report.html", path,
                      path);
-  if (!S_ISREG(info.st_mode))
+  }
+  if (!S_ISREG(info.st_mode)) {
     return error_set(err, STATUS_INVALID,
                      "%s is not a regular file, which could be replaced; - writes to standard "
                      "output",
                      path);
-  if (!is_report(path))
+  }
+  if (!is_report(path)) {
     return error_set(err, STATUS_INVALID,
                      "%s is there and is no report of haul, the only file that a report replaces: "
                      "move it away or choose another name",
                      path);
+  }
   return STATUS_OK;
 }
 
@@ -140,13 +152,15 @@ static enum status check_output(const char *path, struct error *err) {
 static enum status add_run(struct report_options *options, struct run_ref **runs, size_t *count,
                            size_t *capacity, const struct run_ref *run, struct error *err) {
   for (size_t i = 0; *runs != NULL && i < *count; i++) {
-    if ((*runs)[i].id == run->id)
+    if ((*runs)[i].id == run->id) {
       return STATUS_OK;
+    }
   }
-  if (*count == REPORT_RUNS_MAX)
+  if (*count == REPORT_RUNS_MAX) {
     return error_set(err, STATUS_INVALID,
                      "these names mean more than %d runs, which is what a report holds",
                      REPORT_RUNS_MAX);
+  }
   *runs = arena_grow(&options->arena, *runs, *count, capacity, sizeof **runs);
   (*runs)[(*count)++] = *run;
   return STATUS_OK;
@@ -161,8 +175,9 @@ static enum status find_runs(struct report_options *options, struct report_reque
     struct run_list list = {NULL, 0};
     status = selector_find_all(query_database(request->query), options->selectors[i],
                                &options->arena, &list, err);
-    for (size_t r = 0; r < list.count && status == STATUS_OK; r++)
+    for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
       status = add_run(options, &runs, &request->run_count, &capacity, &list.runs[r], err);
+    }
   }
   request->runs = runs;
   return status;
@@ -173,15 +188,17 @@ static enum status find_runs(struct report_options *options, struct report_reque
 /* "a,b" of a and b. */
 static const char *join_selectors(struct report_options *options) {
   const char *text = options->selectors[0];
-  for (size_t i = 1; i < options->selector_count; i++)
+  for (size_t i = 1; i < options->selector_count; i++) {
     text = arena_format(&options->arena, "%s,%s", text, options->selectors[i]);
+  }
   return text;
 }
 
 static bool any_on_both(const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {
-    if (isfinite(comparison->rows[i].result.change))
+    if (isfinite(comparison->rows[i].result.change)) {
       return true;
+    }
   }
   return false;
 }
@@ -191,8 +208,9 @@ static enum status compare_sides(struct report_options *options, struct comparin
                                  struct comparing_result *result, struct report_request *request,
                                  struct error *err) {
   const bool asked = options->against != NULL || options->baseline != NULL;
-  if (!asked && options->selector_count != SIDES)
+  if (!asked && options->selector_count != SIDES) {
     return STATUS_OK;
+  }
   comparing->name_count = SIDES;
   comparing->names[SIDE_A] = options->against != NULL ? options->against
                              : options->baseline != NULL
@@ -205,8 +223,9 @@ static enum status compare_sides(struct report_options *options, struct comparin
     request->compared = result;
     return STATUS_OK;
   }
-  if (asked || (status != STATUS_OK && status != STATUS_INVALID))
+  if (asked || (status != STATUS_OK && status != STATUS_INVALID)) {
     return status;
+  }
   say_warning(&options->common, "%s and %s are not compared: %s", comparing->names[SIDE_A],
               comparing->names[SIDE_B],
               status == STATUS_OK ? "no case was measured in both" : err->message);
@@ -221,12 +240,15 @@ static enum status put_out(const char *output, const char *text, size_t length, 
   const char *path = strcmp(output, "-") == 0 ? NULL : output;
   struct output_file file;
   enum status status = output_file_open(path, &file, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   errno = 0;
-  if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) && errno != EPIPE)
+  if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) &&
+      errno != EPIPE) {
     status =
         error_set_errno(err, errno, "cannot write %s", path != NULL ? path : "to standard output");
+  }
   return output_file_close(&file, status, err);
 }
 
@@ -235,13 +257,16 @@ static enum status write_page(const struct report_options *options,
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
-  if (page == NULL)
+  if (page == NULL) {
     abort();
+  }
   enum status status = report_write(request, page, err);
-  if (fclose(page) != 0)
+  if (fclose(page) != 0) {
     abort(); /* for want of memory */
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = put_out(options->output, text, length, err);
+  }
   free(text);
   return status;
 }
@@ -253,19 +278,25 @@ static enum status report_on(struct report_options *options, struct error *err) 
   struct report_request request = {.common = &options->common, .comparing = &comparing};
   comparing_init(&comparing);
   enum status status = check_output(options->output, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_path(&options->common, &options->arena, &path, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = query_open(path, &request.query, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = find_runs(options, &request, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = compare_sides(options, &comparing, &result, &request, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = write_page(options, &request, err);
-  if (status == STATUS_OK && strcmp(options->output, "-") != 0)
+  }
+  if (status == STATUS_OK && strcmp(options->output, "-") != 0) {
     say_note(&options->common, "%zu %s in %s", request.run_count,
              request.run_count == 1 ? "run is" : "runs are", options->output);
+  }
   comparing_result_fini(&result);
   comparing_fini(&comparing);
   query_close(request.query);

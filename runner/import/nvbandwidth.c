@@ -23,19 +23,22 @@ static const char *text_of(const json_t *object, const char *key, struct arena *
 static enum status parse_version(const json_t *top, const char *path, struct nvbandwidth_file *file,
                                  struct error *err) {
   const char *text = json_string_value(json_object_get(top, "version"));
-  if (text == NULL)
+  if (text == NULL) {
     return error_set(
         err, STATUS_INVALID,
         "%s: no \"version\" in \"nvbandwidth\": is it all that nvbandwidth -j printed?", path);
+  }
   unsigned major = 0;
   unsigned minor = 0;
-  if (sscanf(text, "v%u.%u", &major, &minor) != 2 && sscanf(text, "%u.%u", &major, &minor) != 2)
+  if (sscanf(text, "v%u.%u", &major, &minor) != 2 && sscanf(text, "%u.%u", &major, &minor) != 2) {
     return error_set(err, STATUS_INVALID, "%s: \"version\" is \"%.40s\", not like \"v0.8\"", path,
                      text);
-  if (major != 0 || minor < OLDEST_VERSION || minor > NEWEST_VERSION)
+  }
+  if (major != 0 || minor < OLDEST_VERSION || minor > NEWEST_VERSION) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "%s is of nvbandwidth %u.%u; what its tests measure is known of 0.%d to 0.%d",
                      path, major, minor, OLDEST_VERSION, NEWEST_VERSION);
+  }
   file->version = minor;
   return STATUS_OK;
 }
@@ -49,21 +52,25 @@ static enum status parse_device(const char *text, size_t i, const char *path, st
   const char *host_start = strstr(text, "): (");
   const char *end = host_start != NULL ? host_start : strrchr(text, ')');
   const char *address = end;
-  while (address != NULL && address > text && *address != '(')
+  while (address != NULL && address > text && *address != '(') {
     address--;
-  if (name == NULL || end == NULL || address <= name + 2)
+  }
+  if (name == NULL || end == NULL || address <= name + 2) {
     return error_set(err, STATUS_INVALID,
                      "%s: \"GPU Device list\"[%zu] is \"%.80s\", not like \"0: NVIDIA H200 "
                      "(00000000:06:00)\"",
                      path, i, text);
+  }
   if (host_start != NULL) {
     const char *host_end = strrchr(host_start, ')');
-    if (host_end > host_start + 4)
+    if (host_end > host_start + 4) {
       *host = arena_strndup(arena, host_start + 4, (size_t)(host_end - host_start - 4));
+    }
   }
   const char *name_end = address;
-  while (name_end > name + 2 && name_end[-1] == ' ')
+  while (name_end > name + 2 && name_end[-1] == ' ') {
     name_end--;
+  }
   device->name = arena_strndup(arena, name + 2, (size_t)(name_end - name - 2));
   unsigned domain = 0;
   unsigned bus = 0;
@@ -71,8 +78,9 @@ static enum status parse_device(const char *text, size_t i, const char *path, st
   if (sscanf(address, "(%x:%x:%x", &domain, &bus, &slot) == 3) {
     char pci_address[16];
     const char *full = arena_format(arena, "%04x:%02x:%02x.0", domain, bus, slot);
-    if (machine_normalise_pci(full, pci_address))
+    if (machine_normalise_pci(full, pci_address)) {
       device->pci_address = arena_strdup(arena, pci_address);
+    }
   }
   return STATUS_OK;
 }
@@ -81,16 +89,18 @@ static enum status parse_devices(const json_t *top, const char *path, struct are
                                  struct nvbandwidth_file *file, struct error *err) {
   const json_t *list = json_object_get(top, "GPU Device list");
   const size_t count = json_array_size(list);
-  if (count > MACHINE_GPUS_MAX)
+  if (count > MACHINE_GPUS_MAX) {
     return error_set(err, STATUS_INVALID, "%s: \"GPU Device list\" has %zu GPUs, more than %d",
                      path, count, MACHINE_GPUS_MAX);
+  }
   struct nvbandwidth_device *devices = arena_array(arena, count, sizeof *devices);
   for (size_t i = 0; i < count; i++) {
     const char *text = json_string_value(json_array_get(list, i));
     enum status status =
         parse_device(text != NULL ? text : "", i, path, arena, &devices[i], &file->host_name, err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
       return status;
+    }
   }
   file->devices = devices;
   file->device_count = count;
@@ -103,8 +113,9 @@ static bool parse_cell(const json_t *cell, double *value) {
     *value = json_number_value(cell);
     return true;
   }
-  if (text == NULL)
+  if (text == NULL) {
     return false;
+  }
   if (strcmp(text, "N/A") == 0) {
     *value = NAN;
     return true;
@@ -121,16 +132,18 @@ static enum status parse_matrix(const json_t *matrix, const char *where, struct 
   double *cells = arena_array(arena, test->rows * test->columns, sizeof *cells);
   for (size_t r = 0; r < test->rows; r++) {
     const json_t *row = json_array_get(matrix, r);
-    if (!json_is_array(row) || json_array_size(row) != test->columns)
+    if (!json_is_array(row) || json_array_size(row) != test->columns) {
       return error_set(err, STATUS_INVALID,
                        "%s: row %zu of \"bandwidth_matrix\" has %zu cells, the first has %zu",
                        where, r, json_array_size(row), test->columns);
+    }
     for (size_t c = 0; c < test->columns; c++) {
-      if (!parse_cell(json_array_get(row, c), &cells[r * test->columns + c]))
+      if (!parse_cell(json_array_get(row, c), &cells[r * test->columns + c])) {
         return error_set(err, STATUS_INVALID,
                          "%s: row %zu, column %zu of \"bandwidth_matrix\" is no number and not "
                          "\"N/A\"",
                          where, r, c);
+      }
     }
   }
   test->cells = cells;
@@ -150,18 +163,22 @@ static enum status parse_tests(const json_t *top, const char *path, struct arena
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_array_get(list, i);
     tests[i].name = text_of(item, "name", arena);
-    if (tests[i].name == NULL)
+    if (tests[i].name == NULL) {
       return error_set(err, STATUS_INVALID, "%s: \"testcases\"[%zu] has no \"name\"", path, i);
+    }
     tests[i].status = text_of(item, "status", arena);
-    if (tests[i].status == NULL)
+    if (tests[i].status == NULL) {
       tests[i].status = "";
+    }
     const json_t *matrix = json_object_get(item, "bandwidth_matrix");
     const char *where = arena_format(arena, "%s: test %.100s", path, tests[i].name);
-    if (matrix != NULL && !json_is_array(matrix))
+    if (matrix != NULL && !json_is_array(matrix)) {
       return error_set(err, STATUS_INVALID, "%s: \"bandwidth_matrix\" is no list of rows", where);
+    }
     enum status status = parse_matrix(matrix, where, arena, &tests[i], err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
       return status;
+    }
   }
   file->tests = tests;
   file->test_count = count;
@@ -171,16 +188,19 @@ static enum status parse_tests(const json_t *top, const char *path, struct arena
 static enum status parse_top(const json_t *root, const char *path, struct arena *arena,
                              struct nvbandwidth_file *file, struct error *err) {
   const json_t *top = json_object_get(root, "nvbandwidth");
-  if (!json_is_object(top))
+  if (!json_is_object(top)) {
     return error_set(err, STATUS_INVALID,
                      "%s: JSON, but no object \"nvbandwidth\" in it: it is not what nvbandwidth -j "
                      "prints",
                      path);
+  }
   enum status status = parse_version(top, path, file, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = parse_devices(top, path, arena, file, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = parse_tests(top, path, arena, file, err);
+  }
   file->driver_version = text_of(top, "Driver Version", arena);
   file->cuda_runtime_version =
       (int)json_integer_value(json_object_get(top, "CUDA Runtime Version"));
@@ -194,26 +214,30 @@ enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
   json_t *root = json_loadb(text, length, 0, &complaint);
   if (root == NULL) {
     enum status status = error_set(err, STATUS_INVALID, "no valid JSON: %s", complaint.text);
-    if (err != NULL)
+    if (err != NULL) {
       err->position = (struct position){path, complaint.line > 0 ? (unsigned)complaint.line : 1,
                                         complaint.column > 0 ? (unsigned)complaint.column : 1};
+    }
     return status;
   }
   struct nvbandwidth_file parsed = {.text = arena_strndup(arena, text, length)};
   enum status status = parse_top(root, path, arena, &parsed, err);
   json_decref(root);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     *file = parsed;
+  }
   return status;
 }
 
 static enum status read_text(int fd, const char *path, char *text, size_t size, struct error *err) {
   for (size_t done = 0; done < size;) {
     ssize_t got = read(fd, text + done, size - done);
-    if (got < 0)
+    if (got < 0) {
       return error_set_errno(err, errno, "cannot read %s", path);
-    if (got == 0)
+    }
+    if (got == 0) {
       return error_set(err, STATUS_IO, "%s became shorter while it was read", path);
+    }
     done += (size_t)got;
   }
   return STATUS_OK;
@@ -225,26 +249,30 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
   struct stat info;
   if (fd < 0 || fstat(fd, &info) != 0) {
     enum status status = error_set_errno(err, errno, "cannot read %s", path);
-    if (fd >= 0)
+    if (fd >= 0) {
       (void)close(fd);
+    }
     return status;
   }
   enum status status = STATUS_OK;
-  if (!S_ISREG(info.st_mode))
+  if (!S_ISREG(info.st_mode)) {
     status = error_set(err, STATUS_INVALID, "%s is not a regular file", path);
-  else if (info.st_size > NVBANDWIDTH_FILE_MAX)
+  } else if (info.st_size > NVBANDWIDTH_FILE_MAX) {
     status = error_set(err, STATUS_INVALID, "%s is larger than %d MiB: not what nvbandwidth prints",
                        path, NVBANDWIDTH_FILE_MAX >> 20);
-  else if (info.st_size == 0)
+  } else if (info.st_size == 0) {
     status = error_set(err, STATUS_INVALID, "%s is empty", path);
+  }
   if (status == STATUS_OK) {
     const size_t size = (size_t)info.st_size;
     char *text = malloc(size);
-    if (text == NULL)
+    if (text == NULL) {
       abort();
+    }
     status = read_text(fd, path, text, size, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
       status = nvbandwidth_parse(text, size, path, arena, file, err);
+    }
     free(text);
   }
   (void)close(fd);

@@ -83,8 +83,9 @@ static const uint64_t SM_SIZE_MIN = UINT64_C(64) << 20;
 
 static const struct definition *find_definition(const char *name) {
   for (size_t i = 0; i < sizeof DEFINITIONS / sizeof *DEFINITIONS; i++) {
-    if (strcmp(DEFINITIONS[i].name, name) == 0)
+    if (strcmp(DEFINITIONS[i].name, name) == 0) {
       return &DEFINITIONS[i];
+    }
   }
   return NULL;
 }
@@ -109,8 +110,9 @@ static bool sort_flows(const struct bench_case *bench, enum method method, struc
   *flows = (struct flows){0};
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
-    if (flow->method != method || flow->staged || flow->shape.width_bytes > 0)
+    if (flow->method != method || flow->staged || flow->shape.width_bytes > 0) {
       return false;
+    }
     if (flow->role == FLOW_LOAD) {
       flows->load = flow;
       flows->load_count++;
@@ -130,8 +132,9 @@ static bool is_star(const struct bench_case *bench, int32_t hub, bool into, enum
     const struct endpoint *one = into ? &flow->target : &flow->source;
     const struct endpoint *other = into ? &flow->source : &flow->target;
     if (flow->role != FLOW_MEASURED || flow->initiator != by || !is_gpu(one, hub) ||
-        !is_gpu(other, other->index) || other->index == hub)
+        !is_gpu(other, other->index) || other->index == hub) {
       return false;
+    }
   }
   /* A plan has each pair once; "all" of the file are its devices. */
   return bench->flow_count == device_count - 1;
@@ -146,11 +149,13 @@ static bool is_pair(const struct flows *flows, int32_t source, int32_t target, e
 static bool is_host_copy(const struct flows *flows, int32_t gpu, bool to_gpu, bool loaded) {
   const struct flow *flow = flows->measured;
   const struct flow *load = flows->load;
-  if (flows->measured_count != 1 || flows->load_count != (loaded ? 1 : 0))
+  if (flows->measured_count != 1 || flows->load_count != (loaded ? 1 : 0)) {
     return false;
+  }
   if (loaded && !(to_gpu ? is_gpu(&load->source, gpu) && is_host(&load->target)
-                         : is_host(&load->source) && is_gpu(&load->target, gpu)))
+                         : is_host(&load->source) && is_gpu(&load->target, gpu))) {
     return false;
+  }
   return to_gpu ? is_host(&flow->source) && is_gpu(&flow->target, gpu)
                 : is_gpu(&flow->source, gpu) && is_host(&flow->target);
 }
@@ -158,8 +163,9 @@ static bool is_host_copy(const struct flows *flows, int32_t gpu, bool to_gpu, bo
 static bool matches(const struct bench_case *bench, const struct definition *definition,
                     int32_t row, int32_t column, uint32_t device_count) {
   struct flows flows;
-  if (bench->kind != CASE_TRANSFER || !sort_flows(bench, definition->method, &flows))
+  if (bench->kind != CASE_TRANSFER || !sort_flows(bench, definition->method, &flows)) {
     return false;
+  }
   switch (definition->shape) {
   case SHAPE_TO_GPU:
     return is_host_copy(&flows, column, true, false);
@@ -203,12 +209,15 @@ static const char *take_value(struct taking *taking, const struct definition *de
                               int32_t row, int32_t column, double gbps) {
   for (size_t i = 0; i < taking->plan->case_count; i++) {
     const struct bench_case *bench = &taking->plan->cases[i].bench;
-    if (!matches(bench, definition, row, column, (uint32_t)taking->device_count))
+    if (!matches(bench, definition, row, column, (uint32_t)taking->device_count)) {
       continue;
-    if (taking->ns[i] > 0)
+    }
+    if (taking->ns[i] > 0) {
       return "here it is the same case as another test's";
-    if (definition->method == METHOD_SM && bench->flows[0].size_bytes < SM_SIZE_MIN)
+    }
+    if (definition->method == METHOD_SM && bench->flows[0].size_bytes < SM_SIZE_MIN) {
       return "below 64 MiB, nvbandwidth's kernel copies the same bytes again and again";
+    }
     taking->ns[i] = (double)bench->payload_bytes / gbps; /* GB/s are bytes a ns */
     return NULL;
   }
@@ -217,26 +226,31 @@ static const char *take_value(struct taking *taking, const struct definition *de
 
 static size_t count_values(const struct nvbandwidth_test *test) {
   size_t count = 0;
-  for (size_t i = 0; i < test->rows * test->columns; i++)
+  for (size_t i = 0; i < test->rows * test->columns; i++) {
     count += isnan(test->cells[i]) ? 0 : 1;
+  }
   return count;
 }
 
 /* Why nothing of the test can be taken; NULL = its cells can. */
 static const char *refuse_test(const struct taking *taking, const struct nvbandwidth_test *test,
                                const struct definition *definition, struct arena *arena) {
-  if (definition == NULL)
+  if (definition == NULL) {
     return "not a test of nvbandwidth 0.5 to 0.8 that haul knows";
-  if (strcmp(test->status, "Passed") != 0 && test->status[0] != '\0')
+  }
+  if (strcmp(test->status, "Passed") != 0 && test->status[0] != '\0') {
     return arena_format(arena, "nvbandwidth says: %.40s", test->status);
-  if (definition->shape == SHAPE_OTHER)
+  }
+  if (definition->shape == SHAPE_OTHER) {
     return definition->reason;
+  }
   const bool square = definition->shape == SHAPE_PULL || definition->shape == SHAPE_PUSH;
   const size_t rows = square ? taking->device_count : 1;
-  if (test->rows != rows || test->columns != taking->device_count)
+  if (test->rows != rows || test->columns != taking->device_count) {
     return arena_format(arena, "its matrix is %zu by %zu, not %zu by %zu as of %zu GPUs",
                         test->rows, test->columns, rows, taking->device_count,
                         taking->device_count);
+  }
   return NULL;
 }
 
@@ -245,16 +259,19 @@ static void take_test(struct taking *taking, const struct nvbandwidth_test *test
   const struct definition *definition = find_definition(test->name);
   *imported = (struct imported_test){.name = test->name, .values = count_values(test)};
   imported->reason = refuse_test(taking, test, definition, arena);
-  if (imported->reason != NULL)
+  if (imported->reason != NULL) {
     return;
+  }
   for (size_t i = 0; i < test->rows * test->columns; i++) {
     const double gbps = test->cells[i];
-    if (isnan(gbps))
+    if (isnan(gbps)) {
       continue;
+    }
     const char *reason = "it is no rate";
-    if (gbps > 0)
+    if (gbps > 0) {
       reason = take_value(taking, definition, taking->gpu_of_device[i / test->columns],
                           taking->gpu_of_device[i % test->columns], gbps);
+    }
     imported->taken += reason == NULL ? 1 : 0;
     imported->reason = imported->reason != NULL ? imported->reason : reason;
   }
@@ -292,8 +309,9 @@ void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *p
                           .ns = arena_array(arena, plan->case_count, sizeof(double))};
   cases->test_count = file->test_count;
   cases->tests = arena_array(arena, file->test_count, sizeof *cases->tests);
-  for (size_t i = 0; i < file->test_count; i++)
+  for (size_t i = 0; i < file->test_count; i++) {
     take_test(&taking, &file->tests[i], arena, &cases->tests[i]);
+  }
   keep_taken(&taking, arena, cases);
 }
 

@@ -12,8 +12,9 @@ static enum status delete_runs(struct database *database, const char *name, bool
                                struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "delete_baseline", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   statement_bind_text(&statement, ":name", name);
   status = statement_run(&statement, err);
   *any = status == STATUS_OK && sqlite3_changes(database->handle) > 0;
@@ -26,8 +27,9 @@ static enum status insert_runs(struct database *database, const char *name,
   struct statement statement;
   const int64_t set_at_ns = now_ns();
   enum status status = statement_prepare(database, "insert_baseline", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_text(&statement, ":name", name);
     statement_bind_int(&statement, ":run", runs->runs[i].id);
@@ -41,13 +43,16 @@ static enum status insert_runs(struct database *database, const char *name,
 enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,
                          bool *replaced, struct error *err) {
   enum status status = database_begin(database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = delete_runs(database, name, replaced, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = insert_runs(database, name, runs, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     return database_commit(database, err);
+  }
   database_rollback(database);
   return status;
 }
@@ -58,8 +63,9 @@ enum status baseline_remove(struct database *database, const char *name, struct 
   const char *selector = arena_format(&arena, "baseline:%s", name);
   bool any = false;
   enum status status = selector_find_all(database, selector, &arena, &runs, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = delete_runs(database, name, &any, err);
+  }
   arena_fini(&arena);
   return status;
 }

@@ -14,16 +14,18 @@ static double *scratch(struct record *record, size_t count) {
 
 static void bind_summary(struct statement *statement, const struct summary *summary) {
   statement_bind_int(statement, ":n", summary->count);
-  if (summary->count == 0)
+  if (summary->count == 0) {
     return;
+  }
   statement_bind_real(statement, ":median_ns", summary->median_ns);
   statement_bind_real(statement, ":p5_ns", summary->p5_ns);
   statement_bind_real(statement, ":p95_ns", summary->p95_ns);
   statement_bind_real(statement, ":min_ns", summary->min_ns);
   statement_bind_real(statement, ":max_ns", summary->max_ns);
   statement_bind_real(statement, ":mean_ns", summary->mean_ns);
-  if (summary->count >= 2)
+  if (summary->count >= 2) {
     statement_bind_real(statement, ":cv", summary->cv);
+  }
   size_t low = 0;
   size_t high = 0;
   if (median_interval_ranks(summary->count, &low, &high)) {
@@ -40,11 +42,13 @@ static void bind_cycles(struct record *record, struct statement *statement,
   for (size_t i = 0; i < report->trial_count; i++) {
     const struct trial *trial = &report->trials[i];
     if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
-        trial->cycles > 0)
+        trial->cycles > 0) {
       values[count++] = (double)trial->cycles / trial->iterations;
+    }
   }
-  if (count == 0)
+  if (count == 0) {
     return;
+  }
   struct summary summary = {0};
   summary_of_values(values, count, &summary);
   statement_bind_real(statement, ":median_cycles", summary.median_ns);
@@ -52,10 +56,12 @@ static void bind_cycles(struct record *record, struct statement *statement,
 
 static void bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
   statement_bind_text(statement, ":status", case_status_text(outcome->status));
-  if (outcome->status != CASE_OK)
+  if (outcome->status != CASE_OK) {
     statement_bind_text(statement, ":reason", outcome->reason);
-  if (outcome->note[0] != '\0')
+  }
+  if (outcome->note[0] != '\0') {
     statement_bind_text(statement, ":note", outcome->note);
+  }
   statement_bind_int(statement, ":iterations", outcome->iterations);
   statement_bind_text(statement, ":clock", clock_text(outcome->clock));
   statement_bind_int(statement, ":gated", outcome->gated);
@@ -115,10 +121,11 @@ static enum status insert_trials(struct record *record, const struct case_report
     (void)sqlite3_bind_int64(stmt, start_ns,
                              (int64_t)(trial->start_ns - report->trials[0].start_ns));
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
-    if (trial->cycles > 0)
+    if (trial->cycles > 0) {
       (void)sqlite3_bind_int64(stmt, cycles, (int64_t)trial->cycles);
-    else
+    } else {
       (void)sqlite3_bind_null(stmt, cycles);
+    }
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       enum status status = database_error(record->database, statement->name, err);
       statement_reset(statement);
@@ -164,15 +171,19 @@ static size_t flow_values(const struct case_report *report, uint32_t flow, doubl
   size_t at = 0;
   for (size_t i = 0; i < report->flow_trial_count; i++) {
     const struct flow_trial *timed = &report->flow_trials[i];
-    if (timed->flow != flow)
+    if (timed->flow != flow) {
       continue;
-    while (at < report->trial_count && report->trials[at].ordinal < timed->ordinal)
+    }
+    while (at < report->trial_count && report->trials[at].ordinal < timed->ordinal) {
       at++;
-    if (at == report->trial_count || report->trials[at].ordinal != timed->ordinal)
+    }
+    if (at == report->trial_count || report->trials[at].ordinal != timed->ordinal) {
       continue;
+    }
     const struct trial *trial = &report->trials[at];
-    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0)
+    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0) {
       values[count++] = (double)timed->elapsed_ns / trial->iterations;
+    }
   }
   return count;
 }
@@ -182,13 +193,15 @@ static enum status insert_flow_runs(struct record *record, const struct case_rep
   struct statement *statement = record_statement(record, INSERT_FLOW_RUN);
   double *values = scratch(record, report->trial_count);
   enum status status = STATUS_OK;
-  if (report->flow_trial_count == 0)
+  if (report->flow_trial_count == 0) {
     return STATUS_OK;
+  }
   for (uint32_t flow = 0; flow < flow_count && status == STATUS_OK; flow++) {
     struct summary summary = {0};
     summary_of_values(values, flow_values(report, flow, values), &summary);
-    if (summary.count == 0)
+    if (summary.count == 0) {
       continue;
+    }
     statement_bind_int(statement, ":case_run", case_run);
     statement_bind_int(statement, ":flow", flow);
     statement_bind_int(statement, ":n", summary.count);
@@ -202,25 +215,32 @@ static enum status insert_flow_runs(struct record *record, const struct case_rep
 
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) {
-  if (record->process == 0 || record->process_ordinal != report->process)
+  if (record->process == 0 || record->process_ordinal != report->process) {
     return error_set(err, STATUS_INVALID, "process %u has a result but was not started",
                      report->process);
+  }
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return record_finish(record, status, err);
+  }
   int64_t case_run = 0;
   status = record_flush_telemetry(record, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = insert_case_run(record, report, &case_run, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_trials(record, report, case_run, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_flow_trials(record, report, case_run, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_flow_runs(record, report, plan->cases[report->case_index].bench.flow_count,
                               case_run, err);
+  }
   status = record_finish(record, status, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     record->recorded++;
+  }
   return status;
 }

@@ -14,23 +14,27 @@ struct content {
 };
 
 static void to_hex(const unsigned char bytes[UUID_BYTES], char text[CONTENT_KEY_MAX]) {
-  for (size_t i = 0; i < UUID_BYTES; i++)
+  for (size_t i = 0; i < UUID_BYTES; i++) {
     (void)snprintf(text + 2 * i, 3, "%02x", (unsigned)bytes[i]);
+  }
 }
 
 struct content *content_new(void) {
   struct content *content = malloc(sizeof *content);
-  if (content == NULL)
+  if (content == NULL) {
     abort();
+  }
   content->state = XXH3_createState();
-  if (content->state == NULL || XXH3_128bits_reset(content->state) != XXH_OK)
+  if (content->state == NULL || XXH3_128bits_reset(content->state) != XXH_OK) {
     abort();
+  }
   return content;
 }
 
 static void add(struct content *content, const char *bytes, size_t length) {
-  if (XXH3_128bits_update(content->state, bytes, length) != XXH_OK)
+  if (XXH3_128bits_update(content->state, bytes, length) != XXH_OK) {
     abort();
+  }
 }
 
 void content_text(struct content *content, const char *text) {
@@ -62,10 +66,12 @@ void content_finish(struct content *content, char key[CONTENT_KEY_MAX]) {
 
 void content_uuid(uint64_t time_ms, char uuid[CONTENT_KEY_MAX]) {
   unsigned char bytes[UUID_BYTES];
-  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
     abort(); /* up to 256 bytes always come whole once the kernel has started */
-  for (int i = 0; i < UUID_TIME_BYTES; i++)
+  }
+  for (int i = 0; i < UUID_TIME_BYTES; i++) {
     bytes[i] = (unsigned char)(time_ms >> (8 * (UUID_TIME_BYTES - 1 - i)));
+  }
   bytes[6] = (unsigned char)(0x70 | (bytes[6] & 0x0f)); /* version 7 */
   bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3f)); /* variant */
   to_hex(bytes, uuid);

@@ -11,8 +11,9 @@
 
 const char *database_sql(const char *name) {
   for (size_t i = 0; i < results_sql_count; i++) {
-    if (strcmp(results_sql[i].name, name) == 0)
+    if (strcmp(results_sql[i].name, name) == 0) {
       return (const char *)results_sql[i].data;
+    }
   }
   fprintf(stderr, "haul: no embedded file %s\n", name);
   abort();
@@ -25,8 +26,9 @@ static const char *explain(int code, enum status *status) {
   case SQLITE_FULL:
     return "the disk is full; make room on its file system";
   case SQLITE_IOERR:
-    if (code == SQLITE_IOERR_WRITE)
+    if (code == SQLITE_IOERR_WRITE) {
       return "no room for more (a quota or file size limit is reached), or the disk fails";
+    }
     return "the disk or file system failed";
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
@@ -68,8 +70,9 @@ enum status database_error(const struct database *database, const char *what, st
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
-  if (sqlite3_exec(database->handle, database_sql(name), NULL, NULL, NULL) != SQLITE_OK)
+  if (sqlite3_exec(database->handle, database_sql(name), NULL, NULL, NULL) != SQLITE_OK) {
     return database_error(database, name, err);
+  }
   return STATUS_OK;
 }
 
@@ -79,16 +82,18 @@ enum status database_begin(struct database *database, struct error *err) {
 
 enum status database_commit(struct database *database, struct error *err) {
   enum status status = database_script(database, "statements/commit.sql", err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     database_rollback(database);
+  }
   return status;
 }
 
 void database_rollback(struct database *database) {
   /* SQLite rolls back by itself after some errors. A rollback that fails leaves a hot journal,
    * which the next opening plays back. */
-  if (sqlite3_get_autocommit(database->handle) == 0)
+  if (sqlite3_get_autocommit(database->handle) == 0) {
     (void)sqlite3_exec(database->handle, database_sql("statements/rollback.sql"), NULL, NULL, NULL);
+  }
 }
 
 enum status statement_prepare(struct database *database, const char *name,
@@ -97,8 +102,9 @@ enum status statement_prepare(struct database *database, const char *name,
   (void)snprintf(file, sizeof file, "statements/%s.sql", name);
   sqlite3_stmt *stmt = NULL;
   if (sqlite3_prepare_v3(database->handle, database_sql(file), -1, SQLITE_PREPARE_PERSISTENT, &stmt,
-                         NULL) != SQLITE_OK)
+                         NULL) != SQLITE_OK) {
     return database_error(database, name, err);
+  }
   *statement = (struct statement){database, stmt, name};
   return STATUS_OK;
 }
@@ -143,18 +149,21 @@ enum status statement_step(struct statement *statement, bool *row, struct error 
   int code = sqlite3_step(statement->stmt);
   *row = code == SQLITE_ROW;
   enum status status = STATUS_OK;
-  if (code != SQLITE_ROW && code != SQLITE_DONE)
+  if (code != SQLITE_ROW && code != SQLITE_DONE) {
     status = database_error(statement->database, statement->name, err);
-  if (code != SQLITE_ROW)
+  }
+  if (code != SQLITE_ROW) {
     statement_reset(statement);
+  }
   return status;
 }
 
 enum status statement_run(struct statement *statement, struct error *err) {
   bool row = false;
   enum status status = statement_step(statement, &row, err);
-  if (row)
+  if (row) {
     statement_reset(statement);
+  }
   return status;
 }
 
@@ -173,8 +182,9 @@ static enum status configure(struct database *database, int busy_ms, struct erro
 static char *plain_path(const char *path) {
   size_t size = strlen(path) + sizeof "./";
   char *text = malloc(size);
-  if (text == NULL)
+  if (text == NULL) {
     abort();
+  }
   (void)snprintf(text, size, "%s%s", path[0] == '/' ? "" : "./", path);
   return text;
 }
@@ -182,10 +192,12 @@ static char *plain_path(const char *path) {
 static enum status open_handle(struct database *database, int flags, int busy_ms,
                                struct error *err) {
   int code = sqlite3_open_v2(database->path, &database->handle, flags, NULL);
-  if (code == SQLITE_OK)
+  if (code == SQLITE_OK) {
     return configure(database, busy_ms, err);
-  if (database->handle != NULL)
+  }
+  if (database->handle != NULL) {
     return database_error(database, "open", err);
+  }
   return error_set_native(err, STATUS_NO_MEMORY, code, "%s: out of memory", database->path);
 }
 
@@ -194,10 +206,12 @@ static enum status open_to_recover(struct database *database, int busy_ms, struc
   (void)sqlite3_close(database->handle);
   database->handle = NULL;
   enum status status = open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_script(database, "statements/query_only.sql", err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = migrate_check(database, DATABASE_READ, err);
+  }
   return status;
 }
 
@@ -209,10 +223,12 @@ static enum status open_checked(struct database *database, enum database_access 
                   ? SQLITE_OPEN_READONLY
                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
   enum status status = open_handle(database, flags, busy_ms, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = migrate_check(database, access, err);
-  if (access == DATABASE_WRITE)
+  }
+  if (access == DATABASE_WRITE) {
     return status == STATUS_OK ? migrate_run(database, err) : status;
+  }
   int code = database->handle != NULL ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
   bool left_over = status != STATUS_OK &&
                    (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
@@ -224,11 +240,13 @@ enum status database_open_waiting(const char *path, enum database_access access,
                                   struct database **database, struct error *err) {
   struct database_file file;
   enum status status = database_file_examine(path, access, &file, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct database *opened = calloc(1, sizeof *opened);
-  if (opened == NULL)
+  if (opened == NULL) {
     abort();
+  }
   opened->path = plain_path(path);
   opened->network_file_system = file.network_file_system;
   status = open_checked(opened, access, busy_ms, err);
@@ -249,11 +267,13 @@ static int64_t now_ns(void) {
 /* As sqlite3_busy_handler() wants it: not 0 = try again. */
 static int ask_whether_to_wait(void *context, int asked_before) {
   struct database *database = context;
-  if (asked_before == 0)
+  if (asked_before == 0) {
     database->wait_started_ns = now_ns();
+  }
   int64_t waited_ns = now_ns() - database->wait_started_ns;
-  if (!database->wait(database->wait_context, (uint64_t)waited_ns / 1000000))
+  if (!database->wait(database->wait_context, (uint64_t)waited_ns / 1000000)) {
     return 0;
+  }
   struct timespec pause = {.tv_nsec = asked_before < 20 ? 2000000 : 50000000};
   (void)nanosleep(&pause, NULL); /* a signal ends it, so that the next question comes at once */
   return 1;
@@ -273,8 +293,9 @@ enum status database_open(const char *path, enum database_access access, struct 
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) {
   struct database *opened = calloc(1, sizeof *opened);
-  if (opened == NULL)
+  if (opened == NULL) {
     abort();
+  }
   opened->path = plain_path(path);
   enum status status = open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
   if (status != STATUS_OK) {
@@ -286,8 +307,9 @@ enum status database_open_untouched(const char *path, struct database **database
 }
 
 void database_close(struct database *database) {
-  if (database == NULL)
+  if (database == NULL) {
     return;
+  }
   (void)sqlite3_close(database->handle);
   free(database->path);
   free(database);

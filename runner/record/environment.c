@@ -54,8 +54,9 @@ static void environment_key(const struct machine *machine, char key[CONTENT_KEY_
     content_int(content, machine->nodes[i].number);
     content_int(content, machine->nodes[i].cpu_count);
     content_int(content, (int64_t)machine->nodes[i].memory_bytes);
-    for (uint32_t j = 0; j < machine->node_count; j++)
+    for (uint32_t j = 0; j < machine->node_count; j++) {
       content_int(content, machine->node_distance[i][j]);
+    }
   }
   content_int(content, machine->fact_count);
   for (uint32_t i = 0; i < machine->fact_count; i++) {
@@ -73,10 +74,12 @@ static void join_gpu_names(const struct machine *machine, char *text, size_t siz
   text[0] = '\0';
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     bool known = false;
-    for (uint32_t j = 0; j < i && !known; j++)
+    for (uint32_t j = 0; j < i && !known; j++) {
       known = strcmp(machine->gpus[i].name, machine->gpus[j].name) == 0;
-    if (known || length >= size)
+    }
+    if (known || length >= size) {
       continue;
+    }
     int more = snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",
                         machine->gpus[i].name);
     length += (size_t)more;
@@ -170,12 +173,14 @@ static enum status insert_gpu_link(struct record *record, const struct gpu_link 
 static enum status insert_gpus(struct record *record, const struct machine *machine, int64_t id,
                                struct error *err) {
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++)
+  for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++) {
     status = insert_gpu(record, &machine->gpus[i], id, i, err);
+  }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     for (uint32_t j = 0; j < machine->gpu_count && status == STATUS_OK; j++) {
-      if (i != j)
+      if (i != j) {
         status = insert_gpu_link(record, &machine->links[i][j], id, i, j, err);
+      }
     }
   }
   return status;
@@ -211,14 +216,18 @@ enum status record_add_environment(struct record *record, const struct machine *
   environment_key(machine, key);
   bool found = false;
   enum status status = record_find(record, FIND_ENVIRONMENT, key, id, &found, err);
-  if (status != STATUS_OK || found)
+  if (status != STATUS_OK || found) {
     return status;
+  }
   status = insert_environment(record, machine, key, id, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = insert_facts(record, machine, *id, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_gpus(record, machine, *id, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_nodes(record, machine, *id, err);
+  }
   return status;
 }

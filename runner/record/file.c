@@ -29,11 +29,13 @@ static const struct {
 
 static const char *network_file_system(const char *path) {
   struct statfs info;
-  if (statfs(path, &info) != 0)
+  if (statfs(path, &info) != 0) {
     return NULL;
+  }
   for (size_t i = 0; i < sizeof NETWORK_FILE_SYSTEMS / sizeof *NETWORK_FILE_SYSTEMS; i++) {
-    if (((unsigned long)info.f_type & 0xffffffffUL) == NETWORK_FILE_SYSTEMS[i].type)
+    if (((unsigned long)info.f_type & 0xffffffffUL) == NETWORK_FILE_SYSTEMS[i].type) {
       return NETWORK_FILE_SYSTEMS[i].name;
+    }
   }
   return NULL;
 }
@@ -41,16 +43,19 @@ static const char *network_file_system(const char *path) {
 /* The folder of path; "." where it names none. */
 static enum status folder_of(const char *path, char folder[PATH_MAX], struct error *err) {
   size_t length = strlen(path);
-  if (length == 0)
+  if (length == 0) {
     return error_set(err, STATUS_USAGE, "the database's path is empty");
-  if (length >= PATH_MAX)
+  }
+  if (length >= PATH_MAX) {
     return error_set(err, STATUS_USAGE, "the database's path is longer than %d bytes", PATH_MAX);
+  }
   memcpy(folder, path, length + 1);
   char *slash = strrchr(folder, '/');
-  if (slash == NULL)
+  if (slash == NULL) {
     memcpy(folder, ".", 2);
-  else
+  } else {
     slash[slash == folder ? 1 : 0] = '\0';
+  }
   return STATUS_OK;
 }
 
@@ -58,14 +63,16 @@ static enum status folder_of(const char *path, char folder[PATH_MAX], struct err
 static enum status make_folder(const char *folder, struct error *err) {
   size_t length = strlen(folder);
   for (size_t i = 1; i <= length; i++) {
-    if (folder[i] != '/' && folder[i] != '\0')
+    if (folder[i] != '/' && folder[i] != '\0') {
       continue;
+    }
     char part[PATH_MAX];
     (void)snprintf(part, sizeof part, "%.*s", (int)i, folder);
-    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) {
       return error_set_errno(
           err, errno,
           "cannot make the folder %s for the results: name another place with --db FILE", part);
+    }
   }
   return STATUS_OK;
 }
@@ -74,22 +81,26 @@ static enum status make_folder(const char *folder, struct error *err) {
 static enum status prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
   enum status status = folder_of(path, folder, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct stat info;
   if (stat(folder, &info) != 0) {
-    if (errno == ENOENT)
+    if (errno == ENOENT) {
       return make_folder(folder, err);
+    }
     return error_set_errno(err, errno, "cannot use the folder %s for the results", folder);
   }
-  if (!S_ISDIR(info.st_mode))
+  if (!S_ISDIR(info.st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is not a folder; name another database with --db",
                      folder);
-  if (access(folder, W_OK | X_OK) != 0)
+  }
+  if (access(folder, W_OK | X_OK) != 0) {
     return error_set_errno(err, errno,
                            "the folder %s cannot be written, but a journal must stand beside the "
                            "database; name another with --db",
                            folder);
+  }
   return STATUS_OK;
 }
 
@@ -97,16 +108,19 @@ static enum status examine_header(const char *path, int fd, struct database_file
                                   struct error *err) {
   unsigned char header[HEADER_BYTES] = {0};
   ssize_t length = pread(fd, header, sizeof header, 0);
-  if (length < 0)
+  if (length < 0) {
     return error_set_errno(err, errno, "cannot read %s", path);
+  }
   file->fresh = length == 0;
-  if (file->fresh)
+  if (file->fresh) {
     return STATUS_OK;
-  if (length < HEADER_BYTES || memcmp(header, MAGIC, sizeof MAGIC) != 0)
+  }
+  if (length < HEADER_BYTES || memcmp(header, MAGIC, sizeof MAGIC) != 0) {
     return error_set(err, STATUS_INVALID,
                      "%s is not a results database but some other file, and is left as it is; name "
                      "another with --db",
                      path);
+  }
   file->write_ahead =
       header[HEADER_WRITE_VERSION] == WAL_VERSION || header[HEADER_READ_VERSION] == WAL_VERSION;
   return STATUS_OK;
@@ -115,17 +129,21 @@ static enum status examine_header(const char *path, int fd, struct database_file
 static enum status examine_existing(const char *path, const struct stat *info,
                                     enum database_access access_wanted, struct database_file *file,
                                     struct error *err) {
-  if (S_ISDIR(info->st_mode))
+  if (S_ISDIR(info->st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is a folder; name a database in it with --db", path);
-  if (!S_ISREG(info->st_mode))
+  }
+  if (!S_ISREG(info->st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is not a regular file; name another with --db", path);
+  }
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
+  if (fd < 0) {
     return error_set_errno(err, errno, "cannot read %s; name another database with --db", path);
+  }
   enum status status = examine_header(path, fd, file, err);
   (void)close(fd);
-  if (status == STATUS_OK && access_wanted == DATABASE_WRITE && access(path, W_OK) != 0)
+  if (status == STATUS_OK && access_wanted == DATABASE_WRITE && access(path, W_OK) != 0) {
     status = error_set_errno(err, errno, "cannot write %s; name another database with --db", path);
+  }
   return status;
 }
 
@@ -134,34 +152,40 @@ enum status database_file_examine(const char *path, enum database_access access_
   struct database_file found = {0};
   struct stat info;
   enum status status = STATUS_OK;
-  if (stat(path, &info) == 0)
+  if (stat(path, &info) == 0) {
     status = examine_existing(path, &info, access_wanted, &found, err);
-  else if (errno == ENOENT)
+  } else if (errno == ENOENT) {
     found.fresh = true;
-  else
+  } else {
     status = error_set_errno(err, errno, "cannot look at %s", path);
-  if (status == STATUS_OK && found.fresh && access_wanted == DATABASE_READ)
+  }
+  if (status == STATUS_OK && found.fresh && access_wanted == DATABASE_READ) {
     status =
         error_set(err, STATUS_NOT_FOUND,
                   "there are no results at %s yet: \"haul run\" makes some, --db names another "
                   "database",
                   path);
-  if (status == STATUS_OK && access_wanted == DATABASE_WRITE)
+  }
+  if (status == STATUS_OK && access_wanted == DATABASE_WRITE) {
     status = prepare_folder(path, err);
-  if (status != STATUS_OK)
+  }
+  if (status != STATUS_OK) {
     return status;
+  }
 
   char folder[PATH_MAX] = "";
   status = folder_of(path, folder, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   found.network_file_system = network_file_system(folder);
   /* The shared memory of a WAL exists once a machine, not once a file. */
-  if (found.write_ahead && found.network_file_system != NULL)
+  if (found.write_ahead && found.network_file_system != NULL) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "%s is in WAL mode on a network file system (%s), where SQLite cannot keep it "
                      "whole; while nobody uses it, run: sqlite3 FILE 'pragma journal_mode=delete'",
                      path, found.network_file_system);
+  }
   *file = found;
   return STATUS_OK;
 }

@@ -7,11 +7,13 @@ enum status record_find_run(struct record *record, const char *uuid, int64_t *ru
   statement_bind_text(statement, ":uuid", uuid);
   bool row = false;
   enum status status = statement_step(statement, &row, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   *run = row ? sqlite3_column_int64(statement->stmt, 0) : 0;
-  if (row)
+  if (row) {
     statement_reset(statement);
+  }
   return STATUS_OK;
 }
 
@@ -25,8 +27,9 @@ static enum status add_process(struct record *record, int64_t at_ns, int64_t *pr
   statement_bind_int(statement, ":started_at_ns", at_ns);
   enum status status = statement_run(statement, err);
   *process = sqlite3_last_insert_rowid(record->database->handle);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   statement = record_statement(record, END_PROCESS);
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":ordinal", 0);
@@ -64,17 +67,22 @@ enum status record_import(struct record *record, const struct run_info *info,
   int64_t process = 0;
   record_forget_run(record);
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_add_run(record, info, machine, plan, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = add_process(record, info->started_at_ns, &process, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = add_values(record, process, plan, median_ns, note, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = end_run(record, info->started_at_ns, err);
+  }
   status = record_finish(record, status, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     record_forget_run(record);
+  }
   return status;
 }

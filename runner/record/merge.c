@@ -27,15 +27,17 @@ static const char *const RESULTS[] = {"statements/merge_case_run.sql",
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
   struct merge *merge = calloc(1, sizeof *merge);
-  if (merge == NULL)
+  if (merge == NULL) {
     abort();
+  }
   *merge = (struct merge){.path = path, .interrupted = interrupted};
   return merge;
 }
 
 void merge_free(struct merge *merge) {
-  if (merge == NULL)
+  if (merge == NULL) {
     return;
+  }
   database_close(merge->output);
   free(merge);
 }
@@ -46,21 +48,25 @@ static int progress(void *context) {
 }
 
 static enum status open_output(struct merge *merge, struct error *err) {
-  if (merge->output != NULL)
+  if (merge->output != NULL) {
     return STATUS_OK;
+  }
   enum status status = database_open(merge->path, DATABASE_WRITE, &merge->output, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_script(merge->output, "statements/merge_tables.sql", err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, progress, merge);
+  }
   return status;
 }
 
 static enum status attach(struct database *output, const char *uri, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge_attach", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   statement_bind_text(&statement, ":path", uri);
   status = statement_run(&statement, err);
   statement_finalize(&statement);
@@ -71,16 +77,18 @@ static enum status attach(struct database *output, const char *uri, struct error
 static enum status check_columns(struct database *output, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge_missing", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
-  if (row)
+  if (row) {
     status = error_set(err, STATUS_INVALID,
                        "it has no column %s.%s, which its version of the schema has: it was not "
                        "made by a released haul, or was changed by other means",
                        (const char *)sqlite3_column_text(statement.stmt, 0),
                        (const char *)sqlite3_column_text(statement.stmt, 1));
+  }
   statement_finalize(&statement);
   return status;
 }
@@ -88,16 +96,18 @@ static enum status check_columns(struct database *output, struct error *err) {
 static enum status check_conflict(struct database *output, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge_conflict", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
-  if (row)
+  if (row) {
     status = error_set(err, STATUS_INVALID,
                        "its run %s is there already with another %s: it was resumed in two copies "
                        "of a database; keep one of them",
                        (const char *)sqlite3_column_text(statement.stmt, 0),
                        (const char *)sqlite3_column_text(statement.stmt, 1));
+  }
   statement_finalize(&statement);
   return status;
 }
@@ -106,15 +116,17 @@ static enum status read_result(struct database *output, struct merge_result *res
                                struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge_result", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
-  if (row)
+  if (row) {
     *result = (struct merge_result){.runs = sqlite3_column_int64(statement.stmt, 0),
                                     .added = sqlite3_column_int64(statement.stmt, 1),
                                     .completed = sqlite3_column_int64(statement.stmt, 2),
                                     .results = sqlite3_column_int64(statement.stmt, 3)};
+  }
   statement_finalize(&statement);
   return status;
 }
@@ -122,23 +134,28 @@ static enum status read_result(struct database *output, struct merge_result *res
 static enum status run_scripts(struct database *output, const char *const *names, size_t count,
                                struct error *err) {
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < count && status == STATUS_OK; i++)
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     status = database_script(output, names[i], err);
+  }
   return status;
 }
 
 static enum status copy_rows(struct database *output, struct merge_result *result,
                              struct error *err) {
   enum status status = check_columns(output, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status =
         run_scripts(output, BEFORE_RESULTS, sizeof BEFORE_RESULTS / sizeof *BEFORE_RESULTS, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = check_conflict(output, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = run_scripts(output, RESULTS, sizeof RESULTS / sizeof *RESULTS, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = read_result(output, result, err);
+  }
   return status;
 }
 
@@ -190,8 +207,9 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
   }
   struct merge_input input;
   enum status status = merge_input_open(path, merge->path, &input, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = open_output(merge, err);
   *fatal = status != STATUS_OK;
   if (status == STATUS_OK) {
@@ -208,7 +226,8 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
     }
   }
   merge_input_close(&input);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     *result = merged;
+  }
   return status;
 }

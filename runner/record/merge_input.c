@@ -18,8 +18,9 @@ static const char COPY_NAME[] = "/input.db";
 
 static char *join(const char *a, const char *b) {
   char *text = NULL;
-  if (asprintf(&text, "%s%s", a, b) < 0)
+  if (asprintf(&text, "%s%s", a, b) < 0) {
     abort();
+  }
   return text;
 }
 
@@ -29,8 +30,9 @@ static char *read_only_uri(const char *path) {
   static const char HEAD[] = "file:";
   static const char TAIL[] = "?mode=ro";
   char *uri = malloc(3 * strlen(path) + sizeof HEAD + sizeof TAIL);
-  if (uri == NULL)
+  if (uri == NULL) {
     abort();
+  }
   char *end = stpcpy(uri, HEAD);
   for (const char *c = path; *c != '\0'; c++) {
     const unsigned char byte = (unsigned char)*c;
@@ -49,23 +51,29 @@ static char *read_only_uri(const char *path) {
 /* Before SQLite sees it. */
 static enum status look(const char *path, bool *write_ahead, struct error *err) {
   struct stat info;
-  if (stat(path, &info) != 0)
+  if (stat(path, &info) != 0) {
     return error_set_errno(err, errno, "it cannot be read");
-  if (!S_ISREG(info.st_mode))
+  }
+  if (!S_ISREG(info.st_mode)) {
     return error_set(err, STATUS_INVALID, "it is not a regular file");
+  }
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
+  if (fd < 0) {
     return error_set_errno(err, errno, "it cannot be read");
+  }
   unsigned char header[HEADER_BYTES] = {0};
   ssize_t length = pread(fd, header, sizeof header, 0);
   int failure = errno;
   (void)close(fd);
-  if (length < 0)
+  if (length < 0) {
     return error_set_errno(err, failure, "it cannot be read");
-  if (length == 0)
+  }
+  if (length == 0) {
     return error_set(err, STATUS_NOT_FOUND, "it is an empty file, without results");
-  if (length < HEADER_BYTES || memcmp(header, MAGIC, sizeof MAGIC) != 0)
+  }
+  if (length < HEADER_BYTES || memcmp(header, MAGIC, sizeof MAGIC) != 0) {
     return error_set(err, STATUS_INVALID, "it is not a results database but some other file");
+  }
   *write_ahead = header[HEADER_READ_VERSION] == WAL_VERSION;
   return STATUS_OK;
 }
@@ -73,8 +81,9 @@ static enum status look(const char *path, bool *write_ahead, struct error *err) 
 static enum status read_version(struct database *database, int *application_id, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "version", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
   if (row) {
@@ -89,19 +98,22 @@ static enum status read_version(struct database *database, int *application_id, 
 static enum status judge_version(struct database *database, struct error *err) {
   int application_id = 0;
   enum status status = read_version(database, &application_id, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
-  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR)
+  }
+  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "it is another program's SQLite database (application id %d)", application_id);
+  }
   int latest = migrate_latest_version();
-  if (database->version > latest)
+  if (database->version > latest) {
     return error_set(
         err, STATUS_UNSUPPORTED,
         "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
         "newer haul",
         database->version / VERSIONS_PER_MAJOR, database->version % VERSIONS_PER_MAJOR,
         latest / VERSIONS_PER_MAJOR, latest % VERSIONS_PER_MAJOR);
+  }
   return STATUS_OK;
 }
 
@@ -112,8 +124,9 @@ static enum status first_complaint(struct database *database, const char *check,
   struct statement statement;
   complaint[0] = '\0';
   enum status status = statement_prepare(database, check, &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
   const char *text = row ? (const char *)sqlite3_column_text(statement.stmt, 0) : NULL;
@@ -131,48 +144,57 @@ static enum status judge_content(struct database *database, struct error *err) {
   char complaint[256];
   enum status status =
       first_complaint(database, "merge_integrity", "ok", complaint, sizeof complaint, err);
-  if (status == STATUS_OK && complaint[0] != '\0')
+  if (status == STATUS_OK && complaint[0] != '\0') {
     return error_set(err, STATUS_CORRUPT,
                      "it is damaged (%s); \"sqlite3 FILE .recover\" saves what can be read",
                      complaint);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = first_complaint(database, "broken_references", "", complaint, sizeof complaint, err);
-  if (status == STATUS_OK && complaint[0] != '\0')
+  }
+  if (status == STATUS_OK && complaint[0] != '\0') {
     return error_set(
         err, STATUS_CORRUPT,
         "it is damaged: rows of %s refer to rows that are not there (it was changed by "
         "other means)",
         complaint);
+  }
   return status;
 }
 
 static enum status copy_file(const char *from, const char *to, struct error *err) {
   int source = open(from, O_RDONLY | O_CLOEXEC);
-  if (source < 0)
+  if (source < 0) {
     return errno == ENOENT ? STATUS_OK : error_set_errno(err, errno, "%s cannot be read", from);
+  }
   enum status status = STATUS_OK;
   int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (target < 0)
+  if (target < 0) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
+  }
   static const size_t CHUNK = COPY_CHUNK;
   char *buffer = malloc(CHUNK);
-  if (buffer == NULL)
+  if (buffer == NULL) {
     abort();
+  }
   for (ssize_t got = 1; got > 0 && status == STATUS_OK;) {
     got = read(source, buffer, CHUNK);
-    if (got < 0)
+    if (got < 0) {
       status = error_set_errno(err, errno, "%s cannot be read", from);
+    }
     for (ssize_t done = 0; done < got && status == STATUS_OK;) {
       ssize_t written = write(target, buffer + done, (size_t)(got - done));
-      if (written < 0)
+      if (written < 0) {
         status = error_set_errno(err, errno, "cannot write a copy to %s", to);
-      else
+      } else {
         done += written;
+      }
     }
   }
   free(buffer);
-  if (target >= 0 && close(target) != 0 && status == STATUS_OK)
+  if (target >= 0 && close(target) != 0 && status == STATUS_OK) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
+  }
   (void)close(source);
   return status;
 }
@@ -203,17 +225,19 @@ static enum status copy_by_pages(struct database *from, const char *copy, struct
   } else if (to != NULL) {
     code = sqlite3_errcode(to);
   }
-  if (code != SQLITE_OK)
+  if (code != SQLITE_OK) {
     status = error_set_native(err, STATUS_IO, code, "it cannot be copied to %s: %s", copy,
                               sqlite3_errstr(code));
+  }
   (void)sqlite3_close(to);
   return status;
 }
 
 static enum status make_folder(const char *scratch, struct merge_input *input, struct error *err) {
   input->folder = join(scratch, "-merge-XXXXXX");
-  if (mkdtemp(input->folder) != NULL)
+  if (mkdtemp(input->folder) != NULL) {
     return STATUS_OK;
+  }
   enum status status =
       error_set_errno(err, errno, "it needs a copy, but %s cannot be made", input->folder);
   free(input->folder);
@@ -226,13 +250,15 @@ static enum status make_folder(const char *scratch, struct merge_input *input, s
 static enum status use_copy(const char *path, const char *scratch, struct merge_input *input,
                             struct error *err) {
   enum status status = make_folder(scratch, input, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   char *copy = join(input->folder, COPY_NAME);
-  if (input->database != NULL)
+  if (input->database != NULL) {
     status = copy_by_pages(input->database, copy, err);
-  else
+  } else {
     status = copy_with_journals(path, copy, err);
+  }
   database_close(input->database);
   input->database = NULL;
   /* Plays the journal back. */
@@ -241,10 +267,12 @@ static enum status use_copy(const char *path, const char *scratch, struct merge_
     status = database_open(copy, DATABASE_WRITE, &migrated, err);
     database_close(migrated);
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_open_untouched(copy, &input->database, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = database_script(input->database, "statements/merge_read.sql", err);
+  }
   free(copy);
   return status;
 }
@@ -254,10 +282,12 @@ static enum status open_as_it_is(const char *path, struct merge_input *input, bo
                                  struct error *err) {
   struct error failure = {0};
   enum status status = database_open_untouched(path, &input->database, &failure);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_script(input->database, "statements/merge_read.sql", &failure);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     return STATUS_OK;
+  }
   database_close(input->database);
   input->database = NULL;
   const int code = failure.native_code;
@@ -270,16 +300,21 @@ static enum status prepare(const char *path, const char *scratch, struct merge_i
                            struct error *err) {
   bool left_over = false;
   enum status status = look(path, &left_over, err);
-  if (status == STATUS_OK && !left_over)
+  if (status == STATUS_OK && !left_over) {
     status = open_as_it_is(path, input, &left_over, err);
-  if (status == STATUS_OK && left_over)
+  }
+  if (status == STATUS_OK && left_over) {
     status = use_copy(path, scratch, input, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = judge_version(input->database, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = judge_content(input->database, err);
-  if (status == STATUS_OK && input->database->version < migrate_latest_version())
+  }
+  if (status == STATUS_OK && input->database->version < migrate_latest_version()) {
     status = use_copy(path, scratch, input, err);
+  }
   return status;
 }
 
@@ -287,16 +322,18 @@ static enum status prepare(const char *path, const char *scratch, struct merge_i
 static void drop_path(const char *path, struct error *err) {
   size_t length = strlen(path);
   if (err != NULL && strncmp(err->message, path, length) == 0 &&
-      strncmp(err->message + length, ": ", 2) == 0)
+      strncmp(err->message + length, ": ", 2) == 0) {
     memmove(err->message, err->message + length + 2, strlen(err->message + length + 2) + 1);
+  }
 }
 
 enum status merge_input_open(const char *path, const char *scratch, struct merge_input *input,
                              struct error *err) {
   struct merge_input opened = {0};
   char *full = realpath(path, NULL);
-  if (full == NULL)
+  if (full == NULL) {
     return error_set_errno(err, errno, "it cannot be read");
+  }
   enum status status = prepare(full, scratch, &opened, err);
   if (status == STATUS_OK) {
     char *copy = opened.folder != NULL ? join(opened.folder, COPY_NAME) : NULL;
@@ -313,18 +350,21 @@ enum status merge_input_open(const char *path, const char *scratch, struct merge
 
 static void remove_folder(const char *path) {
   DIR *folder = opendir(path);
-  if (folder == NULL)
+  if (folder == NULL) {
     return;
-  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
+  }
+  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
     (void)unlinkat(dirfd(folder), entry->d_name, 0);
+  }
   (void)closedir(folder);
   (void)rmdir(path);
 }
 
 void merge_input_close(struct merge_input *input) {
   database_close(input->database);
-  if (input->folder != NULL)
+  if (input->folder != NULL) {
     remove_folder(input->folder);
+  }
   free(input->folder);
   free(input->uri);
   *input = (struct merge_input){0};

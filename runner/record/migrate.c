@@ -12,8 +12,9 @@ enum { VERSIONS_PER_MAJOR = 1000 };
 /* The version a file leads to; 0: not a migration. */
 static int version_of_file(const struct embedded_file *file) {
   size_t length = strlen(MIGRATION_FOLDER);
-  if (strncmp(file->name, MIGRATION_FOLDER, length) != 0)
+  if (strncmp(file->name, MIGRATION_FOLDER, length) != 0) {
     return 0;
+  }
   return (int)strtol(file->name + length, NULL, 10);
 }
 
@@ -30,8 +31,9 @@ static enum status read_version(struct database *database, int *application_id, 
                                 struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "version", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
   if (row) {
@@ -59,26 +61,32 @@ enum status migrate_check(struct database *database, enum database_access access
   int application_id = 0;
   int objects = 0;
   enum status status = read_version(database, &application_id, &objects, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool empty = application_id == 0 && database->version == 0 && objects == 0;
-  if (empty && access == DATABASE_WRITE)
+  if (empty && access == DATABASE_WRITE) {
     return STATUS_OK;
-  if (empty)
+  }
+  if (empty) {
     return error_set(err, STATUS_NOT_FOUND,
                      "there are no results in %s yet: \"haul run\" makes some, --db names another "
                      "database",
                      database->path);
-  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR)
+  }
+  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "%s is another program's SQLite database (application id %d), and is left as "
                      "it is; name another with --db",
                      database->path, application_id);
+  }
   int latest = migrate_latest_version();
-  if (database->version / VERSIONS_PER_MAJOR > latest / VERSIONS_PER_MAJOR)
+  if (database->version / VERSIONS_PER_MAJOR > latest / VERSIONS_PER_MAJOR) {
     return refuse_newer(database, "used", err);
-  if (database->version > latest && access == DATABASE_WRITE)
+  }
+  if (database->version > latest && access == DATABASE_WRITE) {
     return refuse_newer(database, "added to, only queried", err);
+  }
   return STATUS_OK;
 }
 
@@ -86,18 +94,22 @@ enum status migrate_check(struct database *database, enum database_access access
 static enum status run_generated(struct database *database, const char *name, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   char *script = sqlite3_mprintf("");
   bool row = true;
   while (status == STATUS_OK && row) {
     status = statement_step(&statement, &row, err);
-    if (row)
+    if (row) {
       script = sqlite3_mprintf("%z%s;", script, sqlite3_column_text(statement.stmt, 0));
+    }
   }
   statement_finalize(&statement);
-  if (status == STATUS_OK && sqlite3_exec(database->handle, script, NULL, NULL, NULL) != SQLITE_OK)
+  if (status == STATUS_OK &&
+      sqlite3_exec(database->handle, script, NULL, NULL, NULL) != SQLITE_OK) {
     status = database_error(database, name, err);
+  }
   sqlite3_free(script);
   return status;
 }
@@ -105,16 +117,18 @@ static enum status run_generated(struct database *database, const char *name, st
 static enum status check_references(struct database *database, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "broken_references", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   bool row = false;
   status = statement_step(&statement, &row, err);
-  if (row)
+  if (row) {
     status = error_set(err, STATUS_CORRUPT,
                        "%s: %lld rows of %s refer to rows that are not there; it was changed by "
                        "other means and is not migrated",
                        database->path, (long long)sqlite3_column_int64(statement.stmt, 1),
                        (const char *)sqlite3_column_text(statement.stmt, 0));
+  }
   statement_finalize(&statement);
   return status;
 }
@@ -124,26 +138,31 @@ static enum status apply_missing(struct database *database, struct error *err) {
   enum status status = run_generated(database, "drop_views", err);
   for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
     int version = version_of_file(&results_sql[i]);
-    if (version <= database->version)
+    if (version <= database->version) {
       continue;
+    }
     status = database_script(database, results_sql[i].name, err);
     database->version = version;
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_script(database, "views.sql", err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = check_references(database, err);
+  }
   return status;
 }
 
 static enum status migrate_locked(struct database *database, struct error *err) {
   enum status status = database_begin(database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   /* Another process may have been faster. */
   status = migrate_check(database, DATABASE_WRITE, err);
-  if (status == STATUS_OK && database->version < migrate_latest_version())
+  if (status == STATUS_OK && database->version < migrate_latest_version()) {
     status = apply_missing(database, err);
+  }
   if (status != STATUS_OK) {
     database_rollback(database);
     return status;
@@ -152,13 +171,16 @@ static enum status migrate_locked(struct database *database, struct error *err) 
 }
 
 enum status migrate_run(struct database *database, struct error *err) {
-  if (database->version >= migrate_latest_version())
+  if (database->version >= migrate_latest_version()) {
     return STATUS_OK;
+  }
   enum status status = database_script(database, "statements/migration_start.sql", err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = migrate_locked(database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");
+  }
   return database_script(database, "statements/migration_end.sql", err);
 }

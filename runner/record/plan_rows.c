@@ -16,8 +16,9 @@ enum status record_add_scenario(struct record *record, const struct scenario *sc
   content_finish(content, key);
   bool found = false;
   enum status status = record_find(record, FIND_SCENARIO, key, id, &found, err);
-  if (status != STATUS_OK || found)
+  if (status != STATUS_OK || found) {
     return status;
+  }
   struct statement *statement = record_statement(record, INSERT_SCENARIO);
   statement_bind_text(statement, ":key", key);
   statement_bind_text(statement, ":name", scenario->name);
@@ -47,8 +48,9 @@ static const struct endpoint *gpu_of(const struct flow *flow) {
   const struct endpoint *first =
       flow->initiator == INITIATOR_SOURCE ? &flow->source : &flow->target;
   const struct endpoint *second = first == &flow->source ? &flow->target : &flow->source;
-  if (first->place == PLACE_GPU)
+  if (first->place == PLACE_GPU) {
     return first;
+  }
   return second->place == PLACE_GPU ? second : NULL;
 }
 
@@ -101,8 +103,9 @@ static enum status insert_flow(struct record *record, int64_t bench_case, uint32
   statement_bind_text(statement, ":initiator", initiator_text(flow->initiator));
   statement_bind_int(statement, ":staged", flow->staged);
   statement_bind_int(statement, ":size_bytes", (int64_t)flow->size_bytes);
-  if (gpu != NULL)
+  if (gpu != NULL) {
     statement_bind_int(statement, ":gpu", gpu->index);
+  }
   bind_method_options(statement, flow);
   return statement_run(statement, err);
 }
@@ -119,8 +122,9 @@ static enum status insert_chase(struct record *record, int64_t bench_case,
   statement_bind_int(statement, ":footprint_bytes", (int64_t)chase->footprint_bytes);
   statement_bind_int(statement, ":stride_bytes", (int64_t)chase->stride_bytes);
   statement_bind_text(statement, ":hop_order", chase_order_text(chase->order));
-  if (chase->space == CHASE_GLOBAL)
+  if (chase->space == CHASE_GLOBAL) {
     statement_bind_text(statement, ":cache", cache_level_text(chase->cache));
+  }
   statement_bind_int(statement, ":threads", chase->threads > 0 ? chase->threads : 1);
   statement_bind_int(statement, ":blocks", chase->blocks > 0 ? chase->blocks : 1);
   statement_bind_int(statement, ":hops", (int64_t)chase->hops);
@@ -159,10 +163,11 @@ static enum status insert_stream(struct record *record, int64_t bench_case,
   }
   statement_bind_int(statement, ":gpu", stream->memory.index);
   statement_bind_int(statement, ":block", stream->block);
-  if (stream->grid == STREAM_GRID_FULL)
+  if (stream->grid == STREAM_GRID_FULL) {
     statement_bind_text(statement, ":grid", "full");
-  else
+  } else {
     statement_bind_int(statement, ":grid", stream->grid);
+  }
   statement_bind_int(statement, ":vector_bytes", stream->vector_bytes);
   statement_bind_int(statement, ":unroll", stream->unroll);
   statement_bind_text(statement, ":clock", stream_clock_text(stream->clock));
@@ -207,12 +212,14 @@ static bool is_unresolved(const struct bench_case *bench) {
 static enum status insert_workload(struct record *record, int64_t bench_case,
                                    const struct bench_case *bench, struct error *err) {
   enum status status = STATUS_OK;
-  if (is_unresolved(bench))
+  if (is_unresolved(bench)) {
     return STATUS_OK;
+  }
   switch (bench->kind) {
   case CASE_TRANSFER:
-    for (uint32_t i = 0; i < bench->flow_count && status == STATUS_OK; i++)
+    for (uint32_t i = 0; i < bench->flow_count && status == STATUS_OK; i++) {
       status = insert_flow(record, bench_case, i, &bench->flows[i], err);
+    }
     return status;
   case CASE_CHASE:
     return insert_chase(record, bench_case, &bench->chase, err);
@@ -235,8 +242,9 @@ static enum status add_bench_case(struct record *record, const struct plan_case 
   bench_case_key(planned, key);
   bool found = false;
   enum status status = record_find(record, FIND_BENCH_CASE, key, id, &found, err);
-  if (status != STATUS_OK || found)
+  if (status != STATUS_OK || found) {
     return status;
+  }
   struct statement *statement = record_statement(record, INSERT_BENCH_CASE);
   statement_bind_text(statement, ":key", key);
   statement_bind_text(statement, ":case_key", bench->key);
@@ -269,8 +277,9 @@ static enum status insert_plan_case(struct record *record, const struct plan_cas
   statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
   statement_bind_real(statement, ":delta", planned->bench.measure.delta);
   enum status status = statement_run(statement, err);
-  if (status != STATUS_OK || planned->skip_reason == NULL)
+  if (status != STATUS_OK || planned->skip_reason == NULL) {
     return status;
+  }
   statement = record_statement(record, INSERT_SKIPPED);
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":bench_case", bench_case);
@@ -289,8 +298,9 @@ enum status record_add_plan(struct record *record, const struct plan *plan, stru
   enum status status = STATUS_OK;
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     status = add_bench_case(record, &plan->cases[i], &record->bench_cases[i], err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
       status = insert_plan_case(record, &plan->cases[i], record->bench_cases[i], i, err);
+    }
   }
   return status;
 }
@@ -305,11 +315,12 @@ enum status record_match_plan(struct record *record, const struct plan *plan, st
     bool found = false;
     statement_bind_int(statement, ":run", record->run);
     status = record_find(record, FIND_PLAN_CASE, key, &record->bench_cases[i], &found, err);
-    if (status == STATUS_OK && !found)
+    if (status == STATUS_OK && !found) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: case %s is new (another version of haul, or "
                          "other options); start a new run",
                          record->uuid, plan->cases[i].bench.name);
+    }
   }
   return status;
 }

@@ -34,12 +34,14 @@ static bool pragma_reads(const char *name, const char *argument) {
       "user_version",   "application_id", "schema_version", "page_count",   "page_size",
       "freelist_count", "journal_mode",   "encoding",       "foreign_keys", "data_version"};
   for (size_t i = 0; i < sizeof TELL / sizeof *TELL; i++) {
-    if (sqlite3_stricmp(name, TELL[i]) == 0)
+    if (sqlite3_stricmp(name, TELL[i]) == 0) {
       return true;
+    }
   }
   for (size_t i = 0; i < sizeof TELL_WITHOUT_ARGUMENT / sizeof *TELL_WITHOUT_ARGUMENT; i++) {
-    if (argument == NULL && sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0)
+    if (argument == NULL && sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0) {
       return true;
+    }
   }
   return false;
 }
@@ -55,18 +57,21 @@ static int authorize(void *context, int action, const char *first, const char *s
   case SQLITE_RECURSIVE:
     return SQLITE_OK;
   case SQLITE_FUNCTION:
-    if (sqlite3_stricmp(second, "load_extension") != 0)
+    if (sqlite3_stricmp(second, "load_extension") != 0) {
       return SQLITE_OK;
+    }
     what = "extensions are not loaded";
     break;
   case SQLITE_UPDATE:
     /* Asked when a table-valued function is first used; SQLite itself refuses it to statements. */
-    if (strcmp(first, "sqlite_master") == 0)
+    if (strcmp(first, "sqlite_master") == 0) {
       return SQLITE_OK;
+    }
     break;
   case SQLITE_PRAGMA:
-    if (pragma_reads(first, second))
+    if (pragma_reads(first, second)) {
       return SQLITE_OK;
+    }
     (void)snprintf(query->refused, sizeof query->refused,
                    "a query only reads: pragma %s is refused", first);
     return SQLITE_DENY;
@@ -102,19 +107,22 @@ static int progress(void *context) {
 enum status query_open(const char *path, struct query **query, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(path, DATABASE_READ, &database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct query *opened = calloc(1, sizeof *opened);
-  if (opened == NULL)
+  if (opened == NULL) {
     abort();
+  }
   opened->database = database;
   *query = opened;
   return STATUS_OK;
 }
 
 void query_close(struct query *query) {
-  if (query == NULL)
+  if (query == NULL) {
     return;
+  }
   database_close(query->database);
   free(query);
 }
@@ -149,23 +157,29 @@ static int error_offset(sqlite3 *handle) {
 static enum status query_error(struct query *query, const char *sql, struct error *err) {
   sqlite3 *handle = query->database->handle;
   int code = sqlite3_extended_errcode(handle);
-  if (query->refused[0] != '\0')
+  if (query->refused[0] != '\0') {
     return error_set_native(err, STATUS_DENIED, code, "%s", query->refused);
-  if (code == SQLITE_INTERRUPT && query->timed_out)
+  }
+  if (code == SQLITE_INTERRUPT && query->timed_out) {
     return error_set_native(err, STATUS_TIMEOUT, code, "the query took longer than %.3g s",
                             (double)query->options->time_limit_ns / 1e9);
-  if (code == SQLITE_INTERRUPT)
+  }
+  if (code == SQLITE_INTERRUPT) {
     return error_set_native(err, STATUS_INTERRUPTED, code, "interrupted");
-  if ((code & 0xff) != SQLITE_ERROR)
+  }
+  if ((code & 0xff) != SQLITE_ERROR) {
     return database_error(query->database, "the query", err);
+  }
   int offset = error_offset(handle);
-  if (offset < 0)
+  if (offset < 0) {
     return error_set_native(err, STATUS_INVALID, code, "%s", sqlite3_errmsg(handle));
+  }
   struct position position = position_of(sql, offset);
   enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s",
                                         position.line, position.column, sqlite3_errmsg(handle));
-  if (err != NULL)
+  if (err != NULL) {
     err->position = position;
+  }
   return status;
 }
 
@@ -182,10 +196,12 @@ static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **
                            struct error *err) {
   const char *tail = NULL;
   query->refused[0] = '\0';
-  if (sqlite3_prepare_v2(query->database->handle, sql, -1, stmt, &tail) != SQLITE_OK)
+  if (sqlite3_prepare_v2(query->database->handle, sql, -1, stmt, &tail) != SQLITE_OK) {
     return query_error(query, sql, err);
-  if (*stmt == NULL)
+  }
+  if (*stmt == NULL) {
     return error_set(err, STATUS_INVALID, "there is no SQL in the query");
+  }
   if (!is_blank(query, tail)) {
     struct position position = position_of(sql, (int)(tail - sql));
     return error_set(err, STATUS_INVALID,
@@ -203,8 +219,9 @@ static const char *bare(const char *name) {
 static const struct query_parameter *given(const struct query_parameter *parameters, size_t count,
                                            const char *name) {
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(bare(parameters[i].name), bare(name)) == 0)
+    if (strcmp(bare(parameters[i].name), bare(name)) == 0) {
       return &parameters[i];
+    }
   }
   return NULL;
 }
@@ -214,8 +231,9 @@ static bool bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
   errno = 0;
   long long integer = strtoll(value, &end, 10);
   bool whole = errno == 0 && end != value && *end == '\0' && !isspace((unsigned char)value[0]);
-  if (whole)
+  if (whole) {
     (void)sqlite3_bind_int64(stmt, index, integer);
+  }
   return whole;
 }
 
@@ -223,8 +241,9 @@ static bool bind_real(sqlite3_stmt *stmt, int index, const char *value) {
   char *end = NULL;
   double real = strtod(value, &end);
   bool number = end != value && *end == '\0' && isfinite(real) && !isspace((unsigned char)value[0]);
-  if (number)
+  if (number) {
     (void)sqlite3_bind_double(stmt, index, real);
+  }
   return number;
 }
 
@@ -232,8 +251,9 @@ static enum status bind_run(struct query *query, sqlite3_stmt *stmt, int index, 
                             struct error *err) {
   struct run_ref run;
   enum status status = selector_find(query->database, value, &run, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     (void)sqlite3_bind_int64(stmt, index, run.id);
+  }
   return status;
 }
 
@@ -244,12 +264,14 @@ static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index
   case PARAMETER_RUN:
     return bind_run(query, stmt, index, value, err);
   case PARAMETER_INTEGER:
-    if (!bind_integer(stmt, index, value))
+    if (!bind_integer(stmt, index, value)) {
       return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a whole number", name, value);
+    }
     return STATUS_OK;
   case PARAMETER_REAL:
-    if (!bind_real(stmt, index, value))
+    if (!bind_real(stmt, index, value)) {
       return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a number", name, value);
+    }
     return STATUS_OK;
   case PARAMETER_TEXT:
     (void)sqlite3_bind_text(stmt, index, value, -1, SQLITE_TRANSIENT);
@@ -264,19 +286,23 @@ static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index
 static enum status bind_guessed(struct query *query, sqlite3_stmt *stmt, int index,
                                 const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
-  if (strcmp(bare(name), "run") == 0)
+  if (strcmp(bare(name), "run") == 0) {
     return bind_run(query, stmt, index, parameter != NULL ? parameter->value : "latest", err);
-  if (parameter == NULL)
+  }
+  if (parameter == NULL) {
     return error_set(err, STATUS_USAGE, "parameter %s has no value", name);
-  if (!bind_integer(stmt, index, parameter->value) && !bind_real(stmt, index, parameter->value))
+  }
+  if (!bind_integer(stmt, index, parameter->value) && !bind_real(stmt, index, parameter->value)) {
     (void)sqlite3_bind_text(stmt, index, parameter->value, -1, SQLITE_TRANSIENT);
+  }
   return STATUS_OK;
 }
 
 static const struct saved_parameter *declared(const struct saved_query *saved, const char *name) {
   for (size_t i = 0; i < saved->parameter_count; i++) {
-    if (strcmp(bare(saved->parameters[i].name), bare(name)) == 0)
+    if (strcmp(bare(saved->parameters[i].name), bare(name)) == 0) {
       return &saved->parameters[i];
+    }
   }
   return NULL;
 }
@@ -286,14 +312,17 @@ static enum status bind_saved(struct query *query, sqlite3_stmt *stmt, int index
                               const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
   const struct saved_parameter *declaration = declared(saved, name);
-  if (declaration == NULL)
+  if (declaration == NULL) {
     return bind_guessed(query, stmt, index, parameter, err);
+  }
   const char *value = parameter != NULL ? parameter->value : declaration->standard;
-  if (value == NULL)
+  if (value == NULL) {
     return error_set(err, STATUS_USAGE, "the saved query %s needs %s: %s", saved->name, name,
                      declaration->help);
-  if (parameter == NULL && strcmp(value, "null") == 0)
+  }
+  if (parameter == NULL && strcmp(value, "null") == 0) {
     return STATUS_OK; /* unbound is NULL */
+  }
   return bind_typed(query, stmt, index, declaration->type, value, err);
 }
 
@@ -309,15 +338,17 @@ static enum status bind_all(struct query *query, sqlite3_stmt *stmt,
       const char *name = sqlite3_bind_parameter_name(stmt, index);
       wanted = name != NULL && strcmp(bare(name), bare(parameters[i].name)) == 0;
     }
-    if (!wanted)
+    if (!wanted) {
       return error_set(err, STATUS_USAGE, "the query has no parameter :%s",
                        bare(parameters[i].name));
+    }
   }
   enum status status = STATUS_OK;
   for (int index = 1; index <= parameter_count && status == STATUS_OK; index++) {
     const char *name = sqlite3_bind_parameter_name(stmt, index);
-    if (name == NULL || !isalpha((unsigned char)bare(name)[0]))
+    if (name == NULL || !isalpha((unsigned char)bare(name)[0])) {
       return error_set(err, STATUS_USAGE, "parameters have names, as in :run, not \"?\"");
+    }
     const struct query_parameter *parameter = given(parameters, count, name);
     status = saved != NULL ? bind_saved(query, stmt, index, saved, parameter, err)
                            : bind_guessed(query, stmt, index, parameter, err);
@@ -351,17 +382,22 @@ static enum status step_rows(struct query *query, sqlite3_stmt *stmt, const char
   int column_count = sqlite3_column_count(stmt);
   for (;;) {
     int code = sqlite3_step(stmt);
-    if (code == SQLITE_DONE)
+    if (code == SQLITE_DONE) {
       return STATUS_OK;
-    if (code != SQLITE_ROW)
+    }
+    if (code != SQLITE_ROW) {
       return query_error(query, sql, err);
-    for (int i = 0; i < column_count; i++)
+    }
+    for (int i = 0; i < column_count; i++) {
       cells[i] = cell_of(stmt, i);
+    }
     enum status status = sink->row(sink->context, cells, err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
       return status;
-    if (sink->enough != NULL && sink->enough(sink->context))
+    }
+    if (sink->enough != NULL && sink->enough(sink->context)) {
       return STATUS_OK;
+    }
   }
 }
 
@@ -369,18 +405,22 @@ static enum status give_rows(struct query *query, sqlite3_stmt *stmt, const char
                              const struct row_sink *sink, struct error *err) {
   int column_count = sqlite3_column_count(stmt);
   /* VACUUM does not ask the authorizer. */
-  if (column_count == 0)
+  if (column_count == 0) {
     return error_set(err, STATUS_DENIED, "a query only reads: this statement gives no rows");
+  }
   struct arena arena = {0};
   struct cell *cells = arena_array(&arena, (size_t)column_count, sizeof *cells);
   const char **columns = arena_array(&arena, (size_t)column_count, sizeof *columns);
-  for (int i = 0; i < column_count; i++)
+  for (int i = 0; i < column_count; i++) {
     columns[i] = arena_strdup(&arena, sqlite3_column_name(stmt, i));
+  }
   enum status status = sink->begin(sink->context, columns, (size_t)column_count, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = step_rows(query, stmt, sql, sink, cells, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = sink->end(sink->context, err);
+  }
   arena_fini(&arena);
   return status;
 }
@@ -399,13 +439,15 @@ static enum status run_statement(struct query *query, const char *sql,
   (void)sqlite3_set_authorizer(handle, authorize, query);
   enum status status = prepare(query, sql, &stmt, err);
   (void)sqlite3_set_authorizer(handle, NULL, NULL); /* run selectors are ours */
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = bind_all(query, stmt, saved, parameters, parameter_count, err);
+  }
   /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
   (void)sqlite3_set_authorizer(handle, authorize, query);
   sqlite3_progress_handler(handle, PROGRESS_STEPS, progress, query);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = give_rows(query, stmt, sql, sink, err);
+  }
   sqlite3_progress_handler(handle, 0, NULL, NULL);
   (void)sqlite3_finalize(stmt);
   (void)sqlite3_set_authorizer(handle, NULL, NULL);
@@ -426,9 +468,10 @@ enum status query_run_saved(struct query *query, const char *name,
   struct arena arena = {0};
   struct saved_query saved;
   enum status status = saved_query_find(name, &arena, &saved, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status =
         run_statement(query, saved.sql, &saved, parameters, parameter_count, options, sink, err);
+  }
   arena_fini(&arena);
   return status;
 }

@@ -14,8 +14,9 @@ enum { NS_PER_MS = 1000000 };
 
 void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
   void *moved = reallocarray(memory, count > 0 ? count : 1, size_bytes);
-  if (moved == NULL)
+  if (moved == NULL) {
     abort();
+  }
   return moved;
 }
 
@@ -48,14 +49,16 @@ int64_t record_now_ns(const struct record *record) {
 enum status record_open(const char *path, struct record **record, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(path, DATABASE_WRITE, &database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Once: a clock that is set while we measure moves nothing that we record. */
   opened->clock_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC_RAW);
-  for (int i = 0; i < (int)record_statement_word_count && status == STATUS_OK; i++)
+  for (int i = 0; i < (int)record_statement_word_count && status == STATUS_OK; i++) {
     status = statement_prepare(database, record_statement_words[i], &opened->statements[i], err);
+  }
   if (status != STATUS_OK) {
     record_close(opened);
     return status;
@@ -70,10 +73,12 @@ void record_when_locked(struct record *record, bool (*wait)(void *context, uint6
 }
 
 void record_close(struct record *record) {
-  if (record == NULL)
+  if (record == NULL) {
     return;
-  for (int i = 0; i < (int)record_statement_word_count; i++)
+  }
+  for (int i = 0; i < (int)record_statement_word_count; i++) {
     statement_finalize(&record->statements[i]);
+  }
   database_close(record->database);
   free(record->bench_cases);
   free(record->samples);
@@ -87,14 +92,16 @@ const char *record_run_uuid(const struct record *record) {
 }
 
 enum status record_finish(struct record *record, enum status status, struct error *err) {
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = database_commit(record->database, err);
-  else
+  } else {
     database_rollback(record->database);
-  if (status != STATUS_OK && record->run != 0)
+  }
+  if (status != STATUS_OK && record->run != 0) {
     status =
         error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,
                      record->recorded);
+  }
   return status;
 }
 
@@ -102,8 +109,9 @@ enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct erro
   struct statement *statement = record_statement(record, NEWEST_START);
   bool row = false;
   enum status status = statement_step(statement, &row, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   int64_t newest_ns = row ? sqlite3_column_int64(statement->stmt, 0) : 0; /* NULL reads as 0 */
   statement_reset(statement);
   int64_t late_ns = newest_ns - record_now_ns(record);
@@ -118,10 +126,11 @@ static enum status insert_run(struct record *record, const struct run_info *info
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
   int64_t started_at_ns = info->imported ? info->started_at_ns : record_now_ns(record);
-  if (info->imported)
+  if (info->imported) {
     (void)snprintf(record->uuid, sizeof record->uuid, "%s", info->uuid);
-  else
+  } else {
     content_uuid((uint64_t)started_at_ns / NS_PER_MS, record->uuid);
+  }
   statement_bind_text(statement, ":uuid", record->uuid);
   statement_bind_int(statement, ":environment", environment_id);
   statement_bind_int(statement, ":scenario", scenario_id);
@@ -147,12 +156,15 @@ enum status record_add_run(struct record *record, const struct run_info *info,
   int64_t environment_id = 0;
   int64_t scenario_id = 0;
   enum status status = record_add_environment(record, machine, &environment_id, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = record_add_scenario(record, plan->scenario, &scenario_id, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = record_add_plan(record, plan, err);
+  }
   return status;
 }
 
@@ -172,22 +184,26 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
                              struct error *err) {
   record_forget_run(record);
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_add_run(record, info, machine, plan, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = record_add_checks(record, checks, check_count, err);
+  }
   status = record_finish(record, status, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     record_forget_run(record);
+  }
   return status;
 }
 
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) {
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct statement *statement = record_statement(record, START_PROCESS);
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":ordinal", process);
@@ -211,8 +227,9 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
 
 enum status record_process_ended(struct record *record, uint32_t process, struct error *err) {
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_flush_telemetry(record, err);
   if (status == STATUS_OK) {
     struct statement *statement = record_statement(record, END_PROCESS);
@@ -227,8 +244,9 @@ enum status record_process_ended(struct record *record, uint32_t process, struct
 enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
                              size_t count, struct error *err) {
   (void)err; /* written with the next transaction: a sample is not worth one of its own */
-  if (count == 0)
+  if (count == 0) {
     return STATUS_OK;
+  }
   size_t wanted = record->sample_count + count;
   if (wanted > record->sample_capacity) {
     record->sample_capacity = 2 * wanted;
@@ -258,8 +276,9 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
     statement_bind_int(statement, ":throttle_reasons", sample->throttle_reasons);
     status = statement_run(statement, err);
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     record->sample_count = 0;
+  }
   return status;
 }
 
@@ -285,8 +304,9 @@ enum status record_add_checks(struct record *record, const struct check_result *
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) {
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_add_checks(record, checks, count, err);
   return record_finish(record, status, err);
 }
@@ -294,8 +314,9 @@ enum status record_checks(struct record *record, const struct check_result *chec
 enum status record_end_run(struct record *record, const char *run_status, const char *reason,
                            struct error *err) {
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_flush_telemetry(record, err);
   if (status == STATUS_OK) {
     struct statement *statement = record_statement(record, END_RUN);

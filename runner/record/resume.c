@@ -7,11 +7,13 @@
 #include <string.h>
 
 static char *copy(const unsigned char *text) {
-  if (text == NULL)
+  if (text == NULL) {
     return NULL;
+  }
   char *copied = strdup((const char *)text);
-  if (copied == NULL)
+  if (copied == NULL) {
     abort();
+  }
   return copied;
 }
 
@@ -19,31 +21,35 @@ enum status record_resume_find(struct record *record, const char *selector, stru
                                struct error *err) {
   struct run_ref ref;
   enum status status = selector_find(record->database, selector, &ref, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct statement *statement = record_statement(record, FIND_RESUMABLE);
   statement_bind_int(statement, ":run", ref.id);
   bool row = false;
   status = statement_step(statement, &row, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
-  if (!row)
+  }
+  if (!row) {
     return error_set(err, STATUS_NOT_FOUND, "run %s is gone", ref.uuid);
+  }
   sqlite3_stmt *stmt = statement->stmt;
   const char *run_status = (const char *)sqlite3_column_text(stmt, 1);
   const char *origin = (const char *)sqlite3_column_text(stmt, 2);
-  if (strcmp(origin, "measured") != 0)
+  if (strcmp(origin, "measured") != 0) {
     status =
         error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume", ref.uuid);
-  else if (strcmp(run_status, "done") == 0)
+  } else if (strcmp(run_status, "done") == 0) {
     status =
         error_set(err, STATUS_INVALID, "run %s is complete: there is nothing to resume", ref.uuid);
-  else
+  } else {
     *run = (struct resumed_run){.uuid = copy(sqlite3_column_text(stmt, 0)),
                                 .scenario_path = copy(sqlite3_column_text(stmt, 3)),
                                 .scenario_text = copy(sqlite3_column_text(stmt, 4)),
                                 .only = copy(sqlite3_column_text(stmt, 5)),
                                 .processes = (uint32_t)sqlite3_column_int64(stmt, 6)};
+  }
   statement_reset(statement);
   return status;
 }
@@ -72,12 +78,14 @@ static void current_value(const struct machine *machine, const char *name, char 
                    gpu != NULL ? gpu->pci_address : "none");
     return;
   }
-  if (strcmp(name, "host_name") == 0)
+  if (strcmp(name, "host_name") == 0) {
     value = machine->host_name;
-  else
+  } else {
     value = record_fact(machine, name);
-  if (value == NULL)
+  }
+  if (value == NULL) {
     value = strcmp(name, "driver_version") == 0 ? "none" : "unknown";
+  }
   (void)snprintf(text, size, "%s", value);
 }
 
@@ -89,16 +97,18 @@ static enum status compare_environment(struct record *record, const struct machi
   enum status status = STATUS_OK;
   while (status == STATUS_OK) {
     status = statement_step(statement, &row, err);
-    if (status != STATUS_OK || !row)
+    if (status != STATUS_OK || !row) {
       return status;
+    }
     char now[FACT_VALUE_MAX];
     const char *name = (const char *)sqlite3_column_text(statement->stmt, 0);
     const char *then = (const char *)sqlite3_column_text(statement->stmt, 1);
     current_value(machine, name, now, sizeof now);
-    if (strcmp(then, now) != 0)
+    if (strcmp(then, now) != 0) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: %s was %s and is now %s; start a new run",
                          record->uuid, name, then, now);
+    }
   }
   statement_reset(statement);
   return status;
@@ -107,8 +117,9 @@ static enum status compare_environment(struct record *record, const struct machi
 static int compare_finished(const void *left, const void *right) {
   const struct finished_case *a = left;
   const struct finished_case *b = right;
-  if (a->process != b->process)
+  if (a->process != b->process) {
     return a->process < b->process ? -1 : 1;
+  }
   return strcmp(a->case_key, b->case_key);
 }
 
@@ -120,8 +131,9 @@ static enum status load_finished(struct record *record, struct error *err) {
   for (;;) {
     bool row = false;
     enum status status = statement_step(statement, &row, err);
-    if (status != STATUS_OK || !row)
+    if (status != STATUS_OK || !row) {
       return status;
+    }
     if (record->finished_count == capacity) {
       capacity = capacity > 0 ? 2 * capacity : 64;
       record->finished = record_reallocate(record->finished, capacity, sizeof *record->finished);
@@ -138,8 +150,9 @@ static enum status find_run(struct record *record, const char *uuid, struct erro
   statement_bind_text(statement, ":uuid", uuid);
   bool row = false;
   enum status status = statement_step(statement, &row, err);
-  if (status == STATUS_OK && !row)
+  if (status == STATUS_OK && !row) {
     return error_set(err, STATUS_NOT_FOUND, "run %s is gone", uuid);
+  }
   if (status == STATUS_OK) {
     record->run = sqlite3_column_int64(statement->stmt, 0);
     statement_reset(statement);
@@ -156,14 +169,18 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
   record->process = 0;
   record->sample_count = 0;
   enum status status = find_run(record, run->uuid, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = compare_environment(record, machine, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = record_match_plan(record, plan, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = load_finished(record, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = database_begin(record->database, err);
+  }
   if (status != STATUS_OK) {
     record->run = 0;
     return status;
@@ -176,10 +193,12 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
 bool record_has_case(const struct record *record, uint32_t process, const char *case_key) {
   struct finished_case wanted = {.process = process};
   (void)snprintf(wanted.case_key, sizeof wanted.case_key, "%s", case_key);
-  if (record->finished_count == 0)
+  if (record->finished_count == 0) {
     return false;
-  if (bsearch(&wanted, record->finished, record->finished_count, sizeof wanted, compare_finished))
+  }
+  if (bsearch(&wanted, record->finished, record->finished_count, sizeof wanted, compare_finished)) {
     return true;
+  }
   wanted.process = -1;
   return bsearch(&wanted, record->finished, record->finished_count, sizeof wanted,
                  compare_finished) != NULL;

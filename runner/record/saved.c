@@ -17,8 +17,9 @@ static bool is_query(const struct embedded_file *file) {
 
 static const struct embedded_file *query_file(size_t i) {
   for (size_t file = 0; file < results_sql_count; file++) {
-    if (is_query(&results_sql[file]) && i-- == 0)
+    if (is_query(&results_sql[file]) && i-- == 0) {
       return &results_sql[file];
+    }
   }
   abort(); /* i is past saved_query_count() */
 }
@@ -35,8 +36,9 @@ static struct saved_parameter parse_parameter(const char *line, struct arena *ar
   parameter.name = arena_strndup(arena, line, name);
   const char *open = strstr(line, " (");
   const char *close = open != NULL ? strchr(open, ')') : NULL;
-  if (close == NULL)
+  if (close == NULL) {
     return parameter;
+  }
   const char *type = open + 2;
   size_t length = strcspn(type, ",)");
   (void)parameter_type_parse(arena_strndup(arena, type, length), &parameter.type);
@@ -51,8 +53,9 @@ static struct saved_parameter parse_parameter(const char *line, struct arena *ar
 
 /* The text of the comment line at *at, and *at moved past it; NULL when it is no comment. */
 static char *next_comment(const char **at, struct arena *arena) {
-  if (strncmp(*at, "--", 2) != 0)
+  if (strncmp(*at, "--", 2) != 0) {
     return NULL;
+  }
   const char *text = *at + ((*at)[2] == ' ' ? 3 : 2);
   size_t length = strcspn(text, "\n");
   *at = text + length + (text[length] == '\n' ? 1 : 0);
@@ -67,12 +70,13 @@ static void describe(const struct embedded_file *file, struct arena *arena,
   strbuf_init(&shows, SHOWS_MAX);
   *query = (struct saved_query){.name = name_of(file, arena), .parameters = parameters, .sql = at};
   for (char *line = next_comment(&at, arena); line != NULL; line = next_comment(&at, arena)) {
-    if (query->title == NULL)
+    if (query->title == NULL) {
       query->title = line;
-    else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX)
+    } else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX) {
       parameters[query->parameter_count++] = parse_parameter(line, arena);
-    else if (line[0] != '\0')
+    } else if (line[0] != '\0') {
       strbuf_printf(&shows, "%s%s", shows.length > 0 ? " " : "", line);
+    }
   }
   query->shows = arena_strdup(arena, shows.text);
   strbuf_fini(&shows);
@@ -80,8 +84,9 @@ static void describe(const struct embedded_file *file, struct arena *arena,
 
 size_t saved_query_count(void) {
   size_t count = 0;
-  for (size_t file = 0; file < results_sql_count; file++)
+  for (size_t file = 0; file < results_sql_count; file++) {
     count += is_query(&results_sql[file]);
+  }
   return count;
 }
 

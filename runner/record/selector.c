@@ -31,8 +31,9 @@ static enum status list_rows(struct statement *statement, bool runs, struct strb
     bool row = false;
     enum status status = statement_step(statement, &row, err);
     if (status != STATUS_OK || !row) {
-      if (*count == 0)
+      if (*count == 0) {
         strbuf_append(list, "none");
+      }
       return status;
     }
     const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
@@ -60,17 +61,20 @@ static enum status refuse(struct database *database, enum status wrong, const ch
                           const char *name, const char *prefix, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   struct strbuf list;
   size_t count = 0;
   strbuf_init(&list, LIST_MAX);
-  if (prefix != NULL)
+  if (prefix != NULL) {
     statement_bind_text(&statement, ":prefix", prefix);
+  }
   status = list_rows(&statement, prefix != NULL, &list, &count, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status =
         error_set(err, wrong, "%s; there %s: %s", message, count == 1 ? "is" : "are", list.text);
+  }
   strbuf_fini(&list);
   statement_finalize(&statement);
   return status;
@@ -82,12 +86,14 @@ static enum status find_one(struct database *database, const char *name, const c
                             struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
-  if (text != NULL)
+  }
+  if (text != NULL) {
     statement_bind_text(&statement, parameter, text);
-  else
+  } else {
     statement_bind_int(&statement, parameter, number);
+  }
   status = first_run(&statement, run, found, err);
   statement_finalize(&statement);
   return status;
@@ -98,8 +104,9 @@ static enum status find_or_refuse(struct database *database, const char *name,
                                   const char *listed_by, struct run_ref *run, struct error *err) {
   bool found = false;
   enum status status = find_one(database, name, parameter, text, 0, run, &found, err);
-  if (status != STATUS_OK || found)
+  if (status != STATUS_OK || found) {
     return status;
+  }
   char message[256];
   (void)snprintf(message, sizeof message, "no run has the %s \"%s\"", what, text);
   return refuse(database, STATUS_NOT_FOUND, message, listed_by, NULL, err);
@@ -109,8 +116,9 @@ static enum status find_latest(struct database *database, const char *selector, 
                                struct run_ref *run, struct error *err) {
   bool found = false;
   enum status status = find_one(database, "latest_run", ":before", NULL, before, run, &found, err);
-  if (status != STATUS_OK || found)
+  if (status != STATUS_OK || found) {
     return status;
+  }
   char message[256];
   (void)snprintf(message, sizeof message, "there is no %s run in %s", selector, database->path);
   return refuse(database, STATUS_NOT_FOUND, message, "runs_by_prefix", "", err);
@@ -126,18 +134,21 @@ static enum status find_by_prefix(struct database *database, const char *prefix,
                                   struct run_ref *run, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "runs_by_prefix", &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   statement_bind_text(&statement, ":prefix", prefix);
   bool found = false;
   bool second = false;
   struct run_ref first = {0};
   status = first_run(&statement, &first, &found, err);
-  if (status == STATUS_OK && found)
+  if (status == STATUS_OK && found) {
     status = statement_step(&statement, &second, err);
+  }
   statement_finalize(&statement);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   if (found && !second) {
     *run = first;
     return STATUS_OK;
@@ -158,22 +169,26 @@ static enum status find_by_id(struct database *database, const char *text, struc
     bool found = false;
     enum status status =
         find_one(database, "run_by_id", ":id", NULL, strtoll(text, NULL, 10), run, &found, err);
-    if (status != STATUS_OK || found)
+    if (status != STATUS_OK || found) {
       return status;
+    }
   }
   for (const char *p = text; *p != '\0'; p++) {
-    if (*p == '-')
+    if (*p == '-') {
       continue; /* a UUID as others write it */
-    if (!isxdigit((unsigned char)*p) || length == UUID_DIGITS)
+    }
+    if (!isxdigit((unsigned char)*p) || length == UUID_DIGITS) {
       return error_set(err, STATUS_INVALID,
                        "\"%s\" names no run: use its number or the beginning of its UUID, "
                        "tag:NAME, driver:VERSION, baseline:NAME, latest or previous",
                        text);
+    }
     lower[length++] = (char)tolower((unsigned char)*p);
   }
   lower[length] = '\0';
-  if (length == 0)
+  if (length == 0) {
     return error_set(err, STATUS_INVALID, "the name of a run is empty");
+  }
   return find_by_prefix(database, lower, run, err);
 }
 
@@ -192,18 +207,21 @@ static enum status find_all(struct database *database, const char *name, const c
                             struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   statement_bind_text(&statement, parameter, text);
   size_t capacity = list->count;
   for (bool row = true; status == STATUS_OK && row;) {
     struct run_ref run = {0};
     status = first_run(&statement, &run, &row, err);
     bool known = false;
-    for (size_t i = 0; i < list->count && row && !known; i++)
+    for (size_t i = 0; i < list->count && row && !known; i++) {
       known = list->runs[i].id == run.id;
-    if (status != STATUS_OK || !row || known)
+    }
+    if (status != STATUS_OK || !row || known) {
       continue;
+    }
     list->runs = arena_grow(arena, list->runs, list->count, &capacity, sizeof *list->runs);
     list->runs[list->count++] = run;
   }
@@ -213,12 +231,14 @@ static enum status find_all(struct database *database, const char *name, const c
 
 static enum status find_baseline(struct database *database, const char *name, struct arena *arena,
                                  struct run_list *list, struct error *err) {
-  if (database->version < BASELINE_VERSION)
+  if (database->version < BASELINE_VERSION) {
     return no_baselines(database, name, err);
+  }
   size_t before = list->count;
   enum status status = find_all(database, "all_runs_by_baseline", ":name", name, arena, list, err);
-  if (status != STATUS_OK || list->count > before)
+  if (status != STATUS_OK || list->count > before) {
     return status;
+  }
   char message[256];
   (void)snprintf(message, sizeof message, "there is no baseline \"%s\"", name);
   return refuse(database, STATUS_NOT_FOUND, message, "known_baselines", NULL, err);
@@ -226,22 +246,27 @@ static enum status find_baseline(struct database *database, const char *name, st
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) {
-  if (strcmp(selector, "latest") == 0)
+  if (strcmp(selector, "latest") == 0) {
     return find_latest(database, selector, 0, run, err);
-  if (strcmp(selector, "previous") == 0)
+  }
+  if (strcmp(selector, "previous") == 0) {
     return find_latest(database, selector, 1, run, err);
-  if (strncmp(selector, "tag:", 4) == 0)
+  }
+  if (strncmp(selector, "tag:", 4) == 0) {
     return find_or_refuse(database, "runs_by_tag", ":tag", selector + 4, "tag", "known_tags", run,
                           err);
-  if (strncmp(selector, "driver:", 7) == 0)
+  }
+  if (strncmp(selector, "driver:", 7) == 0) {
     return find_or_refuse(database, "runs_by_driver", ":driver", selector + 7, "driver",
                           "known_drivers", run, err);
+  }
   if (strncmp(selector, "baseline:", 9) == 0) {
     struct arena arena = {0};
     struct run_list list = {0};
     enum status status = find_baseline(database, selector + 9, &arena, &list, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
       *run = list.runs[list.count - 1];
+    }
     arena_fini(&arena);
     return status;
   }
@@ -252,16 +277,20 @@ enum status selector_find(struct database *database, const char *selector, struc
 /* One name of a list. */
 static enum status find_each(struct database *database, const char *selector, struct arena *arena,
                              struct run_list *list, struct error *err) {
-  if (strncmp(selector, "baseline:", 9) == 0)
+  if (strncmp(selector, "baseline:", 9) == 0) {
     return find_baseline(database, selector + 9, arena, list, err);
+  }
   struct run_ref run;
   enum status status = selector_find(database, selector, &run, err); /* it says what is wrong */
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
-  if (strncmp(selector, "tag:", 4) == 0)
+  }
+  if (strncmp(selector, "tag:", 4) == 0) {
     return find_all(database, "all_runs_by_tag", ":tag", selector + 4, arena, list, err);
-  if (strncmp(selector, "driver:", 7) == 0)
+  }
+  if (strncmp(selector, "driver:", 7) == 0) {
     return find_all(database, "all_runs_by_driver", ":driver", selector + 7, arena, list, err);
+  }
   return find_all(database, "run_by_uuid", ":uuid", run.uuid, arena, list, err);
 }
 

@@ -57,8 +57,9 @@ static enum status begin(void *context, const char *const *columns, size_t count
   curves->cells = NULL;
   curves->column_count = count;
   curves->columns = arena_array(&curves->arena, count, sizeof *curves->columns);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     curves->columns[i].name = arena_strdup(&curves->arena, columns[i]);
+  }
   return STATUS_OK;
 }
 
@@ -81,8 +82,9 @@ static struct kept keep(struct curves *curves, const struct cell *cell) {
 
 static enum status row(void *context, const struct cell *cells, struct error *err) {
   struct curves *curves = context;
-  if (curves->row_count++ == CURVES_ROWS_MAX)
+  if (curves->row_count++ == CURVES_ROWS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d rows cannot be drawn", CURVES_ROWS_MAX);
+  }
   for (size_t i = 0; i < curves->column_count; i++) {
     const struct kept kept = keep(curves, &cells[i]);
     curves->columns[i].text = curves->columns[i].text || kept.text != NULL;
@@ -106,12 +108,13 @@ static struct roles find_roles(const struct curves *curves) {
   struct roles roles = {-1, -1, -1};
   for (int i = 0; i < (int)curves->column_count; i++) {
     const struct column *column = &curves->columns[i];
-    if (column->text && strcmp(column->name, "plot") == 0)
+    if (column->text && strcmp(column->name, "plot") == 0) {
       roles.plot = i;
-    else if (column->text && strcmp(column->name, "axis") == 0)
+    } else if (column->text && strcmp(column->name, "axis") == 0) {
       roles.axis = i;
-    else if (roles.x < 0 && is_number(column))
+    } else if (roles.x < 0 && is_number(column)) {
       roles.x = i;
+    }
   }
   return roles;
 }
@@ -123,8 +126,9 @@ static bool names_a_curve(const struct curves *curves, const struct roles *roles
 
 static bool has_curve_names(const struct curves *curves, const struct roles *roles) {
   bool has = false;
-  for (int i = 0; i < roles->x; i++)
+  for (int i = 0; i < roles->x; i++) {
     has = has || names_a_curve(curves, roles, i);
+  }
   return has;
 }
 
@@ -135,12 +139,15 @@ static bool ends_with(const char *text, const char *end) {
 
 /* The unit that a column's name tells; its name where it tells none. */
 static const char *unit_of(const char *name) {
-  if (strncmp(name, "gbps", 4) == 0 || ends_with(name, "_gbps"))
+  if (strncmp(name, "gbps", 4) == 0 || ends_with(name, "_gbps")) {
     return "GB/s";
-  if (strcmp(name, "ns") == 0 || ends_with(name, "_ns") || strncmp(name, "ns_per_", 7) == 0)
+  }
+  if (strcmp(name, "ns") == 0 || ends_with(name, "_ns") || strncmp(name, "ns_per_", 7) == 0) {
     return "ns";
-  if (ends_with(name, "_bytes"))
+  }
+  if (ends_with(name, "_bytes")) {
     return "bytes";
+  }
   return ends_with(name, "_pct") || strncmp(name, "percent", 7) == 0 ? "%" : name;
 }
 
@@ -155,8 +162,9 @@ static const char *curve_name(struct curves *curves, const struct roles *roles, 
   strbuf_init(&name, NAME_TEXT_MAX);
   for (int i = 0; i < roles->x; i++) {
     const char *text = cell_of(curves, line, i)->text;
-    if (names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0')
+    if (names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0') {
       strbuf_printf(&name, "%s%s", name.length > 0 ? " " : "", text);
+    }
   }
   const char *kept = arena_strdup(&curves->arena, name.text);
   strbuf_fini(&name);
@@ -181,11 +189,13 @@ struct gathering {
 
 static void put_point(struct curves *curves, struct gathering *all, const char *name, double x,
                       double y) {
-  if (isnan(x) || isnan(y))
+  if (isnan(x) || isnan(y)) {
     return;
+  }
   size_t i = 0;
-  while (i < all->count && strcmp(all->items[i].name, name) != 0)
+  while (i < all->count && strcmp(all->items[i].name, name) != 0) {
     i++;
+  }
   if (i == all->count) {
     all->items =
         arena_grow(&curves->arena, all->items, all->count, &all->capacity, sizeof *all->items);
@@ -202,8 +212,9 @@ static int find_y(const struct curves *curves, const struct roles *roles, const 
   for (int i = roles->x + 1; i < (int)curves->column_count; i++) {
     for (size_t line = 0; is_number(&curves->columns[i]) && line < curves->row_count; line++) {
       if (!isnan(cell_of(curves, line, i)->number) &&
-          strcmp(plot_of(curves, roles, line), plot) == 0)
+          strcmp(plot_of(curves, roles, line), plot) == 0) {
         return i;
+      }
     }
   }
   return -1;
@@ -216,8 +227,9 @@ static const char *gather(struct curves *curves, const struct roles *roles, cons
   const int first_y = find_y(curves, roles, plot);
   const char *y_name = first_y >= 0 ? unit_of(curves->columns[first_y].name) : "";
   for (size_t line = 0; first_y >= 0 && line < curves->row_count; line++) {
-    if (strcmp(plot_of(curves, roles, line), plot) != 0)
+    if (strcmp(plot_of(curves, roles, line), plot) != 0) {
       continue;
+    }
     const double x = cell_of(curves, line, roles->x)->number;
     if (named) {
       put_point(curves, all, curve_name(curves, roles, line), x,
@@ -225,8 +237,9 @@ static const char *gather(struct curves *curves, const struct roles *roles, cons
       continue;
     }
     for (int i = first_y; i < (int)curves->column_count; i++) {
-      if (!is_number(&curves->columns[i]))
+      if (!is_number(&curves->columns[i])) {
         continue;
+      }
       const char *name = curves->columns[i].name;
       put_point(curves, all, name, x, cell_of(curves, line, i)->number);
       y_name = strcmp(unit_of(name), y_name) == 0 ? y_name : "";
@@ -267,12 +280,15 @@ static size_t find_plots(const struct curves *curves, const struct roles *roles,
   for (size_t line = 0; line < curves->row_count; line++) {
     const char *plot = plot_of(curves, roles, line);
     size_t i = 0;
-    while (i < count && strcmp(plot_of(curves, roles, lines[i]), plot) != 0)
+    while (i < count && strcmp(plot_of(curves, roles, lines[i]), plot) != 0) {
       i++;
-    if (i == CURVES_PLOTS_MAX)
+    }
+    if (i == CURVES_PLOTS_MAX) {
       return CURVES_PLOTS_MAX + 1;
-    if (i == count)
+    }
+    if (i == count) {
       lines[count++] = line;
+    }
   }
   return count;
 }
@@ -280,8 +296,9 @@ static size_t find_plots(const struct curves *curves, const struct roles *roles,
 static enum status write_out(struct curves *curves, const struct strbuf *text, struct error *err) {
   errno = 0;
   if (fwrite(text->text, 1, text->length, curves->stream) == text->length &&
-      fflush(curves->stream) == 0)
+      fflush(curves->stream) == 0) {
     return STATUS_OK;
+  }
   if (errno == EPIPE) {
     curves->reader_gone = true;
     return STATUS_OK;
@@ -293,17 +310,21 @@ static enum status draw_all(struct curves *curves, struct strbuf *text, struct e
   const struct roles roles = find_roles(curves);
   size_t lines[CURVES_PLOTS_MAX];
   bool has_y = false;
-  for (int i = roles.x + 1; roles.x >= 0 && i < (int)curves->column_count; i++)
+  for (int i = roles.x + 1; roles.x >= 0 && i < (int)curves->column_count; i++) {
     has_y = has_y || is_number(&curves->columns[i]);
-  if (!has_y)
+  }
+  if (!has_y) {
     return error_set(err, STATUS_USAGE,
                      "a plot needs a column of numbers for x and another one after it for y");
+  }
   const size_t count = find_plots(curves, &roles, lines);
-  if (count > CURVES_PLOTS_MAX)
+  if (count > CURVES_PLOTS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d plots cannot be drawn",
                      CURVES_PLOTS_MAX);
-  for (size_t i = 0; i < count; i++)
+  }
+  for (size_t i = 0; i < count; i++) {
     draw(curves, &roles, lines[i], text);
+  }
   return STATUS_OK;
 }
 
@@ -312,12 +333,14 @@ static enum status end(void *context, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, CURVES_TEXT_MAX);
   enum status status = STATUS_OK;
-  if (curves->row_count > 0)
+  if (curves->row_count > 0) {
     status = draw_all(curves, &text, err);
-  else if (curves->empty != NULL)
+  } else if (curves->empty != NULL) {
     strbuf_printf(&text, "%s\n", curves->empty);
-  if (status == STATUS_OK && curves->stream != NULL)
+  }
+  if (status == STATUS_OK && curves->stream != NULL) {
     status = write_out(curves, &text, err);
+  }
   strbuf_fini(&text);
   arena_fini(&curves->arena);
   curves->cells = NULL;
@@ -331,8 +354,9 @@ static bool enough(void *context) {
 
 struct curves *curves_new(FILE *stream, const struct plot_style *style, const char *empty) {
   struct curves *curves = calloc(1, sizeof *curves);
-  if (curves == NULL)
+  if (curves == NULL) {
     abort();
+  }
   curves->stream = stream;
   curves->style = *style;
   curves->empty = empty;
@@ -357,8 +381,9 @@ bool curves_reader_gone(const struct curves *curves) {
 }
 
 void curves_free(struct curves *curves) {
-  if (curves == NULL)
+  if (curves == NULL) {
     return;
+  }
   arena_fini(&curves->arena);
   free(curves);
 }

@@ -7,16 +7,18 @@
 
 static void csv_text(struct strbuf *buffer, const char *bytes, size_t length) {
   bool quote = length == 0; /* "" is the empty text, an empty field is NULL */
-  for (size_t i = 0; i < length && !quote; i++)
+  for (size_t i = 0; i < length && !quote; i++) {
     quote = strchr("\",\r\n", bytes[i]) != NULL; /* NUL counts: strchr finds the terminator */
+  }
   if (!quote) {
     strbuf_append_n(buffer, bytes, length);
     return;
   }
   strbuf_append_char(buffer, '"');
   for (size_t i = 0; i < length; i++) {
-    if (bytes[i] == '"')
+    if (bytes[i] == '"') {
       strbuf_append_char(buffer, '"');
+    }
     strbuf_append_char(buffer, bytes[i]);
   }
   strbuf_append_char(buffer, '"');
@@ -45,8 +47,9 @@ static void csv_value(struct strbuf *buffer, const struct cell *cell) {
 
 static enum status csv_begin(struct rows *rows, struct error *err) {
   for (size_t i = 0; i < rows->column_count; i++) {
-    if (i > 0)
+    if (i > 0) {
       strbuf_append_char(&rows->record, ',');
+    }
     csv_text(&rows->record, rows->columns[i], strlen(rows->columns[i]));
   }
   strbuf_append(&rows->record, "\r\n");
@@ -55,8 +58,9 @@ static enum status csv_begin(struct rows *rows, struct error *err) {
 
 static enum status csv_row(struct rows *rows, const struct cell *cells, struct error *err) {
   for (size_t i = 0; i < rows->column_count; i++) {
-    if (i > 0)
+    if (i > 0) {
       strbuf_append_char(&rows->record, ',');
+    }
     csv_value(&rows->record, &cells[i]);
   }
   strbuf_append(&rows->record, "\r\n");
@@ -91,8 +95,9 @@ static enum status md_begin(struct rows *rows, struct error *err) {
 }
 
 static enum status md_row(struct rows *rows, const struct cell *cells, struct error *err) {
-  if (rows->row_count == 0)
+  if (rows->row_count == 0) {
     md_heading(rows, cells);
+  }
   strbuf_append_char(&rows->record, '|');
   for (size_t i = 0; i < rows->column_count; i++) {
     strbuf_append_char(&rows->record, ' ');
@@ -104,12 +109,14 @@ static enum status md_row(struct rows *rows, const struct cell *cells, struct er
 }
 
 static enum status md_end(struct rows *rows, struct error *err) {
-  if (rows->row_count > 0)
+  if (rows->row_count > 0) {
     return STATUS_OK;
-  if (rows->options.empty != NULL)
+  }
+  if (rows->options.empty != NULL) {
     strbuf_printf(&rows->record, "%s\n", rows->options.empty);
-  else
+  } else {
     md_heading(rows, NULL);
+  }
   return rows_write_record(rows, err);
 }
 

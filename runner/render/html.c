@@ -33,12 +33,13 @@ void html_escape(struct strbuf *buffer, const char *text) {
   for (const char *at = plain.text; *at != '\0';) {
     const char *entity = entity_of(*at);
     const size_t dropped = no_character(at);
-    if (dropped > 0)
+    if (dropped > 0) {
       strbuf_append(buffer, "\xef\xbf\xbd");
-    else if (entity != NULL)
+    } else if (entity != NULL) {
       strbuf_append(buffer, entity);
-    else
+    } else {
       strbuf_append_char(buffer, *at);
+    }
     at += dropped > 0 ? dropped : 1;
   }
   strbuf_fini(&plain);
@@ -46,8 +47,9 @@ void html_escape(struct strbuf *buffer, const char *text) {
 
 void html_text(FILE *page, const char *text) {
   struct strbuf escaped;
-  if (text == NULL)
+  if (text == NULL) {
     return;
+  }
   strbuf_init(&escaped, (size_t)8 * TEXT_MAX);
   html_escape(&escaped, text);
   (void)fwrite(escaped.text, 1, escaped.length, page);
@@ -56,8 +58,9 @@ void html_text(FILE *page, const char *text) {
 
 void html_element(FILE *page, const char *tag, const char *class, const char *text) {
   (void)fprintf(page, "<%s", tag);
-  if (class != NULL)
+  if (class != NULL) {
     (void)fprintf(page, " class=\"%s\"", class);
+  }
   (void)fputc('>', page);
   html_text(page, text);
   (void)fprintf(page, "</%s>", tag);
@@ -77,15 +80,17 @@ void html_table(FILE *page, const struct kept *rows, const char *caption, const 
   html_element(page, "caption", "away", caption);
   (void)fputs("<thead><tr>", page);
   for (size_t c = 0; c < rows->column_count; c++) {
-    if (rows->columns[c].filled)
+    if (rows->columns[c].filled) {
       put_heading(page, rows->columns[c].name, rows->columns[c].number);
+    }
   }
   (void)fputs("</tr></thead>\n<tbody>\n", page);
   for (size_t r = 0; r < rows->count; r++) {
     (void)fputs("<tr>", page);
     for (size_t c = 0; c < rows->column_count; c++) {
-      if (rows->columns[c].filled)
+      if (rows->columns[c].filled) {
         html_element(page, "td", rows->columns[c].number ? "n" : NULL, kept_at(rows, r, c));
+      }
     }
     (void)fputs("</tr>\n", page);
   }

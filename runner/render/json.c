@@ -14,8 +14,9 @@ static int append_bytes(const char *bytes, size_t size, void *context) {
 /* Takes over the reference. */
 static void append_json(struct strbuf *buffer, json_t *value, size_t flags) {
   if (value == NULL ||
-      json_dump_callback(value, append_bytes, buffer, flags | JSON_ENCODE_ANY) != 0)
+      json_dump_callback(value, append_bytes, buffer, flags | JSON_ENCODE_ANY) != 0) {
     abort(); /* only for want of memory: every value is encodable */
+  }
   json_decref(value);
 }
 
@@ -34,11 +35,12 @@ static void append_value(struct rows *rows, const struct cell *cell) {
     append_json(&rows->record, json_integer(cell->as.integer), 0);
     break;
   case CELL_REAL:
-    if (isfinite(cell->as.real))
+    if (isfinite(cell->as.real)) {
       append_json(&rows->record, json_real(cell->as.real),
                   JSON_REAL_PRECISION((size_t)text_real_digits(cell->as.real)));
-    else
+    } else {
       append_json(&rows->record, json_null(), 0); /* JSON has no infinity */
+    }
     break;
   case CELL_TEXT:
     append_text(rows, cell->as.text.bytes, cell->as.text.length);
@@ -54,8 +56,9 @@ static void append_value(struct rows *rows, const struct cell *cell) {
 static void append_object(struct rows *rows, const struct cell *cells) {
   strbuf_append_char(&rows->record, '{');
   for (size_t i = 0; i < rows->column_count; i++) {
-    if (i > 0)
+    if (i > 0) {
       strbuf_append_char(&rows->record, ',');
+    }
     append_text(rows, rows->columns[i], strlen(rows->columns[i]));
     strbuf_append_char(&rows->record, ':');
     append_value(rows, &cells[i]);

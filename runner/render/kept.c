@@ -13,17 +13,20 @@ static enum status begin(void *context, const char *const *columns, size_t count
   struct kept *kept = context;
   kept->columns = arena_array(&kept->arena, count, sizeof *kept->columns);
   kept->column_count = count;
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     kept->columns[i] = (struct kept_column){arena_strdup(&kept->arena, columns[i]), true, false};
+  }
   return STATUS_OK;
 }
 
 static const char *text_of(struct kept *kept, const struct cell *cell) {
   struct strbuf text;
-  if (cell->kind == CELL_NULL)
+  if (cell->kind == CELL_NULL) {
     return NULL;
-  if (cell->kind == CELL_TEXT)
+  }
+  if (cell->kind == CELL_TEXT) {
     return arena_strndup(&kept->arena, cell->as.text.bytes, cell->as.text.length);
+  }
   strbuf_init(&text, TEXT_MAX);
   text_cell(&text, cell, ESCAPE_TERMINAL);
   const char *copy = arena_strdup(&kept->arena, text.text);
@@ -69,8 +72,9 @@ const char *kept_at(const struct kept *kept, size_t row_number, size_t column) {
 
 const char *kept_text(const struct kept *kept, size_t row_number, const char *column) {
   for (size_t i = 0; i < kept->column_count && row_number < kept->count; i++) {
-    if (strcmp(kept->columns[i].name, column) == 0)
+    if (strcmp(kept->columns[i].name, column) == 0) {
       return kept_at(kept, row_number, i);
+    }
   }
   return NULL;
 }

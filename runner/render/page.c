@@ -33,8 +33,9 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
   (void)fputc('\n', page);
   html_element(page, "p", "lead", lead);
   (void)fputs("\n</header>\n", page);
-  if (entry_count > 1)
+  if (entry_count > 1) {
     put_contents(page, entries, entry_count);
+  }
   (void)fputs("<main>\n", page);
 }
 

@@ -47,10 +47,11 @@ static void put_sides(FILE *page, const struct comparison *comparison,
     html_element(page, "td", NULL, total->hosts);
     (void)fprintf(page, "<td class=\"n\">%zu</td><td class=\"n\">%u</td>", total->runs,
                   total->processes);
-    if (total->boots > 0)
+    if (total->boots > 0) {
       (void)fprintf(page, "<td class=\"n\">%u</td>", total->boots);
-    else
+    } else {
       (void)fputs("<td class=\"n\">not known</td>", page);
+    }
     (void)fprintf(page, "<td class=\"n\">%u</td></tr>\n", total->gpus);
   }
   (void)fputs("</tbody></table></div>\n", page);
@@ -61,22 +62,25 @@ static void put_verdicts(FILE *page, const struct comparison *comparison) {
                 diff_plural(comparison->row_count, "case", "cases"));
   for (unsigned v = 0; v < verdict_word_count; v++) {
     const size_t count = comparison->summary.verdicts[v];
-    if (count > 0)
+    if (count > 0) {
       (void)fprintf(page, "<span class=\"badge %s\">%zu %s</span> ", tone_of((enum verdict)v),
                     count, verdict_text((enum verdict)v));
+    }
   }
   (void)fputs("</p>\n", page);
 }
 
 static void put_notes(FILE *page, const struct comparison *comparison) {
-  if (comparison->simulated)
+  if (comparison->simulated) {
     (void)fputs("<p class=\"box\" role=\"note\"><b>Simulated.</b> A fake driver answered on both "
                 "sides: this says nothing of hardware.</p>\n",
                 page);
-  if (comparison->other_machine)
+  }
+  if (comparison->other_machine) {
     (void)fputs("<p class=\"box\" role=\"note\"><b>Other hardware.</b> Cases are compared between "
                 "different GPUs or hosts; a change may be theirs.</p>\n",
                 page);
+  }
 }
 
 /* What is said of all cases together. */
@@ -84,8 +88,9 @@ static void put_sentences(FILE *page, const struct comparison *comparison) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   diff_shift_words(&text, comparison);
-  if (text.length > 0)
+  if (text.length > 0) {
     html_element(page, "p", NULL, text.text);
+  }
   strbuf_clear(&text);
   if (comparison->processes_needed > 0) {
     const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
@@ -104,8 +109,9 @@ static double scale_of(const struct comparison *comparison, const size_t *rows, 
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
     const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->result.margin};
-    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
       most = isfinite(ends[e]) ? fmax(most, fabs(ends[e])) : most;
+    }
   }
   return most > 0 ? most * 1.05 : 1;
 }
@@ -131,9 +137,10 @@ static void put_interval(FILE *page, const struct comparison_row *row, double sc
                 tone_of(row->result.verdict), INTERVAL_WIDTH, INTERVAL_HEIGHT, INTERVAL_WIDTH,
                 INTERVAL_HEIGHT, x_of(-margin, scale), x_of(margin, scale) - x_of(-margin, scale),
                 INTERVAL_HEIGHT, x_of(0, scale), INTERVAL_HEIGHT);
-  if (isfinite(row->change_low) && isfinite(row->change_high))
+  if (isfinite(row->change_low) && isfinite(row->change_high)) {
     (void)fprintf(page, "<path class=\"range\" d=\"M%.1f %.1fH%.1f\"/>",
                   x_of(row->change_low, scale), middle, x_of(row->change_high, scale));
+  }
   (void)fprintf(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/></svg></td>",
                 x_of(row->change, scale), middle);
 }
@@ -183,8 +190,9 @@ static void put_cases(FILE *page, const struct measured *measured,
                 "<th scope=\"col\" class=\"n\">q</th><th scope=\"col\" class=\"n\">n</th></tr>"
                 "</thead>\n<tbody>\n",
                 100 * scale, 100 * scale);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     put_case(page, measured, &comparison->rows[rows[i]], scale);
+  }
   (void)fputs("</tbody></table></div>\n", page);
 }
 
@@ -194,20 +202,23 @@ static size_t pick(const struct comparison *comparison, bool same, size_t *rows,
   size_t count = 0;
   *all = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
-    if ((comparison->rows[i].result.verdict == VERDICT_SAME) != same)
+    if ((comparison->rows[i].result.verdict == VERDICT_SAME) != same) {
       continue;
-    if (count < PAGE_DIFF_CASES_MAX)
+    }
+    if (count < PAGE_DIFF_CASES_MAX) {
       rows[count++] = i;
+    }
     (*all)++;
   }
   return count;
 }
 
 static void put_left_out(FILE *page, size_t left_out) {
-  if (left_out > 0)
+  if (left_out > 0) {
     (void)fprintf(page,
                   "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
                   left_out, left_out == 1 ? "case is" : "cases are");
+  }
 }
 
 static void put_all_cases(FILE *page, const struct measured *measured,
@@ -255,14 +266,16 @@ static void put_facts(FILE *page, const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
     (void)fputs("<tr><th scope=\"row\">", page);
-    if (fact->gpu >= 0)
+    if (fact->gpu >= 0) {
       (void)fprintf(page, "gpu%d ", fact->gpu);
-    else if (fact->gpu == -2)
+    } else if (fact->gpu == -2) {
       (void)fputs("every GPU: ", page);
+    }
     html_text(page, fact->name);
     (void)fputs("</th>", page);
-    for (size_t s = 0; s < SIDES; s++)
+    for (size_t s = 0; s < SIDES; s++) {
       html_element(page, "td", NULL, fact->values[s] != NULL ? fact->values[s] : "(no answer)");
+    }
     (void)fputs("</tr>\n", page);
   }
   (void)fputs("</tbody></table></div>\n", page);

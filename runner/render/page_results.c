@@ -13,10 +13,12 @@ void page_results_chart(void *context, const struct plot *plot) {
   struct page_results *results = context;
   struct strbuf svg;
   size_t longest = 0;
-  for (size_t i = 0; i < plot->curve_count; i++)
+  for (size_t i = 0; i < plot->curve_count; i++) {
     longest = plot->curves[i].count > longest ? plot->curves[i].count : longest;
-  if (longest < POINTS_LEAST)
+  }
+  if (longest < POINTS_LEAST) {
     return;
+  }
   strbuf_init(&svg, SVG_MAX);
   plot_svg(plot, plot_svg_scale(plot),
            arena_format(&results->arena, "%s-chart%zu", results->id, results->chart_count + 1),
@@ -31,8 +33,9 @@ void page_results_chart(void *context, const struct plot *plot) {
 /* ---- blocks ---- */
 
 static void close_block(struct page_results *results) {
-  if (results->open)
+  if (results->open) {
     (void)fputs("</section>\n", results->page);
+  }
   results->open = false;
 }
 
@@ -45,8 +48,9 @@ static void section(void *context, const char *name) {
   results->title = name != NULL ? arena_strdup(&results->arena, name) : "";
   results->chart = NULL;
   for (size_t i = 0; name != NULL && i < results->chart_count; i++) {
-    if (strcmp(results->charts[i].name, name) == 0)
+    if (strcmp(results->charts[i].name, name) == 0) {
       results->chart = &results->charts[i];
+    }
   }
 }
 
@@ -60,8 +64,9 @@ static void heading(void *context, const char *text) {
 static void paragraph(void *context, const char *first, const char *text) {
   struct page_results *results = context;
   (void)fprintf(results->page, "<p class=\"%s\">", first[0] != '\0' ? "note" : "words");
-  if (first[0] != '\0')
+  if (first[0] != '\0') {
     html_element(results->page, "b", NULL, first);
+  }
   html_text(results->page, text);
   (void)fputs("</p>\n", results->page);
 }
@@ -112,8 +117,9 @@ static void put_sheet(struct page_results *results, const struct sheet *sheet) {
   for (size_t r = 0; r < sheet_row_count(sheet); r++) {
     (void)fputs("<tr>", page);
     for (size_t c = 0; c < sheet_column_count(sheet); c++) {
-      if (sheet_is_filled(sheet, c))
+      if (sheet_is_filled(sheet, c)) {
         put_cell(page, sheet, r, c);
+      }
     }
     (void)fputs("</tr>\n", page);
   }
@@ -138,12 +144,14 @@ static void sheet_on_page(void *context, const struct sheet *sheet) {
 
 static void put_key(struct page_results *results) {
   static const char *const WORDS[MATRIX_HEATS] = {"within 1 %", "3 %", "10 %", "25 %", "further"};
-  if (results->key_shown)
+  if (results->key_shown) {
     return;
+  }
   results->key_shown = true;
   (void)fputs("<p class=\"note key\">Colours: from the best of the matrix ", results->page);
-  for (unsigned i = 0; i < MATRIX_HEATS; i++)
+  for (unsigned i = 0; i < MATRIX_HEATS; i++) {
     (void)fprintf(results->page, "<span class=\"h%u\">%s</span> ", i, WORDS[i]);
+  }
   (void)fputs("</p>\n", results->page);
 }
 
@@ -191,16 +199,18 @@ static void matrix_on_page(void *context, const struct matrix *matrix) {
   char summary[MATRIX_SUMMARY_MAX];
   bool labelled = false;
   results->chart = NULL;
-  for (size_t r = 0; r < matrix->row_count; r++)
+  for (size_t r = 0; r < matrix->row_count; r++) {
     labelled = labelled || matrix->rows[r][0] != '\0';
+  }
   put_key(results);
   begin_table(results, " class=\"matrix\"");
   (void)fputs(labelled ? "<td></td>" : "", page);
   for (size_t c = 0; c < matrix->column_count; c++) {
     (void)fputs("<th scope=\"col\" class=\"n\">", page);
     html_text(page, matrix->columns[c]);
-    if (marks > 0)
+    if (marks > 0) {
       (void)fprintf(page, "<span class=\"mark\" style=\"min-width:%zuch\"></span>", marks);
+    }
     (void)fputs("</th>", page);
   }
   (void)fputs("</tr></thead>\n<tbody>\n", page);
@@ -211,14 +221,16 @@ static void matrix_on_page(void *context, const struct matrix *matrix) {
       html_text(page, matrix->rows[r]);
       (void)fputs("</th>", page);
     }
-    for (size_t c = 0; c < matrix->column_count; c++)
+    for (size_t c = 0; c < matrix->column_count; c++) {
       put_number(page, matrix, &extent, &matrix->cells[r * matrix->column_count + c], marks);
+    }
     (void)fputs("</tr>\n", page);
   }
   (void)fputs("</tbody></table></div>\n", page);
   matrix_summary(matrix, &extent, summary);
-  if (summary[0] != '\0')
+  if (summary[0] != '\0') {
     html_element(page, "p", "summary", summary);
+  }
   (void)fputc('\n', page);
 }
 

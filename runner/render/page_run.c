@@ -39,17 +39,20 @@ static void put_badge(FILE *page, const char *tone, const char *text) {
 
 static void put_count(FILE *page, const char *tone, long long count, const char *one,
                       const char *many) {
-  if (count > 0)
+  if (count > 0) {
     (void)fprintf(page, "<span class=\"badge %s\">%lld %s</span> ", tone, count,
                   count == 1 ? one : many);
+  }
 }
 
 static void put_badges(FILE *page, const struct page_run *run) {
   (void)fputs("<p>", page);
-  if (count_of(run, "simulated") != 0)
+  if (count_of(run, "simulated") != 0) {
     put_badge(page, "warn", "simulated");
-  if (strcmp(say(run, "origin"), "imported") == 0)
+  }
+  if (strcmp(say(run, "origin"), "imported") == 0) {
     put_badge(page, "plain", "imported");
+  }
   put_badge(page, strcmp(say(run, "status"), "done") == 0 ? "good" : "bad", say(run, "status"));
   put_count(page, "plain", count_of(run, "measured"), "case measured", "cases measured");
   put_count(page, "bad", count_of(run, "wrong"), "case went wrong", "cases went wrong");
@@ -67,10 +70,12 @@ static void put_throttling(FILE *page, const struct kept *gpus) {
   size_t shown = 0;
   for (size_t i = 0; i < gpus->count; i++) {
     const char *share = kept_text(gpus, i, "slowed_pct");
-    if (share == NULL || kept_text(gpus, i, "slowed_by") == NULL)
+    if (share == NULL || kept_text(gpus, i, "slowed_by") == NULL) {
       continue;
-    if (shown++ == 0)
+    }
+    if (shown++ == 0) {
       begin_box(page, "Throttled.");
+    }
     (void)fputs(shown > 1 ? "; " : "Clocks were kept down: ", page);
     html_text(page, kept_text(gpus, i, "gpu"));
     (void)fputs(" in ", page);
@@ -101,8 +106,9 @@ static void put_boxes(FILE *page, const struct page_run *run) {
 /* ---- facts ---- */
 
 static void put_fact(FILE *page, const char *name, const char *value) {
-  if (value[0] == '\0')
+  if (value[0] == '\0') {
     return;
+  }
   html_element(page, "dt", NULL, name);
   html_element(page, "dd", NULL, value);
   (void)fputc('\n', page);
@@ -124,8 +130,9 @@ static const char *time_words(struct arena *arena, const struct page_run *run) {
 /* "text, what" where there is a text. */
 static const char *join(struct arena *arena, const char *text, const char *before, const char *more,
                         const char *after) {
-  if (more[0] == '\0')
+  if (more[0] == '\0') {
     return text;
+  }
   return text[0] == '\0' ? arena_format(arena, "%s%s", more, after)
                          : arena_format(arena, "%s%s%s%s", text, before, more, after);
 }
@@ -185,8 +192,9 @@ static void put_not_passed(FILE *page, const struct kept *checks) {
   for (size_t i = 0; i < checks->count; i++) {
     const char *gpu = kept_text(checks, i, "gpu");
     const char *status = kept_text(checks, i, "status");
-    if (is_passed(checks, i))
+    if (is_passed(checks, i)) {
       continue;
+    }
     (void)fputs("<tr><th scope=\"row\">", page);
     html_text(page, kept_text(checks, i, "check"));
     (void)fputs("</th><td>", page);
@@ -210,13 +218,16 @@ static const char *command(struct arena *arena, const struct page_run *run, enum
 static void put_checks(FILE *page, const struct page_run *run, struct arena *arena) {
   const struct kept *checks = &run->parts[RUN_PART_CHECKS];
   size_t passed = 0;
-  if (checks->count == 0)
+  if (checks->count == 0) {
     return;
-  for (size_t i = 0; i < checks->count; i++)
+  }
+  for (size_t i = 0; i < checks->count; i++) {
     passed += is_passed(checks, i);
+  }
   (void)fputs("<h3>Checks of the machine</h3>\n", page);
-  if (passed < checks->count)
+  if (passed < checks->count) {
     put_not_passed(page, checks);
+  }
   (void)fprintf(page, "<details><summary>%zu of %zu %s passed</summary>\n", passed, checks->count,
                 checks->count == 1 ? "check" : "checks");
   html_table(page, checks, "All checks", command(arena, run, RUN_PART_CHECKS));
@@ -227,8 +238,9 @@ static void put_checks(FILE *page, const struct page_run *run, struct arena *are
 
 static void put_folded(FILE *page, const struct page_run *run, enum run_part part,
                        const char *title, struct arena *arena) {
-  if (run->parts[part].count == 0)
+  if (run->parts[part].count == 0) {
     return;
+  }
   (void)fprintf(page, "<details><summary>%s</summary>\n", title);
   html_table(page, &run->parts[part], title, command(arena, run, part));
   (void)fputs("</details>\n", page);
@@ -267,11 +279,12 @@ void page_run_begin(FILE *page, const struct page_run *run) {
 void page_run_end(FILE *page, const struct page_run *run, size_t results_left_out) {
   struct arena arena = {0};
   const struct kept *reasons = &run->parts[RUN_PART_NOT_MEASURED];
-  if (results_left_out > 0)
+  if (results_left_out > 0) {
     (void)fprintf(page,
                   "<p class=\"box\" role=\"note\"><b>Shortened.</b> %zu more %s not shown: "
                   "<code>haul query --saved run-result --param run=%s --format csv</code></p>\n",
                   results_left_out, results_left_out == 1 ? "case is" : "cases are", run->number);
+  }
   if (reasons->count > 0) {
     (void)fputs("<h3>What has no number, and why</h3>\n", page);
     html_table(page, reasons, "Reasons for which cases were not measured",

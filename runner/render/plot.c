@@ -30,8 +30,9 @@ static char letter_of(size_t curve) {
 static struct cell_drawn *cell_at(const struct canvas *canvas, long x_dots, long y_dots) {
   const long x = x_dots / DOTS_X;
   const long y = y_dots / DOTS_Y;
-  if (x_dots < 0 || y_dots < 0 || x >= (long)canvas->width || y >= (long)canvas->height)
+  if (x_dots < 0 || y_dots < 0 || x >= (long)canvas->width || y >= (long)canvas->height) {
     return NULL;
+  }
   return &canvas->cells[(size_t)y * canvas->width + (size_t)x];
 }
 
@@ -75,8 +76,9 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
   const unsigned char colour = (unsigned char)(1 + index % COLOURS);
   const struct plot_point *last = NULL;
   for (size_t i = 0; i < curve->count; i++) {
-    if (!plot_is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i])) {
       continue;
+    }
     if (last != NULL) {
       const struct plot_point from = dots_of(area, *last);
       const struct plot_point to = dots_of(area, curve->points[i]);
@@ -85,8 +87,9 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
     last = &curve->points[i];
   }
   for (size_t i = 0; i < curve->count; i++) {
-    if (!plot_is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i])) {
       continue;
+    }
     const struct plot_point at = dots_of(area, curve->points[i]);
     struct cell_drawn *cell = cell_at(&area->canvas, lround(at.x), lround(at.y));
     if (cell != NULL) {
@@ -101,8 +104,9 @@ bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_po
   for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
     for (size_t i = 0; i < plot->curves[c].count; i++) {
       const struct plot_point point = plot->curves[c].points[i];
-      if (!plot_is_placeable(point))
+      if (!plot_is_placeable(point)) {
         continue;
+      }
       *low = any ? (struct plot_point){fmin(low->x, point.x), fmin(low->y, point.y)} : point;
       *high = any ? (struct plot_point){fmax(high->x, point.x), fmax(high->y, point.y)} : point;
       any = true;
@@ -124,10 +128,11 @@ static void put_spaces(struct strbuf *text, size_t count) {
 }
 
 static void put_coloured(const struct pen *pen, unsigned char colour, const char *text) {
-  if (pen->style->colour && colour > 0)
+  if (pen->style->colour && colour > 0) {
     strbuf_printf(pen->text, "\033[3%um%s\033[0m", (unsigned)colour, text);
-  else
+  } else {
     strbuf_append(pen->text, text);
+  }
 }
 
 static void put_cell(const struct pen *pen, const struct cell_drawn *cell) {
@@ -156,8 +161,9 @@ static void put_area(const struct pen *pen, const struct area *area) {
   for (unsigned line = 0; line < area->canvas.height; line++) {
     const char *label = "";
     for (size_t i = 0; i < area->y.tick_count; i++) {
-      if (line_of(area, &area->y.ticks[i]) == line)
+      if (line_of(area, &area->y.ticks[i]) == line) {
         label = area->y.ticks[i].text;
+      }
     }
     const char *bar =
         pen->style->unicode ? (label[0] != '\0' ? "┤" : "│") : (label[0] != '\0' ? "+" : "|");
@@ -167,8 +173,9 @@ static void put_area(const struct pen *pen, const struct area *area) {
       const struct cell_drawn *cell = &area->canvas.cells[line * area->canvas.width + x];
       used = cell->colour > 0 ? x + 1 : used;
     }
-    for (unsigned x = 0; x < used; x++)
+    for (unsigned x = 0; x < used; x++) {
       put_cell(pen, &area->canvas.cells[line * area->canvas.width + x]);
+    }
     strbuf_append_char(pen->text, '\n');
   }
 }
@@ -185,8 +192,9 @@ static void put_x_axis(const struct pen *pen, const struct area *area, const cha
   strbuf_append(pen->text, unicode ? "└" : "+");
   for (unsigned x = 0; x < width; x++) {
     bool tick = false;
-    for (size_t i = 0; i < area->x.tick_count; i++)
+    for (size_t i = 0; i < area->x.tick_count; i++) {
       tick = tick || column_of(area, &area->x.ticks[i]) == x;
+    }
     strbuf_append(pen->text, unicode ? (tick ? "┬" : "─") : (tick ? "+" : "-"));
   }
   strbuf_append_char(pen->text, '\n');
@@ -197,8 +205,9 @@ static void put_x_axis(const struct pen *pen, const struct area *area, const cha
     const size_t most = pen->margin + width > length ? pen->margin + width - length : 0;
     size_t start = middle >= length / 2 ? middle - length / 2 : 0;
     start = start > most ? most : start;
-    if (i > 0 && start < at + 1)
+    if (i > 0 && start < at + 1) {
       continue; /* no room */
+    }
     put_spaces(pen->text, start > at ? start - at : 0);
     strbuf_append(pen->text, area->x.ticks[i].text);
     at = (start > at ? start : at) + length;
@@ -215,8 +224,9 @@ static void put_escaped(const struct pen *pen, const char *text) {
 
 static void put_legend(const struct pen *pen, const struct plot *plot) {
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
-    if (plot->curves[i].name[0] == '\0')
+    if (plot->curves[i].name[0] == '\0') {
       continue;
+    }
     const char letter[2] = {letter_of(i), '\0'};
     put_spaces(pen->text, 2);
     put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
@@ -224,9 +234,10 @@ static void put_legend(const struct pen *pen, const struct plot *plot) {
     put_escaped(pen, plot->curves[i].name);
     strbuf_append_char(pen->text, '\n');
   }
-  if (plot->curve_count > PLOT_CURVES_MAX)
+  if (plot->curve_count > PLOT_CURVES_MAX) {
     strbuf_printf(pen->text, "  and %zu more that are not drawn\n",
                   plot->curve_count - PLOT_CURVES_MAX);
+  }
 }
 
 static unsigned margin_of(const struct axis *y) {
@@ -272,10 +283,12 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
             area.canvas.width / TICK_ROOM);
   area.canvas.cells =
       calloc((size_t)area.canvas.width * area.canvas.height, sizeof *area.canvas.cells);
-  if (area.canvas.cells == NULL)
+  if (area.canvas.cells == NULL) {
     abort();
-  for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++)
+  }
+  for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     draw_curve(&area, &plot->curves[i], i);
+  }
   put_head(&pen, plot);
   put_area(&pen, &area);
   put_x_axis(&pen, &area, plot->x_name);

@@ -14,14 +14,16 @@ double axis_place(const struct axis *axis, double value) {
 
 static void add_tick(struct axis *axis, double value) {
   const double at = axis_place(axis, value);
-  if (axis->tick_count == AXIS_TICKS_MAX || at < -SLACK || at > 1 + SLACK)
+  if (axis->tick_count == AXIS_TICKS_MAX || at < -SLACK || at > 1 + SLACK) {
     return;
+  }
   struct axis_tick *tick = &axis->ticks[axis->tick_count++];
   tick->at = at;
-  if (axis->bytes && value >= 1 && value < 0x1p62)
+  if (axis->bytes && value >= 1 && value < 0x1p62) {
     units_format_size((uint64_t)(value + 0.5), tick->text);
-  else
+  } else {
     (void)snprintf(tick->text, sizeof tick->text, "%.6g", value);
+  }
 }
 
 /* The largest of 1, 2 and 5 times a power of ten that is not above the value. */
@@ -33,8 +35,9 @@ static double round_down(double value) {
 
 static double round_up(double value) {
   const double below = round_down(value);
-  if (below >= value * (1 - SLACK))
+  if (below >= value * (1 - SLACK)) {
     return below;
+  }
   const double power = pow(10, floor(log10(below) + SLACK));
   return below / power > 3 ? 10 * power : below / power > 1.5 ? 5 * power : 2 * power;
 }
@@ -44,8 +47,9 @@ static void double_up(struct axis *axis, size_t wanted) {
   const double first = ceil(log2(axis->low) - SLACK);
   const double last = log2(axis->high) + SLACK;
   const double step = fmax(1, ceil((last - log2(axis->low)) / (double)wanted - SLACK));
-  for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++)
+  for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
     add_tick(axis, exp2(first + i * step));
+  }
 }
 
 /* Powers of ten, with 2 and 5 between them where there is room. */
@@ -57,8 +61,9 @@ static void decades_up(struct axis *axis, size_t wanted) {
   const double step = fmax(1, ceil(decades / (double)wanted - SLACK));
   const size_t digits = 3 * decades <= (double)wanted ? 3 : 1;
   for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
-    for (size_t digit = 0; digit < digits; digit++)
+    for (size_t digit = 0; digit < digits; digit++) {
       add_tick(axis, DIGITS[digit] * pow(10, first + i * step));
+    }
   }
 }
 
@@ -69,8 +74,9 @@ static double linear_step(const struct axis *axis, size_t wanted) {
 
 static void steps_up(struct axis *axis, double step) {
   const double first = ceil(axis->low / step - SLACK);
-  for (int i = 0; i < AXIS_TICKS_MAX && (first + i) * step <= axis->high + step * SLACK; i++)
+  for (int i = 0; i < AXIS_TICKS_MAX && (first + i) * step <= axis->high + step * SLACK; i++) {
     add_tick(axis, (first + i) * step + 0.0); /* never -0 */
+  }
 }
 
 void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
@@ -85,10 +91,11 @@ void axis_init(struct axis *axis, double lowest, double highest, bool logarithmi
       axis->low /= 2;
       axis->high *= 2;
     }
-    if (bytes)
+    if (bytes) {
       double_up(axis, wanted);
-    else
+    } else {
       decades_up(axis, wanted);
+    }
     return;
   }
   if (rounded) {

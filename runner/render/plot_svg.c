@@ -38,19 +38,22 @@ static int compare_numbers(const void *left, const void *right) {
 static double *different_xs(const struct plot *plot, size_t *count) {
   double *xs = calloc(XS_MAX, sizeof *xs);
   size_t all = 0;
-  if (xs == NULL)
+  if (xs == NULL) {
     abort();
+  }
   for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
     for (size_t i = 0; i < plot->curves[c].count && all < XS_MAX; i++) {
-      if (plot_is_placeable(plot->curves[c].points[i]))
+      if (plot_is_placeable(plot->curves[c].points[i])) {
         xs[all++] = plot->curves[c].points[i].x;
+      }
     }
   }
   qsort(xs, all, sizeof *xs, compare_numbers);
   *count = 0;
   for (size_t i = 0; i < all; i++) {
-    if (*count == 0 || xs[i] > xs[*count - 1])
+    if (*count == 0 || xs[i] > xs[*count - 1]) {
       xs[(*count)++] = xs[i];
+    }
   }
   return xs;
 }
@@ -71,10 +74,11 @@ static bool is_geometric(const struct plot *plot) {
   size_t count = 0;
   double *xs = different_xs(plot, &count);
   bool geometric = count > 0 && xs[0] > 0;
-  if (geometric && count > 2)
+  if (geometric && count > 2) {
     geometric = unevenness(xs, count, true) < unevenness(xs, count, false);
-  else if (geometric)
+  } else if (geometric) {
     geometric = plot->x_bytes;
+  }
   free(xs);
   return geometric;
 }
@@ -82,8 +86,9 @@ static bool is_geometric(const struct plot *plot) {
 enum plot_scale plot_svg_scale(const struct plot *plot) {
   struct plot_point low = {0, 0};
   struct plot_point high = {0, 0};
-  if (!plot_extent(plot, &low, &high) || !is_geometric(plot))
+  if (!plot_extent(plot, &low, &high) || !is_geometric(plot)) {
     return PLOT_LINEAR;
+  }
   return low.y > 0 && high.y > 20 * low.y ? PLOT_LOG : PLOT_SEMILOG;
 }
 
@@ -113,19 +118,20 @@ static struct plot_point place(const struct drawing *drawing, struct plot_point 
 }
 
 static void x_words(const struct plot *plot, double x, char text[UNITS_TEXT_MAX]) {
-  if (plot->x_bytes && x >= 1 && x < 0x1p62 && x == floor(x))
+  if (plot->x_bytes && x >= 1 && x < 0x1p62 && x == floor(x)) {
     units_format_size((uint64_t)x, text);
-  else
+  } else {
     (void)snprintf(text, UNITS_TEXT_MAX, "%.6g", x);
+  }
 }
 
 /* Bytes of the first characters of UTF-8. */
 static size_t bytes_of(const char *text, size_t characters) {
   size_t bytes = 0;
   while (text[bytes] != '\0' && characters > 0) {
-    do
+    do {
       bytes++;
-    while (((unsigned char)text[bytes] & 0xc0) == 0x80);
+    } while (((unsigned char)text[bytes] & 0xc0) == 0x80);
     characters--;
   }
   return bytes;
@@ -133,8 +139,9 @@ static size_t bytes_of(const char *text, size_t characters) {
 
 static size_t characters_of(const char *text) {
   size_t count = 0;
-  for (; *text != '\0'; text++)
+  for (; *text != '\0'; text++) {
     count += ((unsigned char)*text & 0xc0) != 0x80;
+  }
   return count;
 }
 
@@ -143,8 +150,9 @@ static size_t characters_of(const char *text) {
 static int compare_labels(const void *left, const void *right) {
   const struct label *a = left;
   const struct label *b = right;
-  if (a->end.y < b->end.y || a->end.y > b->end.y)
+  if (a->end.y < b->end.y || a->end.y > b->end.y) {
     return a->end.y < b->end.y ? -1 : 1;
+  }
   return (a->curve > b->curve) - (a->curve < b->curve);
 }
 
@@ -169,11 +177,13 @@ static void find_labels(struct drawing *drawing) {
   for (size_t c = 0; c < drawing->curve_count; c++) {
     const struct plot_curve *curve = &drawing->plot->curves[c];
     const struct plot_point *last = NULL;
-    for (size_t i = 0; i < curve->count; i++)
+    for (size_t i = 0; i < curve->count; i++) {
       last = plot_is_placeable(curve->points[i]) ? &curve->points[i] : last;
-    if (last != NULL && curve->name[0] != '\0')
+    }
+    if (last != NULL && curve->name[0] != '\0') {
       drawing->labels[drawing->label_count++] =
           (struct label){curve->name, c, place(drawing, *last), 0};
+    }
   }
   spread_labels(drawing);
 }
@@ -191,8 +201,9 @@ static void put_labels(const struct drawing *drawing) {
                   label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
     if (label->name[shown] != '\0') {
       char *cut = strndup(label->name, shown);
-      if (cut == NULL)
+      if (cut == NULL) {
         abort();
+      }
       strbuf_append(text, "<title>");
       html_escape(text, label->name);
       strbuf_append(text, "</title>");
@@ -249,8 +260,9 @@ static void put_line(const struct drawing *drawing, size_t index) {
   strbuf_printf(drawing->text, "<path class=\"line c%zu d%zu\" d=\"", index % PLOT_SVG_COLOURS,
                 index / PLOT_SVG_COLOURS % 4);
   for (size_t i = 0; i < curve->count; i++) {
-    if (!plot_is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i])) {
       continue;
+    }
     const struct plot_point at = place(drawing, curve->points[i]);
     strbuf_printf(drawing->text, "%c%.1f %.1f", letter, at.x, at.y);
     letter = 'L';
@@ -264,8 +276,9 @@ static void put_points(const struct drawing *drawing, size_t index) {
   for (size_t i = 0; i < curve->count; i++) {
     char x[UNITS_TEXT_MAX];
     char y[MATRIX_NUMBER_MAX];
-    if (!plot_is_placeable(curve->points[i]))
+    if (!plot_is_placeable(curve->points[i])) {
       continue;
+    }
     const struct plot_point at = place(drawing, curve->points[i]);
     x_words(drawing->plot, curve->points[i].x, x);
     matrix_number(curve->points[i].y, y);
@@ -330,8 +343,9 @@ static void draw(struct drawing *drawing, struct plot_point low, struct plot_poi
     put_line(drawing, i);
     points += plot->curves[i].count;
   }
-  for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++)
+  for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++) {
     put_points(drawing, i);
+  }
   put_labels(drawing);
   strbuf_append(text, "</svg>\n");
 }
@@ -355,8 +369,9 @@ void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, st
             (size_t)drawing.width / X_TICK_ROOM);
   find_labels(&drawing);
   draw(&drawing, low, high);
-  if (plot->curve_count > drawing.curve_count)
+  if (plot->curve_count > drawing.curve_count) {
     strbuf_printf(text, "<p class=\"note\">%zu more curves are not drawn</p>\n",
                   plot->curve_count - drawing.curve_count);
+  }
   arena_fini(&arena);
 }

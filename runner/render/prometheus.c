@@ -72,8 +72,9 @@ static void name_families(struct family families[FAMILIES]) {
 }
 
 static void append_label(struct strbuf *text, const char *name, const char *value) {
-  if (value == NULL)
+  if (value == NULL) {
     return; /* an absent label is an empty one */
+  }
   struct strbuf repaired;
   strbuf_init(&repaired, LABELS_MAX);
   text_repair(&repaired, value, strlen(value));
@@ -81,12 +82,13 @@ static void append_label(struct strbuf *text, const char *name, const char *valu
   strbuf_append(text, name);
   strbuf_append(text, "=\"");
   for (const char *c = repaired.text; *c != '\0'; c++) {
-    if (*c == '\n')
+    if (*c == '\n') {
       strbuf_append(text, "\\n");
-    else if (*c == '"' || *c == '\\')
+    } else if (*c == '"' || *c == '\\') {
       strbuf_printf(text, "\\%c", *c);
-    else
+    } else {
       strbuf_append_char(text, *c);
+    }
   }
   strbuf_append_char(text, '"');
   strbuf_fini(&repaired);
@@ -167,13 +169,15 @@ static void add_verdicts(struct writing *writing, const struct comparison *compa
     const struct comparison_row *row = &comparison->rows[i];
     const size_t run =
         row->sides[SIDE_B].run != SIZE_MAX ? row->sides[SIDE_B].run : row->sides[SIDE_A].run;
-    if (seen[row->bench] || run == SIZE_MAX)
+    if (seen[row->bench] || run == SIZE_MAX) {
       continue;
+    }
     seen[row->bench] = true;
     add_sample(writing, FAMILY_VERDICT,
                labels_of(writing, run, row->bench, verdict_text(row->result.verdict)), 1);
-    if (!isnan(row->change))
+    if (!isnan(row->change)) {
       add_sample(writing, FAMILY_CHANGE, labels_of(writing, run, row->bench, NULL), row->change);
+    }
   }
 }
 
@@ -184,15 +188,17 @@ static int compare_samples(const void *left, const void *right) {
 }
 
 static void print_family(struct family *family, FILE *stream) {
-  if (family->count == 0)
+  if (family->count == 0) {
     return;
+  }
   fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", family->name, family->help, family->name);
   qsort(family->samples, family->count, sizeof *family->samples, compare_samples);
   for (size_t i = 0; i < family->count; i++) {
     char number[NUMBER_TEXT_MAX];
     /* Two samples of the same labels would make Prometheus refuse all of the file. */
-    if (i > 0 && strcmp(family->samples[i - 1].labels, family->samples[i].labels) == 0)
+    if (i > 0 && strcmp(family->samples[i - 1].labels, family->samples[i].labels) == 0) {
       continue;
+    }
     text_real_exact(family->samples[i].value, number);
     fprintf(stream, "%s%s %s\n", family->name, family->samples[i].labels, number);
   }
@@ -203,14 +209,18 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
                              size_t comparison_count, FILE *stream, struct error *err) {
   struct writing writing = {.measured = measured};
   name_families(writing.families);
-  for (size_t i = 0; i < case_count; i++)
+  for (size_t i = 0; i < case_count; i++) {
     add_case(&writing, &cases[i]);
-  for (size_t i = 0; i < comparison_count; i++)
+  }
+  for (size_t i = 0; i < comparison_count; i++) {
     add_verdicts(&writing, comparisons[i]);
-  for (int i = 0; i < FAMILIES; i++)
+  }
+  for (int i = 0; i < FAMILIES; i++) {
     print_family(&writing.families[i], stream);
+  }
   arena_fini(&writing.arena);
-  if (fflush(stream) != 0 && errno != EPIPE)
+  if (fflush(stream) != 0 && errno != EPIPE) {
     return error_set_errno(err, errno, "cannot write");
+  }
   return STATUS_OK;
 }

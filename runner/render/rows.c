@@ -21,15 +21,17 @@ struct cell cell_real(double value) {
 }
 
 struct cell cell_text(const char *text) {
-  if (text == NULL)
+  if (text == NULL) {
     return cell_null();
+  }
   return (struct cell){.kind = CELL_TEXT, .as.text = {text, strlen(text)}};
 }
 
 static void *allocate(size_t count, size_t size_bytes) {
   void *memory = calloc(count > 0 ? count : 1, size_bytes);
-  if (memory == NULL)
+  if (memory == NULL) {
     abort();
+  }
   return memory;
 }
 
@@ -53,8 +55,9 @@ static const struct writer *writer_of(enum row_format format) {
 
 static void drop_result(struct rows *rows) {
   table_drop(rows);
-  for (size_t i = 0; i < rows->column_count; i++)
+  for (size_t i = 0; i < rows->column_count; i++) {
     free(rows->columns[i]);
+  }
   free(rows->columns);
   free(rows->numeric);
   free(rows->filled);
@@ -69,8 +72,9 @@ static void drop_result(struct rows *rows) {
 }
 
 enum status rows_check_stream(struct rows *rows, bool failed, struct error *err) {
-  if (!failed)
+  if (!failed) {
     return STATUS_OK;
+  }
   if (errno == EPIPE) {
     rows->reader_gone = true;
     return STATUS_OK;
@@ -79,8 +83,9 @@ enum status rows_check_stream(struct rows *rows, bool failed, struct error *err)
 }
 
 enum status rows_write_record(struct rows *rows, struct error *err) {
-  if (rows->record.truncated)
+  if (rows->record.truncated) {
     return error_set(err, STATUS_UNSUPPORTED, "a row is longer than %d MiB", RECORD_MAX >> 20);
+  }
   errno = 0;
   bool failed = !rows->reader_gone && fwrite(rows->record.text, 1, rows->record.length,
                                              rows->options.stream) < rows->record.length;
@@ -99,16 +104,18 @@ static enum status begin(void *context, const char *const *columns, size_t count
   rows->column_count = count;
   for (size_t i = 0; i < count; i++) {
     rows->columns[i] = strdup(columns[i]);
-    if (rows->columns[i] == NULL)
+    if (rows->columns[i] == NULL) {
       abort();
+    }
   }
   return rows->writer->begin(rows, err);
 }
 
 static enum status row(void *context, const struct cell *cells, struct error *err) {
   struct rows *rows = context;
-  if (rows->reader_gone)
+  if (rows->reader_gone) {
     return STATUS_OK;
+  }
   enum status status = rows->writer->row(rows, cells, err);
   rows->row_count++;
   return status;
@@ -149,8 +156,9 @@ bool rows_reader_gone(const struct rows *rows) {
 }
 
 void rows_free(struct rows *rows) {
-  if (rows == NULL)
+  if (rows == NULL) {
     return;
+  }
   drop_result(rows);
   strbuf_fini(&rows->record);
   strbuf_fini(&rows->scratch);

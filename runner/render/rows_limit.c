@@ -21,20 +21,23 @@ static bool says(const struct cell *cell, const char *text) {
 
 /* The next group begins where the text changes. */
 static void follow(struct rows_limit *limit, const struct cell *cell) {
-  if (limit->group.name != NULL && says(cell, limit->group.name))
+  if (limit->group.name != NULL && says(cell, limit->group.name)) {
     return;
+  }
   free(limit->group.name);
   limit->group = (struct rows_limit_group){
       .name = cell->kind == CELL_TEXT ? strndup(cell->as.text.bytes, cell->as.text.length)
                                       : strdup("")};
-  if (limit->group.name == NULL)
+  if (limit->group.name == NULL) {
     abort();
+  }
 }
 
 static enum status row(void *context, const struct cell *cells, struct error *err) {
   struct rows_limit *limit = context;
-  if (limit->group_at >= 0)
+  if (limit->group_at >= 0) {
     follow(limit, &cells[limit->group_at]);
+  }
   const size_t kind = limit->word_at >= 0 && says(&cells[limit->word_at], limit->word) ? 1 : 0;
   if (limit->passed[kind] == limit->maximum || limit->group.passed[kind] == limit->group_maximum) {
     limit->left_out++;

@@ -35,8 +35,9 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
     /* '#' keeps trailing zeros, so that the digits of a column stand for the same precision. */
     (void)snprintf(text, NUMBER_TEXT_MAX, "%#.*g", SHORT_DIGITS, value);
     size_t length = strlen(text);
-    if (text[length - 1] == '.')
+    if (text[length - 1] == '.') {
       text[length - 1] = '\0';
+    }
   }
 }
 
@@ -44,8 +45,9 @@ int text_real_digits(double value) {
   char text[NUMBER_TEXT_MAX];
   for (int digits = 15; digits < EXACT_DIGITS_MAX; digits++) {
     (void)snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value)
+    if (strtod(text, NULL) == value) {
       return digits;
+    }
   }
   return EXACT_DIGITS_MAX;
 }
@@ -62,18 +64,22 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code) 
     uint32_t minimum;
   } FORMS[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
   for (size_t n = 0; n < sizeof FORMS / sizeof *FORMS; n++) {
-    if ((bytes[0] & FORMS[n].mask) != FORMS[n].lead)
+    if ((bytes[0] & FORMS[n].mask) != FORMS[n].lead) {
       continue;
-    if (n + 1 > length)
+    }
+    if (n + 1 > length) {
       return 0;
+    }
     uint32_t value = bytes[0] & (unsigned char)~FORMS[n].mask;
     for (size_t i = 1; i <= n; i++) {
-      if ((bytes[i] & 0xc0) != 0x80)
+      if ((bytes[i] & 0xc0) != 0x80) {
         return 0;
+      }
       value = value << 6 | (bytes[i] & 0x3fU);
     }
-    if (value < FORMS[n].minimum || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+    if (value < FORMS[n].minimum || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) {
       return 0;
+    }
     *code = value;
     return n + 1;
   }
@@ -87,13 +93,14 @@ static bool is_control(uint32_t code) {
 }
 
 static void append_markdown(struct strbuf *buffer, char c) {
-  if (c == '<')
+  if (c == '<') {
     strbuf_append(buffer, "&lt;");
-  else if (c == '&')
+  } else if (c == '&') {
     strbuf_append(buffer, "&amp;");
-  else {
-    if (strchr("\\|*`", c) != NULL)
+  } else {
+    if (strchr("\\|*`", c) != NULL) {
       strbuf_append_char(buffer, '\\');
+    }
     strbuf_append_char(buffer, c);
   }
 }
@@ -131,8 +138,9 @@ void text_repair(struct strbuf *buffer, const char *bytes, size_t length) {
 }
 
 void text_hex(struct strbuf *buffer, const char *bytes, size_t length) {
-  for (size_t i = 0; i < length; i++)
+  for (size_t i = 0; i < length; i++) {
     strbuf_printf(buffer, "%02x", (unsigned)(unsigned char)bytes[i]);
+  }
 }
 
 void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style) {

@@ -132,10 +132,11 @@ static void draw(struct picture *picture, const char *line, unsigned column, uns
     const unsigned columns = append_character(&picture->line, line, bytes, code, shown);
     for (unsigned i = 0; i < columns && at < column + width; i++) {
       char mark = '^';
-      if (at < column)
+      if (at < column) {
         mark = ' ';
-      else if (at > column || i > 0)
+      } else if (at > column || i > 0) {
         mark = '~';
+      }
       strbuf_append_char(&picture->carets, mark);
     }
     shown += columns;

@@ -23,8 +23,9 @@ static enum status measure(struct fixture *fixture, size_t trials, size_t cases,
   struct record *record = NULL;
   fixture->info.processes = 1;
   enum status status = record_open(fixture->path, &record, err);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     return status;
+  }
   status = record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, err);
   struct stat before = {0};
   struct stat after = {0};
@@ -37,18 +38,20 @@ static enum status measure(struct fixture *fixture, size_t trials, size_t cases,
     const struct case_report *report = fixture_report(fixture, i, 0, trials);
     double start_s = now_s(CLOCK_MONOTONIC);
     double busy_start_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
       status = record_case(record, &fixture->plan, report, err);
+    }
     seconds += now_s(CLOCK_MONOTONIC) - start_s;
     busy_seconds += now_s(CLOCK_PROCESS_CPUTIME_ID) - busy_start_s;
   }
   (void)stat(fixture->path, &after);
   double total = (double)trials * (double)cases;
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     printf("%6zu trials a case: %9.0f trials/s (%.0f a CPU second), %.2f ms a case, %.1f bytes a "
            "trial\n",
            trials, total / seconds, total / busy_seconds, 1e3 * seconds / (double)cases,
            (double)(after.st_size - before.st_size) / total);
+  }
   record_close(record);
   return status;
 }
@@ -59,12 +62,15 @@ int main(int argc, char **argv) {
   (void)snprintf(fixture->path, sizeof fixture->path, "%.60s/bench-record-%ld.db",
                  argc > 1 ? argv[1] : ".", (long)getpid());
   enum status status = measure(fixture, 20, 200, &err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = measure(fixture, 200, 200, &err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = measure(fixture, FIXTURE_TRIALS_MAX, 200, &err);
-  if (status != STATUS_OK)
+  }
+  if (status != STATUS_OK) {
     fprintf(stderr, "bench_record: %s\n", err.message);
+  }
   (void)unlink(fixture->path);
   fixture_free(fixture);
   return status == STATUS_OK ? 0 : 1;

@@ -21,8 +21,9 @@ static void a_real_file_of_0_8(void **state) {
   struct nvbandwidth_file file;
   struct error err = {0};
   if (nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena, &file,
-                       &err) != STATUS_OK)
+                       &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
   assert_int_equal(file.version, 8);
   assert_string_equal(file.driver_version, "580.159.04");
   assert_int_equal(file.cuda_runtime_version, 13000);
@@ -116,8 +117,9 @@ static void mistakes_are_told(void **state) {
     struct error err = {0};
     enum status status = parse(MISTAKES[i].text, &arena, &file, &err);
     if (status != MISTAKES[i].status || strstr(err.message, MISTAKES[i].said) == NULL ||
-        strstr(err.message, "nvb.json") == NULL)
+        strstr(err.message, "nvb.json") == NULL) {
       fail_msg("%s\n  gives %d: %s", MISTAKES[i].text, (int)status, err.message);
+    }
     arena_fini(&arena);
   }
 }
@@ -141,9 +143,10 @@ static void broken_json_has_a_position(void **state) {
   static const char WHOLE[] =
       "{\"nvbandwidth\": {\"version\": \"v0.8\", \"GPU Device list\": [\"0: H (00000000:06:00): "
       "(h)\"], \"testcases\": [{\"name\": \"x\", \"bandwidth_matrix\": [[\"1\", \"N/A\"]]}]}}";
-  for (size_t length = 0; length < sizeof WHOLE - 1; length++)
+  for (size_t length = 0; length < sizeof WHOLE - 1; length++) {
     assert_int_equal(nvbandwidth_parse(WHOLE, length, "nvb.json", &arena, &file, &err),
                      STATUS_INVALID);
+  }
   assert_int_equal(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, &err),
                    STATUS_OK);
   arena_fini(&arena);

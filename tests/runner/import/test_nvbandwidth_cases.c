@@ -60,29 +60,34 @@ static void take(struct importing *importing, const struct machine *saved) {
   struct error err = {0};
   if (nvbandwidth_machine(&importing->file, saved, NULL, importing->machine,
                           importing->gpu_of_device, &err) != STATUS_OK ||
-      plan_new(importing->scenario, importing->machine, NULL, &importing->plan, &err) != STATUS_OK)
+      plan_new(importing->scenario, importing->machine, NULL, &importing->plan, &err) !=
+          STATUS_OK) {
     fail_msg("%s", err.message);
+  }
   nvbandwidth_cases(&importing->file, importing->plan, importing->gpu_of_device, &importing->arena,
                     &importing->cases);
 }
 
 static void read_file(struct importing *importing, const char *path) {
   struct error err = {0};
-  if (nvbandwidth_read(path, &importing->arena, &importing->file, &err) != STATUS_OK)
+  if (nvbandwidth_read(path, &importing->arena, &importing->file, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
 }
 
 static void parse_text(struct importing *importing, const char *text) {
   struct error err = {0};
   if (nvbandwidth_parse(text, strlen(text), "nvb.json", &importing->arena, &importing->file,
-                        &err) != STATUS_OK)
+                        &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
 }
 
 static const struct imported_test *test_of(const struct importing *importing, const char *name) {
   for (size_t i = 0; i < importing->cases.test_count; i++) {
-    if (strcmp(importing->cases.tests[i].name, name) == 0)
+    if (strcmp(importing->cases.tests[i].name, name) == 0) {
       return &importing->cases.tests[i];
+    }
   }
   fail_msg("no test %s", name);
   return NULL;
@@ -109,8 +114,9 @@ static double rate_of(const struct importing *importing, enum method method, uin
 }
 
 static void assert_rate(double rate, double expected) {
-  if (fabs(rate - expected) > 1e-9 * expected)
+  if (fabs(rate - expected) > 1e-9 * expected) {
     fail_msg("%.9g is not %.9g", rate, expected);
+  }
 }
 
 static double pair_rate(const struct importing *importing, enum method method, int source,
@@ -177,20 +183,25 @@ static void several_at_once(void **state) {
     const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
     const struct flow *flow = &bench->flows[0];
     const double rate = (double)bench->payload_bytes / importing->cases.median_ns[i];
-    if (bench->flow_count != 3)
+    if (bench->flow_count != 3) {
       continue;
+    }
     const bool into_1 = flow->target.index == 1 && bench->flows[1].target.index == 1;
     const bool out_of_1 = flow->source.index == 1 && bench->flows[1].source.index == 1;
     const bool pushed = flow->initiator == INITIATOR_SOURCE;
     seen += into_1 || out_of_1 ? 1 : 0;
-    if (into_1 && flow->method == METHOD_CE)
+    if (into_1 && flow->method == METHOD_CE) {
       assert_rate(rate, pushed ? 398.958 : 399.229);
-    if (out_of_1 && flow->method == METHOD_CE)
+    }
+    if (out_of_1 && flow->method == METHOD_CE) {
       assert_rate(rate, pushed ? 339.331 : 337.755);
-    if (into_1 && flow->method == METHOD_SM)
+    }
+    if (into_1 && flow->method == METHOD_SM) {
       assert_rate(rate, 376.268);
-    if (out_of_1 && flow->method == METHOD_SM)
+    }
+    if (out_of_1 && flow->method == METHOD_SM) {
       assert_rate(rate, 348.356);
+    }
   }
   assert_int_equal(seen, 6);
 }

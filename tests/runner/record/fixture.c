@@ -52,8 +52,9 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
       "host/numa0-numa1/4KiB",       "latency/numa0-gpu0",  "launch/gpu1"};
   struct plan_case *planned = &fixture->cases[index];
   uint64_t payload_bytes = 0;
-  for (uint32_t i = 0; i < flow_count; i++)
+  for (uint32_t i = 0; i < flow_count; i++) {
     payload_bytes += flows[i].size_bytes;
+  }
   planned->bench = (struct bench_case){
       .kind = CASE_TRANSFER,
       .key = KEYS[index],
@@ -146,8 +147,9 @@ struct fixture *fixture_new(void) {
 void fixture_free(struct fixture *fixture) {
   DIR *folder = opendir(fixture->folder);
   must(folder != NULL, "folder is gone");
-  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
+  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
     (void)unlinkat(dirfd(folder), entry->d_name, 0);
+  }
   (void)closedir(folder);
   (void)rmdir(fixture->folder);
   free(fixture->machine);
@@ -156,9 +158,10 @@ void fixture_free(struct fixture *fixture) {
 
 void fixture_set_fact(struct fixture *fixture, const char *name, const char *value) {
   for (uint32_t i = 0; i < fixture->machine->fact_count; i++) {
-    if (strcmp(fixture->machine->facts[i].name, name) == 0)
+    if (strcmp(fixture->machine->facts[i].name, name) == 0) {
       (void)snprintf(fixture->machine->facts[i].value, sizeof fixture->machine->facts[i].value,
                      "%s", value);
+    }
   }
 }
 
@@ -183,9 +186,10 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
                                         .iterations = 4,
                                         .start_ns = start_ns + i * UINT64_C(5000000),
                                         .elapsed_ns = elapsed_ns};
-    for (uint32_t flow = 0; flow < 2; flow++)
+    for (uint32_t flow = 0; flow < 2; flow++) {
       fixture->flow_trials[2 * i + flow] = (struct flow_trial){
           i, flow, UINT64_C(100) * flow, elapsed_ns - 100 - UINT64_C(1000) * flow};
+    }
   }
   fixture->outcome = (struct case_outcome){.status = CASE_OK,
                                            .stop = STOP_PRECISION,
@@ -218,20 +222,24 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
   for (uint32_t process = 0; process < processes && status == STATUS_OK; process++) {
     status = record_process_started(record, process, 100, &err);
     for (size_t i = 0; i < FIXTURE_CASES && status == STATUS_OK; i++) {
-      if (fixture->cases[i].skip_reason != NULL)
+      if (fixture->cases[i].skip_reason != NULL) {
         continue;
+      }
       const struct case_report *report = fixture_report(fixture, process, i, 50);
       struct telemetry_sample sample = {
           report->trials[20].start_ns, 1, 1980000, -1, 350000, 45, 100, 5, 16, 0};
       status = record_telemetry(record, &sample, 1, &err);
-      if (status == STATUS_OK)
+      if (status == STATUS_OK) {
         status = record_case(record, &fixture->plan, report, &err);
+      }
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
       status = record_process_ended(record, process, &err);
+    }
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = record_end_run(record, "done", NULL, &err);
+  }
   must(status == STATUS_OK, err.message);
   record_close(record);
 }
@@ -240,8 +248,9 @@ char *fixture_query(const struct fixture *fixture, const char *sql) {
   sqlite3 *handle = NULL;
   sqlite3_stmt *stmt = NULL;
   must(sqlite3_open(fixture->path, &handle) == SQLITE_OK, "open");
-  if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK)
+  if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK) {
     must(false, sqlite3_errmsg(handle));
+  }
   must(sqlite3_step(stmt) == SQLITE_ROW, "no row");
   const char *text = (const char *)sqlite3_column_text(stmt, 0);
   char *value = strdup(text != NULL ? text : "NULL");
@@ -253,7 +262,8 @@ char *fixture_query(const struct fixture *fixture, const char *sql) {
 void fixture_execute(const char *path, const char *sql) {
   sqlite3 *handle = NULL;
   must(sqlite3_open(path, &handle) == SQLITE_OK, "open");
-  if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+  if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
     must(false, sqlite3_errmsg(handle));
+  }
   (void)sqlite3_close(handle);
 }

@@ -36,8 +36,10 @@ static void assert_refused(const char *path, enum database_access access, enum s
   struct database *database = NULL;
   struct error err = {0};
   enum status status = database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err);
-  if (status != expected || strstr(err.message, words) == NULL || strstr(err.message, path) == NULL)
+  if (status != expected || strstr(err.message, words) == NULL ||
+      strstr(err.message, path) == NULL) {
     fail_msg("%s: %s, %s", path, status_text(status), err.message);
+  }
   assert_null(database);
   assert_null(strchr(err.message, '\n'));
   (void)stat(path, &after);
@@ -48,8 +50,9 @@ static void assert_refused(const char *path, enum database_access access, enum s
 static void assert_opens(const char *path, enum database_access access) {
   struct database *database = NULL;
   struct error err = {0};
-  if (database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err) != STATUS_OK)
+  if (database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
   assert_int_equal(database->version, migrate_latest_version());
   database_close(database);
 }
@@ -209,10 +212,12 @@ struct patience {
 static bool wait_until(void *context, uint64_t waited_ms) {
   struct patience *patience = context;
   assert_in_range(waited_ms, 0, 60000);
-  if (++patience->asked < patience->until)
+  if (++patience->asked < patience->until) {
     return true;
-  if (patience->release)
+  }
+  if (patience->release) {
     assert_int_equal(sqlite3_exec(patience->other, "rollback", NULL, NULL, NULL), SQLITE_OK);
+  }
   return patience->release;
 }
 
@@ -263,8 +268,9 @@ static void a_clock_that_was_set_back_is_noticed(void **state) {
 static void as_nobody(void (*look)(struct fixture *fixture), struct fixture *fixture) {
   pid_t child = fork();
   if (child == 0) {
-    if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+    if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) {
       _exit(3);
+    }
     look(fixture);
     _exit(0);
   }

@@ -56,8 +56,9 @@ static void restore(const struct faults *faults) {
 static char *answer(struct database *database, const char *sql) {
   sqlite3_stmt *stmt = NULL;
   if (sqlite3_prepare_v2(database->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
-      sqlite3_step(stmt) != SQLITE_ROW)
+      sqlite3_step(stmt) != SQLITE_ROW) {
     fail_msg("%s\n  %s", sql, sqlite3_errmsg(database->handle));
+  }
   const char *text = (const char *)sqlite3_column_text(stmt, 0);
   char *value = strdup(text != NULL ? text : "NULL");
   (void)sqlite3_finalize(stmt);
@@ -67,8 +68,9 @@ static char *answer(struct database *database, const char *sql) {
 
 static void assert_answer(struct database *database, const char *sql, const char *expected) {
   char *value = answer(database, sql);
-  if (strcmp(value, expected) != 0)
+  if (strcmp(value, expected) != 0) {
     fail_msg("%s\n  gives %s, not %s", sql, value, expected);
+  }
   free(value);
 }
 
@@ -81,19 +83,23 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
   struct record *record = NULL;
   faults->recorded = 0;
   enum status status = record_open(fixture->path, &record, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status =
         record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = record_process_started(record, 0, 100, err);
+  }
   for (size_t i = 0; i < 2 && status == STATUS_OK; i++) {
     status = record_case(record, &fixture->plan, fixture_report(fixture, 0, i, TRIALS), err);
     faults->recorded += status == STATUS_OK;
   }
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     status = record_process_ended(record, 0, err);
-  if (status == STATUS_OK)
+  }
+  if (status == STATUS_OK) {
     status = record_end_run(record, "done", NULL, err);
+  }
   record_close(record);
   return status;
 }
@@ -110,8 +116,9 @@ static enum status merge_the_input(struct faults *faults, struct error *err) {
 static enum status migrate(struct faults *faults, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(faults->fixture->path, DATABASE_WRITE, &database, err);
-  if (status == STATUS_OK)
+  if (status == STATUS_OK) {
     database_close(database);
+  }
   return status;
 }
 
@@ -119,8 +126,9 @@ static enum status migrate(struct faults *faults, struct error *err) {
 static void assert_whole(const struct faults *faults, enum status status, check *holds) {
   struct database *database = NULL;
   struct error err = {0};
-  if (database_open(faults->fixture->path, DATABASE_WRITE, &database, &err) != STATUS_OK)
+  if (database_open(faults->fixture->path, DATABASE_WRITE, &database, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
   assert_answer(database, "pragma integrity_check", "ok");
   assert_answer(database, "select count(*) from pragma_foreign_key_check", "0");
   holds(faults, database, status);
@@ -140,10 +148,12 @@ static void fail_each(struct faults *faults, enum disk_fault fault, attempt *try
     const enum status status = try(faults, &err);
     reached = faulty_disk_has_failed();
     faulty_disk_arm(fault, 0);
-    if (status != STATUS_OK && err.message[0] == '\0')
+    if (status != STATUS_OK && err.message[0] == '\0') {
       fail_msg("access %llu: %s without a word", (unsigned long long)at, status_text(status));
-    if (status != STATUS_OK && !reached)
+    }
+    if (status != STATUS_OK && !reached) {
       fail_msg("access %llu did not fail, but: %s", (unsigned long long)at, err.message);
+    }
     assert_whole(faults, status, holds);
   }
   assert_false(reached);
@@ -234,8 +244,9 @@ static void migrating_survives(void **state) {
 static int set_up(void **state) {
   struct faults *faults = calloc(1, sizeof *faults);
   *state = faults;
-  if (faults == NULL)
+  if (faults == NULL) {
     return -1;
+  }
   faults->fixture = fixture_new();
   faults->input = fixture_new();
   return 0;

@@ -52,8 +52,9 @@ static int tear_down(void **state) {
 static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   struct error err = {0};
   for (size_t i = 0; i < count; i++) {
-    if (measured_add_run(opened->measured, opened->database, ids[i], &err) != STATUS_OK)
+    if (measured_add_run(opened->measured, opened->database, ids[i], &err) != STATUS_OK) {
       fail_msg("%s", err.message);
+    }
   }
 }
 
@@ -75,8 +76,9 @@ static void medians_are_those_of_case_run(void **state) {
       sum += m->medians[i].ns;
       ok++;
     }
-    if (i > 0)
+    if (i > 0) {
       assert_true(m->medians[i].bench >= m->medians[i - 1].bench);
+    }
   }
   char *expected = fixture_query(opened->fixture,
                                  "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) "
@@ -108,8 +110,9 @@ static void cases_are_chosen_by_glob_block_and_key(void **state) {
 
 static size_t case_named(const struct measured *m, const char *block) {
   for (size_t i = 0; i < m->case_count; i++) {
-    if (strcmp(m->cases[i].block, block) == 0)
+    if (strcmp(m->cases[i].block, block) == 0) {
       return i;
+    }
   }
   fail_msg("no case of block %s", block);
   return 0;
@@ -152,8 +155,9 @@ static void facts_are_found_by_name(void **state) {
   assert_false(measured_knows_fact(m, "kernle"));
   size_t count = 0;
   for (const char *const *name = measured_fact_names(m); name[count] != NULL; count++) {
-    if (count > 0)
+    if (count > 0) {
       assert_true(strcmp(name[count - 1], name[count]) < 0);
+    }
   }
   assert_true(count > 10);
 }
@@ -186,8 +190,9 @@ static size_t count_named(struct opened *opened, const char *selector) {
   struct arena arena = {0};
   struct run_list list;
   struct error err = {0};
-  if (selector_find_all(opened->database, selector, &arena, &list, &err) != STATUS_OK)
+  if (selector_find_all(opened->database, selector, &arena, &list, &err) != STATUS_OK) {
     fail_msg("%s: %s", selector, err.message);
+  }
   const size_t count = list.count;
   arena_fini(&arena);
   return count;

@@ -70,8 +70,9 @@ static const char *const CONTENT[] = {
 };
 
 static void assert_ok(enum status status, const struct error *err) {
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     fail_msg("%s", err->message);
+  }
 }
 
 struct merging {
@@ -82,8 +83,9 @@ struct merging {
 static int set_up(void **state) {
   struct merging *merging = calloc(1, sizeof *merging);
   assert_non_null(merging);
-  for (int i = 0; i < INPUTS; i++)
+  for (int i = 0; i < INPUTS; i++) {
     merging->fixtures[i] = fixture_new();
+  }
   (void)snprintf(merging->output, sizeof merging->output, "%s/out.db",
                  merging->fixtures[0]->folder);
   *state = merging;
@@ -92,8 +94,9 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   struct merging *merging = *state;
-  for (int i = 0; i < INPUTS; i++)
+  for (int i = 0; i < INPUTS; i++) {
     fixture_free(merging->fixtures[i]);
+  }
   free(merging);
   return 0;
 }
@@ -101,8 +104,9 @@ static int tear_down(void **state) {
 /* Three machines: the third one differs from the others. */
 static void record_all(struct merging *merging) {
   fixture_set_fact(merging->fixtures[2], "kernel", "6.2.0-test");
-  for (int i = 0; i < INPUTS; i++)
+  for (int i = 0; i < INPUTS; i++) {
     fixture_record_run(merging->fixtures[i], (uint32_t)i + 1);
+  }
 }
 
 static enum status merge_one(const char *output, const char *input, struct merge_result *result,
@@ -119,8 +123,9 @@ static enum status merge_one(const char *output, const char *input, struct merge
 static struct merge_result merge_well(const char *output, const char *input) {
   struct merge_result result;
   struct error err = {0};
-  if (merge_one(output, input, &result, &err) != STATUS_OK)
+  if (merge_one(output, input, &result, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
+  }
   return result;
 }
 
@@ -131,8 +136,9 @@ static char *content_of(const char *path) {
   assert_int_equal(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
   for (size_t i = 0; i < sizeof CONTENT / sizeof *CONTENT; i++) {
     sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(handle, CONTENT[i], -1, &stmt, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(handle, CONTENT[i], -1, &stmt, NULL) != SQLITE_OK) {
       fail_msg("%s: %s", CONTENT[i], sqlite3_errmsg(handle));
+    }
     int rows = 0;
     for (; sqlite3_step(stmt) == SQLITE_ROW; rows++) {
       for (int c = 0; c < sqlite3_column_count(stmt); c++) {
@@ -142,8 +148,9 @@ static char *content_of(const char *path) {
       }
       strbuf_append_char(&text, '\n');
     }
-    if (rows == 0)
+    if (rows == 0) {
       fail_msg("no rows to compare: %s", CONTENT[i]);
+    }
     (void)sqlite3_finalize(stmt);
   }
   (void)sqlite3_close(handle);
@@ -222,8 +229,9 @@ static void any_order_gives_the_same(void **state) {
 static void merging_again_changes_nothing(void **state) {
   struct merging *merging = *state;
   record_all(merging);
-  for (int i = 0; i < INPUTS; i++)
+  for (int i = 0; i < INPUTS; i++) {
     merge_well(merging->output, merging->fixtures[i]->path);
+  }
   size_t size = 0;
   size_t again_size = 0;
   char *before = content_of(merging->output);
@@ -343,8 +351,9 @@ static void refused(struct merging *merging, const char *input, const char *text
   struct error err = {0};
   char *before = content_of(merging->output);
   assert_int_not_equal(merge_one(merging->output, input, &result, &err), STATUS_OK);
-  if (strstr(err.message, text) == NULL)
+  if (strstr(err.message, text) == NULL) {
     fail_msg("no '%s' in: %s", text, err.message);
+  }
   char *after = content_of(merging->output);
   assert_string_equal(before, after);
   free(before);
@@ -507,8 +516,9 @@ static void every_column_is_merged(void **state) {
   while (sqlite3_step(stmt) == SQLITE_ROW) {
     const char *table = (const char *)sqlite3_column_text(stmt, 0);
     const char *column = (const char *)sqlite3_column_text(stmt, 1);
-    if (strcmp(table, LOCAL[0]) == 0)
+    if (strcmp(table, LOCAL[0]) == 0) {
       continue;
+    }
     char start[128];
     (void)snprintf(start, sizeof start, "INSERT INTO main.%s (", table);
     bool merged = false;
@@ -521,12 +531,14 @@ static void every_column_is_merged(void **state) {
         at = strstr(at + 1, column);
         merged = at != NULL && at < select && strchr(" (\n", at[-1]) != NULL &&
                  strchr(",)", at[length]) != NULL;
-        if (at == NULL)
+        if (at == NULL) {
           break;
+        }
       }
     }
-    if (!merged)
+    if (!merged) {
       fail_msg("%s.%s is not merged: see schema/results/statements/merge_*.sql", table, column);
+    }
     columns++;
   }
   assert_true(columns > 100);

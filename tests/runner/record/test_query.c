@@ -49,8 +49,9 @@ static char *csv_of(struct query *query, const char *sql, const char *saved,
                   : query_run_saved(query, saved, parameters, count, NULL, rows_sink(rows), &err);
   rows_free(rows);
   (void)fclose(stream);
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     fail_msg("%s: %s", sql != NULL ? sql : saved, err.message);
+  }
   return text;
 }
 
@@ -70,8 +71,9 @@ static void assert_refused(struct query *query, const char *sql, enum status exp
                            const char *words) {
   struct error err = {0};
   enum status status = run(query, sql, NULL, 0, NULL, &err);
-  if (status != expected || strstr(err.message, words) == NULL)
+  if (status != expected || strstr(err.message, words) == NULL) {
     fail_msg("%s: %s, %s", sql, status_text(status), err.message);
+  }
 }
 
 static void assert_csv(struct query *query, const char *sql,
@@ -139,8 +141,9 @@ static void nothing_can_be_changed(void **state) {
       "select load_extension('x')",
       "explain delete from trial",
   };
-  for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++)
+  for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++) {
     assert_refused(opened->query, WRITING[i], STATUS_DENIED, "a query only reads");
+  }
   assert_refused(opened->query, "update sqlite_master set sql = 'x'", STATUS_INVALID,
                  "may not be modified");
   assert_int_not_equal(access("/tmp/haul-attached.db", F_OK), 0);
@@ -219,8 +222,9 @@ static void every_saved_query_is_described_and_runs(void **state) {
     struct saved_query saved;
     saved_query_at(i, &arena, &saved);
     if (strlen(saved.title) < 10 || saved.title[strlen(saved.title) - 1] != '.' ||
-        strlen(saved.shows) < 20)
+        strlen(saved.shows) < 20) {
       fail_msg("%s has no title or description", saved.name);
+    }
     for (size_t p = 0; p < saved.parameter_count; p++) {
       assert_non_null(saved.parameters[p].standard);
       assert_non_null(saved.parameters[p].help);
@@ -228,10 +232,12 @@ static void every_saved_query_is_described_and_runs(void **state) {
     }
     char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
     size_t lines = 0;
-    for (const char *p = text; *p != '\0'; p++)
+    for (const char *p = text; *p != '\0'; p++) {
       lines += *p == '\n';
-    if (lines < (may_be_empty(&saved) ? 1 : 2))
+    }
+    if (lines < (may_be_empty(&saved) ? 1 : 2)) {
       fail_msg("%s gives no rows:\n%s", saved.name, text);
+    }
     free(text);
   }
   arena_fini(&arena);
@@ -267,10 +273,12 @@ static void a_result_takes_time_by_its_length(void **state) {
   char *text = csv_of(opened->query, arena_format(&arena, "EXPLAIN QUERY PLAN\n%s", saved.sql),
                       NULL, parameters, 2);
   size_t over_all = 0;
-  for (const char *at = text; (at = strstr(at, "(run=?)")) != NULL; at++)
+  for (const char *at = text; (at = strstr(at, "(run=?)")) != NULL; at++) {
     over_all++;
-  if (over_all != 1 || strstr(text, "SCAN") != NULL)
+  }
+  if (over_all != 1 || strstr(text, "SCAN") != NULL) {
     fail_msg("goes over a run %zu times:\n%s", over_all, text);
+  }
   free(text);
   arena_fini(&arena);
 }

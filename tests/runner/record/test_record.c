@@ -26,14 +26,16 @@ static int tear_down(void **state) {
 
 static void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
   char *value = fixture_query(fixture, sql);
-  if (strcmp(value, expected) != 0)
+  if (strcmp(value, expected) != 0) {
     fail_msg("%s\n  gives %s, not %s", sql, value, expected);
+  }
   free(value);
 }
 
 static void assert_ok(enum status status, const struct error *err) {
-  if (status != STATUS_OK)
+  if (status != STATUS_OK) {
     fail_msg("%s", err->message);
+  }
 }
 
 static void a_run_is_there_whole(void **state) {
@@ -132,8 +134,9 @@ static void a_start_that_is_not_known_is_no_number(void **state) {
       &err);
   assert_ok(record_process_started(record, 0, 100, &err), &err);
   const struct case_report *report = fixture_report(fixture, 0, 1, 10);
-  for (size_t i = 0; i < report->flow_trial_count; i++)
+  for (size_t i = 0; i < report->flow_trial_count; i++) {
     fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
+  }
   assert_ok(record_case(record, &fixture->plan, report, &err), &err);
   record_close(record);
   assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 1",
@@ -277,20 +280,23 @@ static void a_full_disk_keeps_what_was_recorded(void **state) {
     (void)setrlimit(RLIMIT_FSIZE, &limit);
     if (record_open(fixture->path, &record, &err) != STATUS_OK ||
         record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err) !=
-            STATUS_OK)
+            STATUS_OK) {
       _exit(1);
+    }
     enum status status = STATUS_OK;
     for (uint32_t process = 0; process < 40 && status == STATUS_OK; process++) {
       status = record_process_started(record, process, 1, &err);
-      if (status == STATUS_OK)
+      if (status == STATUS_OK) {
         status = record_case(record, &fixture->plan,
                              fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err);
+      }
     }
     bool clear = status == STATUS_IO && strstr(err.message, fixture->path) != NULL &&
                  strstr(err.message, "no room for more") != NULL &&
                  strstr(err.message, record_run_uuid(record)) != NULL;
-    if (!clear)
+    if (!clear) {
       fprintf(stderr, "%s: %s\n", status_text(status), err.message);
+    }
     record_close(record);
     _exit(clear ? 0 : 2);
   }
@@ -326,8 +332,9 @@ static void a_killed_writer_leaves_whole_cases(void **state) {
     _exit(1);
   }
   char byte;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     assert_int_equal(read(ready[0], &byte, 1), 1);
+  }
   (void)usleep(3000); /* into the next case */
   assert_int_equal(kill(child, SIGKILL), 0);
   assert_int_equal(waitpid(child, NULL, 0), child);
@@ -426,8 +433,10 @@ static void record_with_cycles(struct fixture *fixture) {
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
     fixture->outcome.clock = CLOCK_KERNEL;
-    for (size_t k = 0; k < report->trial_count; k++) /* two cycles a ns; a warm-up does not count */
+    for (size_t k = 0; k < report->trial_count;
+         k++) { /* two cycles a ns; a warm-up does not count */
       fixture->trials[k].cycles = k == 0 ? 1 : 2 * fixture->trials[k].elapsed_ns;
+    }
     assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_OK);
   }
   assert_int_equal(record_process_ended(record, 0, &err), STATUS_OK);

@@ -42,8 +42,9 @@ static int tear_down(void **state) {
 static void assert_finds(const struct three_runs *runs, const char *selector, int64_t id) {
   struct run_ref run = {0};
   struct error err = {0};
-  if (selector_find(runs->database, selector, &run, &err) != STATUS_OK)
+  if (selector_find(runs->database, selector, &run, &err) != STATUS_OK) {
     fail_msg("%s: %s", selector, err.message);
+  }
   assert_int_equal(run.id, id);
   assert_int_equal(strlen(run.uuid), 32);
 }
@@ -53,8 +54,9 @@ static void assert_fails(const struct three_runs *runs, const char *selector, en
   struct run_ref run = {.id = -1};
   struct error err = {0};
   enum status status = selector_find(runs->database, selector, &run, &err);
-  if (status != expected || strstr(err.message, words) == NULL)
+  if (status != expected || strstr(err.message, words) == NULL) {
     fail_msg("%s: %s, %s", selector, status_text(status), err.message);
+  }
 }
 
 static void every_way_finds_its_run(void **state) {
@@ -80,8 +82,9 @@ static void the_beginning_of_a_uuid_is_enough(void **state) {
   (void)snprintf(selector, sizeof selector, "%.8s-%.4s-%.4s-%.4s-%.12s", run.uuid, run.uuid + 8,
                  run.uuid + 12, run.uuid + 16, run.uuid + 20);
   assert_finds(runs, selector, 2);
-  for (char *p = selector; *p != '\0'; p++)
+  for (char *p = selector; *p != '\0'; p++) {
     *p = (char)(*p >= 'a' && *p <= 'f' ? *p - 'a' + 'A' : *p);
+  }
   assert_finds(runs, selector, 2);
 }
 

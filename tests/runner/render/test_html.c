@@ -102,14 +102,17 @@ static void a_limit_keeps_the_first_of_each_group(void **state) {
   kept_init(&kept, 100);
   rows_limit_init(&limit, &kept.sink, "block", "status", "skipped", 2, 5);
   begin(&limit.sink);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     put(&limit.sink, "a", "skipped", i); /* 2: these take no room of the others */
-  for (int i = 0; i < 4; i++)
+  }
+  for (int i = 0; i < 4; i++) {
     put(&limit.sink, "a", "ok", i); /* 2 */
-  for (int i = 0; i < 3; i++)
+  }
+  for (int i = 0; i < 3; i++) {
     put(&limit.sink, "b", "ok", i); /* 2 */
-  put(&limit.sink, "c", "ok", 0);   /* 1: the fifth of all */
-  put(&limit.sink, "d", "ok", 0);   /* none */
+  }
+  put(&limit.sink, "c", "ok", 0); /* 1: the fifth of all */
+  put(&limit.sink, "d", "ok", 0); /* none */
   end(&limit.sink);
   assert_int_equal(kept.count, 7);
   assert_int_equal(limit.left_out, 6);

@@ -60,8 +60,9 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   assert_non_null(page);
   run_rows_init(&rows);
   assert_int_equal(rows.sink.begin(rows.sink.context, columns, COLUMNS, &err), STATUS_OK);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     put(&rows, &said[i]);
+  }
   page_results_init(&results, page, "run-7");
   if (chart != NULL) {
     const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};

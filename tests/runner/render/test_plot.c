@@ -64,8 +64,9 @@ static void any_extent_has_an_axis(void **state) {
     for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
       for (unsigned flags = 0; flags < 8; flags++) {
         struct axis axis;
-        if (values[i] > values[j])
+        if (values[i] > values[j]) {
           continue;
+        }
         axis_init(&axis, values[i], values[j], (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0,
                   5);
         assert_true(axis.high > axis.low);
@@ -172,8 +173,9 @@ static void what_has_no_place_is_left_out(void **state) {
 static void curves_without_a_letter_are_counted(void **state) {
   (void)state;
   struct plot_curve many[PLOT_CURVES_MAX + 3];
-  for (size_t i = 0; i < PLOT_CURVES_MAX + 3; i++)
+  for (size_t i = 0; i < PLOT_CURVES_MAX + 3; i++) {
     many[i] = CURVES[0];
+  }
   const struct plot plot = {
       .title = "", .x_name = "", .y_name = "", .curves = many, .curve_count = PLOT_CURVES_MAX + 3};
   struct strbuf text = draw(plot, (struct plot_style){.width = 40});
@@ -221,10 +223,11 @@ static void text_before_x_names_the_curve(void **state) {
   struct output output;
   start(&output, columns, 6);
   struct error err = {0};
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     add(&output,
         (struct cell[]){cell_text(i % 2 == 0 ? "up" : "down"), cell_text("gpu0"),
                         cell_integer(1024 << i), cell_null(), cell_real(i + 1), cell_text("ok")});
+  }
   assert_int_equal(finish(&output, &err), STATUS_OK);
   assert_non_null(strstr(output.text, "GB/s\n"));
   assert_non_null(strstr(output.text, "  a  up gpu0\n  b  down gpu0\n"));
@@ -303,8 +306,9 @@ static void there_are_limits(void **state) {
 
   start(&output, columns, 3);
   const struct cell cells[] = {cell_null(), cell_integer(1), cell_integer(1)};
-  for (int i = 0; i < CURVES_ROWS_MAX; i++)
+  for (int i = 0; i < CURVES_ROWS_MAX; i++) {
     add(&output, cells);
+  }
   const struct row_sink *sink = curves_sink(output.curves);
   assert_int_equal(sink->row(sink->context, cells, &err), STATUS_UNSUPPORTED);
   curves_free(output.curves);

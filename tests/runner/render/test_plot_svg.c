@@ -31,8 +31,9 @@ static char *draw(const struct plot_curve *curves, size_t count, bool bytes,
 
 static size_t count_of(const char *text, const char *part) {
   size_t count = 0;
-  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
     count++;
+  }
   return count;
 }
 

@@ -122,8 +122,9 @@ static char *print(struct measured *measured, struct comparison *const *comparis
 
 static void assert_line(const char *text, const char *line) {
   const char *found = strstr(text, line);
-  if (found == NULL || (found > text && found[-1] != '\n') || found[strlen(line)] != '\n')
+  if (found == NULL || (found > text && found[-1] != '\n') || found[strlen(line)] != '\n') {
     fail_msg("no line\n%s\nin\n%s", line, text);
+  }
 }
 
 #define COPY_LABELS(more)                                                                          \

@@ -66,8 +66,9 @@ static char *two_rows(struct rows_options options) {
 }
 
 static void assert_text(char *text, const char *expected) {
-  if (strcmp(text, expected) != 0)
+  if (strcmp(text, expected) != 0) {
     fail_msg("got:\n%s\nexpected:\n%s", text, expected);
+  }
   free(text);
 }
 
@@ -132,10 +133,12 @@ static void lines_within(const char *text, size_t width) {
   for (const char *line = text; *line != '\0';) {
     size_t length = strcspn(line, "\n");
     size_t characters = 0;
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
       characters += (line[i] & 0xc0) != 0x80;
-    if (characters > width)
+    }
+    if (characters > width) {
       fail_msg("%.*s is wider than %zu", (int)length, line, width);
+    }
     line += length + (line[length] == '\n');
   }
 }
@@ -146,10 +149,11 @@ static void a_table_fits_the_terminal(void **state) {
   struct output output;
   start(&output, (struct rows_options){.format = ROW_TABLE, .width = 50});
   begin(&output, columns, 3);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     add(&output,
         (struct cell[]){cell_text("host_to_device/numa0:pinned-gpu0/64MiB"), cell_real(55.2),
                         cell_text("GPU 0 and GPU 1 have no peer access")});
+  }
   char *text = finish(&output);
   lines_within(text, 50);
   assert_non_null(strstr(text, " 55.2 "));
@@ -253,8 +257,9 @@ static void bad_bytes_harm_no_format(void **state) {
       assert_non_null(value);
       json_decref(value);
     }
-    if (format == ROW_TABLE || format == ROW_MD)
+    if (format == ROW_TABLE || format == ROW_MD) {
       assert_non_null(strstr(text, "\\u0000\\u009b\\u202e"));
+    }
     free(text);
   }
 }
@@ -333,8 +338,9 @@ static void long_tables_start_again(void **state) {
   struct output output;
   start(&output, (struct rows_options){.format = ROW_TABLE});
   begin(&output, (const char *const[]){"number"}, 1);
-  for (int64_t i = 0; i <= ROWS_TABLE_CHUNK; i++)
+  for (int64_t i = 0; i <= ROWS_TABLE_CHUNK; i++) {
     add(&output, (struct cell[]){cell_integer(i)});
+  }
   char *text = finish(&output);
   assert_non_null(strstr(text, " 19999\n\nnumber\n 20000\n"));
   free(text);
@@ -371,8 +377,9 @@ static void a_reader_that_left_is_no_error(void **state) {
     const struct row_sink *sink = rows_sink(rows);
     struct error err = {0};
     assert_int_equal(sink->begin(sink->context, (const char *const[]){"x"}, 1, &err), STATUS_OK);
-    for (int64_t i = 0; i < 30000; i++)
+    for (int64_t i = 0; i < 30000; i++) {
       assert_int_equal(sink->row(sink->context, (struct cell[]){cell_integer(i)}, &err), STATUS_OK);
+    }
     assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
     assert_true(rows_reader_gone(rows));
     rows_free(rows);
@@ -407,8 +414,9 @@ static void a_sink_serves_several_results(void **state) {
   for (int i = 0; i < 2; i++) {
     begin(&output, (const char *const[]){"x", "y"}, i == 0 ? 1 : 2);
     add(&output, (struct cell[]){cell_integer(i), cell_null()});
-    if (i == 0)
+    if (i == 0) {
       assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+    }
   }
   assert_text(finish(&output), "x\r\n0\r\nx,y\r\n1,\r\n");
 }

@@ -29,8 +29,9 @@ static int tear_down(void **state) {
 
 static char *read_file(const char *path) {
   FILE *file = fopen(path, "r");
-  if (file == NULL)
+  if (file == NULL) {
     fail_msg("cannot read %s", path);
+  }
   char *text = calloc(1, FILE_MAX);
   assert_true(fread(text, 1, FILE_MAX - 1, file) > 0);
   (void)fclose(file);
@@ -51,22 +52,25 @@ static char *documented(const char *readme, const char *view) {
   char heading[64];
   (void)snprintf(heading, sizeof heading, "\n## %s\n", view);
   const char *line = strstr(readme, heading);
-  if (line == NULL)
+  if (line == NULL) {
     fail_msg("schema/results/README.md has no section %s", view);
+  }
   line = strstr(line != NULL ? line : "", "\n| --- |");
   line = line != NULL ? line + 1 : "";
   char *names = calloc(1, FILE_MAX);
   for (;;) {
     line = strchr(line, '\n');
     assert_non_null(line);
-    if (line == NULL || *++line != '|')
+    if (line == NULL || *++line != '|') {
       break;
+    }
     char name[64] = "";
     char unit[32] = "";
     char meaning[400] = "";
     if (sscanf(line, "| %63[^ |] | %31[^|]| %399[^|\n]|", name, unit, meaning) != 3 ||
-        strlen(meaning) < 4)
+        strlen(meaning) < 4) {
       fail_msg("%s: not a row of a documented column: %.60s", view, line);
+    }
     (void)snprintf(names + strlen(names), FILE_MAX - strlen(names), "%s%s",
                    names[0] != '\0' ? "\n" : "", name);
   }
@@ -104,8 +108,9 @@ static void every_table_is_documented(void **state) {
   for (char *table = strsep(&rest, " "); table != NULL; table = strsep(&rest, " ")) {
     char row[64];
     (void)snprintf(row, sizeof row, "\n| %s | ", table);
-    if (strstr(readme, row) == NULL)
+    if (strstr(readme, row) == NULL) {
       fail_msg("schema/results/README.md says nothing of the table %s", table);
+    }
   }
   free(tables);
   free(readme);
@@ -115,8 +120,9 @@ static void every_table_is_documented(void **state) {
 static int stock_shell(const char *path, const char *sql) {
   pid_t child = fork();
   if (child == 0) {
-    if (freopen("/dev/null", "w", stdout) == NULL)
+    if (freopen("/dev/null", "w", stdout) == NULL) {
       _exit(126);
+    }
     (void)execlp("sqlite3", "sqlite3", "-bail", path, sql, (char *)NULL);
     _exit(127);
   }
@@ -129,8 +135,9 @@ static int stock_shell(const char *path, const char *sql) {
 static void the_stock_shell_reads_the_views(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
-  if (stock_shell(fixture->path, "select 1") == -1)
+  if (stock_shell(fixture->path, "select 1") == -1) {
     skip();
+  }
   static const char *const VIEWS[] = {"v_run",  "v_case", "v_run_case", "v_trial",
                                       "v_flow", "v_pair", "v_driver"};
   for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
@@ -151,11 +158,13 @@ static void views_need_no_newer_sqlite(void **state) {
   for (size_t i = 0; i < results_sql_count; i++) {
     const struct embedded_file *file = &results_sql[i];
     if (strcmp(file->name, "views.sql") != 0 && strncmp(file->name, "migrations/", 11) != 0 &&
-        strncmp(file->name, "queries/", 8) != 0)
+        strncmp(file->name, "queries/", 8) != 0) {
       continue;
+    }
     for (size_t word = 0; word < sizeof NEWER / sizeof *NEWER; word++) {
-      if (strcasestr((const char *)file->data, NEWER[word]) != NULL)
+      if (strcasestr((const char *)file->data, NEWER[word]) != NULL) {
         fail_msg("%s uses %s, which SQLite 3.26 does not know", file->name, NEWER[word]);
+      }
     }
   }
 }
@@ -203,16 +212,18 @@ static void every_released_schema_is_migrated(void **state) {
   int found = 0;
   for (struct dirent *entry = readdir(data); entry != NULL; entry = readdir(data)) {
     int version = 0;
-    if (sscanf(entry->d_name, "results-%d.sql", &version) != 1)
+    if (sscanf(entry->d_name, "results-%d.sql", &version) != 1) {
       continue;
+    }
     migrate_one(folder, entry->d_name);
     found++;
   }
   (void)closedir(data);
   /* One for each migration. */
   int migrations = 0;
-  for (size_t i = 0; i < results_sql_count; i++)
+  for (size_t i = 0; i < results_sql_count; i++) {
     migrations += strncmp(results_sql[i].name, "migrations/", 11) == 0;
+  }
   assert_int_equal(found, migrations);
 }
 
