@@ -110,10 +110,13 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
   return status;
 }
 
-/* Where the window begins on the host's clock, nothing stands between gate and work. */
+/* Where the window begins on the host's clock, nothing stands between gate and work; and what was
+ * flushed from caches stays out of them. */
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
+  const struct measure *measure = &transfer->bench->measure;
   return ops_of(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
-         transfer->bench->measure.gating == GATING_ON && !ops_of(flow)->blocks_host(flow) &&
+         measure->gating == GATING_ON && measure->host_cache == CACHE_WARM &&
+         measure->device_cache == CACHE_WARM && !ops_of(flow)->blocks_host(flow) &&
          !transfer_is_mixed(transfer->bench);
 }
 

@@ -82,12 +82,34 @@ static void host_threads_beside_gpus_need_the_gate(void **state) {
   assert_non_null(strstr(fixture->outcome.reason, "gate = \"off\""));
 }
 
+static enum case_status status_of(struct fixture *fixture, const struct measure *measure) {
+  const struct flow flow = between_gpus(2, 3);
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  bench_case.measure = *measure;
+  fixture_run(fixture, &bench_case);
+  return fixture->outcome.status;
+}
+
+/* Not where it would bring back what was flushed, nor where no gate keeps the engine waiting. */
+static void a_small_copy_goes_first_only_behind_a_gate_and_in_warm_caches(void **state) {
+  struct measure measure = fixture_measure();
+  assert_int_equal(status_of(*state, &measure), CASE_FAILED);
+  const struct fixture *fixture = *state;
+  assert_non_null(strstr(fixture->outcome.reason, "before the timed part"));
+  measure.gating = GATING_OFF;
+  assert_int_equal(status_of(*state, &measure), CASE_OK);
+  measure.gating = GATING_ON;
+  measure.device_cache = CACHE_FLUSHED;
+  assert_int_equal(status_of(*state, &measure), CASE_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flows_are_held_unless_the_scenario_says_no),
       cmocka_unit_test(load_outlasts_what_it_loads_without_a_gate),
       cmocka_unit_test(load_that_cannot_outlast_is_an_error_only_behind_a_gate),
       cmocka_unit_test(host_threads_beside_gpus_need_the_gate),
+      cmocka_unit_test(a_small_copy_goes_first_only_behind_a_gate_and_in_warm_caches),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
