@@ -1,26 +1,13 @@
 /* comparing_help.c - what would decide an undecided comparison, as commands. */
 #include "engine/base/strbuf.h"
 #include "runner/cli/comparing.h"
+#include "runner/cli/shell_word.h"
 
 #include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
-
-/* The next word of a command line as verb_run.c quotes it, quotes included. */
-static const char *word_end(const char *word) {
-  bool quoted = false;
-  while (*word != '\0' && (quoted || *word != ' ')) {
-    if (*word == '\'') {
-      quoted = !quoted;
-    } else if (*word == '\\' && !quoted && word[1] != '\0') {
-      word++;
-    }
-    word++;
-  }
-  return word;
-}
 
 static bool is_option(const char *word, size_t length, const char *name) {
   const size_t size = strlen(name);
@@ -43,13 +30,13 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
     strbuf_printf(command, "haul run %s", run->scenario);
   }
   for (const char *word = command->length > 0 ? "" : run->command_line; *word != '\0';) {
-    const char *end = word_end(word);
+    const char *end = shell_word_end(word);
     const size_t length = (size_t)(end - word);
     bool skip = false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
       skip = is_option(word, length, LEFT_OUT[i].name);
       if (skip && LEFT_OUT[i].has_value && length == strlen(LEFT_OUT[i].name) && *end == ' ') {
-        end = word_end(end + 1); /* its value */
+        end = shell_word_end(end + 1); /* its value */
       }
     }
     if (!skip) {
@@ -68,11 +55,11 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
 static const char *database_word(struct arena *arena, const char *command) {
   const char *found = NULL;
   for (const char *word = command; *word != '\0';) {
-    const char *end = word_end(word);
+    const char *end = shell_word_end(word);
     if (is_option(word, (size_t)(end - word), "--db")) {
       const char *value = word + strlen("--db");
       if (*value == ' ') {
-        end = word_end(end + 1);
+        end = shell_word_end(end + 1);
       }
       value += *value != '\0';
       found = arena_format(arena, "%.*s", (int)(end > value ? end - value : 0), value);
@@ -80,24 +67,6 @@ static const char *database_word(struct arena *arena, const char *command) {
     word = *end == ' ' ? end + 1 : end;
   }
   return found;
-}
-
-static const char *unquoted(struct arena *arena, const char *word) {
-  char *text = arena_strdup(arena, word);
-  char *out = text;
-  bool quoted = false;
-  for (const char *c = word; *c != '\0'; c++) {
-    if (*c == '\'') {
-      quoted = !quoted;
-      continue;
-    }
-    if (*c == '\\' && !quoted && c[1] != '\0') {
-      c++;
-    }
-    *out++ = *c;
-  }
-  *out = '\0';
-  return text;
 }
 
 static bool same_file(const char *a, const char *b) {
@@ -252,16 +221,18 @@ static const char *other_database(struct arena *arena, const struct comparing_re
   strbuf_fini(&command);
   const char *path = NULL;
   if (word != NULL) {
-    path = unquoted(arena, word);
+    path = shell_word_text(arena, word);
   } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
     return NULL;
   }
   if (!same_file(path, read)) {
-    return word != NULL ? word : path;
+    return word != NULL ? word : shell_word(arena, path);
   }
   const size_t environment = help->last->environment;
   const char *host = result->measured->environments[environment].host_name;
-  return other_host && help->elsewhere && host != NULL ? arena_format(arena, "%s.db", host) : NULL;
+  return other_host && help->elsewhere && host != NULL
+             ? shell_word(arena, arena_format(arena, "%s.db", host))
+             : NULL;
 }
 
 /* What was read together does not come together by itself. */
@@ -287,7 +258,8 @@ static void put_merge(struct strbuf *text, const struct common_options *common,
     if (other_host) { /* two files of one name */
       for (size_t s = 0; s < SIDES; s++) {
         const char *host = environments[help[s].last->environment].host_name;
-        others[s] = arena_format(arena, "%s.db", host != NULL ? host : "unnamed");
+        others[s] =
+            shell_word(arena, arena_format(arena, "%s.db", host != NULL ? host : "unnamed"));
       }
     } else {
       others[SIDE_B] = NULL;
@@ -296,7 +268,7 @@ static void put_merge(struct strbuf *text, const struct common_options *common,
   if (others[SIDE_A] == NULL && others[SIDE_B] == NULL) {
     return;
   }
-  strbuf_printf(text, "\n  and then haul merge %s", read);
+  strbuf_printf(text, "\n  and then haul merge %s", shell_word(arena, read));
   for (size_t s = 0; s < SIDES; s++) {
     if (others[s] != NULL) {
       strbuf_printf(text, " %s", others[s]);
@@ -350,7 +322,7 @@ void comparing_say_what_helps(const struct common_options *common, struct compar
     } else {
       strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s%s", help[SIDE_A].tag,
                     help[SIDE_B].tag, common->db != NULL ? " --db " : "",
-                    common->db != NULL ? common->db : "");
+                    common->db != NULL ? shell_word(&comparing->selecting.arena, common->db) : "");
     }
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].elsewhere) {

@@ -4,6 +4,7 @@
 #include "runner/cli/joined.h"
 #include "runner/cli/measuring.h"
 #include "runner/cli/planning.h"
+#include "runner/cli/shell_word.h"
 #include "runner/cli/verbs.h"
 
 #include <stdlib.h>
@@ -75,24 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* The command line as a shell would take it again. */
 static const char *quote_command_line(struct arena *arena, int argc, char **argv) {
-  const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,%+@";
   const char *line = "haul run";
   for (int i = 1; i < argc; i++) {
-    if (argv[i][0] != '\0' && argv[i][strspn(argv[i], safe)] == '\0') {
-      line = arena_format(arena, "%s %s", line, argv[i]);
-      continue;
-    }
-    struct strbuf word;
-    strbuf_init(&word, 1 << 20);
-    for (const char *c = argv[i]; *c != '\0'; c++) {
-      if (*c == '\'') {
-        strbuf_append(&word, "'\\''");
-      } else {
-        strbuf_append_char(&word, *c);
-      }
-    }
-    line = arena_format(arena, "%s '%s'", line, word.text);
-    strbuf_fini(&word);
+    line = arena_format(arena, "%s %s", line, shell_word(arena, argv[i]));
   }
   return line;
 }
