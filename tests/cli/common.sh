@@ -31,6 +31,14 @@ bad() {
 
 good() { checks=$((checks + 1)); }
 
+# The fake driver, on that machine of tests/machines from here on; false where it was not built.
+fake_driver() { # MACHINE
+  local folder=$build_folder/tests/fake_cuda
+  [ -e "$folder/libcuda.so.1" ] || return 1
+  export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export HAUL_FAKE_MACHINE=$source_folder/tests/machines/$1.toml
+}
+
 # Run haul; its output is in $scratch/out and $scratch/err, its exit code in $code.
 run() {
   printf 'haul %s' "$*" >"$scratch/command"

@@ -3,8 +3,7 @@
 # fake driver, and read back by the saved queries, as tables and as curves.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
-[ -e "$fake/libcuda.so.1" ] || exit 77
+fake_driver h200x4 || exit 77
 
 figures=(fig02 fig06 fig07 fig08 fig09 fig10 fig11)
 count() { grep -c "$1" "$scratch/out"; }
@@ -34,8 +33,6 @@ run plan comm-scope/fig10 --machine "$source_folder/tests/machines/l40sx4-pcie.t
 expect_out 'free_share = 0.25'
 expect_out '^29 cases, 2 skipped'
 
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2
   --set measure.telemetry=off)
 

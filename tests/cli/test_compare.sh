@@ -2,11 +2,8 @@
 # What a new driver changed: diff, check, history, outliers and baselines on the fake driver.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
 faults=$source_folder/tests/fake_cuda/faults
-[ -e "$fake/libcuda.so.1" ] || exit 77
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+fake_driver h100x8-nvlink || exit 77
 
 cat >gpu.toml <<'TOML'
 schema_version = 1

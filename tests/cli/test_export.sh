@@ -78,10 +78,8 @@ expect_one_error 2 'nope'
 run export prometheus --against baseline:none --db r.db
 expect_one_error 2 'baseline'
 
-fake=$build_folder/tests/fake_cuda
-if [ -e "$fake/libcuda.so.1" ]; then
+if fake_driver h100x8-nvlink; then
   begin 'prometheus: verdicts against the driver before'
-  export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   cat >up.toml <<'TOML'
 schema_version = 1
 name = "up"

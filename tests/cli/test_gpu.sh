@@ -2,10 +2,7 @@
 # The executable on the fake driver: GPUs measured, and everything that can go wrong with them.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
-[ -e "$fake/libcuda.so.1" ] || exit 77
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+fake_driver h100x8-nvlink || exit 77
 
 cat >gpu.toml <<'TOML'
 schema_version = 1

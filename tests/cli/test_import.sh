@@ -69,10 +69,7 @@ expect_code 2
 run import nvbandwidth "$file" --size much
 expect_code 2
 
-fake=$build_folder/tests/fake_cuda
-if [ -e "$fake/libcuda.so.1" ]; then
-  export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
+if fake_driver h200x4; then
   begin 'next to a run of the same (simulated) machine'
   run run nvbandwidth --only 'device_to_device_memcpy_*_ce' --set transfer.size=256KiB \
     --set measure.max_time=20ms --db d.db --tag ours

@@ -3,10 +3,7 @@
 # that print their tables, and which GPU made a run.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
-[ -e "$fake/libcuda.so.1" ] || exit 77
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml
+fake_driver gh200 || exit 77
 small=(--set measure.max_time=1ms --set measure.trials.min=1 --set measure.trials.max=2
   --set measure.warmup=0 --set measure.min_trial=1us --db results.db)
 

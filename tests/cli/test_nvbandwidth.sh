@@ -3,10 +3,7 @@
 # and verified, and what is shown can be found in the database again.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
-[ -e "$fake/libcuda.so.1" ] || exit 77
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
+fake_driver h200x4 || exit 77
 small=(--set transfer.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
   --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
 

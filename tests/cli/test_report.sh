@@ -2,11 +2,8 @@
 # Results as one page: every kind of result, comparisons, and what may not be written.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-fake=$build_folder/tests/fake_cuda
-[ -e "$fake/libcuda.so.1" ] || exit 77
-export LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fake_driver h200x4 || exit 77
 machines=$source_folder/tests/machines
-export HAUL_FAKE_MACHINE=$machines/h200x4.toml
 faults=$source_folder/tests/fake_cuda/faults
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
 

@@ -1,44 +1,15 @@
 /* scenarios/comm-scope/table1.toml on 8 GPUs and 2 nodes: every microbenchmark of the paper is
  * there, once, with the cases and flows that its name says. */
-#include "runner/plan/plan.h"
-#include "schema/machine/machine_file.h"
+#include "tests/runner/plan/planned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-struct fixture {
-  struct scenario *scenario;
-  struct machine *machine;
-  struct plan *plan;
-};
-
-static struct fixture plan_for(const char *machine_name) {
-  struct fixture f = {.machine = calloc(1, sizeof *f.machine)};
-  struct error err = {.message = ""};
-  char path[512];
-  assert_non_null(f.machine);
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
-  assert_int_equal(machine_file_load(path, f.machine, &err), STATUS_OK);
-  struct diagnostics *diagnostics = diagnostics_new();
-  (void)snprintf(path, sizeof path, "%s/scenarios/comm-scope/table1.toml", HAUL_SOURCE_DIR);
-  if (scenario_load(path, NULL, 0, &f.scenario, diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
-    fail();
-  }
-  diagnostics_free(diagnostics);
-  assert_int_equal(plan_new(f.scenario, f.machine, NULL, &f.plan, &err), STATUS_OK);
-  return f;
-}
-
-static void release(struct fixture *f) {
-  plan_free(f->plan);
-  scenario_free(f->scenario);
-  free(f->machine);
+static struct planned plan_for(const char *machine_name) {
+  return planned_shipped(machine_name, "comm-scope/table1", NULL, 0);
 }
 
 enum ends { HOST_TO_GPU, GPU_TO_HOST, HOST_TO_HOST, GPU_TO_GPU };
@@ -93,7 +64,7 @@ static void check_unified(const struct flow *flow, const char *block) {
   assert_int_equal(flow->target.memory, MEMORY_MANAGED);
 }
 
-static void check_flow(const struct fixture *f, const struct flow *flow,
+static void check_flow(const struct planned *f, const struct flow *flow,
                        const struct expected *expected, bool back) {
   const struct endpoint *from = back ? &flow->target : &flow->source;
   const struct endpoint *to = back ? &flow->source : &flow->target;
@@ -127,7 +98,7 @@ static void check_flow(const struct fixture *f, const struct flow *flow,
 
 static void every_microbenchmark_on_eight_gpus(void **state) {
   (void)state;
-  struct fixture f = plan_for("h100x8-nvlink.toml");
+  struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(BLOCK_COUNT, 27);
   assert_int_equal(f.scenario->block_count, BLOCK_COUNT);
@@ -155,13 +126,13 @@ static void every_microbenchmark_on_eight_gpus(void **state) {
     seen += count;
   }
   assert_int_equal(f.plan->case_count, seen);
-  release(&f);
+  planned_fini(&f);
 }
 
 /* One GPU: what needs two has one row that says so. */
 static void one_gpu_skips_what_needs_two(void **state) {
   (void)state;
-  struct fixture f = plan_for("gh200.toml");
+  struct planned f = plan_for("gh200.toml");
   assert_int_equal(f.plan->case_count, BLOCK_COUNT);
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct plan_case *c = &f.plan->cases[i];
@@ -172,7 +143,7 @@ static void one_gpu_skips_what_needs_two(void **state) {
       assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");
     }
   }
-  release(&f);
+  planned_fini(&f);
 }
 
 int main(void) {

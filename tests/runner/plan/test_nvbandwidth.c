@@ -1,45 +1,17 @@
 /* scenarios/nvbandwidth.toml on 8 GPUs: every test is there, with the cases, flows and initiators
  * that its name says. */
-#include "runner/plan/plan.h"
-#include "schema/machine/machine_file.h"
+#include "tests/runner/plan/planned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-struct fixture {
-  struct scenario *scenario;
-  struct machine *machine;
-  struct plan *plan;
-};
-
-static struct fixture plan_for(const char *machine_name) {
-  struct fixture f = {.machine = calloc(1, sizeof *f.machine)};
-  struct error err = {.message = ""};
-  char path[512];
-  assert_non_null(f.machine);
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
-  assert_int_equal(machine_file_load(path, f.machine, &err), STATUS_OK);
-  struct diagnostics *diagnostics = diagnostics_new();
-  (void)snprintf(path, sizeof path, "%s/scenarios/nvbandwidth.toml", HAUL_SOURCE_DIR);
+static struct planned plan_for(const char *machine_name) {
   const struct scenario_override size = {"transfer.size", "64MiB"}; /* whatever its own is */
-  if (scenario_load(path, &size, 1, &f.scenario, diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
-    fail();
-  }
-  diagnostics_free(diagnostics);
-  assert_int_equal(plan_new(f.scenario, f.machine, NULL, &f.plan, &err), STATUS_OK);
-  return f;
-}
-
-static void release(struct fixture *f) {
-  plan_free(f->plan);
-  scenario_free(f->scenario);
-  free(f->machine);
+  return planned_shipped(machine_name, "nvbandwidth", &size, 1);
 }
 
 /* What a block comes to on 8 GPUs. */
@@ -117,7 +89,7 @@ static void check_case(const struct bench_case *bench, const struct expected *ex
 
 static void every_pattern_on_eight_gpus(void **state) {
   (void)state;
-  struct fixture f = plan_for("h100x8-nvlink.toml");
+  struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(f.plan->skip_count, 0);
   assert_int_equal(f.plan->duplicate_count, 0);
@@ -141,13 +113,13 @@ static void every_pattern_on_eight_gpus(void **state) {
     }
   }
   assert_int_equal(f.plan->case_count, seen + 8 + 56); /* the two latencies */
-  release(&f);
+  planned_fini(&f);
 }
 
 /* All flows of a case end, or begin, at one GPU; in all_to_host each at its own node. */
 static void concurrent_flows_share_what_their_name_says(void **state) {
   (void)state;
-  struct fixture f = plan_for("h100x8-nvlink.toml");
+  struct planned f = plan_for("h100x8-nvlink.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
     const bool to_one = strncmp(bench->block, "all_to_one", 10) == 0;
@@ -160,12 +132,12 @@ static void concurrent_flows_share_what_their_name_says(void **state) {
       assert_true(!to_host || flow->target.index == f.machine->gpus[k].numa_node);
     }
   }
-  release(&f);
+  planned_fini(&f);
 }
 
 static void latencies(void **state) {
   (void)state;
-  struct fixture f = plan_for("h100x8-nvlink.toml");
+  struct planned f = plan_for("h100x8-nvlink.toml");
   size_t host = 0;
   size_t peer = 0;
   for (size_t i = 0; i < f.plan->case_count; i++) {
@@ -196,13 +168,13 @@ static void latencies(void **state) {
   }
   assert_int_equal(host, 8);
   assert_int_equal(peer, 56);
-  release(&f);
+  planned_fini(&f);
 }
 
 /* nvbandwidth has 35 tests; the list is that of its documentation. */
 static void all_names_are_there(void **state) {
   (void)state;
-  struct fixture f = plan_for("h100x8-nvlink.toml");
+  struct planned f = plan_for("h100x8-nvlink.toml");
   assert_int_equal(f.scenario->block_count, 35);
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
     for (int m = 0; m < blocks[b].methods; m++) {
@@ -218,16 +190,16 @@ static void all_names_are_there(void **state) {
       assert_int_equal(found, 1);
     }
   }
-  release(&f);
+  planned_fini(&f);
 }
 
 /* One block, one reason: what needs a second GPU is skipped and the rest is measured. */
 static void without_gpus_all_is_skipped(void **state) {
   (void)state;
-  struct fixture f = plan_for("no-gpu.toml");
+  struct planned f = plan_for("no-gpu.toml");
   assert_int_equal(f.plan->case_count, 35);
   assert_int_equal(f.plan->skip_count, 35);
-  release(&f);
+  planned_fini(&f);
   f = plan_for("gh200.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct plan_case *c = &f.plan->cases[i];
@@ -239,7 +211,7 @@ static void without_gpus_all_is_skipped(void **state) {
       assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");
     }
   }
-  release(&f);
+  planned_fini(&f);
 }
 
 int main(void) {

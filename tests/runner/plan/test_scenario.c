@@ -1,46 +1,14 @@
 /* Scenarios in TOML x the machines of tests/machines: the whole way to a plan. */
 #include "engine/machine/peak.h"
-#include "runner/plan/plan.h"
-#include "schema/machine/machine_file.h"
 #include "schema/scenario/scenario.h"
+#include "tests/runner/plan/planned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-struct made {
-  struct scenario *scenario;
-  struct machine *machine;
-  struct plan *plan;
-};
-
-static struct made make(const char *machine_name, const char *text) {
-  struct made made = {.machine = calloc(1, sizeof *made.machine)};
-  assert_non_null(made.machine);
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
-  struct error err = {.message = ""};
-  assert_int_equal(machine_file_load(path, made.machine, &err), STATUS_OK);
-  struct diagnostics *diagnostics = diagnostics_new();
-  if (scenario_parse(text, strlen(text), "test.toml", NULL, 0, &made.scenario, diagnostics) !=
-      STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
-    fail();
-  }
-  diagnostics_free(diagnostics);
-  assert_int_equal(plan_new(made.scenario, made.machine, NULL, &made.plan, &err), STATUS_OK);
-  return made;
-}
-
-static void unmake(struct made *made) {
-  plan_free(made->plan);
-  scenario_free(made->scenario);
-  free(made->machine);
-}
 
 static size_t count_with(const struct plan *plan, const char *part, bool skipped) {
   size_t count = 0;
@@ -57,34 +25,36 @@ static size_t count_with(const struct plan *plan, const char *part, bool skipped
 
 static void eight_gpus_on_a_laptop(void **state) {
   (void)state;
-  struct made made = make("h100x8-nvlink.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
+  struct planned made =
+      planned_text("h100x8-nvlink.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
   assert_int_equal(made.plan->case_count, 112);
   assert_int_equal(made.plan->skip_count, 0);
   assert_string_equal(made.plan->cases[0].bench.name, "d2d/gpu0-gpu1/4KiB");
   assert_string_equal(made.plan->cases[56].bench.name, "d2d/gpu0-gpu1/1MiB");
   assert_int_equal(made.plan->cases[0].bench.limit, LIMIT_NVLINK);
   assert_ptr_equal(made.plan->scenario, made.scenario);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static void without_peer_access_and_without_gpus(void **state) {
   (void)state;
-  struct made made = make("l40sx4-pcie.toml", HEAD PAIRS "size = \"4KiB\"\npeer = [true, false]\n");
+  struct planned made =
+      planned_text("l40sx4-pcie.toml", HEAD PAIRS "size = \"4KiB\"\npeer = [true, false]\n");
   assert_int_equal(count_with(made.plan, "peer=true", true), 12);
   assert_int_equal(count_with(made.plan, "peer=false", false), 12);
-  unmake(&made);
-  made = make("no-gpu.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
+  planned_fini(&made);
+  made = planned_text("no-gpu.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
   assert_int_equal(made.plan->case_count, 2);
   assert_int_equal(made.plan->skip_count, 2);
   assert_string_equal(made.plan->cases[0].skip_reason, made.machine->cuda_state);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 /* Names differ, and stay when another size is added. */
 static void names_are_unique_and_stable(void **state) {
   (void)state;
   static const char *const sizes[] = {"size = \"4KiB\"\n", "size = [\"4KiB\", \"64MiB\"]\n"};
-  struct made made[2];
+  struct planned made[2];
   for (size_t i = 0; i < 2; i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, "%s%s%s",
@@ -92,7 +62,7 @@ static void names_are_unique_and_stable(void **state) {
                         "from = { numa = \"*\", memory = [\"pinned\", \"pageable\"] }\n"
                         "to = { gpu = \"*\" }\ndirection = [\"forward\", \"reverse\", \"both\"]\n",
                    sizes[i], "host_cache = [\"warm\", \"flushed\"]\n");
-    made[i] = make("h100x8-nvlink.toml", text);
+    made[i] = planned_text("h100x8-nvlink.toml", text);
   }
   const struct plan *one = made[0].plan;
   const struct plan *two = made[1].plan;
@@ -109,13 +79,13 @@ static void names_are_unique_and_stable(void **state) {
     }
     assert_true(found);
   }
-  unmake(&made[0]);
-  unmake(&made[1]);
+  planned_fini(&made[0]);
+  planned_fini(&made[1]);
 }
 
 static void loads_and_flows_of_a_scenario(void **state) {
   (void)state;
-  struct made made = make(
+  struct planned made = planned_text(
       "h100x8-nvlink.toml", HEAD PAIRS
       "size = \"4KiB\"\n[[transfer.load]]\nmethod = \"ce\"\nfrom = { numa = \"local\", memory = "
       "\"pinned\" }\nto = { gpu = 0 }\nsize = \"1MiB\"\n"
@@ -128,16 +98,16 @@ static void loads_and_flows_of_a_scenario(void **state) {
   const struct bench_case *spelled = &made.plan->cases[56].bench;
   assert_string_equal(spelled->name, "spelled/gpu0,2-gpu1,3");
   assert_int_equal(spelled->payload_bytes, 3 << 20);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 #define CHASE HEAD "[[chase]]\nname = \"c\"\n"
 
 static void chases_have_names_keys_and_estimates(void **state) {
   (void)state;
-  struct made made = make("h100x8-nvlink.toml",
-                          CHASE "space = \"host\"\nat.gpu = [0, 5]\nof = { memory = [\"pinned\", "
-                                "\"huge\"] }\nfootprint = [\"2MiB\", \"64MiB\"]\nhops = 64\n");
+  struct planned made = planned_text(
+      "h100x8-nvlink.toml", CHASE "space = \"host\"\nat.gpu = [0, 5]\nof = { memory = [\"pinned\", "
+                                  "\"huge\"] }\nfootprint = [\"2MiB\", \"64MiB\"]\nhops = 64\n");
   assert_int_equal(made.plan->case_count, 8);
   assert_int_equal(made.plan->skip_count, 0);
   const struct plan_case *first = &made.plan->cases[0];
@@ -157,21 +127,21 @@ static void chases_have_names_keys_and_estimates(void **state) {
   for (size_t i = 1; i < made.plan->case_count; i++) {
     assert_string_not_equal(made.plan->cases[i].bench.key, first->bench.key);
   }
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static void chases_that_cannot_be(void **state) {
   (void)state;
-  struct made made = make("gh200.toml", CHASE "space = \"peer\"\n");
+  struct planned made = planned_text("gh200.toml", CHASE "space = \"peer\"\n");
   assert_int_equal(made.plan->case_count, 1);
   assert_string_equal(made.plan->cases[0].bench.name, "c/gpu.all-gpu.all/2MiB");
   assert_string_equal(made.plan->cases[0].skip_reason, "needs two GPUs, this machine has 1");
   assert_int_equal(made.plan->cases[0].bench.kind, CASE_CHASE);
   assert_int_equal(made.plan->cases[0].bench.chase.hops, 0);
-  unmake(&made);
-  made = make("h100x8-nvlink.toml", CHASE "space = \"peer\"\nat.gpu = 9\n");
+  planned_fini(&made);
+  made = planned_text("h100x8-nvlink.toml", CHASE "space = \"peer\"\nat.gpu = 9\n");
   assert_int_equal(made.plan->skip_count, 1);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static const struct bench_case *case_called(const struct plan *plan, const char *name) {
@@ -186,9 +156,9 @@ static const struct bench_case *case_called(const struct plan *plan, const char 
 
 static void chases_of_the_own_gpu(void **state) {
   (void)state;
-  struct made made =
-      make("h200x4.toml", CHASE "space = [\"global\", \"shared\"]\nat.gpu = 1\nthreads = [1, 32]\n"
-                                "stride = 32\ncache = [\"l1\", \"l2\"]\n");
+  struct planned made = planned_text(
+      "h200x4.toml", CHASE "space = [\"global\", \"shared\"]\nat.gpu = 1\nthreads = [1, 32]\n"
+                           "stride = 32\ncache = [\"l1\", \"l2\"]\n");
   /* Shared memory knows no cache: measured once. */
   assert_int_equal(made.plan->case_count, 6);
   assert_int_equal(made.plan->duplicate_count, 2);
@@ -204,21 +174,21 @@ static void chases_of_the_own_gpu(void **state) {
       case_called(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
   assert_int_equal(shared->chase.footprint_bytes, 32 << 10);
   assert_null(strstr(shared->definition, "cache\":\"l"));
-  unmake(&made);
-  made = make("no-gpu.toml", CHASE "space = [\"global\", \"shared\"]\nfootprint = 4096\n");
+  planned_fini(&made);
+  made = planned_text("no-gpu.toml", CHASE "space = [\"global\", \"shared\"]\nfootprint = 4096\n");
   assert_int_equal(made.plan->case_count, 2);
   assert_int_equal(made.plan->skip_count, 2);
   assert_string_equal(made.plan->cases[1].bench.name, "c/gpu.all:shared/4KiB");
-  unmake(&made);
+  planned_fini(&made);
 }
 
 #define STREAM HEAD "[[stream]]\nname = \"s\"\n"
 
 static void streams_count_as_stream_does(void **state) {
   (void)state;
-  struct made made = make("h200x4.toml", STREAM
-                          "op = [\"copy\", \"triad\", \"read\"]\nat.gpu = 0\nsize = \"1GiB\"\n"
-                          "grid = [\"per_sm*2\", 264, \"full\", \"auto\"]\ntype = \"f32\"\n");
+  struct planned made = planned_text(
+      "h200x4.toml", STREAM "op = [\"copy\", \"triad\", \"read\"]\nat.gpu = 0\nsize = \"1GiB\"\n"
+                            "grid = [\"per_sm*2\", 264, \"full\", \"auto\"]\ntype = \"f32\"\n");
   const uint64_t gib = UINT64_C(1) << 30;
   assert_int_equal(made.plan->case_count, 9); /* 264 is per_sm*2 here */
   assert_int_equal(made.plan->duplicate_count, 3);
@@ -241,15 +211,16 @@ static void streams_count_as_stream_does(void **state) {
       "\"size_bytes\":1073741824,\"passes\":1,\"block\":0,\"grid\":\"full\",\"vector_bytes\":0,"
       "\"unroll\":0,\"clock\":\"event\"},\"measure\":{\"min_trial_ns\":200000,"
       "\"device_cache\":\"warm\"}}");
-  unmake(&made);
+  planned_fini(&made);
 }
 
 /* Memory is no limit to arrays that the L2 cache holds. */
 static void arrays_in_the_cache_have_no_peak(void **state) {
   (void)state;
-  struct made made = make("h200x4.toml", STREAM "op = \"copy\"\nat.gpu = 0\nsize = \"1MiB\"\n"
-                                                "passes = [1, 10]\n"
-                                                "device_cache = [\"warm\", \"flushed\"]\n");
+  struct planned made =
+      planned_text("h200x4.toml", STREAM "op = \"copy\"\nat.gpu = 0\nsize = \"1MiB\"\n"
+                                         "passes = [1, 10]\n"
+                                         "device_cache = [\"warm\", \"flushed\"]\n");
   assert_int_equal(made.plan->case_count, 4);
   for (size_t i = 0; i < 4; i++) {
     const struct bench_case *bench = &made.plan->cases[i].bench;
@@ -258,13 +229,14 @@ static void arrays_in_the_cache_have_no_peak(void **state) {
     assert_int_equal(bench->peak_bytes_per_second > 0, cold);
     assert_int_equal(bench->payload_bytes, (2U << 20) * bench->stream.passes);
   }
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static void streams_of_the_host(void **state) {
   (void)state;
-  struct made made = make("h100x8-nvlink.toml", STREAM
-                          "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
+  struct planned made =
+      planned_text("h100x8-nvlink.toml",
+                   STREAM "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
                           "size = \"1MiB\"\nthreads = [1, \"all\"]\n");
   assert_int_equal(made.plan->case_count, 8);
   const struct bench_case *bench = case_called(made.plan, "s/numa1:huge/threads=all/1MiB");
@@ -272,18 +244,18 @@ static void streams_of_the_host(void **state) {
   assert_int_equal(bench->limit, LIMIT_UNKNOWN);
   assert_non_null(strstr(bench->definition, "\"threads\":0}"));
   assert_non_null(strstr(bench->definition, "\"host_cache\":\"warm\""));
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static void arithmetic_knows_what_an_sm_does(void **state) {
   (void)state;
-  struct made made =
-      make("h200x4.toml", HEAD "[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"fma\"]\n"
-                               "type = [\"f16\", \"f32\"]\nat.gpu = 3\n"
-                               "measure = [\"latency\", \"throughput\"]\ninstructions = 512\n"
-                               "[[arithmetic]]\nname = \"odd\"\nop = \"add\"\ntype = \"f32\"\n"
-                               "measure = \"throughput\"\nat.gpu = 0\ngrid = 133\nblock = 64\n"
-                               "instructions = 1024\n");
+  struct planned made = planned_text(
+      "h200x4.toml", HEAD "[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"fma\"]\n"
+                          "type = [\"f16\", \"f32\"]\nat.gpu = 3\n"
+                          "measure = [\"latency\", \"throughput\"]\ninstructions = 512\n"
+                          "[[arithmetic]]\nname = \"odd\"\nop = \"add\"\ntype = \"f32\"\n"
+                          "measure = \"throughput\"\nat.gpu = 0\ngrid = 133\nblock = 64\n"
+                          "instructions = 1024\n");
   assert_int_equal(made.plan->case_count, 9);
   const struct bench_case *latency =
       case_called(made.plan, "a/gpu3/op=fma/type=f32/measure=latency");
@@ -296,17 +268,18 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
   assert_int_equal(packed->operations_per_sm, 2 * 512 * 1024 * 2);
   /* One SM has two blocks. */
   assert_int_equal(case_called(made.plan, "odd/gpu0")->operations_per_sm, 2 * 1024 * 64);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 #define OVERHEAD HEAD "[[overhead]]\nname = \"o\"\n"
 
 static void overheads_of_calls_and_allocations(void **state) {
   (void)state;
-  struct made made = make("h100x8-nvlink.toml", OVERHEAD
-                          "operation = [\"kernel_launch\", \"allocate\"]\nat.gpu = [0, 5]\n"
-                          "memory = [\"device\", \"managed\", \"pinned\", \"pageable\"]\n"
-                          "size = [4096, \"1MiB\"]\n");
+  struct planned made =
+      planned_text("h100x8-nvlink.toml",
+                   OVERHEAD "operation = [\"kernel_launch\", \"allocate\"]\nat.gpu = [0, 5]\n"
+                            "memory = [\"device\", \"managed\", \"pinned\", \"pageable\"]\n"
+                            "size = [4096, \"1MiB\"]\n");
   /* Two launches; sizes x (2 device, 2 managed, 2 pinned, 2 nodes). */
   assert_int_equal(made.plan->case_count, 2 + 2 * 8);
   const struct bench_case *launch = case_called(made.plan, "o/gpu5/operation=kernel_launch");
@@ -322,11 +295,12 @@ static void overheads_of_calls_and_allocations(void **state) {
   assert_int_equal(
       case_called(made.plan, "o/gpu0:managed/operation=allocate/4KiB")->overhead.memory.place,
       PLACE_GPU);
-  unmake(&made);
-  made = make("no-gpu.toml", OVERHEAD "operation = \"free\"\nmemory = [\"huge\", \"pinned\"]\n");
+  planned_fini(&made);
+  made = planned_text("no-gpu.toml",
+                      OVERHEAD "operation = \"free\"\nmemory = [\"huge\", \"pinned\"]\n");
   assert_int_equal(count_with(made.plan, "numa0:huge", false), 1);
   assert_int_equal(count_with(made.plan, "pinned", true), 1);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 /* On every machine everything is planned or skipped with a reason, and has a time. */
@@ -335,9 +309,9 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
   static const char *const machines[] = {"gh200.toml", "h100x8-nvlink.toml", "h200x4.toml",
                                          "l40sx4-pcie.toml", "no-gpu.toml"};
   for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-    struct made made =
-        make(machines[i], HEAD
-             "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [\"1MiB\", \"1GiB\"]\n"
+    struct planned made = planned_text(
+        machines[i],
+        HEAD "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [\"1MiB\", \"1GiB\"]\n"
              "grid = [1, \"per_sm*4\", \"full\"]\nblock = [1, 1024]\n"
              "[[stream]]\nname = \"h\"\nop = \"copy\"\nat = { numa = \"*\" }\nsize = \"1MiB\"\n"
              "[[chase]]\nname = \"c\"\nspace = [\"global\", \"shared\"]\nthreads = 32\n"
@@ -351,7 +325,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
       assert_true(c->longest_ns >= c->estimate_ns);
     }
     assert_int_equal(count_with(made.plan, "h/numa", true), 0);
-    unmake(&made);
+    planned_fini(&made);
   }
 }
 
@@ -361,7 +335,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
 
 static void mirrors_take_what_they_do_not_say(void **state) {
   (void)state;
-  struct made made = make("h100x8-nvlink.toml", LOADED(""));
+  struct planned made = planned_text("h100x8-nvlink.toml", LOADED(""));
   assert_int_equal(made.plan->case_count, 1);
   assert_string_equal(made.plan->cases[0].bench.path, "gpu0-gpu1"); /* of what is measured */
   assert_int_equal(made.plan->cases[0].bench.payload_bytes, 4096);
@@ -373,22 +347,23 @@ static void mirrors_take_what_they_do_not_say(void **state) {
   assert_int_equal(load->target.index, 0);
   assert_int_equal(load->initiator, INITIATOR_TARGET); /* the same end by role */
   assert_int_equal(load->size_bytes, 4096);
-  unmake(&made);
-  made = make("h100x8-nvlink.toml", LOADED("direction = \"forward\"\nmethod = \"ce\"\nsize = "
-                                           "8192\ninitiator = \"source\"\n"));
+  planned_fini(&made);
+  made =
+      planned_text("h100x8-nvlink.toml", LOADED("direction = \"forward\"\nmethod = \"ce\"\nsize = "
+                                                "8192\ninitiator = \"source\"\n"));
   load = &made.plan->cases[0].bench.flows[1];
   assert_int_equal(load->method, METHOD_CE);
   assert_int_equal(load->source.index, 0);
   assert_int_equal(load->initiator, INITIATOR_SOURCE);
   assert_int_equal(load->size_bytes, 8192);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
   (void)state;
-  struct made made =
-      make("h100x8-nvlink.toml", HEAD
-           "[[transfer]]\nname = \"spelled\"\n"
+  struct planned made = planned_text(
+      "h100x8-nvlink.toml",
+      HEAD "[[transfer]]\nname = \"spelled\"\n"
            "[[transfer.flow]]\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"
            "[[transfer.flow]]\nmethod = \"sm\"\nfrom.numa = 0\nto.gpu = 2\nsize = 8192\n"
            "[[transfer.load]]\n"
@@ -407,7 +382,7 @@ static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
   assert_int_equal(both->flows[2].source.index, 1);
   assert_int_equal(both->flows[3].source.index, 0);
   assert_int_equal(both->flows[3].size_bytes, 64);
-  unmake(&made);
+  planned_fini(&made);
 }
 
 int main(void) {
