@@ -309,3 +309,41 @@ void comparing_result_fini(struct comparing_result *result) {
   measured_free(result->measured);
   database_close(result->database);
 }
+
+static enum status show(const struct comparing_verb *options, comparing_choose *choose,
+                        const struct comparing_result *result, struct error *err) {
+  const struct common_options *common = &options->common;
+  struct diff_show what = {.all = common->verbose};
+  for (size_t s = 0; s < SIDES; s++) {
+    what.names[s] = options->comparing.names[s] != NULL ? options->comparing.names[s] : "";
+  }
+  choose(options, result, &what);
+  if (common->junit) {
+    return diff_print_junit(result->measured, result->comparison, &what, stdout, err);
+  }
+  if (common->format == ROW_JSON) {
+    return diff_print_json(result->measured, result->comparison, &what, stdout, err);
+  }
+  const struct rows_options rows = rows_to_stdout(common);
+  return diff_print(result->measured, result->comparison, &what, &rows, err);
+}
+
+int comparing_main(struct comparing_verb *options, comparing_choose *choose,
+                   comparing_judge *judge) {
+  struct error err = {0};
+  struct comparing_result result;
+  int code = EXIT_DONE;
+  enum status status = comparing_run(&options->common, &options->comparing, &result, &err);
+  if (status == STATUS_OK) {
+    status = show(options, choose, &result, &err);
+  }
+  if (status != STATUS_OK) {
+    code = fail(&options->common, &err);
+  } else {
+    comparing_say_what_helps(&options->common, &options->comparing, &result);
+    code = judge != NULL ? judge(options, result.comparison) : EXIT_DONE;
+  }
+  comparing_result_fini(&result);
+  comparing_fini(&options->comparing);
+  return code;
+}

@@ -65,4 +65,21 @@ void comparing_result_fini(struct comparing_result *result);
 void comparing_say_what_helps(const struct common_options *common, struct comparing *comparing,
                               const struct comparing_result *result);
 
+/* The first member of the options of diff and of check. */
+struct comparing_verb {
+  struct common_options common;
+  struct comparing comparing; /* as comparing_init() has left it and the command line made it */
+};
+/* options: what begins with struct comparing_verb. What is to be shown, names and `all` apart. */
+typedef void comparing_choose(const struct comparing_verb *options,
+                              const struct comparing_result *result, struct diff_show *show);
+/* The exit code that the comparison is worth. */
+typedef int comparing_judge(const struct comparing_verb *options,
+                            const struct comparison *comparison);
+
+/* Compare, show and say what helps. Returns the exit code, of an error too, which is said; judge
+ * NULL: 0. Ends options->comparing. */
+int comparing_main(struct comparing_verb *options, comparing_choose *choose,
+                   comparing_judge *judge);
+
 #endif

@@ -8,8 +8,7 @@
 enum { OPTION_FAIL_ON = 0x640, OPTION_STRICT };
 
 struct check_options {
-  struct common_options common;
-  struct comparing comparing;
+  struct comparing_verb verb;
   bool fail_on_given;
   bool fails[verdict_word_count];
   bool strict;
@@ -29,7 +28,7 @@ static void parse_fail_on(const char *arg, struct argp_state *state,
   for (const char *word = arg; word != NULL;) {
     const char *comma = strchr(word, ',');
     const size_t length = comma != NULL ? (size_t)(comma - word) : strlen(word);
-    const char *name = arena_strndup(&options->comparing.selecting.arena, word, length);
+    const char *name = arena_strndup(&options->verb.comparing.selecting.arena, word, length);
     enum verdict verdict;
     if (!verdict_parse(name, &verdict)) {
       const char *meant = nearest_word(name, verdict_words);
@@ -47,7 +46,7 @@ static void parse_fail_on(const char *arg, struct argp_state *state,
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct check_options *options = state->input;
-  struct comparing *comparing = &options->comparing;
+  struct comparing *comparing = &options->verb.comparing;
   switch (key) {
   case OPTION_FAIL_ON:
     parse_fail_on(arg, state, options);
@@ -72,29 +71,21 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   return comparing_parse(key, arg, state, comparing);
 }
 
-static enum status show(const struct check_options *options, const struct comparing_result *result,
-                        struct error *err) {
-  const struct common_options *common = &options->common;
-  struct diff_show what = {.names = {options->comparing.names[0], options->comparing.names[1]},
-                           .all = common->verbose,
-                           .undecided_fails = options->strict};
-  memcpy(what.fails, options->fails, sizeof what.fails);
+static void choose(const struct comparing_verb *verb, const struct comparing_result *result,
+                   struct diff_show *show) {
+  const struct check_options *options = (const struct check_options *)verb;
+  (void)result;
+  show->undecided_fails = options->strict;
+  memcpy(show->fails, options->fails, sizeof show->fails);
   for (size_t v = 0; v < verdict_word_count; v++) {
-    what.verdicts[v] = common->verbose || options->fails[v] ||
-                       (options->strict && (v == VERDICT_UNCLEAR || v == VERDICT_INSUFFICIENT));
+    show->verdicts[v] = verb->common.verbose || options->fails[v] ||
+                        (options->strict && (v == VERDICT_UNCLEAR || v == VERDICT_INSUFFICIENT));
   }
-  if (common->junit) {
-    return diff_print_junit(result->measured, result->comparison, &what, stdout, err);
-  }
-  if (common->format == ROW_JSON) {
-    return diff_print_json(result->measured, result->comparison, &what, stdout, err);
-  }
-  const struct rows_options rows = rows_to_stdout(common);
-  return diff_print(result->measured, result->comparison, &what, &rows, err);
 }
 
 /* What is found outranks what is undecided; that nothing was judged is never a pass. */
-static int judge(const struct check_options *options, const struct comparison *comparison) {
+static int judge(const struct comparing_verb *verb, const struct comparison *comparison) {
+  const struct check_options *options = (const struct check_options *)verb;
   const size_t *verdicts = comparison->summary.verdicts;
   for (size_t v = 0; v < verdict_word_count; v++) {
     if (options->fails[v] && verdicts[v] > 0) {
@@ -105,33 +96,18 @@ static int judge(const struct check_options *options, const struct comparison *c
     return EXIT_UNDECIDED;
   }
   if (comparison->summary.tests == 0) {
-    say_error(&options->common, "nothing was compared: no case has two processes on each side that "
-                                "can be compared");
+    say_error(&verb->common, "nothing was compared: no case has two processes on each side that "
+                             "can be compared");
     return EXIT_NOT_MEASURED;
   }
   return EXIT_DONE;
 }
 
 static int check(const struct verb *verb, int argc, char **argv) {
-  struct check_options options = {.common.junit_allowed = true};
-  comparing_init(&options.comparing);
+  struct check_options options = {.verb.common.junit_allowed = true};
+  comparing_init(&options.verb.comparing);
   cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
-  struct comparing_result result;
-  int code = EXIT_DONE;
-  enum status status = comparing_run(&options.common, &options.comparing, &result, &err);
-  if (status == STATUS_OK) {
-    status = show(&options, &result, &err);
-  }
-  if (status != STATUS_OK) {
-    code = fail(&options.common, &err);
-  } else {
-    comparing_say_what_helps(&options.common, &options.comparing, &result);
-    code = judge(&options, result.comparison);
-  }
-  comparing_result_fini(&result);
-  comparing_fini(&options.comparing);
-  return code;
+  return comparing_main(&options.verb, choose, judge);
 }
 
 const struct verb VERB_CHECK = {

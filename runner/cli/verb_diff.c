@@ -2,11 +2,6 @@
 #include "runner/cli/comparing.h"
 #include "runner/cli/verbs.h"
 
-struct diff_options_of_verb {
-  struct common_options common;
-  struct comparing comparing;
-};
-
 static const struct argp_option options_table[] = {
     COMPARING_OPTIONS,
     {"null", OPTION_NULL, "SPLITS", OPTION_ARG_OPTIONAL,
@@ -15,7 +10,7 @@ static const struct argp_option options_table[] = {
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
-  struct diff_options_of_verb *options = state->input;
+  struct comparing_verb *options = state->input;
   struct comparing *comparing = &options->comparing;
   if (key == ARGP_KEY_END && comparing->by == NULL && comparing->name_count < SIDES &&
       !(comparing->null && comparing->name_count == 1)) {
@@ -24,43 +19,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   return comparing_parse(key, arg, state, comparing);
 }
 
-static enum status show(const struct diff_options_of_verb *options,
-                        const struct comparing_result *result, struct error *err) {
-  const struct common_options *common = &options->common;
-  struct diff_show what = {.all = common->verbose,
-                           .null = options->comparing.null ? &result->null : NULL};
-  for (size_t s = 0; s < SIDES; s++) {
-    what.names[s] = options->comparing.names[s] != NULL ? options->comparing.names[s] : "";
-  }
+static void choose(const struct comparing_verb *options, const struct comparing_result *result,
+                   struct diff_show *show) {
+  show->null = options->comparing.null ? &result->null : NULL;
   for (size_t v = 0; v < verdict_word_count; v++) {
-    what.verdicts[v] = true;
+    show->verdicts[v] = true;
   }
-  if (common->format == ROW_JSON) {
-    return diff_print_json(result->measured, result->comparison, &what, stdout, err);
-  }
-  const struct rows_options rows = rows_to_stdout(common);
-  return diff_print(result->measured, result->comparison, &what, &rows, err);
 }
 
 static int diff(const struct verb *verb, int argc, char **argv) {
-  struct diff_options_of_verb options = {0};
+  struct comparing_verb options = {0};
   comparing_init(&options.comparing);
   cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
-  struct comparing_result result;
-  int code = EXIT_DONE;
-  enum status status = comparing_run(&options.common, &options.comparing, &result, &err);
-  if (status == STATUS_OK) {
-    status = show(&options, &result, &err);
-  }
-  if (status != STATUS_OK) {
-    code = fail(&options.common, &err);
-  } else {
-    comparing_say_what_helps(&options.common, &options.comparing, &result);
-  }
-  comparing_result_fini(&result);
-  comparing_fini(&options.comparing);
-  return code;
+  return comparing_main(&options, choose, NULL);
 }
 
 const struct verb VERB_DIFF = {
