@@ -193,6 +193,12 @@ static enum status warm_up(struct case_run *run, struct error *err) {
   return status;
 }
 
+/* Whether to look at the precision after that many trials: always at first and then less and less
+ * often, for sorting must not cost more than measuring. */
+static bool is_time_to_look(size_t count) {
+  return count <= 64 || count % (count / 16) == 0;
+}
+
 /* Whether the 95 % interval of the median is narrow enough. */
 static bool precise_enough(const struct case_run *run) {
   const struct measure *measure = &run->bench->measure;
@@ -225,13 +231,14 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
       return status;
     }
     add_value(run, &trial);
-    if (precise_enough(run)) {
-      run->outcome->stop = STOP_PRECISION;
-    } else if (run->count >= measure->trials_max) {
+    if (run->count >= measure->trials_max) {
       run->outcome->stop = STOP_TRIALS;
     } else if (clock_now_ns() - start_ns >= measure->max_time_ns &&
                run->count >= measure->trials_min) {
       run->outcome->stop = STOP_TIME;
+    }
+    if ((run->outcome->stop != STOP_NONE || is_time_to_look(run->count)) && precise_enough(run)) {
+      run->outcome->stop = STOP_PRECISION;
     }
   }
   if (2 * run->timeless_count >= run->count) {
