@@ -8,6 +8,7 @@
 #include "engine/measure.h"
 #include "engine/vocabulary.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };
@@ -33,6 +34,10 @@ struct copy_shape {
   uint64_t depth;
   uint64_t pitch_bytes;
 };
+
+static inline bool copy_shape_is_strided(const struct copy_shape *shape) {
+  return shape->width_bytes != 0;
+}
 
 /* How pages of managed memory are made to move; method um only. */
 struct unified_shape {

@@ -13,7 +13,8 @@ static const char *ce_refusal(const struct flow *flow, const struct machine *mac
     return "a copy engine needs a GPU at one end; use method cpu between host memories";
   }
   const char *refusal = gpu_flow_shape_refusal(flow, reason);
-  if (refusal == NULL && flow->shape.width_bytes != 0 && flow->shape.pitch_bytes > PITCH_MAX) {
+  if (refusal == NULL && copy_shape_is_strided(&flow->shape) &&
+      flow->shape.pitch_bytes > PITCH_MAX) {
     refusal = "copy engines take a pitch below 2 GiB";
   }
   return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
@@ -128,7 +129,7 @@ static CUresult copy_rows_once(const struct cuda_session *session, const struct 
 
 static enum status ce_enqueue(const struct memory_context *context, struct flow_run *run,
                               uint32_t iterations, struct error *err) {
-  const bool strided = run->flow->shape.width_bytes != 0;
+  const bool strided = copy_shape_is_strided(&run->flow->shape);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
     CUresult result = strided ? copy_rows_once(context->cuda, run)
@@ -146,7 +147,7 @@ static enum status ce_prime(const struct memory_context *context, struct flow_ru
                             struct error *err) {
   const struct flow *flow = run->flow;
   const uint64_t row_bytes =
-      flow->shape.width_bytes != 0 ? flow->shape.width_bytes : flow->size_bytes;
+      copy_shape_is_strided(&flow->shape) ? flow->shape.width_bytes : flow->size_bytes;
   const uint64_t size = row_bytes < PRIMER_BYTES ? row_bytes : PRIMER_BYTES;
   return cuda_check(&context->cuda->driver, copy_once(context->cuda, run, run->primer, size), err,
                     "copying %llu bytes before the timed part", (unsigned long long)size);

@@ -54,7 +54,7 @@ static const char *refusal(const struct flow *flow, const struct machine *machin
   if (refused != NULL) {
     return refused;
   }
-  if (flow->shape.width_bytes != 0) {
+  if (copy_shape_is_strided(&flow->shape)) {
     return "method cpu copies contiguous bytes only";
   }
   const int32_t number = initiating_node(flow);

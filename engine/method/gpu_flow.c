@@ -40,7 +40,7 @@ const char *gpu_flow_shape_refusal(const struct flow *flow, char reason[CASE_REA
   const struct copy_shape *shape = &flow->shape;
   uint64_t rows = 0;
   uint64_t buffer_bytes = 0;
-  if (shape->width_bytes == 0) {
+  if (!copy_shape_is_strided(shape)) {
     return NULL;
   }
   if (shape->pitch_bytes < shape->width_bytes) {

@@ -54,10 +54,6 @@ static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
   return false;
 }
 
-static bool is_strided(const struct flow *flow) {
-  return flow->shape.width_bytes != 0;
-}
-
 static bool touches_host(const struct flow *flow) {
   return flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU;
 }
@@ -70,8 +66,8 @@ static enum kernel_variant variant_of(const struct flow *flow, const struct gpu 
     return shape->variant;
   }
   bool shape_given = shape->block != 0 || shape->grid != 0 || shape->vector_bytes != 0;
-  return kernels_on_gpu > 1 && touches_host(flow) && !is_strided(flow) && !shape_given &&
-                 gpu->compute_major >= 9
+  return kernels_on_gpu > 1 && touches_host(flow) && !copy_shape_is_strided(&flow->shape) &&
+                 !shape_given && gpu->compute_major >= 9
              ? KERNEL_BULK
              : KERNEL_VECTOR;
 }
@@ -81,7 +77,8 @@ static uint32_t width_of(const struct flow *flow) {
   uint32_t width = flow->kernel.vector_bytes;
   if (width == 0) {
     width = variants[flow->kernel.variant].vector_bytes;
-    while (is_strided(flow) && (flow->shape.width_bytes | flow->shape.pitch_bytes) % width != 0) {
+    while (copy_shape_is_strided(&flow->shape) &&
+           (flow->shape.width_bytes | flow->shape.pitch_bytes) % width != 0) {
       width /= 2;
     }
   }
@@ -89,7 +86,7 @@ static uint32_t width_of(const struct flow *flow) {
 }
 
 static const char *rows_refusal(const struct flow *flow, char reason[CASE_REASON_MAX]) {
-  if (!is_strided(flow)) {
+  if (!copy_shape_is_strided(&flow->shape)) {
     return NULL;
   }
   if (flow->kernel.variant == KERNEL_BULK) {
@@ -218,8 +215,8 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   const struct variant *variant = &variants[chosen];
   launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
-  launch->kernel = is_strided(flow) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
-  if (!is_strided(flow) && chosen != KERNEL_BULK) {
+  launch->kernel = copy_shape_is_strided(&flow->shape) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
+  if (!copy_shape_is_strided(&flow->shape) && chosen != KERNEL_BULK) {
     (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
   }
   if (launch->grid == 0) {
@@ -247,7 +244,7 @@ static enum status sm_enqueue(const struct memory_context *context, struct flow_
                                      .pitch_bytes = run->flow->shape.pitch_bytes,
                                      .rows = run->flow->shape.height * run->flow->shape.depth,
                                      .vector_bytes = width_of(run->flow)};
-  void *arguments = is_strided(run->flow) ? (void *)&rows : (void *)&whole;
+  void *arguments = copy_shape_is_strided(&run->flow->shape) ? (void *)&rows : (void *)&whole;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
     status = cuda_session_launch(context->cuda, run->gpu, launch->kernel, launch->grid,

@@ -109,7 +109,7 @@ static const char *um_refusal(const struct flow *flow, const struct machine *mac
   if (flow->role == FLOW_LOAD) {
     return "pages move once in a trial: a flow of unified memory cannot be a load";
   }
-  if (flow->shape.width_bytes != 0) {
+  if (copy_shape_is_strided(&flow->shape)) {
     return "method um moves whole pages: strided copies are for ce and sm";
   }
   if (flow->kernel.block % WARP_LANES != 0 || flow->kernel.block > 1024) {

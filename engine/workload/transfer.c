@@ -42,10 +42,6 @@ static uint64_t seed_of(uint32_t flow) {
   return (uint64_t)(flow + 1) << 40;
 }
 
-static bool is_strided(const struct flow *flow) {
-  return flow->shape.width_bytes != 0;
-}
-
 /* Flows of the case whose kernels run on that GPU. */
 static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gpu) {
   uint32_t count = 0;
@@ -182,7 +178,7 @@ static enum status fill(const struct transfer *transfer, uint32_t flow, const st
                         bool poison, struct error *err) {
   const struct flow_run *run = &transfer->runs[flow];
   struct data *data = transfer->engine->data;
-  const bool strided = is_strided(run->flow);
+  const bool strided = copy_shape_is_strided(&run->flow->shape);
   enum status status = data_fill(data, buffer, transfer_buffer_bytes(run->flow), seed_of(flow),
                                  strided ? !poison : poison, data_gpu(run), err);
   return status == STATUS_OK && strided ? data_fill_rows(data, buffer, &run->flow->shape,

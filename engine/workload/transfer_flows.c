@@ -11,8 +11,8 @@ static const struct method_ops *ops_of(const struct flow *flow) {
 
 uint64_t transfer_buffer_bytes(const struct flow *flow) {
   const struct copy_shape *shape = &flow->shape;
-  return flow->shape.width_bytes != 0 ? shape->pitch_bytes * shape->height * shape->depth
-                                      : flow->size_bytes;
+  return copy_shape_is_strided(&flow->shape) ? shape->pitch_bytes * shape->height * shape->depth
+                                             : flow->size_bytes;
 }
 
 /* How the flows of a case are timed: by events, by the host's clock, or some by each. */

@@ -110,7 +110,7 @@ static bool sort_flows(const struct bench_case *bench, enum method method, struc
   *flows = (struct flows){0};
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
-    if (flow->method != method || flow->staged || flow->shape.width_bytes > 0) {
+    if (flow->method != method || flow->staged || copy_shape_is_strided(&flow->shape)) {
       return false;
     }
     if (flow->role == FLOW_LOAD) {

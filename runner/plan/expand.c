@@ -84,7 +84,7 @@ static enum initiator usual_initiator(const struct machine *machine, const struc
 }
 
 static struct copy_shape normal_shape(struct copy_shape shape) {
-  if (shape.width_bytes > 0) {
+  if (copy_shape_is_strided(&shape)) {
     shape.height = shape.height > 0 ? shape.height : 1;
     shape.depth = shape.depth > 0 ? shape.depth : 1;
     shape.pitch_bytes = shape.pitch_bytes > 0 ? shape.pitch_bytes : shape.width_bytes;
@@ -112,7 +112,7 @@ static struct flow make_flow(const struct expander *x, const struct flow_setting
                        : usual_initiator(x->machine, &flow.source, &flow.target);
   flow.staged =
       !setting->peer && from.place == PLACE_GPU && to.place == PLACE_GPU && pair.from != pair.to;
-  if (flow.shape.width_bytes > 0) {
+  if (copy_shape_is_strided(&flow.shape)) {
     flow.size_bytes = flow.shape.width_bytes * flow.shape.height * flow.shape.depth;
   }
   return flow;

@@ -71,7 +71,7 @@ static void append_flow(struct strbuf *text, const struct flow *flow) {
   append_word(text, ",\"initiator\":", initiator_text(flow->initiator));
   append_number(text, ",\"staged\":", flow->staged ? 1 : 0);
   append_number(text, ",\"size_bytes\":", flow->size_bytes);
-  if (flow->shape.width_bytes > 0) {
+  if (copy_shape_is_strided(&flow->shape)) {
     append_number(text, ",\"shape\":{\"width_bytes\":", flow->shape.width_bytes);
     append_number(text, ",\"height\":", flow->shape.height);
     append_number(text, ",\"depth\":", flow->shape.depth);

@@ -78,7 +78,7 @@ static void bind_method_options(struct statement *statement, const struct flow *
   case method_word_count:
     break;
   }
-  if (flow->shape.width_bytes > 0) {
+  if (copy_shape_is_strided(&flow->shape)) {
     statement_bind_int(statement, ":shape_width_bytes", (int64_t)flow->shape.width_bytes);
     statement_bind_int(statement, ":shape_height", (int64_t)flow->shape.height);
     statement_bind_int(statement, ":shape_depth", (int64_t)flow->shape.depth);

@@ -323,7 +323,7 @@ void transfer_check_keys(struct reader *reader, const struct block *block) {
 static bool check_shape(struct subject *subject, const struct flow_setting *flow) {
   const struct copy_shape *shape = &flow->shape;
   const double bytes = (double)shape->width_bytes * (double)shape->height * (double)shape->depth;
-  if (shape->width_bytes == 0) {
+  if (!copy_shape_is_strided(shape)) {
     return true;
   }
   const struct entry *width = subject_find(subject, "shape.width");

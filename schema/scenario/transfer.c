@@ -39,7 +39,7 @@ static void finish_flow(struct flow_setting *flow, const struct slot *slot) {
     flow->to.memory = default_memory(flow->to.place, flow->method);
   }
   struct copy_shape *shape = &flow->shape;
-  if (shape->width_bytes == 0) {
+  if (!copy_shape_is_strided(shape)) {
     *shape = (struct copy_shape){0};
   } else {
     flow->size_bytes = shape->width_bytes * shape->height * shape->depth;
