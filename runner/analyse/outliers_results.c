@@ -29,10 +29,6 @@ bool way_between_gpus(const struct way *way) {
   return way->known && way->from_gpu && way->to_gpu && way->from != way->to;
 }
 
-bool way_touches(const struct way *way, int gpu) {
-  return (way->from_gpu && way->from == gpu) || (way->to_gpu && way->to == gpu);
-}
-
 bool result_is_slow(const struct result *result) {
   return !isnan(result->off) && result->off <= log1p(-result->margin);
 }

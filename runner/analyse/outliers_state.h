@@ -69,7 +69,6 @@ struct finder {
 /* outliers_results.c: fills results, in the order of likeness and host. */
 void outliers_read(struct finder *f);
 bool way_between_gpus(const struct way *way);
-bool way_touches(const struct way *way, int gpu);
 bool result_is_slow(const struct result *result); /* by more than the margin */
 void *outliers_array(size_t count, size_t size_bytes);
 

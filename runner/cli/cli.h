@@ -43,11 +43,9 @@ struct verb {
 
 /* In the order of haul --help; closed by a row without a name. */
 extern const struct verb *const VERBS[];
-const struct verb *verb_find(const char *name);
 
 /* The program: picks the verb. Returns the exit code. */
 int cli_main(int argc, char **argv);
-void cli_version(FILE *stream);
 
 #define WHEN_LIST(X) X(WHEN_AUTO, "auto") X(WHEN_ALWAYS, "always") X(WHEN_NEVER, "never")
 WORDS_DECLARE(when, WHEN_LIST)

@@ -14,7 +14,7 @@ const struct verb *const VERBS[] = {
     &VERB_EXPORT,   &VERB_REPORT,   &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
 };
 
-const struct verb *verb_find(const char *name) {
+static const struct verb *verb_find(const char *name) {
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     if (strcmp((*verb)->name, name) == 0) {
       return *verb;
@@ -44,7 +44,7 @@ static void print_help(FILE *stream) {
           "corrupt; 4 check --strict is undecided; 130 interrupted.\n");
 }
 
-void cli_version(FILE *stream) {
+static void cli_version(FILE *stream) {
   fprintf(stream, "haul %s\n%s\nSQLite %s\n", HAUL_VERSION,
 #ifdef HAUL_CUDA_VERSION
           "CUDA Toolkit " HAUL_CUDA_VERSION,

@@ -42,7 +42,8 @@ static int64_t clock_ns(clockid_t clock) {
   return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-int64_t record_now_ns(const struct record *record) {
+/* ns since 1970, by the run's clock. */
+static int64_t now_ns_of(const struct record *record) {
   return clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
 }
 
@@ -114,7 +115,7 @@ enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct erro
   }
   int64_t newest_ns = row ? sqlite3_column_int64(statement->stmt, 0) : 0; /* NULL reads as 0 */
   statement_reset(statement);
-  int64_t late_ns = newest_ns - record_now_ns(record);
+  int64_t late_ns = newest_ns - now_ns_of(record);
   *lag_ns = late_ns > 0 ? late_ns : 0;
   return STATUS_OK;
 }
@@ -125,7 +126,7 @@ static enum status insert_run(struct record *record, const struct run_info *info
   struct statement *statement = record_statement(record, INSERT_RUN);
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
-  int64_t started_at_ns = info->imported ? info->started_at_ns : record_now_ns(record);
+  int64_t started_at_ns = info->imported ? info->started_at_ns : now_ns_of(record);
   if (info->imported) {
     (void)snprintf(record->uuid, sizeof record->uuid, "%s", info->uuid);
   } else {
@@ -208,7 +209,7 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":ordinal", process);
   statement_bind_int(statement, ":pid", pid);
-  statement_bind_int(statement, ":started_at_ns", record_now_ns(record));
+  statement_bind_int(statement, ":started_at_ns", now_ns_of(record));
   status = statement_run(statement, err);
   bool found = false;
   if (status == STATUS_OK) {
@@ -235,7 +236,7 @@ enum status record_process_ended(struct record *record, uint32_t process, struct
     struct statement *statement = record_statement(record, END_PROCESS);
     statement_bind_int(statement, ":run", record->run);
     statement_bind_int(statement, ":ordinal", process);
-    statement_bind_int(statement, ":ended_at_ns", record_now_ns(record));
+    statement_bind_int(statement, ":ended_at_ns", now_ns_of(record));
     status = statement_run(statement, err);
   }
   return record_finish(record, status, err);
@@ -285,7 +286,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
 enum status record_add_checks(struct record *record, const struct check_result *checks,
                               size_t count, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
-  int64_t now_ns = record_now_ns(record);
+  int64_t now_ns = now_ns_of(record);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     statement_bind_int(statement, ":run", record->run);
@@ -323,7 +324,7 @@ enum status record_end_run(struct record *record, const char *run_status, const 
     statement_bind_int(statement, ":run", record->run);
     statement_bind_text(statement, ":status", run_status);
     statement_bind_text(statement, ":reason", reason);
-    statement_bind_int(statement, ":ended_at_ns", record_now_ns(record));
+    statement_bind_int(statement, ":ended_at_ns", now_ns_of(record));
     status = statement_run(statement, err);
   }
   return record_finish(record, status, err);

@@ -75,8 +75,6 @@ struct record {
 };
 
 struct statement *record_statement(struct record *record, enum record_statement which);
-/* ns since 1970, by the run's clock. */
-int64_t record_now_ns(const struct record *record);
 /* Aborts for want of memory. */
 void *record_reallocate(void *memory, size_t count, size_t size_bytes);
 

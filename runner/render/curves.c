@@ -376,10 +376,6 @@ const struct row_sink *curves_sink(struct curves *curves) {
   return &curves->sink;
 }
 
-bool curves_reader_gone(const struct curves *curves) {
-  return curves->reader_gone;
-}
-
 void curves_free(struct curves *curves) {
   if (curves == NULL) {
     return;

@@ -30,7 +30,6 @@ typedef void curves_drawer(void *context, const struct plot *plot);
 struct curves *curves_new_drawn_by(curves_drawer *drawer, void *context);
 /* Borrowed; for one result after the other. */
 const struct row_sink *curves_sink(struct curves *curves);
-bool curves_reader_gone(const struct curves *curves);
 /* Accepts NULL. */
 void curves_free(struct curves *curves);
 

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
+/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
+static void percent_words(double change, char text[DIFF_WORDS_MAX]) {
   const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
   (void)snprintf(text, DIFF_WORDS_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
 }
@@ -15,7 +16,7 @@ void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MA
   if (!isfinite(row->change)) {
     return;
   }
-  diff_percent_words(row->change, change);
+  percent_words(row->change, change);
   const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
   if (isfinite(half)) {
     (void)snprintf(text, DIFF_WORDS_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change,
@@ -91,12 +92,12 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
   if (shift->cases == 0) {
     return;
   }
-  diff_percent_words(shift->change, change);
+  percent_words(shift->change, change);
   strbuf_printf(text, "Common to all %zu %s: speed %s %%", shift->cases,
                 diff_plural(shift->cases, "case", "cases"), change);
   if (isfinite(shift->change_low)) {
-    diff_percent_words(shift->change_low, low);
-    diff_percent_words(shift->change_high, high);
+    percent_words(shift->change_low, low);
+    percent_words(shift->change_high, high);
     strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
     if (shift->change_low <= 0 && shift->change_high >= 0) {
       strbuf_append(text, ", no common shift");

@@ -9,8 +9,6 @@
 
 enum { DIFF_WORDS_MAX = 64 };
 
-/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-void diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
 /* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
  * differ. */
 void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
