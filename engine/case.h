@@ -5,8 +5,8 @@
 #ifndef HAUL_ENGINE_CASE_H
 #define HAUL_ENGINE_CASE_H
 
+#include "engine/enums.h"
 #include "engine/measure.h"
-#include "engine/vocabulary.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -283,10 +283,11 @@ enum status engine_run_case(struct engine *engine, const struct bench_case *benc
   struct error local = {0};
   struct error *error = err != NULL ? err : &local;
   char reason[CASE_REASON_MAX];
-  const char *refusal = engine_case_refusal(bench_case, engine->context.machine, reason);
-  if (refusal != NULL) {
+  const char *unsupported =
+      engine_case_unsupported_reason(bench_case, engine->context.machine, reason);
+  if (unsupported != NULL) {
     outcome->status = CASE_SKIPPED;
-    (void)snprintf(outcome->reason, sizeof outcome->reason, "%s", refusal);
+    (void)snprintf(outcome->reason, sizeof outcome->reason, "%s", unsupported);
     return STATUS_OK;
   }
   struct case_run run = {

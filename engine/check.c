@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-WORDS_DEFINE(check_kind, CHECK_KIND_LIST)
+ENUM_NAMES_DEFINE(check_kind, CHECK_KIND_LIST)
 
 /* Above it a GPU is doing something. Asking NVML itself shows up as a per cent or two. */
 enum { IDLE_PERCENT_MAX = 5 };
@@ -33,7 +33,7 @@ static enum source source_of(enum check_kind kind) {
     return FROM_GPU;
   case CHECK_THROTTLING:
   case CHECK_PCIE_LINK:
-  case check_kind_word_count:
+  case check_kind_name_count:
     return FROM_TELEMETRY;
   }
   return FROM_TELEMETRY;

@@ -20,7 +20,7 @@
   X(CHECK_FREE_MEMORY, "free_memory")                                                              \
   X(CHECK_THROTTLING, "throttling") /* from telemetry, after the run */                            \
   X(CHECK_PCIE_LINK, "pcie_link")   /* from telemetry, after the run */
-WORDS_DECLARE(check_kind, CHECK_KIND_LIST)
+ENUM_NAMES_DECLARE(check_kind, CHECK_KIND_LIST)
 
 struct check {
   enum check_kind kind;
@@ -37,7 +37,7 @@ struct check_result {
   char found[FACT_VALUE_MAX];
 };
 
-enum { CHECK_RESULTS_MAX = check_kind_word_count * (MACHINE_GPUS_MAX + 1) };
+enum { CHECK_RESULTS_MAX = check_kind_name_count * (MACHINE_GPUS_MAX + 1) };
 
 /* True for the checks that only telemetry can answer. */
 bool check_needs_telemetry(enum check_kind kind);

@@ -12,8 +12,9 @@ unsigned engine_method_version(enum method method) {
   return methods[method] != NULL ? methods[method]->version : 0;
 }
 
-static const char *endpoint_refusal(const struct endpoint *endpoint, const struct machine *machine,
-                                    char reason[CASE_REASON_MAX]) {
+static const char *endpoint_unsupported_reason(const struct endpoint *endpoint,
+                                               const struct machine *machine,
+                                               char reason[CASE_REASON_MAX]) {
   if (memory_kinds[endpoint->memory] == NULL) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
                    memory_kind_text(endpoint->memory));
@@ -27,8 +28,8 @@ static const char *endpoint_refusal(const struct endpoint *endpoint, const struc
   return NULL;
 }
 
-const char *engine_refusal(const struct flow *flow, const struct machine *machine,
-                           char reason[CASE_REASON_MAX]) {
+const char *engine_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                      char reason[CASE_REASON_MAX]) {
   const struct method_ops *ops = methods[flow->method];
   if (ops == NULL) {
     (void)snprintf(reason, CASE_REASON_MAX, "method %s is not part of this build",
@@ -39,16 +40,17 @@ const char *engine_refusal(const struct flow *flow, const struct machine *machin
       (flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
     return "only method um measures managed memory: any other copy also moves its pages";
   }
-  const char *refusal = endpoint_refusal(&flow->source, machine, reason);
-  if (refusal == NULL) {
-    refusal = endpoint_refusal(&flow->target, machine, reason);
+  const char *unsupported = endpoint_unsupported_reason(&flow->source, machine, reason);
+  if (unsupported == NULL) {
+    unsupported = endpoint_unsupported_reason(&flow->target, machine, reason);
   }
-  return refusal != NULL ? refusal : ops->refusal(flow, machine, reason);
+  return unsupported != NULL ? unsupported : ops->unsupported_reason(flow, machine, reason);
 }
 
-const char *engine_case_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                                char reason[CASE_REASON_MAX]) {
-  return workloads[bench_case->kind]->refusal(bench_case, machine, reason);
+const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
+  return workloads[bench_case->kind]->unsupported_reason(bench_case, machine, reason);
 }
 
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,

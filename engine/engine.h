@@ -14,11 +14,12 @@ struct engine;
 unsigned engine_method_version(enum method method);
 /* NULL when this build can measure the flow's method and memory on that machine, else why not, for
  * a person ("GPU 0 and GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
-const char *engine_refusal(const struct flow *flow, const struct machine *machine,
-                           char reason[CASE_REASON_MAX]);
+const char *engine_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                      char reason[CASE_REASON_MAX]);
 /* The same for a whole case: its flows one by one, and that they can be measured together. */
-const char *engine_case_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                                char reason[CASE_REASON_MAX]);
+const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]);
 /* Bytes of host and GPU memory that the case needs at once, for the plan and its refusals. */
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]);

@@ -2,7 +2,7 @@
 #ifndef HAUL_ENGINE_MEASURE_H
 #define HAUL_ENGINE_MEASURE_H
 
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/case.h"
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 
 /* One timed execution of all flows of a case. */
 struct trial {

@@ -1,3 +1,3 @@
 #include "kernels/kernels.h"
 
-WORDS_DEFINE(kernel, KERNEL_LIST)
+ENUM_NAMES_DEFINE(kernel, KERNEL_LIST)

@@ -8,7 +8,7 @@
 #ifndef HAUL_KERNELS_KERNELS_H
 #define HAUL_KERNELS_KERNELS_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 #include "kernels/arithmetic_values.h"
 #include "kernels/stream_values.h"
 
@@ -75,7 +75,7 @@
   X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
   KERNEL_STREAM_LIST(X)                                                                            \
   KERNEL_ARITHMETIC_LIST(X)
-WORDS_DECLARE(kernel, KERNEL_LIST)
+ENUM_NAMES_DECLARE(kernel, KERNEL_LIST)
 
 /* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
  * passed on %globaltimer; then writes 1 (opened) or 2 (timed out) to *report (host memory). */

@@ -9,7 +9,7 @@
 #undef error_set_errno
 #undef error_prefix
 
-WORDS_DEFINE(status, STATUS_LIST)
+ENUM_NAMES_DEFINE(status, STATUS_LIST)
 
 enum status error_vset(struct error *err, enum status status, int native_code, const char *format,
                        va_list args) {

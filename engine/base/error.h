@@ -6,7 +6,7 @@
 #ifndef HAUL_ENGINE_BASE_ERROR_H
 #define HAUL_ENGINE_BASE_ERROR_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 
 #include <stdarg.h>
 
@@ -27,7 +27,7 @@
   X(STATUS_CRASHED, "crashed")         /* a worker process died */                                 \
   X(STATUS_INTERRUPTED, "interrupted") /* the user asked to stop */
 
-WORDS_DECLARE(status, STATUS_LIST)
+ENUM_NAMES_DECLARE(status, STATUS_LIST)
 
 /* Every fallible function is marked with it: the result must be looked at. */
 #define CHECK_RESULT __attribute__((warn_unused_result))

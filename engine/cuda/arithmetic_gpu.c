@@ -127,7 +127,7 @@ enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) 
                         driver->cuMemsetD8Async(gpu->results, 0xff,
                                                 threads_of(gpu) * sizeof *gpu->results_host,
                                                 stream_of(gpu)),
-                        err, "spoiling the ends of the chains");
+                        err, "invalidating the ends of the chains");
   }
   return status == STATUS_OK ? wait(gpu, err) : status;
 }

@@ -10,7 +10,7 @@
 #define HAUL_ENGINE_CUDA_NVML_H
 
 #include "engine/base/error.h"
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 
 /* nvmlReturn_t, the values that are told apart. */
 enum {

@@ -78,7 +78,7 @@ static CUresult allocate(struct overhead_gpu *overhead, uint32_t i) {
                                      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
-  case memory_kind_word_count:
+  case memory_kind_name_count:
     break;
   }
   return CUDA_ERROR_NOT_SUPPORTED; /* not the driver's */
@@ -97,7 +97,7 @@ static CUresult free_one(struct overhead_gpu *overhead, uint32_t i) {
     return driver->cuMemHostUnregister(overhead->made[i].host);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
-  case memory_kind_word_count:
+  case memory_kind_name_count:
     break;
   }
   return CUDA_ERROR_NOT_SUPPORTED;
@@ -126,7 +126,7 @@ struct calls {
   call after;
 };
 
-static const struct calls calls_of[overhead_operation_word_count] = {
+static const struct calls calls_of[overhead_operation_name_count] = {
     [OVERHEAD_KERNEL_LAUNCH] = {NULL, launch, NULL},
     [OVERHEAD_EVENT_RECORD] = {NULL, record, NULL},
     [OVERHEAD_STREAM_SYNCHRONIZE] = {NULL, synchronize, NULL},

@@ -6,7 +6,7 @@
 #define HAUL_ENGINE_CUDA_OVERHEAD_GPU_H
 
 #include "engine/base/error.h"
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 
 #include <stdint.h>
 

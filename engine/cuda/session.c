@@ -90,7 +90,7 @@ static enum status load_kernels(struct cuda_session *session, struct cuda_gpu *g
       cuda_check(driver, driver->cuModuleLoadData(&gpu->module, kernel_images[0].data), err,
                  "loading device code (built for other GPUs or by a newer toolkit than this driver "
                  "supports?)");
-  for (int i = 0; status == STATUS_OK && i < (int)kernel_word_count; i++) {
+  for (int i = 0; status == STATUS_OK && i < (int)kernel_name_count; i++) {
     const char *name = kernel_text((enum kernel)i);
     status = cuda_check(driver, driver->cuModuleGetFunction(&gpu->kernels[i], gpu->module, name),
                         err, "finding kernel %s", name);

@@ -15,7 +15,7 @@ struct cuda_gpu {
   CUdevice device;
   CUcontext context; /* NULL until first used */
   CUmodule module;
-  CUfunction kernels[kernel_word_count];
+  CUfunction kernels[kernel_name_count];
   CUstream stream; /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
   CUdeviceptr compare_result; /* of data_gpu.h: made at first use */

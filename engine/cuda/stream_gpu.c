@@ -237,7 +237,7 @@ static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct er
   return status;
 }
 
-static enum status gpu_spoil_parts(void *opaque, struct error *err) {
+static enum status gpu_invalidate_parts(void *opaque, struct error *err) {
   struct gpu_state *state = opaque;
   const struct cuda_driver *driver = driver_of(state);
   enum status status = use(state, err);
@@ -246,7 +246,7 @@ static enum status gpu_spoil_parts(void *opaque, struct error *err) {
                         driver->cuMemsetD8Async(state->parts, 0xff,
                                                 state->shape.grid * sizeof *state->parts_host,
                                                 own_stream(state)),
-                        err, "spoiling the sums of the blocks");
+                        err, "invalidating the sums of the blocks");
   }
   return status == STATUS_OK ? wait_own(state, err) : status;
 }
@@ -264,6 +264,6 @@ const struct stream_place stream_gpu = {
     .compare = gpu_compare,
     .run = gpu_run,
     .parts = gpu_parts,
-    .spoil_parts = gpu_spoil_parts,
+    .invalidate_parts = gpu_invalidate_parts,
     .iterations_max = gpu_iterations_max,
 };

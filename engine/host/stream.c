@@ -169,7 +169,7 @@ host_stream_loop host_stream_choose(enum stream_op op, enum number_type type,
     return loops->read;
   case STREAM_WRITE:
     return loops->write;
-  case stream_op_word_count:
+  case stream_op_name_count:
     break;
   }
   return NULL;

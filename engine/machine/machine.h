@@ -8,7 +8,7 @@
 #define HAUL_ENGINE_MACHINE_MACHINE_H
 
 #include "engine/base/error.h"
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 
 #include "engine/memory/kinds.h"
 
-const struct memory_ops *const memory_kinds[memory_kind_word_count] = {
+const struct memory_ops *const memory_kinds[memory_kind_name_count] = {
     [MEMORY_PAGEABLE] = &memory_pageable,
     [MEMORY_HUGE] = &memory_huge,
 #ifdef HAUL_CUDA

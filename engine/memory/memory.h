@@ -48,6 +48,6 @@ struct memory_ops {
 };
 
 /* Every kind, in the order of enum memory_kind; NULL entries: not in this build. */
-extern const struct memory_ops *const memory_kinds[memory_kind_word_count];
+extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
 
 #endif

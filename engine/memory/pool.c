@@ -17,7 +17,7 @@ struct pool {
 };
 
 struct pool *pool_new(const struct memory_context *context,
-                      const struct memory_ops *const kinds[memory_kind_word_count]) {
+                      const struct memory_ops *const kinds[memory_kind_name_count]) {
   struct pool *pool = calloc(1, sizeof *pool);
   if (pool != NULL) {
     pool->context = context;

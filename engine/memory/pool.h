@@ -14,7 +14,7 @@ struct pool;
 /* context and kinds (memory_kinds, or others in tests) are borrowed and must outlive the pool. NULL
  * when there is no host memory for it. */
 struct pool *pool_new(const struct memory_context *context,
-                      const struct memory_ops *const kinds[memory_kind_word_count]);
+                      const struct memory_ops *const kinds[memory_kind_name_count]);
 /* Releases every buffer, taken or not. */
 void pool_free(struct pool *pool);
 /* buffer->size_bytes is at least size_bytes (which is at least 1); contents are undefined. The

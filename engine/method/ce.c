@@ -7,17 +7,17 @@
 /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far. */
 enum { PITCH_MAX = 0x7fffffff };
 
-static const char *ce_refusal(const struct flow *flow, const struct machine *machine,
-                              char reason[CASE_REASON_MAX]) {
+static const char *ce_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                         char reason[CASE_REASON_MAX]) {
   if (flow->source.place != PLACE_GPU && flow->target.place != PLACE_GPU) {
     return "a copy engine needs a GPU at one end; use method cpu between host memories";
   }
-  const char *refusal = gpu_flow_shape_refusal(flow, reason);
-  if (refusal == NULL && copy_shape_is_strided(&flow->shape) &&
+  const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
+  if (unsupported == NULL && copy_shape_is_strided(&flow->shape) &&
       flow->shape.pitch_bytes > PITCH_MAX) {
-    refusal = "copy engines take a pitch below 2 GiB";
+    unsupported = "copy engines take a pitch below 2 GiB";
   }
-  return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
+  return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
 
 /* Pageable memory, and copies between GPUs through the host: the driver's own threads and buffers
@@ -158,7 +158,7 @@ const struct method_ops method_ce = {
     .version = 2,
     .clock = CLOCK_EVENT,
     .help = "a copy engine, through the driver's asynchronous memcpy",
-    .refusal = ce_refusal,
+    .unsupported_reason = ce_unsupported_reason,
     .gpu = gpu_flow_gpu,
     .prepare = ce_prepare,
     .release = ce_release,

@@ -26,8 +26,9 @@ static int32_t initiating_node(const struct flow *flow) {
   return flow->initiator == INITIATOR_TARGET ? flow->target.index : flow->source.index;
 }
 
-static const char *endpoint_refusal(const struct endpoint *endpoint, const struct machine *machine,
-                                    char reason[CASE_REASON_MAX]) {
+static const char *endpoint_unsupported_reason(const struct endpoint *endpoint,
+                                               const struct machine *machine,
+                                               char reason[CASE_REASON_MAX]) {
   if (endpoint->place != PLACE_NUMA) {
     return "method cpu copies between host memories; use ce or sm with a GPU";
   }
@@ -45,11 +46,11 @@ static const char *endpoint_refusal(const struct endpoint *endpoint, const struc
   return reason;
 }
 
-static const char *refusal(const struct flow *flow, const struct machine *machine,
-                           char reason[CASE_REASON_MAX]) {
-  const char *refused = endpoint_refusal(&flow->source, machine, reason);
+static const char *cpu_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                          char reason[CASE_REASON_MAX]) {
+  const char *refused = endpoint_unsupported_reason(&flow->source, machine, reason);
   if (refused == NULL) {
-    refused = endpoint_refusal(&flow->target, machine, reason);
+    refused = endpoint_unsupported_reason(&flow->target, machine, reason);
   }
   if (refused != NULL) {
     return refused;
@@ -185,7 +186,7 @@ const struct method_ops method_cpu = {
     .version = 1,
     .clock = CLOCK_HOST,
     .help = "host threads copy between host memories",
-    .refusal = refusal,
+    .unsupported_reason = cpu_unsupported_reason,
     .gpu = gpu,
     .prepare = prepare,
     .release = release,

@@ -20,8 +20,8 @@ int32_t gpu_flow_gpu(const struct flow *flow) {
   return other->place == PLACE_GPU ? other->index : -1;
 }
 
-const char *gpu_flow_refusal(const struct flow *flow, const struct machine *machine,
-                             char reason[CASE_REASON_MAX]) {
+const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                        char reason[CASE_REASON_MAX]) {
   if (!between_gpus(flow) || flow->staged) {
     return NULL;
   }
@@ -36,7 +36,8 @@ const char *gpu_flow_refusal(const struct flow *flow, const struct machine *mach
   return reason;
 }
 
-const char *gpu_flow_shape_refusal(const struct flow *flow, char reason[CASE_REASON_MAX]) {
+const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
+                                              char reason[CASE_REASON_MAX]) {
   const struct copy_shape *shape = &flow->shape;
   uint64_t rows = 0;
   uint64_t buffer_bytes = 0;

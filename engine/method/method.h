@@ -45,9 +45,9 @@ struct method_ops {
   /* Source and target are one buffer of managed memory, of which run->source and run->target are
    * two views. */
   bool shares_buffer;
-  /* Why this flow cannot be measured there, or NULL (see engine_refusal). */
-  const char *(*refusal)(const struct flow *flow, const struct machine *machine,
-                         char reason[CASE_REASON_MAX]);
+  /* Why this flow cannot be measured there, or NULL (see engine_unsupported_reason). */
+  const char *(*unsupported_reason)(const struct flow *flow, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]);
   /* The GPU that runs it, -1 = the host. */
   int32_t (*gpu)(const struct flow *flow);
   enum status (*prepare)(const struct memory_context *context, struct flow_run *run,
@@ -61,8 +61,8 @@ struct method_ops {
                              struct error *err) CHECK_RESULT;
   /* Shared buffers only: make the bytes wrong that a trial writes, so that verification proves it.
    * May be NULL: it writes none. */
-  enum status (*spoil)(const struct memory_context *context, struct flow_run *run,
-                       struct error *err) CHECK_RESULT;
+  enum status (*invalidate)(const struct memory_context *context, struct flow_run *run,
+                            struct error *err) CHECK_RESULT;
   /* Event clock only: `iterations` repeats onto run->stream; returns without waiting, except where
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
@@ -93,6 +93,6 @@ struct method_ops {
 enum clock method_clock(const struct flow *flow);
 
 /* Every method, in the order of enum method; NULL entries: not in this build. */
-extern const struct method_ops *const methods[method_word_count];
+extern const struct method_ops *const methods[method_name_count];
 
 #endif

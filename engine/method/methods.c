@@ -7,7 +7,7 @@ extern const struct method_ops method_sm;
 extern const struct method_ops method_um;
 #endif
 
-const struct method_ops *const methods[method_word_count] = {
+const struct method_ops *const methods[method_name_count] = {
     [METHOD_CPU] = &method_cpu,
 #ifdef HAUL_CUDA
     [METHOD_CE] = &method_ce,

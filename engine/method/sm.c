@@ -20,7 +20,7 @@ struct variant {
   uint32_t grid; /* blocks; 0 = as many as cover the data once */
 };
 
-static const struct variant variants[kernel_variant_word_count] = {
+static const struct variant variants[kernel_variant_name_count] = {
     [KERNEL_AUTO] = {.vector_bytes = 16, .block = 256},
     [KERNEL_VECTOR] = {.vector_bytes = 16, .block = 256},
     [KERNEL_BULK] = {.vector_bytes = 16, .block = 32},
@@ -85,26 +85,26 @@ static uint32_t width_of(const struct flow *flow) {
   return width;
 }
 
-static const char *rows_refusal(const struct flow *flow, char reason[CASE_REASON_MAX]) {
+static const char *rows_unsupported_reason(const struct flow *flow, char reason[CASE_REASON_MAX]) {
   if (!copy_shape_is_strided(&flow->shape)) {
     return NULL;
   }
   if (flow->kernel.variant == KERNEL_BULK) {
     return "kernel variant bulk copies contiguous bytes only";
   }
-  const char *refusal = gpu_flow_shape_refusal(flow, reason);
-  if (refusal == NULL &&
+  const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
+  if (unsupported == NULL &&
       (flow->shape.width_bytes | flow->shape.pitch_bytes) % width_of(flow) != 0) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "vector_bytes = %u does not divide the width and the pitch of the rows",
                    width_of(flow));
     return reason;
   }
-  return refusal;
+  return unsupported;
 }
 
-static const char *shape_refusal(const struct flow *flow, const struct gpu *gpu,
-                                 char reason[CASE_REASON_MAX]) {
+static const char *shape_unsupported_reason(const struct flow *flow, const struct gpu *gpu,
+                                            char reason[CASE_REASON_MAX]) {
   enum kernel kernel;
   if (flow->kernel.variant == KERNEL_BULK) {
     if (gpu->compute_major < 9) {
@@ -131,14 +131,14 @@ static const char *shape_refusal(const struct flow *flow, const struct gpu *gpu,
   return NULL;
 }
 
-static const char *memory_refusal(const struct endpoint *end, const struct gpu *gpu) {
+static const char *memory_unsupported_reason(const struct endpoint *end, const struct gpu *gpu) {
   return end->memory == MEMORY_PAGEABLE && !gpu->host_page_tables
              ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
              : NULL;
 }
 
-static const char *sm_refusal(const struct flow *flow, const struct machine *machine,
-                              char reason[CASE_REASON_MAX]) {
+static const char *sm_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                         char reason[CASE_REASON_MAX]) {
   int32_t index = gpu_flow_gpu(flow);
   if (index < 0) {
     return "a kernel needs a GPU at one end; use method cpu between host memories";
@@ -147,17 +147,17 @@ static const char *sm_refusal(const struct flow *flow, const struct machine *mac
     return "method sm has no staged copy: a kernel reaches a peer's memory directly or not at all";
   }
   const struct gpu *gpu = &machine->gpus[index];
-  const char *refusal = shape_refusal(flow, gpu, reason);
-  if (refusal == NULL) {
-    refusal = rows_refusal(flow, reason);
+  const char *unsupported = shape_unsupported_reason(flow, gpu, reason);
+  if (unsupported == NULL) {
+    unsupported = rows_unsupported_reason(flow, reason);
   }
-  if (refusal == NULL) {
-    refusal = memory_refusal(&flow->source, gpu);
+  if (unsupported == NULL) {
+    unsupported = memory_unsupported_reason(&flow->source, gpu);
   }
-  if (refusal == NULL) {
-    refusal = memory_refusal(&flow->target, gpu);
+  if (unsupported == NULL) {
+    unsupported = memory_unsupported_reason(&flow->target, gpu);
   }
-  return refusal != NULL ? refusal : gpu_flow_refusal(flow, machine, reason);
+  return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
 
 /* Blocks of a flow whose rate needs few of them (host memory), or that must leave room for the
@@ -217,7 +217,8 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
   launch->kernel = copy_shape_is_strided(&flow->shape) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
   if (!copy_shape_is_strided(&flow->shape) && chosen != KERNEL_BULK) {
-    (void)kernel_for_width(width_of(flow), &launch->kernel); /* sm_refusal() has seen to it */
+    (void)kernel_for_width(width_of(flow),
+                           &launch->kernel); /* sm_unsupported_reason() has seen to it */
   }
   if (launch->grid == 0) {
     launch->grid = own_grid(flow, &context->machine->gpus[run->gpu], launch, run->kernels_on_gpu);
@@ -263,7 +264,7 @@ const struct method_ops method_sm = {
     .version = 1,
     .clock = CLOCK_EVENT,
     .help = "a kernel's own loads and stores",
-    .refusal = sm_refusal,
+    .unsupported_reason = sm_unsupported_reason,
     .gpu = gpu_flow_gpu,
     .prepare = sm_prepare,
     .release = sm_release,

@@ -39,7 +39,7 @@ static bool host_touches(const struct flow *flow) {
   return is_demand(flow) && touching_end(flow)->place == PLACE_NUMA;
 }
 
-/* A GPU of the flow, the target first; there is one (um_refusal). */
+/* A GPU of the flow, the target first; there is one (um_unsupported_reason). */
 static int32_t some_gpu(const struct flow *flow) {
   return flow->target.place == PLACE_GPU ? flow->target.index : flow->source.index;
 }
@@ -62,8 +62,9 @@ static uint64_t stride_of(const struct flow *flow) {
   return flow->unified.stride_bytes > 0 ? flow->unified.stride_bytes : page_bytes();
 }
 
-static const char *node_refusal(const struct flow *flow, const struct endpoint *end,
-                                const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *node_unsupported_reason(const struct flow *flow, const struct endpoint *end,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
   const int node = machine_node_index(machine, end->index);
   if (node < 0) {
     (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, end->index);
@@ -80,13 +81,14 @@ static const char *node_refusal(const struct flow *flow, const struct endpoint *
   return NULL;
 }
 
-static const char *end_refusal(const struct flow *flow, const struct endpoint *end,
-                               const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *end_unsupported_reason(const struct flow *flow, const struct endpoint *end,
+                                          const struct machine *machine,
+                                          char reason[CASE_REASON_MAX]) {
   if (end->memory != MEMORY_MANAGED) {
     return "method um moves managed memory: memory is managed at both ends";
   }
   if (end->place == PLACE_NUMA) {
-    return node_refusal(flow, end, machine, reason);
+    return node_unsupported_reason(flow, end, machine, reason);
   }
   if (!machine->gpus[end->index].concurrent_managed_access) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -98,8 +100,8 @@ static const char *end_refusal(const struct flow *flow, const struct endpoint *e
   return NULL;
 }
 
-static const char *um_refusal(const struct flow *flow, const struct machine *machine,
-                              char reason[CASE_REASON_MAX]) {
+static const char *um_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                         char reason[CASE_REASON_MAX]) {
   if (flow->source.place != PLACE_GPU && flow->target.place != PLACE_GPU) {
     return "unified memory needs a GPU at one end; use method cpu between host memories";
   }
@@ -117,8 +119,9 @@ static const char *um_refusal(const struct flow *flow, const struct machine *mac
                    flow->kernel.block, WARP_LANES);
     return reason;
   }
-  const char *refusal = end_refusal(flow, &flow->source, machine, reason);
-  return refusal != NULL ? refusal : end_refusal(flow, &flow->target, machine, reason);
+  const char *unsupported = end_unsupported_reason(flow, &flow->source, machine, reason);
+  return unsupported != NULL ? unsupported
+                             : end_unsupported_reason(flow, &flow->target, machine, reason);
 }
 
 static enum clock um_clock(const struct flow *flow) {
@@ -291,8 +294,8 @@ static enum status launch_touch(const struct memory_context *context, const stru
       kernel->block > 0 ? kernel->block : TOUCH_BLOCK, stream, &arguments, err);
 }
 
-static enum status um_spoil(const struct memory_context *context, struct flow_run *run,
-                            struct error *err) {
+static enum status um_invalidate(const struct memory_context *context, struct flow_run *run,
+                                 struct error *err) {
   const struct um_state *state = run->state;
   if (!is_demand(run->flow)) {
     return STATUS_OK; /* nothing is written: what must survive is the pattern */
@@ -370,13 +373,13 @@ const struct method_ops method_um = {
     .clock_of = um_clock,
     .iterations_max = 1,
     .shares_buffer = true,
-    .refusal = um_refusal,
+    .unsupported_reason = um_unsupported_reason,
     .gpu = um_gpu,
     .prepare = um_prepare,
     .release = um_release,
     .before_trial = um_before_trial,
     .after_trial = um_after_trial,
-    .spoil = um_spoil,
+    .invalidate = um_invalidate,
     .enqueue = um_enqueue,
     .blocks_host = um_blocks_host,
     .expect_seats = um_expect_seats,

@@ -68,7 +68,7 @@ static CUmem_advise advice_of(enum advise advise, bool set) {
     return set ? CU_MEM_ADVISE_SET_ACCESSED_BY : CU_MEM_ADVISE_UNSET_ACCESSED_BY;
   case ADVISE_NONE:
   case ADVISE_READ_MOSTLY:
-  case advise_word_count:
+  case advise_name_count:
     break;
   }
   return set ? CU_MEM_ADVISE_SET_READ_MOSTLY : CU_MEM_ADVISE_UNSET_READ_MOSTLY;

@@ -35,8 +35,9 @@ static bool find_kernel(const struct arithmetic *arithmetic, enum kernel *kernel
   return kernel_parse(name, kernel);
 }
 
-static const char *arithmetic_refusal(const struct bench_case *bench_case,
-                                      const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *arithmetic_unsupported_reason(const struct bench_case *bench_case,
+                                                 const struct machine *machine,
+                                                 char reason[CASE_REASON_MAX]) {
   const struct arithmetic *arithmetic = &bench_case->arithmetic;
   enum kernel kernel;
   if (arithmetic->gpu < 0 || arithmetic->gpu >= (int32_t)machine->gpu_count) {
@@ -96,7 +97,8 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
   const struct arithmetic *arithmetic = state->arithmetic;
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};
-  (void)find_kernel(arithmetic, &request.kernel); /* arithmetic_refusal() has seen to it */
+  (void)find_kernel(arithmetic,
+                    &request.kernel); /* arithmetic_unsupported_reason() has seen to it */
   arithmetic_operands(arithmetic->type, &request.operands);
   enum status status = arithmetic_gpu_new(engine->context.cuda, &request, &state->gpu, err);
   outcome->allocate_ns += clock_now_ns() - start_ns;
@@ -162,7 +164,7 @@ static void arithmetic_tear_down(void *opaque) {
 
 const struct workload_ops workload_arithmetic = {
     .kind = CASE_ARITHMETIC,
-    .refusal = arithmetic_refusal,
+    .unsupported_reason = arithmetic_unsupported_reason,
     .memory_needs = arithmetic_memory_needs,
     .clock = arithmetic_clock,
     .set_up = arithmetic_set_up,

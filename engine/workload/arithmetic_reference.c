@@ -53,7 +53,7 @@ static uint64_t operand_bits(enum number_type type, double value) {
     return f64_bits(value);
   case NUMBER_I32:
     return ARITHMETIC_INTEGER_B;
-  case number_type_word_count:
+  case number_type_name_count:
     break;
   }
   return 0;
@@ -105,7 +105,7 @@ static uint32_t step_i32(enum arithmetic_op op, uint32_t x, uint32_t other) {
     return x * other;
   case ARITHMETIC_FMA:
     return x * ARITHMETIC_INTEGER_B + other;
-  case arithmetic_op_word_count:
+  case arithmetic_op_name_count:
     break;
   }
   return 0;
@@ -136,7 +136,7 @@ uint64_t arithmetic_chain(enum arithmetic_op op, enum number_type type, uint32_t
     return chain_f64(op, from, steps);
   case NUMBER_I32:
     return chain_i32(op, start, steps);
-  case number_type_word_count:
+  case number_type_name_count:
     break;
   }
   return 0;

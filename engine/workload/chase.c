@@ -74,8 +74,9 @@ static uint64_t shared_limit_bytes(const struct gpu *gpu) {
   }
 }
 
-static const char *own_memory_refusal(const struct chase *chase, const struct machine *machine,
-                                      char reason[CASE_REASON_MAX]) {
+static const char *own_memory_unsupported_reason(const struct chase *chase,
+                                                 const struct machine *machine,
+                                                 char reason[CASE_REASON_MAX]) {
   if (chase->memory.place != PLACE_GPU || chase->memory.index != chase->gpu ||
       chase->memory.memory != MEMORY_DEVICE) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -94,12 +95,13 @@ static const char *own_memory_refusal(const struct chase *chase, const struct ma
   return NULL;
 }
 
-static const char *place_refusal(const struct chase *chase, const struct machine *machine,
-                                 char reason[CASE_REASON_MAX]) {
+static const char *place_unsupported_reason(const struct chase *chase,
+                                            const struct machine *machine,
+                                            char reason[CASE_REASON_MAX]) {
   switch (chase->space) {
   case CHASE_GLOBAL:
   case CHASE_SHARED:
-    return own_memory_refusal(chase, machine, reason);
+    return own_memory_unsupported_reason(chase, machine, reason);
   case CHASE_PEER:
     if (chase->memory.place != PLACE_GPU || chase->memory.index == chase->gpu) {
       return "the peer of a chase is another GPU";
@@ -114,13 +116,14 @@ static const char *place_refusal(const struct chase *chase, const struct machine
     return chase->memory.memory == MEMORY_PAGEABLE && !machine->gpus[chase->gpu].host_page_tables
                ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
                : NULL;
-  case chase_space_word_count:
+  case chase_space_name_count:
     break;
   }
   return NULL;
 }
 
-static const char *elements_refusal(const struct chase *chase, char reason[CASE_REASON_MAX]) {
+static const char *elements_unsupported_reason(const struct chase *chase,
+                                               char reason[CASE_REASON_MAX]) {
   const bool shared = chase->space == CHASE_SHARED;
   const uint64_t unit = shared ? SHARED_WORD_BYTES : 8;
   if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 || element_count(chase) < 2 ||
@@ -149,8 +152,9 @@ static const char *elements_refusal(const struct chase *chase, char reason[CASE_
   return NULL;
 }
 
-static const char *chase_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                                 char reason[CASE_REASON_MAX]) {
+static const char *chase_unsupported_reason(const struct bench_case *bench_case,
+                                            const struct machine *machine,
+                                            char reason[CASE_REASON_MAX]) {
   const struct chase *chase = &bench_case->chase;
   const struct memory_ops *kind = memory_kinds[chase->memory.memory];
   if (kind == NULL) {
@@ -161,8 +165,8 @@ static const char *chase_refusal(const struct bench_case *bench_case, const stru
   if (chase->memory.memory == MEMORY_MANAGED) {
     return "a chase of managed memory would measure page faults; use method um";
   }
-  const char *refusal = elements_refusal(chase, reason);
-  return refusal != NULL ? refusal : place_refusal(chase, machine, reason);
+  const char *unsupported = elements_unsupported_reason(chase, reason);
+  return unsupported != NULL ? unsupported : place_unsupported_reason(chase, machine, reason);
 }
 
 static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -257,7 +261,7 @@ static uint64_t first_step(const struct chase *chase, uint64_t thread) {
     return own;
   case CHASE_RANDOM:
     return own * element_count(chase) / sharing;
-  case chase_order_word_count:
+  case chase_order_name_count:
     break;
   }
   return 0;
@@ -315,7 +319,7 @@ static enum kernel kernel_of(const struct chase *chase) {
     return KERNEL_CHASE_SHARED;
   case CHASE_HOST:
   case CHASE_PEER:
-  case chase_space_word_count:
+  case chase_space_name_count:
     break;
   }
   return KERNEL_CHASE_SYS;
@@ -422,7 +426,7 @@ static void chase_tear_down(void *opaque) {
 
 const struct workload_ops workload_chase = {
     .kind = CASE_CHASE,
-    .refusal = chase_refusal,
+    .unsupported_reason = chase_unsupported_reason,
     .memory_needs = chase_memory_needs,
     .clock = chase_clock,
     .set_up = chase_set_up,

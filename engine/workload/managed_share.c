@@ -13,8 +13,8 @@ static double share_of(const struct measure *measure) {
   return measure->free_share == 0 ? FREE_SHARE_DEFAULT : measure->free_share;
 }
 
-static const char *refusal_of(const struct measure *measure, int32_t gpu, uint64_t bytes,
-                              uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
+static const char *unsupported_reason_of(const struct measure *measure, int32_t gpu, uint64_t bytes,
+                                         uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
   const double share = share_of(measure);
   if (!(share > 0 && share < 1)) {
     (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
@@ -35,38 +35,39 @@ static const char *refusal_of(const struct measure *measure, int32_t gpu, uint64
   return reason;
 }
 
-const char *managed_share_refusal(const struct measure *measure, const struct machine *machine,
-                                  const uint64_t bytes[MACHINE_GPUS_MAX],
-                                  char reason[CASE_REASON_MAX]) {
-  const char *refusal = NULL;
-  for (uint32_t gpu = 0; refusal == NULL && gpu < machine->gpu_count; gpu++) {
+const char *managed_share_unsupported_reason(const struct measure *measure,
+                                             const struct machine *machine,
+                                             const uint64_t bytes[MACHINE_GPUS_MAX],
+                                             char reason[CASE_REASON_MAX]) {
+  const char *unsupported = NULL;
+  for (uint32_t gpu = 0; unsupported == NULL && gpu < machine->gpu_count; gpu++) {
     const struct gpu *facts = &machine->gpus[gpu];
     if (bytes[gpu] > 0) {
-      refusal = refusal_of(
+      unsupported = unsupported_reason_of(
           measure, (int32_t)gpu, bytes[gpu],
           facts->free_memory_bytes > 0 ? facts->free_memory_bytes : facts->memory_bytes, reason);
     }
   }
-  return refusal;
+  return unsupported;
 }
 
 static enum status admit(struct engine *engine, const struct measure *measure, int32_t gpu,
                          uint64_t bytes, struct error *err) {
   char reason[CASE_REASON_MAX];
-  const char *refusal = NULL;
+  const char *unsupported = NULL;
   for (int attempt = 0; attempt < 2; attempt++) {
     uint64_t free_bytes = 0;
     enum status status = cuda_session_free_bytes(engine->context.cuda, gpu, &free_bytes, err);
     if (status != STATUS_OK) {
       return status;
     }
-    refusal = refusal_of(measure, gpu, bytes, free_bytes, reason);
-    if (refusal == NULL) {
+    unsupported = unsupported_reason_of(measure, gpu, bytes, free_bytes, reason);
+    if (unsupported == NULL) {
       return STATUS_OK;
     }
     pool_trim(engine->pool);
   }
-  return error_set(err, STATUS_UNSUPPORTED, "%s", refusal);
+  return error_set(err, STATUS_UNSUPPORTED, "%s", unsupported);
 }
 
 enum status managed_share_admit(struct engine *engine, const struct measure *measure,

@@ -8,9 +8,10 @@
 #include "engine/engine_state.h"
 
 /* bytes: managed memory of the case that may come to each GPU. NULL: allowed. */
-const char *managed_share_refusal(const struct measure *measure, const struct machine *machine,
-                                  const uint64_t bytes[MACHINE_GPUS_MAX],
-                                  char reason[CASE_REASON_MAX]);
+const char *managed_share_unsupported_reason(const struct measure *measure,
+                                             const struct machine *machine,
+                                             const uint64_t bytes[MACHINE_GPUS_MAX],
+                                             char reason[CASE_REASON_MAX]);
 /* STATUS_UNSUPPORTED: not allowed, also with the pool's free buffers released. No managed buffers
  * may be in the pool. */
 enum status managed_share_admit(struct engine *engine, const struct measure *measure,

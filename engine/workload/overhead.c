@@ -53,15 +53,16 @@ static uint32_t operations_max(const struct overhead *overhead) {
     return GRAPHS_MAX;
   case OVERHEAD_ALLOCATE:
   case OVERHEAD_FREE:
-  case overhead_operation_word_count:
+  case overhead_operation_name_count:
     break;
   }
   const uint64_t fit = ALLOCATED_BYTES / overhead->size_bytes;
   return fit == 0 ? 1 : fit < ALLOCATIONS_MAX ? (uint32_t)fit : ALLOCATIONS_MAX;
 }
 
-static const char *allocation_refusal(const struct bench_case *bench_case,
-                                      const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *allocation_unsupported_reason(const struct bench_case *bench_case,
+                                                 const struct machine *machine,
+                                                 char reason[CASE_REASON_MAX]) {
   const struct overhead *overhead = &bench_case->overhead;
   const struct endpoint *memory = &overhead->memory;
   const struct memory_ops *kind = memory_kinds[memory->memory];
@@ -89,13 +90,14 @@ static const char *allocation_refusal(const struct bench_case *bench_case,
   if (memory->memory == MEMORY_MANAGED) {
     uint64_t managed[MACHINE_GPUS_MAX] = {0};
     managed[overhead->gpu] = operations_max(overhead) * overhead->size_bytes;
-    return managed_share_refusal(&bench_case->measure, machine, managed, reason);
+    return managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
   }
   return NULL;
 }
 
-static const char *overhead_refusal(const struct bench_case *bench_case,
-                                    const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *overhead_unsupported_reason(const struct bench_case *bench_case,
+                                               const struct machine *machine,
+                                               char reason[CASE_REASON_MAX]) {
   const struct overhead *overhead = &bench_case->overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
@@ -104,7 +106,8 @@ static const char *overhead_refusal(const struct bench_case *bench_case,
                    machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
     return reason;
   }
-  return is_allocation(overhead) ? allocation_refusal(bench_case, machine, reason) : NULL;
+  return is_allocation(overhead) ? allocation_unsupported_reason(bench_case, machine, reason)
+                                 : NULL;
 }
 
 static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -253,7 +256,7 @@ static void overhead_tear_down(void *opaque) {
 extern const struct workload_ops workload_overhead;
 const struct workload_ops workload_overhead = {
     .kind = CASE_OVERHEAD,
-    .refusal = overhead_refusal,
+    .unsupported_reason = overhead_unsupported_reason,
     .memory_needs = overhead_memory_needs,
     .clock = overhead_clock,
     .set_up = overhead_set_up,

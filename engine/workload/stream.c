@@ -47,8 +47,8 @@ static const struct stream_place *place_of(const struct stream *stream) {
   return stream->memory.place == PLACE_GPU ? &stream_gpu : &stream_host;
 }
 
-static const char *shape_refusal(const struct stream *stream, const struct gpu *gpu,
-                                 char reason[CASE_REASON_MAX]) {
+static const char *shape_unsupported_reason(const struct stream *stream, const struct gpu *gpu,
+                                            char reason[CASE_REASON_MAX]) {
   struct stream_shape shape;
   if (!stream_shape_of(stream, gpu, &shape)) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -70,8 +70,9 @@ static const char *shape_refusal(const struct stream *stream, const struct gpu *
   return NULL;
 }
 
-static const char *gpu_refusal(const struct stream *stream, const struct machine *machine,
-                               char reason[CASE_REASON_MAX]) {
+static const char *gpu_unsupported_reason(const struct stream *stream,
+                                          const struct machine *machine,
+                                          char reason[CASE_REASON_MAX]) {
   if (stream->memory.index < 0 || stream->memory.index >= (int32_t)machine->gpu_count) {
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, stream->memory.index);
     return reason;
@@ -84,11 +85,12 @@ static const char *gpu_refusal(const struct stream *stream, const struct machine
                    stream->vector_bytes, number_type_text(stream->type));
     return reason;
   }
-  return shape_refusal(stream, &machine->gpus[stream->memory.index], reason);
+  return shape_unsupported_reason(stream, &machine->gpus[stream->memory.index], reason);
 }
 
-static const char *host_refusal(const struct stream *stream, const struct machine *machine,
-                                char reason[CASE_REASON_MAX]) {
+static const char *host_unsupported_reason(const struct stream *stream,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
   const int node = machine_node_index(machine, stream->memory.index);
   if (node < 0) {
     (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, stream->memory.index);
@@ -122,8 +124,9 @@ static const char *host_refusal(const struct stream *stream, const struct machin
   return NULL;
 }
 
-static const char *stream_refusal(const struct bench_case *bench_case,
-                                  const struct machine *machine, char reason[CASE_REASON_MAX]) {
+static const char *stream_unsupported_reason(const struct bench_case *bench_case,
+                                             const struct machine *machine,
+                                             char reason[CASE_REASON_MAX]) {
   const struct stream *stream = &bench_case->stream;
   if (stream->type != NUMBER_F32 && stream->type != NUMBER_F64) {
     return "the numbers of a stream are f32 or f64";
@@ -133,8 +136,8 @@ static const char *stream_refusal(const struct bench_case *bench_case,
                    stream->size_bytes, number_type_text(stream->type));
     return reason;
   }
-  return stream->memory.place == PLACE_GPU ? gpu_refusal(stream, machine, reason)
-                                           : host_refusal(stream, machine, reason);
+  return stream->memory.place == PLACE_GPU ? gpu_unsupported_reason(stream, machine, reason)
+                                           : host_unsupported_reason(stream, machine, reason);
 }
 
 static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -174,7 +177,7 @@ static struct stream_values output_values(const struct stream *stream) {
   case STREAM_WRITE: /* both 0: words made from their place */
   case STREAM_DOT:
   case STREAM_READ:
-  case stream_op_word_count:
+  case stream_op_name_count:
     break;
   }
   return values;
@@ -294,7 +297,7 @@ static enum status stream_poison(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
   const struct stream *stream = &state->bench->stream;
   if (stream_op_sums(stream->op)) {
-    return state->place->spoil_parts(state->work, err);
+    return state->place->invalidate_parts(state->work, err);
   }
   struct stream_values values = output_values(stream);
   values.invert = 1;
@@ -389,7 +392,7 @@ static enum status stream_verify(void *opaque, struct error *err) {
 
 const struct workload_ops workload_stream = {
     .kind = CASE_STREAM,
-    .refusal = stream_refusal,
+    .unsupported_reason = stream_unsupported_reason,
     .memory_needs = stream_memory_needs,
     .clock = stream_clock,
     .set_up = stream_set_up,

@@ -218,7 +218,7 @@ static enum status host_parts(void *opaque, struct stream_parts *parts, struct e
   return STATUS_OK;
 }
 
-static enum status host_spoil_parts(void *opaque, struct error *err) {
+static enum status host_invalidate_parts(void *opaque, struct error *err) {
   struct host_state *state = opaque;
   (void)err;
   memset(state->parts, 0xff, crew_size(state->crew) * sizeof *state->parts);
@@ -237,6 +237,6 @@ const struct stream_place stream_host = {
     .compare = host_compare,
     .run = host_run,
     .parts = host_parts,
-    .spoil_parts = host_spoil_parts,
+    .invalidate_parts = host_invalidate_parts,
     .iterations_max = host_iterations_max,
 };

@@ -40,7 +40,7 @@ struct stream_place {
   /* Of the last iteration; valid until the next run. */
   enum status (*parts)(void *state, struct stream_parts *parts, struct error *err) CHECK_RESULT;
   /* Make those of the last run wrong. */
-  enum status (*spoil_parts)(void *state, struct error *err) CHECK_RESULT;
+  enum status (*invalidate_parts)(void *state, struct error *err) CHECK_RESULT;
   uint32_t (*iterations_max)(const void *state);
 };
 

@@ -187,9 +187,11 @@ static enum status fill(const struct transfer *transfer, uint32_t flow, const st
 }
 
 /* The bytes of a shared buffer that a trial writes; the rest is the pattern that must survive. */
-static enum status spoil(const struct transfer *transfer, struct flow_run *run, struct error *err) {
+static enum status invalidate(const struct transfer *transfer, struct flow_run *run,
+                              struct error *err) {
   const struct method_ops *ops = ops_of(run->flow);
-  return ops->spoil != NULL ? ops->spoil(&transfer->engine->context, run, err) : STATUS_OK;
+  return ops->invalidate != NULL ? ops->invalidate(&transfer->engine->context, run, err)
+                                 : STATUS_OK;
 }
 
 static enum status fill_sources(const struct transfer *transfer, struct error *err) {
@@ -402,7 +404,7 @@ static enum status transfer_poison(void *state, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    status = ops_of(run->flow)->shares_buffer ? spoil(transfer, run, err)
+    status = ops_of(run->flow)->shares_buffer ? invalidate(transfer, run, err)
                                               : fill(transfer, i, run->target, true, err);
   }
   return status;
@@ -436,7 +438,7 @@ static enum status transfer_verify(void *state, struct error *err) {
 
 const struct workload_ops workload_transfer = {
     .kind = CASE_TRANSFER,
-    .refusal = transfer_refusal,
+    .unsupported_reason = transfer_unsupported_reason,
     .memory_needs = transfer_memory_needs,
     .clock = transfer_clock,
     .set_up = transfer_set_up,

@@ -36,7 +36,7 @@ bool transfer_is_mixed(const struct bench_case *bench_case) {
   return clocks.event_count > 0 && clocks.host_count > 0;
 }
 
-static const char *mixed_refusal(const struct bench_case *bench_case) {
+static const char *mixed_unsupported_reason(const struct bench_case *bench_case) {
   if (bench_case->measure.gating == GATING_OFF && transfer_is_mixed(bench_case)) {
     return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
   }
@@ -68,19 +68,21 @@ void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[
   }
 }
 
-const char *transfer_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                             char reason[CASE_REASON_MAX]) {
+const char *transfer_unsupported_reason(const struct bench_case *bench_case,
+                                        const struct machine *machine,
+                                        char reason[CASE_REASON_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const char *refusal = engine_refusal(&bench_case->flows[i], machine, reason);
-    if (refusal != NULL) {
-      return refusal;
+    const char *unsupported = engine_unsupported_reason(&bench_case->flows[i], machine, reason);
+    if (unsupported != NULL) {
+      return unsupported;
     }
   }
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
   transfer_managed_bytes(bench_case, managed);
-  const char *refusal = mixed_refusal(bench_case);
-  return refusal != NULL ? refusal
-                         : managed_share_refusal(&bench_case->measure, machine, managed, reason);
+  const char *unsupported = mixed_unsupported_reason(bench_case);
+  return unsupported != NULL
+             ? unsupported
+             : managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
 }
 
 void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,

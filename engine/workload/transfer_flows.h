@@ -7,8 +7,9 @@
 #include "engine/machine/machine.h"
 
 /* Why the case cannot be measured there, or NULL; `reason` may hold the text. */
-const char *transfer_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                             char reason[CASE_REASON_MAX]);
+const char *transfer_unsupported_reason(const struct bench_case *bench_case,
+                                        const struct machine *machine,
+                                        char reason[CASE_REASON_MAX]);
 /* Adds the bytes of all buffers. */
 void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                            uint64_t gpu_bytes[MACHINE_GPUS_MAX]);

@@ -9,8 +9,8 @@
 struct workload_ops {
   enum case_kind kind;
   /* Why the case cannot be measured there, or NULL. Needs no GPU. */
-  const char *(*refusal)(const struct bench_case *bench_case, const struct machine *machine,
-                         char reason[CASE_REASON_MAX]);
+  const char *(*unsupported_reason)(const struct bench_case *bench_case,
+                                    const struct machine *machine, char reason[CASE_REASON_MAX]);
   /* Adds to what engine_memory_needs() has zeroed. */
   void (*memory_needs)(const struct bench_case *bench_case, uint64_t *host_bytes,
                        uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
@@ -34,7 +34,7 @@ struct workload_ops {
 };
 
 /* Every kind, in the order of enum case_kind. */
-extern const struct workload_ops *const workloads[case_kind_word_count];
+extern const struct workload_ops *const workloads[case_kind_name_count];
 
 /* Append to the outcome's note, once, "; " between; an empty text is nothing. */
 void workload_note(struct case_outcome *outcome, const char *text);

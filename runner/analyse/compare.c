@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(side, SIDE_LIST)
-WORDS_DEFINE(figure, FIGURE_LIST)
-WORDS_DEFINE(delta_source, DELTA_SOURCE_LIST)
+ENUM_NAMES_DEFINE(side, SIDE_LIST)
+ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
+ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
 
 enum figure figure_of(const struct measured_case *bench) {
   if (bench->kind == CASE_CHASE && bench->hops > 0) {
@@ -30,7 +30,7 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
     return ns / (double)bench->hops;
   case FIGURE_CALL:
   case FIGURE_TIME:
-  case figure_word_count:
+  case figure_name_count:
     break;
   }
   return ns;
@@ -233,7 +233,7 @@ static int rank_of(enum verdict verdict) {
   case VERDICT_INSUFFICIENT:
     return 6;
   case VERDICT_SAME:
-  case verdict_word_count:
+  case verdict_name_count:
     break;
   }
   return 7;

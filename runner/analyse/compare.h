@@ -19,7 +19,7 @@
 #include "runner/record/measured.h"
 
 #define SIDE_LIST(X) X(SIDE_A, "a") X(SIDE_B, "b") X(SIDE_NONE, "none")
-WORDS_DECLARE(side, SIDE_LIST)
+ENUM_NAMES_DECLARE(side, SIDE_LIST)
 enum { SIDES = 2 };
 
 /* What the figure of a case is. */
@@ -28,7 +28,7 @@ enum { SIDES = 2 };
   X(FIGURE_HOP, "ns/hop")   /* one dependent load: less is better */                               \
   X(FIGURE_CALL, "ns/call") /* one call of the driver: less is better */                           \
   X(FIGURE_TIME, "ns")      /* one iteration: less is better */
-WORDS_DECLARE(figure, FIGURE_LIST)
+ENUM_NAMES_DECLARE(figure, FIGURE_LIST)
 
 enum figure figure_of(const struct measured_case *bench);
 /* The figure of one iteration's median time. */
@@ -39,7 +39,7 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
   X(DELTA_USUAL, "usual")       /* diff_usual_margin() of a rate's size, else as of a latency */   \
   X(DELTA_SCENARIO, "scenario") /* measured_case.delta */                                          \
   X(DELTA_OPTION, "option")     /* compare_options.margin */
-WORDS_DECLARE(delta_source, DELTA_SOURCE_LIST)
+ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 
 /* That change, relative; source may be NULL. asked: for all cases, 0 = nothing is asked for. */
 double figure_margin(enum figure figure, const struct measured_case *bench, double asked,

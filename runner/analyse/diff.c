@@ -10,9 +10,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-WORDS_DEFINE(verdict, VERDICT_LIST)
-WORDS_DEFINE(diff_method, DIFF_METHOD_LIST)
-WORDS_DEFINE(diff_test, DIFF_TEST_LIST)
+ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
+ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)
+ENUM_NAMES_DEFINE(diff_test, DIFF_TEST_LIST)
 
 /* What is known of a case while the diff is made. */
 struct work {
@@ -232,7 +232,7 @@ static void test_case(const struct diff_case *c, enum diff_method method, struct
   case DIFF_RANK:
     test_by_rank(c, work, result);
     break;
-  case diff_method_word_count:
+  case diff_method_name_count:
     break;
   }
   result->margin = expm1(work->margin);

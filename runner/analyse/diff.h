@@ -28,7 +28,7 @@
 #ifndef HAUL_RUNNER_ANALYSE_DIFF_H
 #define HAUL_RUNNER_ANALYSE_DIFF_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,19 +47,19 @@ enum { DIFF_PROCESSES_USUAL = 5 };
   X(VERDICT_NEW, "new")                                                                            \
   X(VERDICT_MISSING, "missing")                                                                    \
   X(VERDICT_INCOMPARABLE, "incomparable")
-WORDS_DECLARE(verdict, VERDICT_LIST)
+ENUM_NAMES_DECLARE(verdict, VERDICT_LIST)
 
 #define DIFF_METHOD_LIST(X)                                                                        \
   X(DIFF_MODERATED, "moderated")                                                                   \
   X(DIFF_RANK, "rank")
-WORDS_DECLARE(diff_method, DIFF_METHOD_LIST)
+ENUM_NAMES_DECLARE(diff_method, DIFF_METHOD_LIST)
 
 #define DIFF_TEST_LIST(X)                                                                          \
   X(DIFF_TEST_NONE, "none")                                                                        \
   X(DIFF_TEST_MODERATED, "moderated")                                                              \
   X(DIFF_TEST_WELCH, "welch")                                                                      \
   X(DIFF_TEST_RANK, "rank")
-WORDS_DECLARE(diff_test, DIFF_TEST_LIST)
+ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
 
 /* One side of a case; values in the order of the processes. */
 struct diff_side {
@@ -106,7 +106,7 @@ struct diff_options {
 struct diff_summary {
   struct diff_shift shift;
   size_t tests;
-  size_t verdicts[verdict_word_count];
+  size_t verdicts[verdict_name_count];
 };
 
 /* The process of a side's value. */

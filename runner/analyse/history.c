@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(history_mark, HISTORY_MARK_LIST)
+ENUM_NAMES_DEFINE(history_mark, HISTORY_MARK_LIST)
 
 /* Of a series without a change, one in a hundred is said to have one. */
 static const double ALPHA = 0.01;

@@ -13,7 +13,7 @@
   X(HISTORY_NO_MARK, "")                                                                           \
   X(HISTORY_DRIVER, "driver") /* another driver version than before */                             \
   X(HISTORY_CHANGE, "change") /* another level, under the same driver */
-WORDS_DECLARE(history_mark, HISTORY_MARK_LIST)
+ENUM_NAMES_DECLARE(history_mark, HISTORY_MARK_LIST)
 
 struct history_point {
   size_t run;              /* in measured.runs */

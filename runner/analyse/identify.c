@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-WORDS_DEFINE(identify_verdict, IDENTIFY_VERDICT_LIST)
+ENUM_NAMES_DEFINE(identify_verdict, IDENTIFY_VERDICT_LIST)
 
 enum { RUN_NONE = -1 };
 

@@ -21,7 +21,7 @@
 #ifndef HAUL_RUNNER_ANALYSE_IDENTIFY_H
 #define HAUL_RUNNER_ANALYSE_IDENTIFY_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ void identify_accuracy(const struct identify *identify, size_t *right, size_t *t
   X(IDENTIFY_TOO_FEW, "too few runs")          /* not two GPUs with two runs each */               \
   X(IDENTIFY_STRANGER, "none of them")         /* far from every known GPU */                      \
   X(IDENTIFY_NOT_TOLD_APART, "not told apart") /* from `rival` */
-WORDS_DECLARE(identify_verdict, IDENTIFY_VERDICT_LIST)
+ENUM_NAMES_DECLARE(identify_verdict, IDENTIFY_VERDICT_LIST)
 
 struct identified {
   enum identify_verdict verdict;

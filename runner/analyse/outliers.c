@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-WORDS_DEFINE(entity, ENTITY_LIST)
-WORDS_DEFINE(outlier_role, OUTLIER_ROLE_LIST)
-WORDS_DEFINE(size_class, SIZE_CLASS_LIST)
-WORDS_DEFINE(finding, FINDING_LIST)
+ENUM_NAMES_DEFINE(entity, ENTITY_LIST)
+ENUM_NAMES_DEFINE(outlier_role, OUTLIER_ROLE_LIST)
+ENUM_NAMES_DEFINE(size_class, SIZE_CLASS_LIST)
+ENUM_NAMES_DEFINE(finding, FINDING_LIST)
 
 enum status outliers_find(const struct measured *measured, struct outliers **outliers,
                           struct error *err) {

@@ -30,7 +30,7 @@
 #include "runner/analyse/compare.h"
 
 #define ENTITY_LIST(X) X(ENTITY_HOST, "host") X(ENTITY_GPU, "gpu") X(ENTITY_LINK, "link")
-WORDS_DECLARE(entity, ENTITY_LIST)
+ENUM_NAMES_DECLARE(entity, ENTITY_LIST)
 
 #define OUTLIER_SINGLE_MARGINS 5.0
 #define OUTLIER_SINGLE_Z       (-10.0)
@@ -42,20 +42,20 @@ WORDS_DECLARE(entity, ENTITY_LIST)
   X(ROLE_TARGET, "target")                                                                         \
   X(ROLE_BOTH, "both")                                                                             \
   X(ROLE_LOCAL, "local") /* its own memory, or its own SMs */
-WORDS_DECLARE(outlier_role, OUTLIER_ROLE_LIST)
+ENUM_NAMES_DECLARE(outlier_role, OUTLIER_ROLE_LIST)
 
 #define SIZE_CLASS_LIST(X)                                                                         \
   X(SIZES_LARGE, "from 1MiB") /* of bandwidth */                                                   \
   X(SIZES_SMALL, "below 1MiB")                                                                     \
   X(SIZES_NONE, "") /* of all else */
-WORDS_DECLARE(size_class, SIZE_CLASS_LIST)
+ENUM_NAMES_DECLARE(size_class, SIZE_CLASS_LIST)
 
 #define FINDING_LIST(X)                                                                            \
   X(FINDING_SLOW, "slow")                                                                          \
   X(FINDING_UNDECIDED, "undecided") /* slower than the only other one like it */                   \
   X(FINDING_EXPLAINED, "explained") /* slow, by a row of what it is part of */                     \
   X(FINDING_FINE, "fine")
-WORDS_DECLARE(finding, FINDING_LIST)
+ENUM_NAMES_DECLARE(finding, FINDING_LIST)
 
 struct outlier {
   enum finding finding;

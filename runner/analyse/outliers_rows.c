@@ -335,7 +335,7 @@ static const char *part_name(struct finder *f, const struct part *part) {
   case ENTITY_GPU:
     return arena_format(&f->outliers->arena, "gpu%d", part->way.from);
   case ENTITY_LINK:
-  case entity_word_count:
+  case entity_name_count:
     break;
   }
   return way_name(&f->outliers->arena, &part->way, part->way.both);
@@ -378,7 +378,7 @@ static bool is_about(const struct finder *f, const struct result *result,
   case ENTITY_LINK:
     return is_on_link(way, &part->way, candidate->role == ROLE_BOTH);
   case ENTITY_GPU:
-  case entity_word_count:
+  case entity_name_count:
     break;
   }
   const int gpu = part->way.from;

@@ -48,7 +48,7 @@ extern const struct verb *const VERBS[];
 int cli_main(int argc, char **argv);
 
 #define WHEN_LIST(X) X(WHEN_AUTO, "auto") X(WHEN_ALWAYS, "always") X(WHEN_NEVER, "never")
-WORDS_DECLARE(when, WHEN_LIST)
+ENUM_NAMES_DECLARE(when, WHEN_LIST)
 
 /* The options that every verb takes; the first member of each verb's own options. */
 struct common_options {

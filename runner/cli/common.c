@@ -35,7 +35,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state) {
       return 0;
     }
     if (!row_format_parse(arg, &options->format)) {
-      const char *meant = nearest_word(arg, row_format_words);
+      const char *meant = nearest_word(arg, row_format_names);
       argp_error(state, "unknown format '%s'%s%s%s: one of table, json, jsonl, csv, md", arg,
                  meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                  meant != NULL ? "'?)" : "");

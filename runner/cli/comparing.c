@@ -33,7 +33,7 @@ static void parse_delta(const char *arg, struct argp_state *state, struct compar
 
 static void parse_method(const char *arg, struct argp_state *state, struct comparing *comparing) {
   if (!diff_method_parse(arg, &comparing->compare.diff.method)) {
-    const char *meant = nearest_word(arg, diff_method_words);
+    const char *meant = nearest_word(arg, diff_method_names);
     argp_error(state, "unknown method '%s'%s%s%s: moderated or rank", arg,
                meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                meant != NULL ? "'?)" : "");

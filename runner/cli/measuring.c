@@ -17,7 +17,7 @@ struct measuring {
   bool interrupt_said; /* that the first interrupt waits for the end of the case */
   bool lock_said;      /* that another program keeps the database locked */
   size_t done, total;  /* of the progress */
-  size_t counts[case_status_word_count];
+  size_t counts[case_status_name_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
 };
 

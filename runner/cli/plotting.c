@@ -19,7 +19,7 @@ error_t plot_request_parse(int key, char *arg, struct argp_state *state,
   }
   request->wanted = true;
   if (arg != NULL && !plot_scale_parse(arg, &request->scale)) {
-    const char *meant = nearest_word(arg, plot_scale_words);
+    const char *meant = nearest_word(arg, plot_scale_names);
     argp_error(state, "--plot is log, semilog or linear, not '%s'%s%s%s", arg,
                meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                meant != NULL ? "'?)" : "");

@@ -36,7 +36,7 @@ static void act(struct preflight *preflight, const struct common_options *common
     }
     break;
   case ON_FAIL_WARN:
-  case on_fail_word_count:
+  case on_fail_name_count:
     break;
   }
   say_warning(common, "%s", text);
@@ -58,7 +58,7 @@ static void take_results(struct preflight *preflight, const struct common_option
       break;
     case CHECK_PASSED:
     case CHECK_UNAVAILABLE: /* the machine has no such setting: nothing is wrong with it */
-    case check_status_word_count:
+    case check_status_name_count:
       break;
     }
   }

@@ -41,7 +41,7 @@ static enum status load_summaries(struct report *report, struct error *err) {
     run->number = arena_format(&report->arena, "%" PRId64, request->runs[i].id);
     run->id = arena_format(&report->arena, "run-%s", run->number);
     run->alone = request->run_count == 1 && request->compared == NULL;
-    for (unsigned part = 0; part < run_part_word_count; part++) {
+    for (unsigned part = 0; part < run_part_name_count; part++) {
       kept_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
     }
   }
@@ -107,7 +107,7 @@ static enum status write_run(const struct report *report, size_t i, FILE *page, 
   struct page_run *run = &report->runs[i];
   size_t left_out = 0;
   enum status status = STATUS_OK;
-  for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_word_count && status == STATUS_OK;
+  for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count && status == STATUS_OK;
        part++) {
     status = load_part(report, i, (enum run_part)part, err);
   }
@@ -172,7 +172,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
     status = write_run(&report, i, page, err);
-    for (unsigned part = 0; part < run_part_word_count; part++) {
+    for (unsigned part = 0; part < run_part_name_count; part++) {
       kept_fini(&report.runs[i].parts[part]);
     }
   }
@@ -180,7 +180,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
     page_end(page, HAUL_VERSION);
   }
   for (size_t i = 0; i < request->run_count; i++) {
-    for (unsigned part = 0; part < run_part_word_count; part++) {
+    for (unsigned part = 0; part < run_part_name_count; part++) {
       kept_fini(&report.runs[i].parts[part]);
     }
   }

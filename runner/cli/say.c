@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-WORDS_DEFINE(when, WHEN_LIST)
+ENUM_NAMES_DEFINE(when, WHEN_LIST)
 
 enum { SAID_MAX = 1 << 16 };
 
@@ -19,7 +19,7 @@ bool use_colour(const struct common_options *options, FILE *stream) {
   case WHEN_NEVER:
     return false;
   case WHEN_AUTO:
-  case when_word_count:
+  case when_name_count:
     break;
   }
   /* https://no-color.org: set and not empty. */
@@ -126,7 +126,7 @@ static int exit_code_of(enum status status) {
     return EXIT_NOT_MEASURED;
   case STATUS_INTERRUPTED:
     return EXIT_INTERRUPTED;
-  case status_word_count:
+  case status_name_count:
     break;
   }
   return EXIT_NOT_MEASURED;

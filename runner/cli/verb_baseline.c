@@ -10,8 +10,8 @@
   X(BASELINE_SET, "set")                                                                           \
   X(BASELINE_LIST, "list")                                                                         \
   X(BASELINE_REMOVE, "remove")
-WORDS_DECLARE(baseline_action, BASELINE_ACTION_LIST)
-WORDS_DEFINE(baseline_action, BASELINE_ACTION_LIST)
+ENUM_NAMES_DECLARE(baseline_action, BASELINE_ACTION_LIST)
+ENUM_NAMES_DEFINE(baseline_action, BASELINE_ACTION_LIST)
 
 enum { WORDS_MAX = 2 };
 
@@ -31,7 +31,7 @@ static size_t wanted_words(enum baseline_action action) {
   case BASELINE_REMOVE:
     return 1;
   case BASELINE_LIST:
-  case baseline_action_word_count:
+  case baseline_action_name_count:
     break;
   }
   return 0;
@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   case ARGP_KEY_ARG:
     if (!options->given) {
       options->given = baseline_action_parse(arg, &options->action);
-      const char *meant = nearest_word(arg, baseline_action_words);
+      const char *meant = nearest_word(arg, baseline_action_names);
       if (!options->given) {
         argp_error(state, "cannot '%s' a baseline%s%s%s: set, list or remove", arg,
                    meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
@@ -148,7 +148,7 @@ static int baseline(const struct verb *verb, int argc, char **argv) {
     case BASELINE_REMOVE:
       status = remove_one(&options, path, &err);
       break;
-    case baseline_action_word_count:
+    case baseline_action_name_count:
       break;
     }
   }
@@ -165,6 +165,6 @@ const struct verb VERB_BASELINE = {
            "that RUN meant when it was set; baselines stay in their database when it is merged.",
     .parse = parse,
     .argument_kind = ARGUMENTS_WORDS,
-    .words = baseline_action_words,
+    .words = baseline_action_names,
     .main = baseline,
 };

@@ -10,7 +10,7 @@ enum { OPTION_FAIL_ON = 0x640, OPTION_STRICT };
 struct check_options {
   struct comparing_verb verb;
   bool fail_on_given;
-  bool fails[verdict_word_count];
+  bool fails[verdict_name_count];
   bool strict;
 };
 
@@ -31,7 +31,7 @@ static void parse_fail_on(const char *arg, struct argp_state *state,
     const char *name = arena_strndup(&options->verb.comparing.selecting.arena, word, length);
     enum verdict verdict;
     if (!verdict_parse(name, &verdict)) {
-      const char *meant = nearest_word(name, verdict_words);
+      const char *meant = nearest_word(name, verdict_names);
       argp_error(state,
                  "unknown verdict '%s'%s%s%s: regressed, improved, same, unclear, "
                  "insufficient, new, missing, incomparable",
@@ -77,7 +77,7 @@ static void choose(const struct comparing_verb *verb, const struct comparing_res
   (void)result;
   show->undecided_fails = options->strict;
   memcpy(show->fails, options->fails, sizeof show->fails);
-  for (size_t v = 0; v < verdict_word_count; v++) {
+  for (size_t v = 0; v < verdict_name_count; v++) {
     show->verdicts[v] = verb->common.verbose || options->fails[v] ||
                         (options->strict && (v == VERDICT_UNCLEAR || v == VERDICT_INSUFFICIENT));
   }
@@ -87,7 +87,7 @@ static void choose(const struct comparing_verb *verb, const struct comparing_res
 static int judge(const struct comparing_verb *verb, const struct comparison *comparison) {
   const struct check_options *options = (const struct check_options *)verb;
   const size_t *verdicts = comparison->summary.verdicts;
-  for (size_t v = 0; v < verdict_word_count; v++) {
+  for (size_t v = 0; v < verdict_name_count; v++) {
     if (options->fails[v] && verdicts[v] > 0) {
       return EXIT_REGRESSED;
     }

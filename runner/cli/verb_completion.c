@@ -82,9 +82,9 @@ static void add_key(void *words, const struct reference_key *key) {
 /* The words that may follow an option, or nothing: then it is a file or anything. */
 static void add_values(struct strbuf *words, const char *option) {
   if (strcmp(option, "format") == 0) {
-    add_words(words, row_format_words);
+    add_words(words, row_format_names);
   } else if (strcmp(option, "color") == 0) {
-    add_words(words, when_words);
+    add_words(words, when_names);
   } else if (strcmp(option, "saved") == 0) {
     add_saved_queries(words);
   } else if (strcmp(option, "set") == 0) {

@@ -22,7 +22,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static void choose(const struct comparing_verb *options, const struct comparing_result *result,
                    struct diff_show *show) {
   show->null = options->comparing.null ? &result->null : NULL;
-  for (size_t v = 0; v < verdict_word_count; v++) {
+  for (size_t v = 0; v < verdict_name_count; v++) {
     show->verdicts[v] = true;
   }
 }

@@ -103,7 +103,7 @@ static enum status print(const struct common_options *common, const struct machi
   case ROW_JSONL:
   case ROW_CSV:
   case ROW_MD:
-  case row_format_word_count:
+  case row_format_name_count:
     break;
   }
   return print_facts(common, machine, err);

@@ -14,8 +14,8 @@
   X(EXPORT_CSV, "csv")                                                                             \
   X(EXPORT_JSONL, "jsonl")                                                                         \
   X(EXPORT_PROMETHEUS, "prometheus")
-WORDS_DECLARE(export_format, EXPORT_FORMAT_LIST)
-WORDS_DEFINE(export_format, EXPORT_FORMAT_LIST)
+ENUM_NAMES_DECLARE(export_format, EXPORT_FORMAT_LIST)
+ENUM_NAMES_DEFINE(export_format, EXPORT_FORMAT_LIST)
 
 enum { OPTION_RUN = 0x780, OPTION_TRIALS, OPTION_AGAINST };
 
@@ -50,7 +50,7 @@ static void parse_format(struct export_options *options, const char *arg,
     argp_error(state, "one format at a time; '%s' is more", arg);
   }
   if (!export_format_parse(arg, &options->format)) {
-    const char *meant = nearest_word(arg, export_format_words);
+    const char *meant = nearest_word(arg, export_format_names);
     argp_error(state, "unknown format '%s'%s%s%s: csv, jsonl or prometheus", arg,
                meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                meant != NULL ? "'?)" : "");
@@ -313,7 +313,7 @@ static enum status export_to(struct export_options *options, FILE *stream, struc
     return export_rows(options, ROW_JSONL, stream, err);
   case EXPORT_PROMETHEUS:
     return export_prometheus(options, stream, err);
-  case export_format_word_count:
+  case export_format_name_count:
     break;
   }
   abort();
@@ -346,6 +346,6 @@ const struct verb VERB_EXPORT = {
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_WORDS,
-    .words = export_format_words,
+    .words = export_format_names,
     .main = export_main,
 };

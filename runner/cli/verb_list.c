@@ -13,8 +13,8 @@
   X(LIST_CASES, "cases")                                                                           \
   X(LIST_SCENARIOS, "scenarios")                                                                   \
   X(LIST_QUERIES, "queries")
-WORDS_DECLARE(list_what, LIST_WHAT_LIST)
-WORDS_DEFINE(list_what, LIST_WHAT_LIST)
+ENUM_NAMES_DECLARE(list_what, LIST_WHAT_LIST)
+ENUM_NAMES_DEFINE(list_what, LIST_WHAT_LIST)
 
 enum { OPTION_RUN = 0x500 };
 
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return ARGP_ERR_UNKNOWN;
     }
     if (!list_what_parse(arg, &options->what)) {
-      const char *meant = nearest_word(arg, list_what_words);
+      const char *meant = nearest_word(arg, list_what_names);
       argp_error(state, "cannot list '%s'%s%s%s: runs, cases, scenarios or queries", arg,
                  meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                  meant != NULL ? "'?)" : "");
@@ -151,7 +151,7 @@ static int list(const struct verb *verb, int argc, char **argv) {
   case LIST_QUERIES:
     status = list_queries(sink, &err);
     break;
-  case list_what_word_count:
+  case list_what_name_count:
     break;
   }
   int code = EXIT_DONE;
@@ -169,6 +169,6 @@ const struct verb VERB_LIST = {
     .options = options_table,
     .parse = parse,
     .argument_kind = ARGUMENTS_WORDS,
-    .words = list_what_words,
+    .words = list_what_names,
     .main = list,
 };

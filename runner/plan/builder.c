@@ -6,8 +6,8 @@
 #include "runner/plan/expand.h"
 #include "runner/plan/key.h"
 #include "runner/plan/name.h"
-#include "runner/plan/refuse.h"
 #include "runner/plan/text_map.h"
+#include "runner/plan/unsupported.h"
 #include "schema/scenario/nearest.h"
 
 #include <fnmatch.h>
@@ -151,7 +151,7 @@ static enum case_kind case_kind_of(enum block_kind kind) {
     return CASE_ARITHMETIC;
   case BLOCK_OVERHEAD:
     return CASE_OVERHEAD;
-  case block_kind_word_count:
+  case block_kind_name_count:
     break;
   }
   abort();
@@ -169,7 +169,7 @@ static uint64_t asked_size(const struct setting *setting) {
   case BLOCK_OVERHEAD:
     return setting->overhead.size_bytes;
   case BLOCK_ARITHMETIC:
-  case block_kind_word_count:
+  case block_kind_name_count:
     break;
   }
   return 0;
@@ -242,8 +242,8 @@ static void fill_case(struct plan_builder *b, const struct expansion *expansion,
   bound_case(b->machine, bench);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
-    const char *refusal = refuse_case(c, b->machine, reason);
-    c->skip_reason = refusal != NULL ? arena_strdup(&b->plan->arena, refusal) : NULL;
+    const char *unsupported = unsupported_case_reason(c, b->machine, reason);
+    c->skip_reason = unsupported != NULL ? arena_strdup(&b->plan->arena, unsupported) : NULL;
   }
 }
 

@@ -127,7 +127,7 @@ static double hop_ns(const struct chase *chase, const struct machine *machine) {
                                                                         : CHASE_DRAM_HOP_NS;
   case CHASE_HOST:
   case CHASE_PEER:
-  case chase_space_word_count:
+  case chase_space_name_count:
     break;
   }
   return CHASE_HOP_NS;
@@ -214,7 +214,7 @@ static struct costs costs_of(const struct bench_case *bench, const struct machin
   case CASE_ARITHMETIC:
     return costs_of_arithmetic(bench);
   case CASE_TRANSFER:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   return costs_of_flows(bench, machine);

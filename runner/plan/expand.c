@@ -32,7 +32,7 @@ static struct pair_rule rule_given(enum pairs pairs) {
     return (struct pair_rule){.unequal = true, .once = true};
   case PAIRS_SAME:
     return (struct pair_rule){.equal = true};
-  case pairs_word_count:
+  case pairs_name_count:
     break;
   }
   return (struct pair_rule){.equal = true, .unequal = true};
@@ -305,7 +305,7 @@ static bool run_together(const struct transfer_setting *transfer, struct pair a,
   case CONCURRENT_RING:
   case CONCURRENT_BISECT:
     return true;
-  case concurrent_word_count:
+  case concurrent_name_count:
     break;
   }
   return false;

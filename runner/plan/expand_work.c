@@ -206,7 +206,7 @@ static void expand_overhead(struct expander *x, const struct overhead_setting *o
     return;
   case MEMORY_MANAGED:
   case MEMORY_DEVICE:
-  case memory_kind_word_count:
+  case memory_kind_name_count:
     break;
   }
   struct place_list gpus;
@@ -237,7 +237,7 @@ void expand_setting(struct expander *expander, const struct setting *setting,
   case BLOCK_OVERHEAD:
     expand_overhead(expander, &setting->overhead);
     break;
-  case block_kind_word_count:
+  case block_kind_name_count:
     break;
   }
 }

@@ -57,7 +57,7 @@ static void append_method_options(struct strbuf *text, const struct flow *flow) 
     append_number(text, ",\"stride_bytes\":", flow->unified.stride_bytes);
     strbuf_append_char(text, '}');
     break;
-  case method_word_count:
+  case method_name_count:
     break;
   }
 }
@@ -213,7 +213,7 @@ void key_define_work(const struct bench_case *bench, const struct measure *measu
     append_overhead(text, &bench->overhead);
     break;
   case CASE_TRANSFER:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   append_length(text, measure);

@@ -114,7 +114,7 @@ static void name_chase_path(const struct chase *chase, struct strbuf *text) {
     strbuf_append_char(text, ':');
     strbuf_append(text, chase_space_text(chase->space));
     break;
-  case chase_space_word_count:
+  case chase_space_name_count:
     break;
   }
 }
@@ -142,7 +142,7 @@ void name_work_path(const struct bench_case *bench, struct strbuf *text) {
     append_gpu(text, bench->arithmetic.gpu);
     break;
   case CASE_TRANSFER:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
 }
@@ -157,7 +157,7 @@ uint64_t name_work_size(const struct bench_case *bench) {
     return bench->stream.size_bytes;
   case CASE_ARITHMETIC:
   case CASE_TRANSFER:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   return 0;

@@ -241,7 +241,7 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
   case PLACE_NUMA:
     resolve_nodes(end, machine, near_gpu, list, reason);
     break;
-  case place_word_count:
+  case place_name_count:
     break;
   }
 }

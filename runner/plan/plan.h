@@ -6,7 +6,7 @@
  *   expand.h    one setting -> pairs -> flows -> cases (direction, initiator, concurrent, loads)
  *   name.h      path and name
  *   key.h       what makes two cases the same measurement: definition and case_key
- *   refuse.h    why a case cannot run here
+ *   unsupported.h    why a case cannot run here
  *   bound.h     payload, traffic, and the peak that the hardware allows
  *   estimate.h  how long it takes
  *

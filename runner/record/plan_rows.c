@@ -75,7 +75,7 @@ static void bind_method_options(struct statement *statement, const struct flow *
     statement_bind_text(statement, ":unified_advise", advise_text(flow->unified.advise));
     statement_bind_int(statement, ":unified_stride_bytes", (int64_t)flow->unified.stride_bytes);
     break;
-  case method_word_count:
+  case method_name_count:
     break;
   }
   if (copy_shape_is_strided(&flow->shape)) {
@@ -202,7 +202,7 @@ static bool is_unresolved(const struct bench_case *bench) {
     return bench->overhead.gpu < 0 && bench->overhead.operation != OVERHEAD_ALLOCATE &&
            bench->overhead.operation != OVERHEAD_FREE;
   case CASE_TRANSFER:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   return false;
@@ -229,7 +229,7 @@ static enum status insert_workload(struct record *record, int64_t bench_case,
     return insert_stream(record, bench_case, &bench->stream, err);
   case CASE_ARITHMETIC:
     return insert_arithmetic(record, bench_case, &bench->arithmetic, err);
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   abort();

@@ -276,7 +276,7 @@ static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index
   case PARAMETER_TEXT:
     (void)sqlite3_bind_text(stmt, index, value, -1, SQLITE_TRANSIENT);
     return STATUS_OK;
-  case parameter_type_word_count:
+  case parameter_type_name_count:
     break;
   }
   abort();

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-WORDS_DEFINE(record_statement, RECORD_STATEMENT_LIST)
+ENUM_NAMES_DEFINE(record_statement, RECORD_STATEMENT_LIST)
 
 enum { NS_PER_MS = 1000000 };
 #define NS_PER_S INT64_C(1000000000)
@@ -57,8 +57,8 @@ enum status record_open(const char *path, struct record **record, struct error *
   *opened = (struct record){.database = database};
   /* Once: a clock that is set while we measure moves nothing that we record. */
   opened->clock_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC_RAW);
-  for (int i = 0; i < (int)record_statement_word_count && status == STATUS_OK; i++) {
-    status = statement_prepare(database, record_statement_words[i], &opened->statements[i], err);
+  for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
+    status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
   }
   if (status != STATUS_OK) {
     record_close(opened);
@@ -77,7 +77,7 @@ void record_close(struct record *record) {
   if (record == NULL) {
     return;
   }
-  for (int i = 0; i < (int)record_statement_word_count; i++) {
+  for (int i = 0; i < (int)record_statement_name_count; i++) {
     statement_finalize(&record->statements[i]);
   }
   database_close(record->database);

@@ -45,7 +45,7 @@
   X(INSERT_TRIAL, "insert_trial")                                                                  \
   X(INSERT_FLOW_TRIAL, "insert_flow_trial")                                                        \
   X(INSERT_TELEMETRY, "insert_telemetry")
-WORDS_DECLARE(record_statement, RECORD_STATEMENT_LIST)
+ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
 /* A case with a final result; process -1: in every process (it was skipped). */
 struct finished_case {
@@ -55,7 +55,7 @@ struct finished_case {
 
 struct record {
   struct database *database;
-  struct statement statements[record_statement_word_count];
+  struct statement statements[record_statement_name_count];
   int64_t run; /* run.id; 0 = none begun */
   char uuid[CONTENT_KEY_MAX];
   int64_t clock_offset_ns; /* what to add to CLOCK_MONOTONIC_RAW for ns since 1970 */

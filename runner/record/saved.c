@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
+ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 
 #define QUERY_FOLDER "queries/"
 enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16 };

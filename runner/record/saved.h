@@ -24,7 +24,7 @@
   X(PARAMETER_INTEGER, "integer")                                                                  \
   X(PARAMETER_REAL, "real")                                                                        \
   X(PARAMETER_TEXT, "text")
-WORDS_DECLARE(parameter_type, PARAMETER_TYPE_LIST)
+ENUM_NAMES_DECLARE(parameter_type, PARAMETER_TYPE_LIST)
 
 struct saved_parameter {
   const char *name; /* with the colon: ":run" */

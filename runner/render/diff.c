@@ -378,7 +378,7 @@ enum status diff_print(const struct measured *measured, const struct comparison 
   case ROW_JSON:
   case ROW_JSONL:
   case ROW_CSV:
-  case row_format_word_count:
+  case row_format_name_count:
     break;
   }
   return print_rows(measured, comparison, rows, err);

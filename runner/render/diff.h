@@ -18,8 +18,8 @@
 struct diff_show {
   const char *names[SIDES];          /* what the sides were called: "tag:before" */
   bool all;                          /* table: the SAME cases as well */
-  bool verdicts[verdict_word_count]; /* table: those not set are summed up only */
-  bool fails[verdict_word_count];    /* junit: these are failures */
+  bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
+  bool fails[verdict_name_count];    /* junit: these are failures */
   bool undecided_fails;              /* junit: undecided cases are errors, else they are skipped */
   const struct null_rate *null;      /* may be NULL */
 };

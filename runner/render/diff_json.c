@@ -147,7 +147,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   set(root, "shift", common);
   set(root, "environment", facts_json(comparison));
   json_t *summary = json_object();
-  for (int v = 0; v < (int)verdict_word_count; v++) {
+  for (int v = 0; v < (int)verdict_name_count; v++) {
     set(summary, verdict_text((enum verdict)v), whole(comparison->summary.verdicts[v]));
   }
   set(root, "summary", summary);
@@ -204,7 +204,7 @@ static enum outcome outcome_of(const struct diff_show *show, const struct compar
   case VERDICT_REGRESSED:
   case VERDICT_IMPROVED:
   case VERDICT_SAME:
-  case verdict_word_count:
+  case verdict_name_count:
     break;
   }
   return OUTCOME_PASSED;

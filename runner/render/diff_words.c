@@ -106,7 +106,7 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
 }
 
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
-  size_t from[delta_source_word_count] = {0};
+  size_t from[delta_source_name_count] = {0};
   size_t noisy = 0;
   const struct comparison_row *asked = NULL;
   for (size_t i = 0; i < comparison->row_count; i++) {

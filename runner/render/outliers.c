@@ -26,7 +26,7 @@ static const char *how(const struct outlier *row) {
   case ROLE_LOCAL:
     return "in itself";
   case ROLE_NONE:
-  case outlier_role_word_count:
+  case outlier_role_name_count:
     break;
   }
   return NULL;

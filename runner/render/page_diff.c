@@ -22,7 +22,7 @@ static const char *tone_of(enum verdict verdict) {
     return "warn";
   case VERDICT_SAME:
   case VERDICT_NEW:
-  case verdict_word_count:
+  case verdict_name_count:
     break;
   }
   return "plain";
@@ -60,7 +60,7 @@ static void put_sides(FILE *page, const struct comparison *comparison,
 static void put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
                 diff_plural(comparison->row_count, "case", "cases"));
-  for (unsigned v = 0; v < verdict_word_count; v++) {
+  for (unsigned v = 0; v < verdict_name_count; v++) {
     const size_t count = comparison->summary.verdicts[v];
     if (count > 0) {
       (void)fprintf(page, "<span class=\"badge %s\">%zu %s</span> ", tone_of((enum verdict)v),

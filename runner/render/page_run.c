@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(run_part, RUN_PART_LIST)
+ENUM_NAMES_DEFINE(run_part, RUN_PART_LIST)
 
 static const char *say(const struct page_run *run, const char *column) {
   const char *text = kept_text(&run->parts[RUN_PART_SUMMARY], 0, column);

@@ -15,14 +15,14 @@
   X(RUN_PART_NOT_MEASURED, "not-measured")                                                         \
   X(RUN_PART_TIMES, "run-time")                                                                    \
   X(RUN_PART_FACTS, "environment")
-WORDS_DECLARE(run_part, RUN_PART_LIST)
+ENUM_NAMES_DECLARE(run_part, RUN_PART_LIST)
 enum { PAGE_RUN_ROWS_MAX = 500 };
 
 struct page_run {
   const char *id;     /* of the section: letters, digits and '-' */
   bool alone;         /* the page is about it: its title says what it is */
   const char *number; /* of the run in the database, for commands that show the rest */
-  struct kept parts[run_part_word_count];
+  struct kept parts[run_part_name_count];
 };
 
 /* "quick on node7, 2026-08-01 12:30" as far as the summary tells. In the run's arena. */

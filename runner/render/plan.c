@@ -348,7 +348,7 @@ enum status plan_render(const struct plan *plan, uint32_t processes,
   case ROW_JSONL:
   case ROW_CSV:
   case ROW_MD:
-  case row_format_word_count:
+  case row_format_name_count:
     break;
   }
   return print_for_programs(plan, options, err);

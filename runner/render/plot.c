@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(plot_scale, PLOT_SCALE_LIST)
+ENUM_NAMES_DEFINE(plot_scale, PLOT_SCALE_LIST)
 
 /* A character holds 2 x 4 dots (Unicode, "Braille Patterns", U+2800). */
 enum { DOTS_X = 2, DOTS_Y = 4, COLOURS = 6, TICK_ROOM = 9, LINES_A_TICK = 4 };

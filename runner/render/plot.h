@@ -7,8 +7,8 @@
 #ifndef HAUL_RUNNER_RENDER_PLOT_H
 #define HAUL_RUNNER_RENDER_PLOT_H
 
+#include "engine/base/enum_names.h"
 #include "engine/base/strbuf.h"
-#include "engine/base/words.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
   X(PLOT_LOG, "log")                                                                               \
   X(PLOT_SEMILOG, "semilog")                                                                       \
   X(PLOT_LINEAR, "linear")
-WORDS_DECLARE(plot_scale, PLOT_SCALE_LIST)
+ENUM_NAMES_DECLARE(plot_scale, PLOT_SCALE_LIST)
 
 /* Curves that are drawn: a letter each. More are only counted. */
 enum { PLOT_CURVES_MAX = 52, PLOT_WIDTH_MIN = 40, PLOT_HEIGHT_DEFAULT = 20 };

@@ -145,7 +145,7 @@ static void add_figure(struct writing *writing, const struct measured_case *benc
     add_sample(writing, FAMILY_CALL, labels, value / NS_PER_S);
     return;
   case FIGURE_TIME:
-  case figure_word_count:
+  case figure_name_count:
     return;
   }
 }

@@ -53,7 +53,7 @@ static const char *describe_stop(const struct result_remarks *remarks, enum stop
   switch (stop) {
   case STOP_NONE:
   case STOP_PRECISION:
-  case stop_word_count:
+  case stop_name_count:
     break;
   case STOP_TRIALS:
     return describe(remarks, stop, "trials.max", "more trials help: --set measure.trials.max=N");
@@ -64,7 +64,7 @@ static const char *describe_stop(const struct result_remarks *remarks, enum stop
 }
 
 void result_remarks_settle(struct result_remarks *remarks) {
-  for (unsigned stop = 0; stop < stop_word_count; stop++) {
+  for (unsigned stop = 0; stop < stop_name_count; stop++) {
     remarks->stops[stop] = describe_stop(remarks, (enum stop)stop);
   }
   for (size_t i = 0; i < remarks->count; i++) {

@@ -5,7 +5,7 @@
 #define HAUL_RUNNER_RENDER_RESULT_REMARKS_H
 
 #include "engine/base/arena.h"
-#include "engine/vocabulary.h"
+#include "engine/enums.h"
 #include "runner/render/footnotes.h"
 #include "runner/render/run_rows.h"
 
@@ -13,7 +13,7 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  const char *stops[stop_word_count]; /* what is said of cases that ended so; NULL = nothing */
+  const char *stops[stop_name_count]; /* what is said of cases that ended so; NULL = nothing */
   struct footnotes notes;
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(row_format, ROW_FORMAT_LIST)
+ENUM_NAMES_DEFINE(row_format, ROW_FORMAT_LIST)
 
 struct cell cell_null(void) {
   return (struct cell){.kind = CELL_NULL};
@@ -47,7 +47,7 @@ static const struct writer *writer_of(enum row_format format) {
     return &CSV_WRITER;
   case ROW_MD:
     return &MD_WRITER;
-  case row_format_word_count:
+  case row_format_name_count:
     break;
   }
   abort();

@@ -37,7 +37,7 @@
   X(ROW_JSONL, "jsonl")                                                                            \
   X(ROW_CSV, "csv")                                                                                \
   X(ROW_MD, "md")
-WORDS_DECLARE(row_format, ROW_FORMAT_LIST)
+ENUM_NAMES_DECLARE(row_format, ROW_FORMAT_LIST)
 
 enum { ROWS_TABLE_CHUNK = 20000 };
 

@@ -33,8 +33,8 @@ static bool is_bool(const bool *value) {
 static bool trials_are_sound(const struct message *message) {
   for (uint32_t i = 0; i < message->count; i++) {
     const struct trial *trial = &message->trials[i];
-    if ((unsigned)trial->phase >= trial_phase_word_count ||
-        (unsigned)trial->status >= trial_status_word_count) {
+    if ((unsigned)trial->phase >= trial_phase_name_count ||
+        (unsigned)trial->status >= trial_status_name_count) {
       return false;
     }
   }
@@ -42,8 +42,8 @@ static bool trials_are_sound(const struct message *message) {
 }
 
 static bool outcome_is_sound(const struct case_outcome *outcome) {
-  return (unsigned)outcome->status < case_status_word_count &&
-         (unsigned)outcome->stop < stop_word_count && (unsigned)outcome->clock < clock_word_count &&
+  return (unsigned)outcome->status < case_status_name_count &&
+         (unsigned)outcome->stop < stop_name_count && (unsigned)outcome->clock < clock_name_count &&
          is_bool(&outcome->gated) && is_bool(&outcome->verified) && is_bool(&outcome->serialised) &&
          is_text(outcome->reason, sizeof outcome->reason) &&
          is_text(outcome->note, sizeof outcome->note);
@@ -59,7 +59,7 @@ static bool message_is_sound(const struct message *message) {
   case MESSAGE_READY:
     return true;
   case MESSAGE_START_FAILED:
-    return (unsigned)message->error.status < status_word_count &&
+    return (unsigned)message->error.status < status_name_count &&
            is_text(message->error.message, sizeof message->error.message);
   case MESSAGE_TRIALS:
     return message->count <= MESSAGE_TRIALS_MAX && trials_are_sound(message);

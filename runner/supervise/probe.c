@@ -78,7 +78,7 @@ static bool machine_is_sound(const struct machine *machine) {
   }
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     const struct fact *fact = &machine->facts[i];
-    if ((unsigned)fact->state >= fact_state_word_count || !is_text(fact->name, sizeof fact->name) ||
+    if ((unsigned)fact->state >= fact_state_name_count || !is_text(fact->name, sizeof fact->name) ||
         !is_text(fact->value, sizeof fact->value)) {
       return false;
     }

@@ -41,7 +41,7 @@ static void check_place(struct subject *subject, unsigned spaces) {
   } ends[] = {{"of.gpu", CHASE_PEER}, {"of.numa", CHASE_HOST}};
   const struct entry *space = subject_find(subject, "space");
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    for (unsigned word = 0; word < chase_space_word_count; word++) {
+    for (unsigned word = 0; word < chase_space_name_count; word++) {
       if (subject_find(subject, ends[i].key) != NULL && word != ends[i].space &&
           (spaces & BIT(word)) != 0) {
         subject_refuse(subject, space, entry_word_span(space, word),
@@ -67,7 +67,7 @@ static void check_memory(struct subject *subject, unsigned spaces) {
   const struct entry *memory = subject_find(subject, "of.memory");
   for (size_t i = 0; memory != NULL && i < memory->values.count; i++) {
     const enum memory_kind kind = (enum memory_kind)memory->values.items[i].word;
-    for (unsigned space = 0; space < chase_space_word_count; space++) {
+    for (unsigned space = 0; space < chase_space_name_count; space++) {
       if ((spaces & BIT(space)) != 0 && !reads((enum chase_space)space, kind)) {
         subject_refuse(subject, memory, value_span(memory->node, i),
                        space == CHASE_HOST ? "\"pinned\", \"registered\", \"write_combined\", "

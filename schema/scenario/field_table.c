@@ -98,7 +98,7 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
    .check = kind,                                                                                  \
    __VA_ARGS__},                                                                                   \
   {                                                                                                \
-    .name = text ".on_fail", .sections = IN(CHECKS), .type = FIELD_WORD, .words = on_fail_words,   \
+    .name = text ".on_fail", .sections = IN(CHECKS), .type = FIELD_WORD, .words = on_fail_names,   \
     .owner = OWNER_CHECK, .check = kind, .default_text = "warn",                                   \
     .help = "What to do where it is not so"                                                        \
   }
@@ -120,7 +120,7 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
        .help = what " NUMA nodes; \"local\" and \"remote\" are seen from the GPU at the other "    \
                     "end"},                                                                        \
   {                                                                                                \
-    .name = #end ".memory", .sections = IN_FLOWS, WORDS(memory_kind_words), FLOW(end.memory),      \
+    .name = #end ".memory", .sections = IN_FLOWS, WORDS(memory_kind_names), FLOW(end.memory),      \
     .axis = true,                                                                                  \
     .help = "Kind of memory there; absent: device on a GPU; on a node pinned for ce and sm, "      \
             "pageable for cpu; managed for um"                                                     \
@@ -225,28 +225,28 @@ const struct field fields[] = {
      .help = "Back-to-back repeats in one trial; \"auto\" chooses them from min_trial"},
     {.name = "verify",
      .sections = IN_MEASURE_OF_BYTES,
-     WORDS(verify_words),
+     WORDS(verify_names),
      MEASURE(verify),
      .axis = true,
      .default_text = "once",
      .help = "Compare every byte that arrived: never, once a case, or after every trial"},
     {.name = "host_cache",
      .sections = IN_MEASURE_OF_BYTES,
-     WORDS(cache_state_words),
+     WORDS(cache_state_names),
      MEASURE(host_cache),
      .axis = true,
      .default_text = "warm",
      .help = "State of the processor's caches before a trial"},
     {.name = "device_cache",
      .sections = IN_MEASURE_OF_BYTES,
-     WORDS(cache_state_words),
+     WORDS(cache_state_names),
      MEASURE(device_cache),
      .axis = true,
      .default_text = "warm",
      .help = "State of the GPU's L2 cache before a trial"},
     {.name = "gate",
      .sections = IN(MEASURE) | IN(TRANSFER),
-     WORDS(gating_words),
+     WORDS(gating_names),
      MEASURE(gating),
      .axis = true,
      .default_text = "on",
@@ -276,7 +276,7 @@ const struct field fields[] = {
          "for bandwidth from 1 MiB on, else 0.03"},
     {.name = "order",
      .sections = IN(MEASURE),
-     WORDS(case_order_words),
+     WORDS(case_order_names),
      RUN(order),
      .default_text = "file",
      .help = "Order of the cases"},
@@ -342,7 +342,7 @@ const struct field fields[] = {
      .help = "What --set and axes call it; else its number, from 1"},
     {.name = "method",
      .sections = IN_FLOWS,
-     WORDS(method_words),
+     WORDS(method_names),
      FLOW(method),
      .axis = true,
      .help = "What moves the bytes: a copy engine, a kernel, unified memory, or host threads"},
@@ -350,7 +350,7 @@ const struct field fields[] = {
     END(to, "Target"),
     {.name = "direction",
      .sections = IN(TRANSFER),
-     WORDS(direction_words),
+     WORDS(direction_names),
      TRANSFER(direction),
      .axis = true,
      .default_text = "forward",
@@ -372,7 +372,7 @@ const struct field fields[] = {
      .help = "Bytes a flow moves in one iteration"},
     {.name = "initiator",
      .sections = IN_FLOWS,
-     WORDS(initiator_words),
+     WORDS(initiator_names),
      FLOW(initiator),
      .axis = true,
      .help = "The end that starts the flow: the source pushes, the target pulls; absent: the GPU "
@@ -386,7 +386,7 @@ const struct field fields[] = {
      .help = "Between two GPUs: directly, or staged through the host"},
     {.name = "pairs",
      .sections = IN(TRANSFER),
-     WORDS(pairs_words),
+     WORDS(pairs_names),
      TRANSFER(pairs),
      .axis = true,
      .help = "Which of from x to are measured: every (a, b), each {a, b} once, or (a, a) alone; "
@@ -395,7 +395,7 @@ const struct field fields[] = {
              "both ways at once each {a, b} once"},
     {.name = "concurrent",
      .sections = IN(TRANSFER),
-     WORDS(concurrent_words),
+     WORDS(concurrent_names),
      TRANSFER(concurrent),
      .axis = true,
      .default_text = "none",
@@ -413,7 +413,7 @@ const struct field fields[] = {
      .help = "Host threads; \"all\" is one for every processor of the starting node"},
     {.name = "kernel.variant",
      .sections = IN_FLOWS,
-     WORDS(kernel_variant_words),
+     WORDS(kernel_variant_names),
      FLOW(kernel.variant),
      .axis = true,
      .methods = METHOD(SM),
@@ -494,7 +494,7 @@ const struct field fields[] = {
      .help = "Bytes from the start of a row to the start of the next; absent: the width"},
     {.name = "unified.mode",
      .sections = IN_FLOWS,
-     WORDS(unified_mode_words),
+     WORDS(unified_mode_names),
      FLOW(unified.mode),
      .axis = true,
      .methods = METHOD(UM),
@@ -502,7 +502,7 @@ const struct field fields[] = {
      .help = "Pages move when they are touched, or are prefetched"},
     {.name = "unified.touch_by",
      .sections = IN_FLOWS,
-     WORDS(initiator_words),
+     WORDS(initiator_names),
      FLOW(unified.touch_by),
      .axis = true,
      .methods = METHOD(UM),
@@ -520,7 +520,7 @@ const struct field fields[] = {
      .help = "Host threads that touch"},
     {.name = "unified.advise",
      .sections = IN_FLOWS,
-     WORDS(advise_words),
+     WORDS(advise_names),
      FLOW(unified.advise),
      .axis = true,
      .methods = METHOD(UM),

@@ -20,7 +20,7 @@ struct kind {
   const char *const *checked;
 };
 
-extern const struct kind kinds[block_kind_word_count];
+extern const struct kind kinds[block_kind_name_count];
 
 /* Where a value of that owner goes: in the setting, or in `flow`, the flow of one slot (NULL: of
  * slot 0). NULL = it belongs to no setting. */

@@ -7,7 +7,7 @@ static const char *const arithmetic_checked[] = {"measure", "ilp",          "blo
                                                  "grid",    "instructions", NULL};
 static const char *const overhead_checked[] = {NULL};
 
-const struct kind kinds[block_kind_word_count] = {
+const struct kind kinds[block_kind_name_count] = {
     [BLOCK_TRANSFER] = {.section = SECTION_TRANSFER,
                         .finish = transfer_finish,
                         .check_keys = transfer_check_keys,

@@ -161,11 +161,11 @@ static bool stands_before(struct toml_span a, struct toml_span b) {
 /* Blocks of all kinds in the order of the file. */
 static void read_blocks(struct loader *loader, const struct source *source,
                         const struct toml_node *root, bool is_main) {
-  const struct toml_node *nodes[block_kind_word_count];
-  size_t next[block_kind_word_count] = {0};
+  const struct toml_node *nodes[block_kind_name_count];
+  size_t next[block_kind_name_count] = {0};
   size_t count = 0;
   bool written = false;
-  for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+  for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
     nodes[kind] = get_section(loader, source, root, kinds[kind].section);
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
     written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
@@ -178,10 +178,10 @@ static void read_blocks(struct loader *loader, const struct source *source,
   loader->blocks =
       is_main ? arena_array(loader->reader.arena, count, sizeof *loader->blocks) : loader->blocks;
   for (size_t i = 0; i < count; i++) {
-    unsigned first = block_kind_word_count;
-    for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+    unsigned first = block_kind_name_count;
+    for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
       if (nodes[kind] != NULL && next[kind] < nodes[kind]->child_count &&
-          (first == block_kind_word_count ||
+          (first == block_kind_name_count ||
            stands_before(nodes[kind]->children[next[kind]].span,
                          nodes[first]->children[next[first]].span))) {
         first = kind;

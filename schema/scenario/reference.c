@@ -70,7 +70,7 @@ static void print_row(FILE *stream, const struct field *field, enum section sect
   (void)fputs(" | ", stream);
   print_cell(stream, field->help);
   const char *before = "; method ";
-  for (unsigned i = 0; i < method_word_count; i++) {
+  for (unsigned i = 0; i < method_name_count; i++) {
     if ((field->methods & (1U << i)) != 0) {
       (void)fprintf(stream, "%s%s", before, method_text((enum method)i));
       before = ", ";

@@ -119,7 +119,7 @@ static void check_initiator(struct subject *subject, const struct end *from, con
   if ((directions & (BIT(DIRECTION_REVERSE) | BIT(DIRECTION_BOTH))) != 0) {
     wrong |= BIT(gpu_is_to ? INITIATOR_TARGET : INITIATOR_SOURCE);
   }
-  for (unsigned i = 0; i < initiator_word_count; i++) {
+  for (unsigned i = 0; i < initiator_name_count; i++) {
     if ((wrong & entry_word_set(initiator) & BIT(i)) != 0) {
       subject_refuse(subject, initiator, entry_word_span(initiator, i),
                      "no initiator: the GPU starts the flow",
@@ -157,7 +157,7 @@ static void check_unused(struct subject *subject) {
     }
     char methods[128] = "method";
     size_t length = strlen(methods);
-    for (unsigned m = 0; m < method_word_count && length < sizeof methods - 16; m++) {
+    for (unsigned m = 0; m < method_name_count && length < sizeof methods - 16; m++) {
       if ((entry->field->methods & BIT(m)) != 0) {
         length += (size_t)snprintf(methods + length, sizeof methods - length, "%s\"%s\"",
                                    length == 6 ? " " : " or ", method_text((enum method)m));

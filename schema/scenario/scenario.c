@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(block_kind, BLOCK_KIND_LIST)
+ENUM_NAMES_DEFINE(block_kind, BLOCK_KIND_LIST)
 
 enum { OVERRIDE_ORDER = 1 << 20 };
 
@@ -101,7 +101,7 @@ static struct check make_check(struct loader *loader, const struct entry *entry)
       }
       continue;
     }
-    if (field->words == on_fail_words) {
+    if (field->words == on_fail_names) {
       check.on_fail = (enum on_fail)value.word;
     } else {
       check.want = value_text(loader->reader.arena, field, &value);
@@ -111,7 +111,7 @@ static struct check make_check(struct loader *loader, const struct entry *entry)
 }
 
 static void make_checks(struct loader *loader) {
-  struct check *checks = arena_array(loader->reader.arena, check_kind_word_count, sizeof *checks);
+  struct check *checks = arena_array(loader->reader.arena, check_kind_name_count, sizeof *checks);
   size_t count = 0;
   for (size_t i = 0; i < loader->checks.count; i++) {
     const struct entry *entry = &loader->checks.items[i];
@@ -143,7 +143,7 @@ static void make_scenario(struct loader *loader, const struct scenario_override 
                    &document);
     loader_keep_document(loader->storage, document);
   }
-  for (unsigned kind = 0; kind < block_kind_word_count; kind++) {
+  for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
     kind_defaults((enum block_kind)kind, &loader->defaults[kind]);
   }
   check_names(loader);

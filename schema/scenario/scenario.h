@@ -154,7 +154,7 @@ struct axis_value {
   X(BLOCK_STREAM, "stream")                                                                        \
   X(BLOCK_ARITHMETIC, "arithmetic")                                                                \
   X(BLOCK_OVERHEAD, "overhead")
-WORDS_DECLARE(block_kind, BLOCK_KIND_LIST)
+ENUM_NAMES_DECLARE(block_kind, BLOCK_KIND_LIST)
 
 struct setting {
   struct measure measure;

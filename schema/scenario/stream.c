@@ -37,7 +37,7 @@ static void check_memory(struct subject *subject, enum place place) {
 
 static void check_type(struct subject *subject) {
   const struct entry *type = subject_find(subject, "type");
-  for (unsigned word = 0; type != NULL && word < number_type_word_count; word++) {
+  for (unsigned word = 0; type != NULL && word < number_type_name_count; word++) {
     if (word != NUMBER_F32 && word != NUMBER_F64 && (entry_word_set(type) & BIT(word)) != 0) {
       subject_refuse(subject, type, entry_word_span(type, word), "\"f32\" or \"f64\"",
                      "type: a stream has no numbers of %s",

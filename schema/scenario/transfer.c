@@ -25,7 +25,7 @@ static enum memory_kind default_memory(enum place place, enum method method) {
   case METHOD_CPU:
     return place == PLACE_GPU ? MEMORY_DEVICE : MEMORY_PAGEABLE;
   case METHOD_UM:
-  case method_word_count:
+  case method_name_count:
     break;
   }
   return MEMORY_MANAGED;

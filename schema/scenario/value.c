@@ -257,7 +257,7 @@ bool value_read(struct reader *reader, const struct source *source, const struct
   case TOML_TABLE:
   case TOML_ARRAY:
   case TOML_TIME:
-  case toml_kind_word_count:
+  case toml_kind_name_count:
     break;
   }
   complain_value(reader, source, field, node, NULL,

@@ -29,7 +29,7 @@ enum { TOML_KEY_PARTS_MAX = 32, TOML_NESTING_MAX = 32 };
   X(TOML_NUMBER, "a number with a fraction")                                                       \
   X(TOML_BOOLEAN, "true or false")                                                                 \
   X(TOML_TIME, "a date or time")
-WORDS_DECLARE(toml_kind, TOML_KIND_LIST)
+ENUM_NAMES_DECLARE(toml_kind, TOML_KIND_LIST)
 
 /* Where something stands. width = characters on its first line, at least 1. */
 struct toml_span {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS_DEFINE(toml_kind, TOML_KIND_LIST)
+ENUM_NAMES_DEFINE(toml_kind, TOML_KIND_LIST)
 
 const struct toml_node *toml_get(const struct toml_node *table, const char *key) {
   if (table == NULL || table->kind != TOML_TABLE) {
@@ -111,7 +111,7 @@ void toml_write_value(struct strbuf *buffer, const struct toml_node *node) {
   case TOML_TIME:
     strbuf_append(buffer, node->text);
     break;
-  case toml_kind_word_count:
+  case toml_kind_name_count:
     break;
   }
 }

@@ -112,7 +112,7 @@ static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
 }
 
 static void bench_stream(struct bench *bench, uint64_t mib) {
-  for (int op = 0; op < (int)stream_op_word_count; op++) {
+  for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = new_case(CASE_STREAM);
     bench_case.stream = (struct stream){.op = (enum stream_op)op,
                                         .type = NUMBER_F64,
@@ -166,8 +166,8 @@ static void bench_chase(struct bench *bench) {
 
 static void bench_arithmetic(struct bench *bench) {
   const uint32_t sm_count = bench->machine->gpus[bench->gpu].sm_count;
-  for (int op = 0; op < (int)arithmetic_op_word_count; op++) {
-    for (int type = 0; type < (int)number_type_word_count; type++) {
+  for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
+    for (int type = 0; type < (int)number_type_name_count; type++) {
       struct bench_case bench_case = new_case(CASE_ARITHMETIC);
       bench_case.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
                                                   .type = (enum number_type)type,

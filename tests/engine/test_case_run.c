@@ -69,7 +69,7 @@ static enum status run(void *state, uint32_t iterations, struct trial_times *tim
 
 static const struct workload_ops made_up = {
     .kind = CASE_OVERHEAD,
-    .refusal = refuse_nothing,
+    .unsupported_reason = refuse_nothing,
     .clock = host_clock,
     .set_up = set_up,
     .iterations_max = iterations_max,
@@ -87,7 +87,7 @@ static enum status run_flows(void *state, uint32_t iterations, struct trial_time
 
 static const struct workload_ops made_up_flows = {
     .kind = CASE_TRANSFER,
-    .refusal = refuse_nothing,
+    .unsupported_reason = refuse_nothing,
     .clock = host_clock,
     .set_up = set_up,
     .iterations_max = iterations_max,
@@ -96,7 +96,7 @@ static const struct workload_ops made_up_flows = {
 };
 
 /* Instead of the engine's own kinds. */
-const struct workload_ops *const workloads[case_kind_word_count] = {
+const struct workload_ops *const workloads[case_kind_name_count] = {
     [CASE_OVERHEAD] = &made_up, [CASE_TRANSFER] = &made_up_flows};
 
 static void take_trial(void *context, const struct trial *trial) {

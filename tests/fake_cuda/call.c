@@ -58,7 +58,7 @@ static CUresult strike(const struct fault *fault, struct context *context) {
   case FAULT_FLIP_BYTE:
   case FAULT_DROP:
   case FAULT_IGNORED_FLAG:
-  case fault_kind_word_count:
+  case fault_kind_name_count:
     return CUDA_SUCCESS; /* of no meaning to this call */
   }
   return CUDA_SUCCESS;

@@ -23,7 +23,7 @@ enum { FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
   X(SPEED_DEVICE_TO_PAGEABLE, "device_to_pageable") /* one copy, limited by a host thread */       \
   X(SPEED_STAGED, "staged")                         /* GPU to GPU through the host */              \
   X(SPEED_HOST_TO_HOST, "host_to_host")             /* by the driver */
-WORDS_DECLARE(fake_speed, FAKE_SPEED_LIST)
+ENUM_NAMES_DECLARE(fake_speed, FAKE_SPEED_LIST)
 
 /* A link that differs from the others: its speed times factor. */
 struct link_factor {
@@ -37,7 +37,7 @@ struct fake_config {
   char machine_file[FAKE_PATH_MAX];
   struct simulation simulation;
   bool real_clock; /* operations take their time really; false: on a virtual clock */
-  double speeds[fake_speed_word_count];
+  double speeds[fake_speed_name_count];
   double sm_factor;    /* rate of a kernel over a link, relative to a copy engine's */
   double operation_ns; /* what every copy and kernel takes beside its bytes */
   uint64_t seed;

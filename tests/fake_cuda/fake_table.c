@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-WORDS_DEFINE(fake_speed, FAKE_SPEED_LIST)
+ENUM_NAMES_DEFINE(fake_speed, FAKE_SPEED_LIST)
 
 enum { FILE_MAX = 4 << 20 };
 
@@ -212,7 +212,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
     return refuse(reader, table, "more than %d faults", FAKE_FAULTS_MAX);
   }
   struct fault *fault = &reader->config->faults[reader->config->fault_count];
-  *fault = (struct fault){.kind = fault_kind_word_count,
+  *fault = (struct fault){.kind = fault_kind_name_count,
                           .nth = 1,
                           .count = 1,
                           .gpu = PLACE_ANY,
@@ -226,7 +226,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
       return status;
     }
   }
-  if (fault->kind == fault_kind_word_count || fault->call[0] == '\0' || fault->nth == 0) {
+  if (fault->kind == fault_kind_name_count || fault->call[0] == '\0' || fault->nth == 0) {
     return refuse(reader, table, "a fault needs a kind, a call, and nth from 1 on");
   }
   reader->config->fault_count++;

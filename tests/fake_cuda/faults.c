@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <unistd.h>
 
-WORDS_DEFINE(fault_kind, FAULT_KIND_LIST)
+ENUM_NAMES_DEFINE(fault_kind, FAULT_KIND_LIST)
 
 static bool place_fits(int32_t wanted, int32_t place) {
   return wanted == PLACE_ANY || wanted == place;

@@ -6,7 +6,7 @@
 #ifndef HAUL_TESTS_FAKE_CUDA_FAULTS_H
 #define HAUL_TESTS_FAKE_CUDA_FAULTS_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
   X(FAULT_DROP, "drop")           /* the operation takes its time and does nothing */              \
   X(FAULT_CRASH, "crash")         /* the process gets `signal` */                                  \
   X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */
-WORDS_DECLARE(fault_kind, FAULT_KIND_LIST)
+ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
 
 enum { PLACE_HOST = -1, PLACE_ANY = -2, FAULT_CALL_MAX = 64, FAULT_MARKER_MAX = 1024 };
 

@@ -53,7 +53,7 @@ static int fact_value(const char *name, int32_t gpu, const char **value) {
   case FACT_DENIED:
     return NVML_NO_PERMISSION;
   case FACT_UNAVAILABLE:
-  case fact_state_word_count:
+  case fact_state_name_count:
     return NVML_NOT_SUPPORTED;
   }
   return NVML_NOT_SUPPORTED;

@@ -33,7 +33,7 @@ static CUresult launch_one(const struct cuda_driver *driver, const char *name, C
 
 static void every_kernel_is_there(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
-  for (int i = 0; i < (int)kernel_word_count; i++) {
+  for (int i = 0; i < (int)kernel_name_count; i++) {
     CHECK(find_kernel(driver, kernel_text((enum kernel)i)) != NULL);
   }
   CUmodule module;

@@ -43,10 +43,10 @@ static void look_at_setting(const struct setting *setting) {
     require(setting->arithmetic.at.selector.kind != SELECTOR_NONE, "a place is not checked");
     return;
   case BLOCK_OVERHEAD:
-    require((unsigned)setting->overhead.operation < (unsigned)overhead_operation_word_count,
+    require((unsigned)setting->overhead.operation < (unsigned)overhead_operation_name_count,
             "an operation is not checked");
     return;
-  case block_kind_word_count:
+  case block_kind_name_count:
     require(false, "a kind is not known");
     return;
   }

@@ -98,7 +98,7 @@ static void every_loop_does_its_range(void **state) {
   const uint64_t ranges[][2] = {{0, 0},     {0, 8},       {32, 64},  {64, 4096},
                                 {32, 2000}, {1024, 1064}, {0, 4096}, {4064, 4096}};
   (void)state;
-  for (int op = 0; op < (int)stream_op_word_count; op++) {
+  for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
       for (int past_caches = 0; past_caches < 2; past_caches++) {
         run((enum stream_op)op, NUMBER_F32, past_caches, ranges[i][0], ranges[i][1]);

@@ -42,7 +42,7 @@ static struct buffer wanted(enum memory_kind kind, uint64_t size_bytes) {
 
 static void every_entry_is_complete_and_in_its_place(void **state) {
   (void)state;
-  for (int kind = 0; kind < memory_kind_word_count; kind++) {
+  for (int kind = 0; kind < memory_kind_name_count; kind++) {
     const struct memory_ops *ops = memory_kinds[kind];
     if (ops == NULL) {
       continue;
@@ -100,7 +100,7 @@ static void a_size_that_cannot_be_had_is_no_memory(void **state) {
   (void)state;
   static const uint64_t sizes[] = {UINT64_C(1) << 45, UINT64_C(1) << 60, UINT64_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    for (int kind = 0; kind < memory_kind_word_count; kind++) {
+    for (int kind = 0; kind < memory_kind_name_count; kind++) {
       if (memory_kinds[kind] == NULL || memory_kinds[kind]->needs_cuda) {
         continue;
       }

@@ -59,7 +59,7 @@ static const struct memory_ops fake_pinned = {.kind = MEMORY_PINNED,
                                               .release = fake_release};
 static const struct memory_ops fake_device = {
     .kind = MEMORY_DEVICE, .place = PLACE_GPU, .allocate = fake_allocate, .release = fake_release};
-static const struct memory_ops *const kinds[memory_kind_word_count] = {
+static const struct memory_ops *const kinds[memory_kind_name_count] = {
     [MEMORY_PAGEABLE] = &fake_pageable,
     [MEMORY_PINNED] = &fake_pinned,
     [MEMORY_DEVICE] = &fake_device,

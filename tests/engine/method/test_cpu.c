@@ -132,35 +132,35 @@ static void the_initiating_side_gives_the_threads(void **state) {
   char reason[CASE_REASON_MAX];
   struct flow flow = pageable_flow(1, 0);
   flow.source.index = 901;
-  assert_null(method_cpu.refusal(&flow, &machine, reason));
+  assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
   flow.threads = 5;
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "901"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "901"));
   flow.initiator = INITIATOR_TARGET;
   flow.threads = machine.nodes[0].cpu_count;
-  assert_null(method_cpu.refusal(&flow, &machine, reason));
+  assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
 }
 
 static void what_it_cannot_copy_is_refused_with_a_reason(void **state) {
   (void)state;
   char reason[CASE_REASON_MAX];
   struct flow flow = pageable_flow(1, 0);
-  assert_null(method_cpu.refusal(&flow, &machine, reason));
+  assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
   flow.source = (struct endpoint){.place = PLACE_GPU, .memory = MEMORY_DEVICE};
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "GPU"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "GPU"));
   flow = pageable_flow(1, 0);
   flow.target.memory = MEMORY_MANAGED;
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "managed"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "managed"));
   flow = pageable_flow(1, 0);
   flow.target.index = 77;
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "77"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "77"));
   flow = pageable_flow(1, machine.nodes[0].cpu_count + 1);
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "threads"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "threads"));
   flow = pageable_flow(1, 0);
   flow.source.index = 900;
-  assert_non_null(strstr(method_cpu.refusal(&flow, &machine, reason), "no processors"));
+  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "no processors"));
   flow = pageable_flow(1, 0);
   flow.shape.width_bytes = 16;
-  assert_non_null(method_cpu.refusal(&flow, &machine, reason));
+  assert_non_null(method_cpu.unsupported_reason(&flow, &machine, reason));
   assert_int_equal(method_cpu.gpu(&flow), -1);
 }
 

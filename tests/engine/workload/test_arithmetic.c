@@ -26,8 +26,8 @@ static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type
 }
 
 static void every_operation_and_type(void **state) {
-  for (int op = 0; op < (int)arithmetic_op_word_count; op++) {
-    for (int type = 0; type < (int)number_type_word_count; type++) {
+  for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
+    for (int type = 0; type < (int)number_type_name_count; type++) {
       struct bench_case bench_case =
           arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
       for (uint32_t ilp = 1; ilp <= 8; ilp *= 2) {

@@ -45,8 +45,8 @@ static void first_steps(void **state) {
 /* One step less is another end, early and late; and no chain leaves the normal numbers. */
 static void every_step_counts(void **state) {
   (void)state;
-  for (int op = 0; op < (int)arithmetic_op_word_count; op++) {
-    for (int type = 0; type < (int)number_type_word_count; type++) {
+  for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
+    for (int type = 0; type < (int)number_type_name_count; type++) {
       for (uint64_t steps = 64; steps <= 1 << 20; steps *= 128) {
         const uint64_t end =
             arithmetic_chain((enum arithmetic_op)op, (enum number_type)type, 62, steps);
@@ -69,7 +69,7 @@ static void every_step_counts(void **state) {
           assert_true(isnormal(f64));
           break;
         case NUMBER_I32:
-        case number_type_word_count:
+        case number_type_name_count:
           break;
         }
       }
@@ -80,7 +80,7 @@ static void every_step_counts(void **state) {
 /* Chains of a thread and lanes of a block differ, so that one cannot stand for another. */
 static void threads_and_chains_differ(void **state) {
   (void)state;
-  for (int type = 0; type < (int)number_type_word_count; type++) {
+  for (int type = 0; type < (int)number_type_name_count; type++) {
     uint64_t ends[ARITHMETIC_LANES];
     for (uint32_t lane = 0; lane < ARITHMETIC_LANES; lane++) {
       ends[lane] = arithmetic_expected(ARITHMETIC_FMA, (enum number_type)type, lane, 4, 512);

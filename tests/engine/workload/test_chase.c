@@ -41,7 +41,7 @@ static void every_space_and_order(void **state) {
                                       chase_case(CHASE_GLOBAL, own), chase_case(CHASE_SHARED, own)};
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
     struct bench_case bench_case = spaces[i];
-    for (int order = 0; order < (int)chase_order_word_count; order++) {
+    for (int order = 0; order < (int)chase_order_name_count; order++) {
       bench_case.chase.order = (enum chase_order)order;
       bench_case.chase.threads = 0;
       bench_case.chase.blocks = 0;

@@ -25,7 +25,7 @@ static void is_found(struct fixture *fixture, const struct bench_case *bench_cas
 }
 
 static void streams_are_corrupt(void **state) {
-  for (int op = 0; op < (int)stream_op_word_count; op++) {
+  for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = fixture_transfer(NULL, 0);
     bench_case.kind = CASE_STREAM;
     bench_case.stream = (struct stream){.op = (enum stream_op)op,

@@ -25,7 +25,7 @@ static struct bench_case overhead(enum overhead_operation operation, enum memory
 
 static void every_call_is_timed(void **state) {
   struct fixture *fixture = *state;
-  for (int operation = 0; operation < (int)overhead_operation_word_count; operation++) {
+  for (int operation = 0; operation < (int)overhead_operation_name_count; operation++) {
     if (operation == OVERHEAD_ALLOCATE || operation == OVERHEAD_FREE) {
       continue;
     }
@@ -40,7 +40,7 @@ static void every_call_is_timed(void **state) {
 
 static void every_kind_is_allocated_and_freed(void **state) {
   struct fixture *fixture = *state;
-  for (int kind = 0; kind < (int)memory_kind_word_count; kind++) {
+  for (int kind = 0; kind < (int)memory_kind_name_count; kind++) {
     for (int i = 0; i < 2; i++) {
       struct bench_case bench_case =
           overhead(i == 0 ? OVERHEAD_ALLOCATE : OVERHEAD_FREE, (enum memory_kind)kind, 100001);

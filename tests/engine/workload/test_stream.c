@@ -31,7 +31,7 @@ static void run_verified(struct fixture *fixture, const struct bench_case *bench
 static void every_operation_on_a_gpu(void **state) {
   const uint32_t vectors[] = {0, 4, 8, 16};
   const uint32_t unrolls[] = {0, 1, 4};
-  for (int op = 0; op < (int)stream_op_word_count; op++) {
+  for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (int i = 0; i < 4 * 3 * 2; i++) {
       const enum number_type type = i % 2 == 0 ? NUMBER_F32 : NUMBER_F64;
       struct bench_case bench_case =
@@ -52,7 +52,7 @@ static void every_operation_on_a_gpu(void **state) {
 
 static void every_operation_on_the_host(void **state) {
   const uint64_t sizes[] = {8, 24, 4096, SIZE_BYTES, 3000000};
-  for (int op = 0; op < (int)stream_op_word_count; op++) {
+  for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
       struct bench_case bench_case =
           stream_case(fixture_node(0, MEMORY_PAGEABLE), (enum stream_op)op,
@@ -71,7 +71,7 @@ static void one_thread_and_many_blocks(void **state) {
     uint32_t block, grid;
   } shapes[] = {{1, 1}, {33, 2}, {1024, 1}, {256, 100000}, {7, STREAM_GRID_FULL}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    for (int op = 0; op < (int)stream_op_word_count; op++) {
+    for (int op = 0; op < (int)stream_op_name_count; op++) {
       struct bench_case bench_case =
           stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
       bench_case.stream.block = shapes[i].block;

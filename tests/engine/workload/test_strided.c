@@ -52,10 +52,10 @@ static void odd_shapes_arrive_by_kernel(void **state) {
 
 static void refuses(struct fixture *fixture, struct flow flow, const char *why) {
   char reason[CASE_REASON_MAX];
-  const char *refusal = engine_refusal(&flow, fixture->machine, reason);
-  assert_non_null(refusal);
-  if (strstr(refusal, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, refusal);
+  const char *unsupported = engine_unsupported_reason(&flow, fixture->machine, reason);
+  assert_non_null(unsupported);
+  if (strstr(unsupported, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, unsupported);
   }
 }
 

@@ -63,7 +63,7 @@ static void threads_and_strides_touch_all(void **state) {
 }
 
 static void every_advice_is_taken(void **state) {
-  for (int advise = 0; advise < (int)advise_word_count; advise++) {
+  for (int advise = 0; advise < (int)advise_name_count; advise++) {
     struct flow flow = unified(UNIFIED_PREFETCH, host, gpu0);
     flow.unified.advise = (enum advise)advise;
     run_one(*state, flow, CLOCK_EVENT);
@@ -156,7 +156,7 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
-static void refuses_flow(struct fixture *fixture, struct flow flow, const char *why) {
+static void flow_unsupported_reason(struct fixture *fixture, struct flow flow, const char *why) {
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   refuses(fixture, &bench_case, why);
 }
@@ -166,7 +166,7 @@ static void more_than_the_share_is_refused_before_allocation(void **state) {
   const uint64_t free_bytes = fixture->machine->gpus[0].free_memory_bytes;
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.size_bytes = free_bytes / 4 + 1;
-  refuses_flow(fixture, flow, "free_share");
+  flow_unsupported_reason(fixture, flow, "free_share");
   assert_int_equal(fixture->outcome.allocate_ns, 0);
   /* Two flows that fit alone do not fit together. */
   flow.size_bytes = free_bytes / 8 + 1;
@@ -188,35 +188,36 @@ static void more_than_the_share_is_refused_before_allocation(void **state) {
 
 static void what_cannot_be_is_refused(void **state) {
   struct flow flow = unified(UNIFIED_DEMAND, host, host);
-  refuses_flow(*state, flow, "needs a GPU");
-  refuses_flow(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
+  flow_unsupported_reason(*state, flow, "needs a GPU");
+  flow_unsupported_reason(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.source.memory = MEMORY_PINNED;
-  refuses_flow(*state, flow, "managed at both ends");
+  flow_unsupported_reason(*state, flow, "managed at both ends");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.source.index = 17;
-  refuses_flow(*state, flow, "no NUMA node 17");
+  flow_unsupported_reason(*state, flow, "no NUMA node 17");
   flow = unified(UNIFIED_DEMAND, gpu0, host);
   flow.unified.threads = 100000;
-  refuses_flow(*state, flow, "processors");
+  flow_unsupported_reason(*state, flow, "processors");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.kernel.block = 33;
-  refuses_flow(*state, flow, "multiple of 32");
+  flow_unsupported_reason(*state, flow, "multiple of 32");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.shape = (struct copy_shape){16, 1, 1, 16};
-  refuses_flow(*state, flow, "strided");
+  flow_unsupported_reason(*state, flow, "strided");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.method = METHOD_CE;
-  refuses_flow(*state, flow, "only method um");
+  flow_unsupported_reason(*state, flow, "only method um");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.role = FLOW_LOAD;
-  refuses_flow(*state, flow, "cannot be a load");
+  flow_unsupported_reason(*state, flow, "cannot be a load");
 }
 
 static void without_concurrent_access_it_is_refused(void **state) {
   struct fixture *fixture = *state;
   fixture->machine->gpus[0].concurrent_managed_access = false;
-  refuses_flow(fixture, unified(UNIFIED_PREFETCH, host, gpu0), "no concurrent managed access");
+  flow_unsupported_reason(fixture, unified(UNIFIED_PREFETCH, host, gpu0),
+                          "no concurrent managed access");
   fixture->machine->gpus[0].concurrent_managed_access = true;
 }
 

@@ -9,8 +9,9 @@ unsigned engine_method_version(enum method method) {
   return fake_engine.version;
 }
 
-const char *engine_case_refusal(const struct bench_case *bench_case, const struct machine *machine,
-                                char reason[CASE_REASON_MAX]) {
+const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
   (void)machine;
   for (uint32_t i = 0; fake_engine.refuses && i < bench_case->flow_count; i++) {
     if (bench_case->flows[i].source.memory == fake_engine.refused ||

@@ -245,7 +245,7 @@ static void bad_bytes_harm_no_format(void **state) {
   /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark (U+202E). */
   static const char BYTES[] = {'\xff', '\xc0', '\xaf', '\xed', '\xa0', '\x80',
                                '\0',   '\xc2', '\x9b', '\xe2', '\x80', '\xae'};
-  for (int format = 0; format < (int)row_format_word_count; format++) {
+  for (int format = 0; format < (int)row_format_name_count; format++) {
     struct output output;
     struct cell cell = {.kind = CELL_TEXT, .as.text = {BYTES, sizeof BYTES}};
     start(&output, (struct rows_options){.format = (enum row_format)format, .width = 80});
@@ -367,7 +367,7 @@ static void rows_are_written_as_they_come(void **state) {
 static void a_reader_that_left_is_no_error(void **state) {
   (void)state;
   (void)signal(SIGPIPE, SIG_IGN);
-  for (int format = 0; format < (int)row_format_word_count; format++) {
+  for (int format = 0; format < (int)row_format_name_count; format++) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     (void)close(ends[0]);
@@ -389,7 +389,7 @@ static void a_reader_that_left_is_no_error(void **state) {
 
 static void a_full_device_is_an_error(void **state) {
   (void)state;
-  for (int format = 0; format < (int)row_format_word_count; format++) {
+  for (int format = 0; format < (int)row_format_name_count; format++) {
     FILE *stream = fopen("/dev/full", "w");
     struct rows_options options = {.format = (enum row_format)format, .stream = stream};
     struct rows *rows = rows_new(&options);

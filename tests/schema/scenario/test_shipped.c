@@ -145,7 +145,7 @@ static void assert_equal_settings(const struct setting *a, const struct setting 
   case BLOCK_OVERHEAD:
     assert_equal_overheads(&a->overhead, &b->overhead);
     break;
-  case block_kind_word_count:
+  case block_kind_name_count:
     fail();
   }
   assert_int_equal(a->axis_value_count, b->axis_value_count);

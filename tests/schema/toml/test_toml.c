@@ -220,7 +220,7 @@ static void assert_equal_nodes(const struct toml_node *a, const struct toml_node
     break;
   case TOML_TABLE:
   case TOML_ARRAY:
-  case toml_kind_word_count:
+  case toml_kind_name_count:
     break;
   }
   for (size_t i = 0; i < a->child_count; i++) {

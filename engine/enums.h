@@ -1,8 +1,9 @@
-/* vocabulary.h - the words of a measurement, the same in C, TOML, SQL and the documentation. */
-#ifndef HAUL_ENGINE_VOCABULARY_H
-#define HAUL_ENGINE_VOCABULARY_H
+/* enums.h - the enumerations of a measurement and their names: the same in C, TOML, SQL and the
+ * documentation. */
+#ifndef HAUL_ENGINE_ENUMS_H
+#define HAUL_ENGINE_ENUMS_H
 
-#include "engine/base/words.h"
+#include "engine/base/enum_names.h"
 
 /* What a case measures; one kind of block in a scenario each. */
 #define CASE_KIND_LIST(X)                                                                          \
@@ -11,7 +12,7 @@
   X(CASE_OVERHEAD, "overhead")     /* what calls of the driver cost the host */                    \
   X(CASE_STREAM, "stream")         /* bandwidth of loops over arrays of numbers */                 \
   X(CASE_ARITHMETIC, "arithmetic") /* latency and throughput of instructions */
-WORDS_DECLARE(case_kind, CASE_KIND_LIST)
+ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 
 /* How bytes are moved. */
 #define METHOD_LIST(X)                                                                             \
@@ -19,13 +20,13 @@ WORDS_DECLARE(case_kind, CASE_KIND_LIST)
   X(METHOD_SM, "sm")   /* a kernel's own loads and stores */                                       \
   X(METHOD_UM, "um")   /* unified memory: page faults or prefetch */                               \
   X(METHOD_CPU, "cpu") /* host threads */
-WORDS_DECLARE(method, METHOD_LIST)
+ENUM_NAMES_DECLARE(method, METHOD_LIST)
 
 /* Where memory is. */
 #define PLACE_LIST(X)                                                                              \
   X(PLACE_NUMA, "numa") /* index: the operating system's node number */                            \
   X(PLACE_GPU, "gpu")   /* index: order of PCI address, from 0 */
-WORDS_DECLARE(place, PLACE_LIST)
+ENUM_NAMES_DECLARE(place, PLACE_LIST)
 
 /* The kind of memory at a place. */
 #define MEMORY_KIND_LIST(X)                                                                        \
@@ -36,26 +37,26 @@ WORDS_DECLARE(place, PLACE_LIST)
   X(MEMORY_HUGE, "huge")                     /* 2 MiB pages, page-locked where there is a GPU */   \
   X(MEMORY_MANAGED, "managed")               /* unified memory: cuMemAllocManaged */               \
   X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */
-WORDS_DECLARE(memory_kind, MEMORY_KIND_LIST)
+ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
 
 #define DIRECTION_LIST(X)                                                                          \
   X(DIRECTION_FORWARD, "forward") /* from -> to */                                                 \
   X(DIRECTION_REVERSE, "reverse") /* to -> from */                                                 \
   X(DIRECTION_BOTH, "both")       /* two flows at once */
-WORDS_DECLARE(direction, DIRECTION_LIST)
+ENUM_NAMES_DECLARE(direction, DIRECTION_LIST)
 
 /* The side that starts a flow: pushes or pulls. */
 #define INITIATOR_LIST(X)                                                                          \
   X(INITIATOR_SOURCE, "source")                                                                    \
   X(INITIATOR_TARGET, "target")
-WORDS_DECLARE(initiator, INITIATOR_LIST)
+ENUM_NAMES_DECLARE(initiator, INITIATOR_LIST)
 
 /* Which of from x to are measured. */
 #define PAIRS_LIST(X)                                                                              \
   X(PAIRS_ORDERED, "ordered") /* every (a, b) with a != b where both are of one kind of place */   \
   X(PAIRS_UNORDERED, "unordered") /* each {a, b} once */                                           \
   X(PAIRS_SAME, "same")           /* (a, a): local copies */
-WORDS_DECLARE(pairs, PAIRS_LIST)
+ENUM_NAMES_DECLARE(pairs, PAIRS_LIST)
 
 /* Which of the selected flows run at once, as one case. */
 #define CONCURRENT_LIST(X)                                                                         \
@@ -65,12 +66,12 @@ WORDS_DECLARE(pairs, PAIRS_LIST)
   X(CONCURRENT_ALL, "all")                                                                         \
   X(CONCURRENT_RING, "ring")     /* i -> i + 1, the last to the first */                           \
   X(CONCURRENT_BISECT, "bisect") /* i -> i + n/2: every flow crosses the middle */
-WORDS_DECLARE(concurrent, CONCURRENT_LIST)
+ENUM_NAMES_DECLARE(concurrent, CONCURRENT_LIST)
 
 #define FLOW_ROLE_LIST(X)                                                                          \
   X(FLOW_MEASURED, "measured")                                                                     \
   X(FLOW_LOAD, "load") /* keeps running for as long as the measured flows do; not counted */
-WORDS_DECLARE(flow_role, FLOW_ROLE_LIST)
+ENUM_NAMES_DECLARE(flow_role, FLOW_ROLE_LIST)
 
 /* Shape of an sm copy kernel. */
 #define KERNEL_VARIANT_LIST(X)                                                                     \
@@ -78,12 +79,12 @@ WORDS_DECLARE(flow_role, FLOW_ROLE_LIST)
   X(KERNEL_VECTOR, "vector") /* 16-byte accesses, several in flight */                             \
   X(KERNEL_BULK, "bulk")     /* the bulk copy engine, compute capability 9.0 on */                 \
   X(KERNEL_SCALAR, "scalar") /* 4-byte accesses */
-WORDS_DECLARE(kernel_variant, KERNEL_VARIANT_LIST)
+ENUM_NAMES_DECLARE(kernel_variant, KERNEL_VARIANT_LIST)
 
 #define UNIFIED_MODE_LIST(X)                                                                       \
   X(UNIFIED_DEMAND, "demand")                                                                      \
   X(UNIFIED_PREFETCH, "prefetch")
-WORDS_DECLARE(unified_mode, UNIFIED_MODE_LIST)
+ENUM_NAMES_DECLARE(unified_mode, UNIFIED_MODE_LIST)
 
 /* cuMemAdvise on managed memory before the trials. */
 #define ADVISE_LIST(X)                                                                             \
@@ -91,7 +92,7 @@ WORDS_DECLARE(unified_mode, UNIFIED_MODE_LIST)
   X(ADVISE_READ_MOSTLY, "read_mostly")                                                             \
   X(ADVISE_PREFERRED_LOCATION, "preferred_location") /* at the target */                           \
   X(ADVISE_ACCESSED_BY, "accessed_by")               /* by the target */
-WORDS_DECLARE(advise, ADVISE_LIST)
+ENUM_NAMES_DECLARE(advise, ADVISE_LIST)
 
 /* Where a GPU's dependent loads go. */
 #define CHASE_SPACE_LIST(X)                                                                        \
@@ -99,12 +100,12 @@ WORDS_DECLARE(advise, ADVISE_LIST)
   X(CHASE_PEER, "peer")     /* another GPU's memory */                                             \
   X(CHASE_GLOBAL, "global") /* the GPU's own memory, through its caches */                         \
   X(CHASE_SHARED, "shared") /* shared memory of a block */
-WORDS_DECLARE(chase_space, CHASE_SPACE_LIST)
+ENUM_NAMES_DECLARE(chase_space, CHASE_SPACE_LIST)
 
 #define CHASE_ORDER_LIST(X)                                                                        \
   X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
   X(CHASE_STRIDED, "strided")
-WORDS_DECLARE(chase_order, CHASE_ORDER_LIST)
+ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
 
 /* The call whose time on the host is measured. */
 #define OVERHEAD_OPERATION_LIST(X)                                                                 \
@@ -116,13 +117,13 @@ WORDS_DECLARE(chase_order, CHASE_ORDER_LIST)
   X(OVERHEAD_FREE, "free")                                                                         \
   X(OVERHEAD_GRAPH_INSTANTIATE, "graph_instantiate") /* of a graph of one empty kernel */          \
   X(OVERHEAD_GRAPH_LAUNCH, "graph_launch")           /* of the same */
-WORDS_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
+ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 
 /* The nearest cache that loads of a chase through a GPU's own memory may hit. */
 #define CACHE_LEVEL_LIST(X)                                                                        \
   X(CACHE_L1, "l1") /* ld.global.ca */                                                             \
   X(CACHE_L2, "l2") /* ld.global.cg: past the L1 cache */
-WORDS_DECLARE(cache_level, CACHE_LEVEL_LIST)
+ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
 
 /* Type of the numbers of a stream or of arithmetic. */
 #define NUMBER_TYPE_LIST(X)                                                                        \
@@ -130,7 +131,7 @@ WORDS_DECLARE(cache_level, CACHE_LEVEL_LIST)
   X(NUMBER_F32, "f32")                                                                             \
   X(NUMBER_F64, "f64")                                                                             \
   X(NUMBER_I32, "i32")
-WORDS_DECLARE(number_type, NUMBER_TYPE_LIST)
+ENUM_NAMES_DECLARE(number_type, NUMBER_TYPE_LIST)
 
 /* Loops over arrays a, b and out; s is a scalar. (McCalpin's STREAM; dot is BabelStream's.) */
 #define STREAM_OP_LIST(X)                                                                          \
@@ -141,7 +142,7 @@ WORDS_DECLARE(number_type, NUMBER_TYPE_LIST)
   X(STREAM_DOT, "dot")     /* sum of a[i] * b[i] */                                                \
   X(STREAM_READ, "read")   /* sum of the bits of a[i] */                                           \
   X(STREAM_WRITE, "write") /* out[i] = made from i */
-WORDS_DECLARE(stream_op, STREAM_OP_LIST)
+ENUM_NAMES_DECLARE(stream_op, STREAM_OP_LIST)
 
 /* Arrays that an operation goes through: what STREAM counts as its bytes. */
 unsigned stream_op_arrays(enum stream_op op);
@@ -151,29 +152,29 @@ unsigned stream_op_arrays(enum stream_op op);
   X(STREAM_CLOCK_EVENT, "event") /* nothing */                                                     \
   X(STREAM_CLOCK_CYCLES,                                                                           \
     "cycles") /* cycles of the SM that works longest, first block's start to last one's end */
-WORDS_DECLARE(stream_clock, STREAM_CLOCK_LIST)
+ENUM_NAMES_DECLARE(stream_clock, STREAM_CLOCK_LIST)
 
 #define ARITHMETIC_OP_LIST(X)                                                                      \
   X(ARITHMETIC_ADD, "add")                                                                         \
   X(ARITHMETIC_MUL, "mul")                                                                         \
   X(ARITHMETIC_FMA, "fma") /* of integers: the low half of a * b + c */
-WORDS_DECLARE(arithmetic_op, ARITHMETIC_OP_LIST)
+ENUM_NAMES_DECLARE(arithmetic_op, ARITHMETIC_OP_LIST)
 
 #define ARITHMETIC_MEASURE_LIST(X)                                                                 \
   X(ARITHMETIC_LATENCY, "latency") /* one dependent chain, one warp */                             \
   X(ARITHMETIC_THROUGHPUT, "throughput")
-WORDS_DECLARE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
+ENUM_NAMES_DECLARE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
 
 #define VERIFY_LIST(X)                                                                             \
   X(VERIFY_OFF, "off")                                                                             \
   X(VERIFY_ONCE, "once")   /* after the last trial of a case */                                    \
   X(VERIFY_EVERY, "every") /* after every trial */
-WORDS_DECLARE(verify, VERIFY_LIST)
+ENUM_NAMES_DECLARE(verify, VERIFY_LIST)
 
 #define CACHE_STATE_LIST(X)                                                                        \
   X(CACHE_WARM, "warm") /* left as the trial before left it */                                     \
   X(CACHE_FLUSHED, "flushed")
-WORDS_DECLARE(cache_state, CACHE_STATE_LIST)
+ENUM_NAMES_DECLARE(cache_state, CACHE_STATE_LIST)
 
 /* Whether a gate holds the flows of a transfer until all are enqueued. Off is for tools that run
  * one thing of the GPU at a time, such as sanitizers and profilers: behind a gate they wait for
@@ -181,23 +182,23 @@ WORDS_DECLARE(cache_state, CACHE_STATE_LIST)
 #define GATING_LIST(X)                                                                             \
   X(GATING_ON, "on")                                                                               \
   X(GATING_OFF, "off")
-WORDS_DECLARE(gating, GATING_LIST)
+ENUM_NAMES_DECLARE(gating, GATING_LIST)
 
 #define CASE_ORDER_LIST(X)                                                                         \
   X(CASE_ORDER_FILE, "file")                                                                       \
   X(CASE_ORDER_SHUFFLED, "shuffled")
-WORDS_DECLARE(case_order, CASE_ORDER_LIST)
+ENUM_NAMES_DECLARE(case_order, CASE_ORDER_LIST)
 
 #define TRIAL_PHASE_LIST(X)                                                                        \
   X(TRIAL_WARMUP, "warmup")                                                                        \
   X(TRIAL_MEASURE, "measure")
-WORDS_DECLARE(trial_phase, TRIAL_PHASE_LIST)
+ENUM_NAMES_DECLARE(trial_phase, TRIAL_PHASE_LIST)
 
 #define TRIAL_STATUS_LIST(X)                                                                       \
   X(TRIAL_OK, "ok")                                                                                \
   X(TRIAL_GATE_TIMEOUT, "gate_timeout") /* the gate opened by itself: the time means nothing */    \
   X(TRIAL_CORRUPT, "corrupt")           /* verification failed after this trial */
-WORDS_DECLARE(trial_status, TRIAL_STATUS_LIST)
+ENUM_NAMES_DECLARE(trial_status, TRIAL_STATUS_LIST)
 
 #define CASE_STATUS_LIST(X)                                                                        \
   X(CASE_OK, "ok")                                                                                 \
@@ -206,7 +207,7 @@ WORDS_DECLARE(trial_status, TRIAL_STATUS_LIST)
   X(CASE_CRASHED, "crashed") /* the worker process died */                                         \
   X(CASE_HUNG, "hung")       /* the watchdog ended the worker process */                           \
   X(CASE_CORRUPT, "corrupt") /* bytes arrived that were not sent */
-WORDS_DECLARE(case_status, CASE_STATUS_LIST)
+ENUM_NAMES_DECLARE(case_status, CASE_STATUS_LIST)
 
 /* Why a case stopped measuring. */
 #define STOP_LIST(X)                                                                               \
@@ -214,14 +215,14 @@ WORDS_DECLARE(case_status, CASE_STATUS_LIST)
   X(STOP_PRECISION, "precision")                                                                   \
   X(STOP_TRIALS, "trials")                                                                         \
   X(STOP_TIME, "time")
-WORDS_DECLARE(stop, STOP_LIST)
+ENUM_NAMES_DECLARE(stop, STOP_LIST)
 
 /* The clock of a trial. */
 #define CLOCK_LIST(X)                                                                              \
   X(CLOCK_EVENT, "event")   /* CUDA events, on the GPU */                                          \
   X(CLOCK_HOST, "host")     /* CLOCK_MONOTONIC_RAW */                                              \
   X(CLOCK_KERNEL, "kernel") /* the GPU's global timer, read inside the kernel */
-WORDS_DECLARE(clock, CLOCK_LIST)
+ENUM_NAMES_DECLARE(clock, CLOCK_LIST)
 
 /* What limits a flow: the resource whose theoretical peak its rate is compared with. */
 #define LIMIT_LIST(X)                                                                              \
@@ -230,27 +231,27 @@ WORDS_DECLARE(clock, CLOCK_LIST)
   X(LIMIT_NVLINK, "nvlink")                                                                        \
   X(LIMIT_C2C, "c2c")                                                                              \
   X(LIMIT_DRAM, "dram") /* the GPU's memory */
-WORDS_DECLARE(limit, LIMIT_LIST)
+ENUM_NAMES_DECLARE(limit, LIMIT_LIST)
 
 /* Three different answers to a question about the system. */
 #define FACT_STATE_LIST(X)                                                                         \
   X(FACT_OK, "ok")                                                                                 \
   X(FACT_UNAVAILABLE, "unavailable") /* there is no such thing here */                             \
   X(FACT_DENIED, "denied")           /* there is, but this user may not read it */
-WORDS_DECLARE(fact_state, FACT_STATE_LIST)
+ENUM_NAMES_DECLARE(fact_state, FACT_STATE_LIST)
 
 #define ON_FAIL_LIST(X)                                                                            \
   X(ON_FAIL_RECORD, "record")                                                                      \
   X(ON_FAIL_WARN, "warn")                                                                          \
   X(ON_FAIL_SKIP, "skip")                                                                          \
   X(ON_FAIL_ABORT, "abort")
-WORDS_DECLARE(on_fail, ON_FAIL_LIST)
+ENUM_NAMES_DECLARE(on_fail, ON_FAIL_LIST)
 
 #define CHECK_STATUS_LIST(X)                                                                       \
   X(CHECK_PASSED, "passed")                                                                        \
   X(CHECK_FAILED, "failed")                                                                        \
   X(CHECK_UNAVAILABLE, "unavailable") /* the machine has no such setting */                        \
   X(CHECK_DENIED, "denied")           /* this user may not read it */
-WORDS_DECLARE(check_status, CHECK_STATUS_LIST)
+ENUM_NAMES_DECLARE(check_status, CHECK_STATUS_LIST)
 
 #endif

@@ -1,4 +1,4 @@
-#include "runner/plan/refuse.h"
+#include "runner/plan/unsupported.h"
 
 #include "engine/base/strbuf.h"
 #include "engine/engine.h"
@@ -14,8 +14,9 @@ static void format_gib(uint64_t bytes, char text[32]) {
 
 /* alone: the only flow of its case, whose path names the GPUs; then all pairs share one reason,
  * which groups well. */
-static const char *refuse_flow(const struct flow *flow, bool alone, const struct machine *machine,
-                               char reason[CASE_REASON_MAX]) {
+static const char *flow_unsupported_reason(const struct flow *flow, bool alone,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
   const struct endpoint *source = &flow->source;
   const struct endpoint *target = &flow->target;
   if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index &&
@@ -49,7 +50,7 @@ static const struct endpoint *memory_of(const struct bench_case *bench) {
     return &bench->stream.memory;
   case CASE_TRANSFER:
   case CASE_ARITHMETIC:
-  case case_kind_word_count:
+  case case_kind_name_count:
     break;
   }
   return NULL;
@@ -96,8 +97,9 @@ static uint64_t free_host_bytes(const struct bench_case *bench, const struct mac
   return used_bytes;
 }
 
-static const char *refuse_memory(struct plan_case *plan_case, const struct machine *machine,
-                                 char reason[CASE_REASON_MAX]) {
+static const char *memory_unsupported_reason(struct plan_case *plan_case,
+                                             const struct machine *machine,
+                                             char reason[CASE_REASON_MAX]) {
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   engine_memory_needs(&plan_case->bench, machine, &plan_case->host_bytes, gpu_bytes);
   char need[32];
@@ -132,15 +134,15 @@ static const char *refuse_memory(struct plan_case *plan_case, const struct machi
   return refused ? reason : NULL;
 }
 
-const char *refuse_case(struct plan_case *plan_case, const struct machine *machine,
-                        char reason[CASE_REASON_MAX]) {
-  const char *refusal = NULL;
-  for (uint32_t i = 0; refusal == NULL && i < plan_case->bench.flow_count; i++) {
-    refusal =
-        refuse_flow(&plan_case->bench.flows[i], plan_case->bench.flow_count == 1, machine, reason);
+const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]) {
+  const char *unsupported = NULL;
+  for (uint32_t i = 0; unsupported == NULL && i < plan_case->bench.flow_count; i++) {
+    unsupported = flow_unsupported_reason(&plan_case->bench.flows[i],
+                                          plan_case->bench.flow_count == 1, machine, reason);
   }
-  if (refusal == NULL) {
-    refusal = engine_case_refusal(&plan_case->bench, machine, reason);
+  if (unsupported == NULL) {
+    unsupported = engine_case_unsupported_reason(&plan_case->bench, machine, reason);
   }
-  return refusal != NULL ? refusal : refuse_memory(plan_case, machine, reason);
+  return unsupported != NULL ? unsupported : memory_unsupported_reason(plan_case, machine, reason);
 }
