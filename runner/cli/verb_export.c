@@ -114,22 +114,23 @@ static enum status export_rows(struct export_options *options, enum row_format f
   const struct query_options query_options = {.interrupted = watch_interrupts()};
   const struct rows_options rows_options = {.format = format, .stream = stream};
   struct rows *rows = rows_new(&rows_options);
-  const char *name =
-      options->trials ? "statements/export_trials.sql" : "statements/export_cases.sql";
+  const char *name = options->trials ? "export/trials" : "export/cases";
   if (options->run != NULL) {
-    name = options->trials ? "statements/export_run_trials.sql" : "statements/export_run_cases.sql";
+    name = options->trials ? "export/run_trials" : "export/run_cases";
   }
   enum status status = database_path(&options->common, &options->selecting.arena, &path, err);
   if (status == STATUS_OK) {
     status = query_open(path, &query, err);
   }
+  char *sql = database_sql(name);
   if (status == STATUS_OK) {
-    status = query_run(query, database_sql(name), &run, options->run != NULL ? 1 : 0,
-                       &query_options, rows_sink(rows), err);
+    status = query_run(query, sql, &run, options->run != NULL ? 1 : 0, &query_options,
+                       rows_sink(rows), err);
   }
   if (rows_reader_gone(rows)) {
     status = STATUS_OK;
   }
+  free(sql);
   query_close(query);
   rows_free(rows);
   return status;

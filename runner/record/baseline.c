@@ -11,7 +11,7 @@ static int64_t now_ns(void) {
 static enum status delete_runs(struct database *database, const char *name, bool *any,
                                struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "delete_baseline", &statement, err);
+  enum status status = statement_prepare(database, "select/delete_baseline", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -26,7 +26,7 @@ static enum status insert_runs(struct database *database, const char *name,
                                const struct run_list *runs, struct error *err) {
   struct statement statement;
   const int64_t set_at_ns = now_ns();
-  enum status status = statement_prepare(database, "insert_baseline", &statement, err);
+  enum status status = statement_prepare(database, "select/insert_baseline", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }

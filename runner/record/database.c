@@ -9,14 +9,63 @@
 #include <string.h>
 #include <time.h>
 
-const char *database_sql(const char *name) {
+/* Not NUL-terminated: a section is a part of its file. */
+struct sql_text {
+  const char *begin;
+  const char *end;
+};
+
+static bool sql_find_file(const char *name, size_t length, struct sql_text *text) {
   for (size_t i = 0; i < results_sql_count; i++) {
-    if (strcmp(results_sql[i].name, name) == 0) {
-      return (const char *)results_sql[i].data;
+    const struct embedded_file *file = &results_sql[i];
+    if (strncmp(file->name, name, length) == 0 && file->name[length] == '\0') {
+      *text = (struct sql_text){(const char *)file->data, (const char *)file->end};
+      return true;
     }
   }
-  fprintf(stderr, "haul: no embedded file %s\n", name);
-  abort();
+  return false;
+}
+
+/* Narrows the text of a file to its section "-- name: SECTION". */
+static bool sql_find_section(struct sql_text *text, const char *section) {
+  static const char HEAD[] = "\n-- name: ";
+  const size_t length = strlen(section);
+  for (const char *at = strstr(text->begin, HEAD); at != NULL; at = strstr(at, HEAD)) {
+    at += sizeof HEAD - 1;
+    if (strncmp(at, section, length) == 0 && at[length] == '\n') {
+      const char *next = strstr(at, HEAD);
+      *text = (struct sql_text){at + length + 1, next != NULL ? next + 1 : text->end};
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A name that nothing has is a mistake in this program: tests/style/statements.sh finds it. */
+static struct sql_text sql_find(const char *name) {
+  struct sql_text text = {0};
+  if (sql_find_file(name, strlen(name), &text)) {
+    return text;
+  }
+  char file[96];
+  const char *slash = strchr(name, '/');
+  const int stem = slash != NULL ? (int)(slash - name) : 0;
+  const int length = snprintf(file, sizeof file, "statements/%.*s.sql", stem, name);
+  if (slash == NULL || !sql_find_file(file, (size_t)length, &text) ||
+      !sql_find_section(&text, slash + 1)) {
+    fprintf(stderr, "haul: schema/results has no SQL of the name %s\n", name);
+    abort();
+  }
+  return text;
+}
+
+char *database_sql(const char *name) {
+  const struct sql_text text = sql_find(name);
+  char *copy = strndup(text.begin, (size_t)(text.end - text.begin));
+  if (copy == NULL) {
+    abort();
+  }
+  return copy;
 }
 
 /* What usually lies behind a code of SQLite, and what to do about it. */
@@ -70,18 +119,21 @@ enum status database_error(const struct database *database, const char *what, st
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
-  if (sqlite3_exec(database->handle, database_sql(name), NULL, NULL, NULL) != SQLITE_OK) {
-    return database_error(database, name, err);
+  char *sql = database_sql(name);
+  enum status status = STATUS_OK;
+  if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
+    status = database_error(database, name, err);
   }
-  return STATUS_OK;
+  free(sql);
+  return status;
 }
 
 enum status database_begin(struct database *database, struct error *err) {
-  return database_script(database, "statements/begin.sql", err);
+  return database_script(database, "database/begin", err);
 }
 
 enum status database_commit(struct database *database, struct error *err) {
-  enum status status = database_script(database, "statements/commit.sql", err);
+  enum status status = database_script(database, "database/commit", err);
   if (status != STATUS_OK) {
     database_rollback(database);
   }
@@ -92,17 +144,17 @@ void database_rollback(struct database *database) {
   /* SQLite rolls back by itself after some errors. A rollback that fails leaves a hot journal,
    * which the next opening plays back. */
   if (sqlite3_get_autocommit(database->handle) == 0) {
-    (void)sqlite3_exec(database->handle, database_sql("statements/rollback.sql"), NULL, NULL, NULL);
+    struct error failed = {0};
+    (void)!database_script(database, "database/rollback", &failed);
   }
 }
 
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) {
-  char file[96];
-  (void)snprintf(file, sizeof file, "statements/%s.sql", name);
+  const struct sql_text text = sql_find(name);
   sqlite3_stmt *stmt = NULL;
-  if (sqlite3_prepare_v3(database->handle, database_sql(file), -1, SQLITE_PREPARE_PERSISTENT, &stmt,
-                         NULL) != SQLITE_OK) {
+  if (sqlite3_prepare_v3(database->handle, text.begin, (int)(text.end - text.begin),
+                         SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK) {
     return database_error(database, name, err);
   }
   *statement = (struct statement){database, stmt, name};
@@ -117,7 +169,7 @@ void statement_finalize(struct statement *statement) {
 int statement_parameter(const struct statement *statement, const char *parameter) {
   int index = sqlite3_bind_parameter_index(statement->stmt, parameter);
   if (index == 0) {
-    fprintf(stderr, "haul: %s.sql has no parameter %s\n", statement->name, parameter);
+    fprintf(stderr, "haul: the statement %s has no parameter %s\n", statement->name, parameter);
     abort();
   }
   return index;
@@ -175,7 +227,7 @@ static enum status configure(struct database *database, int busy_ms, struct erro
   /* "text" in double quotes is a column, never quietly a string. */
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-  return database_script(database, "statements/connection.sql", err);
+  return database_script(database, "database/set_up", err);
 }
 
 /* A path that SQLite takes for no more than a path: not ":memory:", not "file:...". */
@@ -207,7 +259,7 @@ static enum status open_to_recover(struct database *database, int busy_ms, struc
   database->handle = NULL;
   enum status status = open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
   if (status == STATUS_OK) {
-    status = database_script(database, "statements/query_only.sql", err);
+    status = database_script(database, "database/query_only", err);
   }
   if (status == STATUS_OK) {
     status = migrate_check(database, DATABASE_READ, err);

@@ -51,15 +51,15 @@ void database_when_locked(struct database *database, database_wait *wait, void *
 /* Accepts NULL. */
 void database_close(struct database *database);
 
-/* An embedded .sql file of schema/results by its path there ("statements/insert_run.sql"); it must
- * exist. */
-const char *database_sql(const char *name);
+/* SQL of schema/results by its name: "case/insert_flow" is the section "-- name: insert_flow" of
+ * statements/case.sql, "views.sql" that whole file. It must exist. The caller frees. */
+char *database_sql(const char *name);
 
 /* One prepared statement from schema/results/statements. */
 struct statement {
   struct database *database;
   sqlite3_stmt *stmt;
-  const char *name; /* of its file, without folder and ".sql" */
+  const char *name; /* "case/insert_flow" */
 };
 
 /* name: static text. */
@@ -81,7 +81,7 @@ enum status statement_step(struct statement *statement, bool *row, struct error 
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
 
-/* Run an embedded file of several statements. */
+/* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,
                             struct error *err) CHECK_RESULT;
 /* A write transaction; a failing commit rolls back. Rolling back never fails. */

@@ -105,7 +105,7 @@ static void run_ids(const struct measured *measured, struct strbuf *list) {
 static enum status load_cases(struct measured *measured, struct database *database,
                               const char *only, const char *runs, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "compared_cases", &statement, err);
+  enum status status = statement_prepare(database, "compare/cases", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -124,7 +124,7 @@ static enum status load_cases(struct measured *measured, struct database *databa
 static enum status load_flows(struct measured *measured, struct database *database,
                               struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "compared_flows", &statement, err);
+  enum status status = statement_prepare(database, "compare/flows", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -180,7 +180,7 @@ static enum status load_deltas(struct measured *measured, struct database *datab
   if (database->version < DELTA_VERSION) {
     return STATUS_OK;
   }
-  enum status status = statement_prepare(database, "compared_deltas", &statement, err);
+  enum status status = statement_prepare(database, "compare/deltas", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -250,7 +250,7 @@ static void add_median(struct measured *measured, struct measured_median median)
 static enum status load_medians(struct measured *measured, struct database *database,
                                 const char *runs, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "compared_medians", &statement, err);
+  enum status status = statement_prepare(database, "compare/medians", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -306,7 +306,7 @@ enum status measured_load(struct measured *measured, struct database *database, 
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,
                             size_t bench, const char **reason, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "not_ok_reason", &statement, err);
+  enum status status = statement_prepare(database, "compare/not_ok_reason", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }

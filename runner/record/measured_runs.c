@@ -107,18 +107,18 @@ static void take_link(struct measured *measured, const struct statement *stateme
 static enum status read_environment(struct measured *measured, struct database *database,
                                     struct measured_environment *environment, struct error *err) {
   struct reading reading = {.environment = environment};
-  enum status status = measured_each_row(measured, database, "compared_environment", ":environment",
+  enum status status = measured_each_row(measured, database, "compare/environment", ":environment",
                                          environment->id, take_columns, &reading, err);
   if (status == STATUS_OK) {
-    status = measured_each_row(measured, database, "compared_facts", ":environment",
-                               environment->id, take_fact, &reading, err);
+    status = measured_each_row(measured, database, "compare/facts", ":environment", environment->id,
+                               take_fact, &reading, err);
   }
   if (status == STATUS_OK) {
-    status = measured_each_row(measured, database, "compared_gpus", ":environment", environment->id,
+    status = measured_each_row(measured, database, "compare/gpus", ":environment", environment->id,
                                take_gpu, &reading, err);
   }
   if (status == STATUS_OK) {
-    status = measured_each_row(measured, database, "compared_gpu_links", ":environment",
+    status = measured_each_row(measured, database, "compare/gpu_links", ":environment",
                                environment->id, take_link, &reading, err);
   }
   environment->facts = reading.facts;
@@ -169,7 +169,7 @@ enum status measured_add_run(struct measured *measured, struct database *databas
   }
   struct measured_run run = {.ref.id = -1};
   enum status status =
-      measured_each_row(measured, database, "compared_run", ":run", id, take_run, &run, err);
+      measured_each_row(measured, database, "compare/run", ":run", id, take_run, &run, err);
   if (status == STATUS_OK && run.ref.id != id) {
     status = error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
   }
@@ -200,7 +200,7 @@ enum status measured_add_all_runs(struct measured *measured, struct database *da
                                   struct error *err) {
   struct id_list list = {0};
   enum status status =
-      measured_each_row(measured, database, "all_runs", NULL, 0, take_id, &list, err);
+      measured_each_row(measured, database, "select/all_runs", NULL, 0, take_id, &list, err);
   for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
     status = measured_add_run(measured, database, list.ids[i], err);
   }

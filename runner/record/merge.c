@@ -17,13 +17,10 @@ struct merge {
 
 /* Parents before what refers to them. */
 static const char *const BEFORE_RESULTS[] = {
-    "statements/merge_environment.sql", "statements/merge_scenario.sql",
-    "statements/merge_bench_case.sql",  "statements/merge_run.sql",
-    "statements/merge_plan_case.sql",   "statements/merge_check_result.sql",
-    "statements/merge_process.sql",
+    "merge/environment", "merge/scenario",     "merge/bench_case", "merge/run",
+    "merge/plan_case",   "merge/check_result", "merge/process",
 };
-static const char *const RESULTS[] = {"statements/merge_case_run.sql",
-                                      "statements/merge_trial.sql"};
+static const char *const RESULTS[] = {"merge/case_run", "merge/trial"};
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
   struct merge *merge = calloc(1, sizeof *merge);
@@ -53,7 +50,7 @@ static enum status open_output(struct merge *merge, struct error *err) {
   }
   enum status status = database_open(merge->path, DATABASE_WRITE, &merge->output, err);
   if (status == STATUS_OK) {
-    status = database_script(merge->output, "statements/merge_tables.sql", err);
+    status = database_script(merge->output, "merge/tables", err);
   }
   if (status == STATUS_OK) {
     sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, progress, merge);
@@ -63,7 +60,7 @@ static enum status open_output(struct merge *merge, struct error *err) {
 
 static enum status attach(struct database *output, const char *uri, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(output, "merge_attach", &statement, err);
+  enum status status = statement_prepare(output, "merge/attach", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -76,7 +73,7 @@ static enum status attach(struct database *output, const char *uri, struct error
 /* A file of that version that lacks a column was not made by a released haul. */
 static enum status check_columns(struct database *output, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(output, "merge_missing", &statement, err);
+  enum status status = statement_prepare(output, "merge/missing", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -95,7 +92,7 @@ static enum status check_columns(struct database *output, struct error *err) {
 
 static enum status check_conflict(struct database *output, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(output, "merge_conflict", &statement, err);
+  enum status status = statement_prepare(output, "merge/conflict", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -115,7 +112,7 @@ static enum status check_conflict(struct database *output, struct error *err) {
 static enum status read_result(struct database *output, struct merge_result *result,
                                struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(output, "merge_result", &statement, err);
+  enum status status = statement_prepare(output, "merge/result", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -217,7 +214,7 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
     if (status == STATUS_OK) {
       status = merge_attached(merge->output, &merged, fatal, err);
       struct error detaching = {0};
-      if (database_script(merge->output, "statements/merge_detach.sql", &detaching) != STATUS_OK &&
+      if (database_script(merge->output, "merge/detach", &detaching) != STATUS_OK &&
           status == STATUS_OK) {
         *err = detaching;
         *fatal = true;

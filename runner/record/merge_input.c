@@ -80,7 +80,7 @@ static enum status look(const char *path, bool *write_ahead, struct error *err) 
 
 static enum status read_version(struct database *database, int *application_id, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "version", &statement, err);
+  enum status status = statement_prepare(database, "database/version", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -143,14 +143,15 @@ static enum status first_complaint(struct database *database, const char *check,
 static enum status judge_content(struct database *database, struct error *err) {
   char complaint[256];
   enum status status =
-      first_complaint(database, "merge_integrity", "ok", complaint, sizeof complaint, err);
+      first_complaint(database, "merge/integrity", "ok", complaint, sizeof complaint, err);
   if (status == STATUS_OK && complaint[0] != '\0') {
     return error_set(err, STATUS_CORRUPT,
                      "it is damaged (%s); \"sqlite3 FILE .recover\" saves what can be read",
                      complaint);
   }
   if (status == STATUS_OK) {
-    status = first_complaint(database, "broken_references", "", complaint, sizeof complaint, err);
+    status = first_complaint(database, "database/broken_references", "", complaint,
+                             sizeof complaint, err);
   }
   if (status == STATUS_OK && complaint[0] != '\0') {
     return error_set(
@@ -271,7 +272,7 @@ static enum status use_copy(const char *path, const char *scratch, struct merge_
     status = database_open_untouched(copy, &input->database, err);
   }
   if (status == STATUS_OK) {
-    status = database_script(input->database, "statements/merge_read.sql", err);
+    status = database_script(input->database, "merge/read", err);
   }
   free(copy);
   return status;
@@ -283,7 +284,7 @@ static enum status open_as_it_is(const char *path, struct merge_input *input, bo
   struct error failure = {0};
   enum status status = database_open_untouched(path, &input->database, &failure);
   if (status == STATUS_OK) {
-    status = database_script(input->database, "statements/merge_read.sql", &failure);
+    status = database_script(input->database, "merge/read", &failure);
   }
   if (status == STATUS_OK) {
     return STATUS_OK;

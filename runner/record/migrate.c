@@ -30,7 +30,7 @@ int migrate_latest_version(void) {
 static enum status read_version(struct database *database, int *application_id, int *objects,
                                 struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "version", &statement, err);
+  enum status status = statement_prepare(database, "database/version", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -116,7 +116,7 @@ static enum status run_generated(struct database *database, const char *name, st
 
 static enum status check_references(struct database *database, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "broken_references", &statement, err);
+  enum status status = statement_prepare(database, "database/broken_references", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -135,7 +135,7 @@ static enum status check_references(struct database *database, struct error *err
 
 /* Embedded files are in alphabetical order, and so migrations in that of their versions. */
 static enum status apply_missing(struct database *database, struct error *err) {
-  enum status status = run_generated(database, "drop_views", err);
+  enum status status = run_generated(database, "database/drop_views", err);
   for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
     int version = version_of_file(&results_sql[i]);
     if (version <= database->version) {
@@ -174,7 +174,7 @@ enum status migrate_run(struct database *database, struct error *err) {
   if (database->version >= migrate_latest_version()) {
     return STATUS_OK;
   }
-  enum status status = database_script(database, "statements/migration_start.sql", err);
+  enum status status = database_script(database, "database/migration_start", err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -182,5 +182,5 @@ enum status migrate_run(struct database *database, struct error *err) {
   if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");
   }
-  return database_script(database, "statements/migration_end.sql", err);
+  return database_script(database, "database/migration_end", err);
 }

@@ -8,43 +8,43 @@
 
 /* The statements of a record, prepared when it opens. */
 #define RECORD_STATEMENT_LIST(X)                                                                   \
-  X(FIND_ENVIRONMENT, "find_environment")                                                          \
-  X(INSERT_ENVIRONMENT, "insert_environment")                                                      \
-  X(INSERT_ENVIRONMENT_FACT, "insert_environment_fact")                                            \
-  X(INSERT_GPU, "insert_gpu")                                                                      \
-  X(INSERT_NODE, "insert_node")                                                                    \
-  X(INSERT_GPU_LINK, "insert_gpu_link")                                                            \
-  X(INSERT_NODE_LINK, "insert_node_link")                                                          \
-  X(FIND_SCENARIO, "find_scenario")                                                                \
-  X(INSERT_SCENARIO, "insert_scenario")                                                            \
-  X(NEWEST_START, "newest_start")                                                                  \
-  X(INSERT_RUN, "insert_run")                                                                      \
-  X(END_RUN, "end_run")                                                                            \
-  X(CONTINUE_RUN, "continue_run")                                                                  \
-  X(FIND_RUN, "find_run")                                                                          \
-  X(FIND_RESUMABLE, "find_resumable")                                                              \
-  X(RUN_ENVIRONMENT, "run_environment")                                                            \
-  X(FINISHED_CASES, "finished_cases")                                                              \
-  X(INSERT_CHECK_RESULT, "insert_check_result")                                                    \
-  X(FIND_BENCH_CASE, "find_bench_case")                                                            \
-  X(INSERT_BENCH_CASE, "insert_bench_case")                                                        \
-  X(INSERT_CHASE, "insert_chase")                                                                  \
-  X(INSERT_OVERHEAD, "insert_overhead")                                                            \
-  X(INSERT_STREAM, "insert_stream")                                                                \
-  X(INSERT_ARITHMETIC, "insert_arithmetic")                                                        \
-  X(INSERT_FLOW, "insert_flow")                                                                    \
-  X(FIND_PLAN_CASE, "find_plan_case")                                                              \
-  X(INSERT_PLAN_CASE, "insert_plan_case")                                                          \
-  X(INSERT_SKIPPED, "insert_skipped")                                                              \
-  X(START_PROCESS, "start_process")                                                                \
-  X(FIND_PROCESS, "find_process")                                                                  \
-  X(END_PROCESS, "end_process")                                                                    \
-  X(INSERT_CASE_RUN, "insert_case_run")                                                            \
-  X(INSERT_IMPORTED, "insert_imported")                                                            \
-  X(INSERT_FLOW_RUN, "insert_flow_run")                                                            \
-  X(INSERT_TRIAL, "insert_trial")                                                                  \
-  X(INSERT_FLOW_TRIAL, "insert_flow_trial")                                                        \
-  X(INSERT_TELEMETRY, "insert_telemetry")
+  X(FIND_ENVIRONMENT, "environment/find_environment")                                              \
+  X(INSERT_ENVIRONMENT, "environment/insert_environment")                                          \
+  X(INSERT_ENVIRONMENT_FACT, "environment/insert_environment_fact")                                \
+  X(INSERT_GPU, "environment/insert_gpu")                                                          \
+  X(INSERT_NODE, "environment/insert_node")                                                        \
+  X(INSERT_GPU_LINK, "environment/insert_gpu_link")                                                \
+  X(INSERT_NODE_LINK, "environment/insert_node_link")                                              \
+  X(FIND_SCENARIO, "environment/find_scenario")                                                    \
+  X(INSERT_SCENARIO, "environment/insert_scenario")                                                \
+  X(NEWEST_START, "run/newest_start")                                                              \
+  X(INSERT_RUN, "run/insert_run")                                                                  \
+  X(END_RUN, "run/end_run")                                                                        \
+  X(CONTINUE_RUN, "run/continue_run")                                                              \
+  X(FIND_RUN, "run/find_run")                                                                      \
+  X(FIND_RESUMABLE, "run/find_resumable")                                                          \
+  X(RUN_ENVIRONMENT, "run/environment")                                                            \
+  X(FINISHED_CASES, "run/finished_cases")                                                          \
+  X(INSERT_CHECK_RESULT, "run/insert_check_result")                                                \
+  X(FIND_BENCH_CASE, "case/find_bench_case")                                                       \
+  X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
+  X(INSERT_CHASE, "case/insert_chase")                                                             \
+  X(INSERT_OVERHEAD, "case/insert_overhead")                                                       \
+  X(INSERT_STREAM, "case/insert_stream")                                                           \
+  X(INSERT_ARITHMETIC, "case/insert_arithmetic")                                                   \
+  X(INSERT_FLOW, "case/insert_flow")                                                               \
+  X(FIND_PLAN_CASE, "case/find_plan_case")                                                         \
+  X(INSERT_PLAN_CASE, "case/insert_plan_case")                                                     \
+  X(INSERT_SKIPPED, "result/insert_skipped")                                                       \
+  X(START_PROCESS, "run/start_process")                                                            \
+  X(FIND_PROCESS, "run/find_process")                                                              \
+  X(END_PROCESS, "run/end_process")                                                                \
+  X(INSERT_CASE_RUN, "result/insert_case_run")                                                     \
+  X(INSERT_IMPORTED, "result/insert_imported")                                                     \
+  X(INSERT_FLOW_RUN, "result/insert_flow_run")                                                     \
+  X(INSERT_TRIAL, "result/insert_trial")                                                           \
+  X(INSERT_FLOW_TRIAL, "result/insert_flow_trial")                                                 \
+  X(INSERT_TELEMETRY, "run/insert_telemetry")
 ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
 /* A case with a final result; process -1: in every process (it was skipped). */

@@ -115,13 +115,14 @@ static enum status find_or_refuse(struct database *database, const char *name,
 static enum status find_latest(struct database *database, const char *selector, int64_t before,
                                struct run_ref *run, struct error *err) {
   bool found = false;
-  enum status status = find_one(database, "latest_run", ":before", NULL, before, run, &found, err);
+  enum status status =
+      find_one(database, "select/latest_run", ":before", NULL, before, run, &found, err);
   if (status != STATUS_OK || found) {
     return status;
   }
   char message[256];
   (void)snprintf(message, sizeof message, "there is no %s run in %s", selector, database->path);
-  return refuse(database, STATUS_NOT_FOUND, message, "runs_by_prefix", "", err);
+  return refuse(database, STATUS_NOT_FOUND, message, "select/runs_by_prefix", "", err);
 }
 
 /* A number of a run never starts with 0; a UUIDv7 does until the year 10889. */
@@ -133,7 +134,7 @@ static bool is_number(const char *text) {
 static enum status find_by_prefix(struct database *database, const char *prefix,
                                   struct run_ref *run, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "runs_by_prefix", &statement, err);
+  enum status status = statement_prepare(database, "select/runs_by_prefix", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -157,8 +158,8 @@ static enum status find_by_prefix(struct database *database, const char *prefix,
   (void)snprintf(message, sizeof message,
                  found ? "several runs begin with \"%.*s\"" : "no run begins with \"%.*s\"",
                  UUID_DIGITS, prefix);
-  return refuse(database, found ? STATUS_INVALID : STATUS_NOT_FOUND, message, "runs_by_prefix",
-                found ? prefix : "", err);
+  return refuse(database, found ? STATUS_INVALID : STATUS_NOT_FOUND, message,
+                "select/runs_by_prefix", found ? prefix : "", err);
 }
 
 static enum status find_by_id(struct database *database, const char *text, struct run_ref *run,
@@ -167,8 +168,8 @@ static enum status find_by_id(struct database *database, const char *text, struc
   size_t length = 0;
   if (is_number(text)) {
     bool found = false;
-    enum status status =
-        find_one(database, "run_by_id", ":id", NULL, strtoll(text, NULL, 10), run, &found, err);
+    enum status status = find_one(database, "select/run_by_id", ":id", NULL,
+                                  strtoll(text, NULL, 10), run, &found, err);
     if (status != STATUS_OK || found) {
       return status;
     }
@@ -235,13 +236,14 @@ static enum status find_baseline(struct database *database, const char *name, st
     return no_baselines(database, name, err);
   }
   size_t before = list->count;
-  enum status status = find_all(database, "all_runs_by_baseline", ":name", name, arena, list, err);
+  enum status status =
+      find_all(database, "select/all_runs_by_baseline", ":name", name, arena, list, err);
   if (status != STATUS_OK || list->count > before) {
     return status;
   }
   char message[256];
   (void)snprintf(message, sizeof message, "there is no baseline \"%s\"", name);
-  return refuse(database, STATUS_NOT_FOUND, message, "known_baselines", NULL, err);
+  return refuse(database, STATUS_NOT_FOUND, message, "select/known_baselines", NULL, err);
 }
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
@@ -253,12 +255,12 @@ enum status selector_find(struct database *database, const char *selector, struc
     return find_latest(database, selector, 1, run, err);
   }
   if (strncmp(selector, "tag:", 4) == 0) {
-    return find_or_refuse(database, "runs_by_tag", ":tag", selector + 4, "tag", "known_tags", run,
-                          err);
+    return find_or_refuse(database, "select/runs_by_tag", ":tag", selector + 4, "tag",
+                          "select/known_tags", run, err);
   }
   if (strncmp(selector, "driver:", 7) == 0) {
-    return find_or_refuse(database, "runs_by_driver", ":driver", selector + 7, "driver",
-                          "known_drivers", run, err);
+    return find_or_refuse(database, "select/runs_by_driver", ":driver", selector + 7, "driver",
+                          "select/known_drivers", run, err);
   }
   if (strncmp(selector, "baseline:", 9) == 0) {
     struct arena arena = {0};
@@ -286,12 +288,13 @@ static enum status find_each(struct database *database, const char *selector, st
     return status;
   }
   if (strncmp(selector, "tag:", 4) == 0) {
-    return find_all(database, "all_runs_by_tag", ":tag", selector + 4, arena, list, err);
+    return find_all(database, "select/all_runs_by_tag", ":tag", selector + 4, arena, list, err);
   }
   if (strncmp(selector, "driver:", 7) == 0) {
-    return find_all(database, "all_runs_by_driver", ":driver", selector + 7, arena, list, err);
+    return find_all(database, "select/all_runs_by_driver", ":driver", selector + 7, arena, list,
+                    err);
   }
-  return find_all(database, "run_by_uuid", ":uuid", run.uuid, arena, list, err);
+  return find_all(database, "select/run_by_uuid", ":uuid", run.uuid, arena, list, err);
 }
 
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,

@@ -110,6 +110,22 @@ fresh
 awk 'BEGIN { for (i = 0; i < 701; i++) print "int a" i ";" }' >engine/base/long.c
 finds '^engine/base/long.c:701: 701 lines' text "$tree"
 
+# statements
+breaks_statement() { # FILE LINE MESSAGE-REGEX
+  fresh
+  mkdir -p schema/results/statements runner/record
+  printf -- '-- Trials.\n\n-- name: insert\nSELECT 1;\n' >schema/results/statements/trial.sql
+  printf 'int f(void) { return statement_prepare(d, "trial/insert", s); }\n' >runner/record/x.c
+  passes statements "$tree"
+  printf '%s\n' "$2" >>"$1"
+  finds "^$1:[0-9]+: $3" statements "$tree"
+}
+breaks_statement schema/results/statements/trial.sql '-- name: insert' 'trial/insert is here already'
+breaks_statement schema/results/statements/trial.sql '-- name: unused' 'nothing uses trial/unused'
+breaks_statement schema/results/statements/trial.sql '-- name: In sert' 'not a name of a statement'
+breaks_statement runner/record/x.c 'const char *const N[] = {"trial/no"};' 'no section .* trial/no'
+breaks_statement runner/record/x.c 'int g(void) { return database_script(d, "no/no"); }' 'no section'
+
 # headers
 fresh
 printf 'size_t bad(void);\n' >engine/base/bad.h

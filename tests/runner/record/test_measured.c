@@ -286,7 +286,9 @@ static void comparing_reads_the_index_alone(void **state) {
   struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
   strbuf_init(&plan, 4096);
-  strbuf_printf(&plan, "explain query plan %s", database_sql("statements/compared_medians.sql"));
+  char *medians = database_sql("compare/medians");
+  strbuf_printf(&plan, "explain query plan %s", medians);
+  free(medians);
   assert_int_equal(sqlite3_prepare_v2(opened->database->handle, plan.text, -1, &stmt, NULL),
                    SQLITE_OK);
   assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);

@@ -1,1 +1,0 @@
-SELECT id FROM run ORDER BY started_at_ns, id;

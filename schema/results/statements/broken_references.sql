@@ -1,1 +1,0 @@
-SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1;

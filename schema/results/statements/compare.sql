@@ -1,0 +1,87 @@
+-- What comparing runs reads of them.
+
+-- name: run
+SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
+  r.haul_version, r.started_at_ns, r.environment
+FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id = :run;
+
+-- name: environment
+-- Every column is a fact under its name.
+SELECT simulated, host_name, cuda_state, driver_version, driver_branch, kernel_module,
+  cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count
+FROM environment WHERE id = :environment;
+
+-- name: facts
+SELECT name, gpu, CASE state WHEN 'ok' THEN value END AS value
+FROM environment_fact WHERE environment = :environment ORDER BY name, gpu;
+
+-- name: gpus
+SELECT number, uuid, name, numa_node FROM device
+WHERE environment = :environment AND place = 'gpu' ORDER BY number;
+
+-- name: gpu_links
+SELECT source, target, peer_access, nvlink_count FROM link
+WHERE environment = :environment AND place = 'gpu';
+
+-- name: cases
+-- Cases in the plans of the runs (a JSON array of their ids), those of one case_key together.
+SELECT b.id, b.case_key, b.definition, b.block, b.name, b.kind, b.axes, b.path, b.payload_bytes,
+  coalesce(f.method, o.operation, st.op, ar.op, b.kind) AS method,
+  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
+  coalesce(h.hops, 0) AS hops
+FROM bench_case b
+LEFT JOIN chase h ON h.bench_case = b.id
+LEFT JOIN overhead o ON o.bench_case = b.id
+LEFT JOIN stream st ON st.bench_case = b.id
+LEFT JOIN arithmetic ar ON ar.bench_case = b.id
+LEFT JOIN flow f ON f.bench_case = b.id
+  AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
+                   WHERE g.bench_case = b.id AND g.role = 'measured')
+WHERE (b.name GLOB :only OR b.block GLOB :only OR b.case_key = :only)
+  AND b.id IN (SELECT p.bench_case FROM plan_case p
+               WHERE p.run IN (SELECT value FROM json_each(:runs)))
+ORDER BY b.case_key, b.id;
+
+-- name: flows
+-- From where to where a case goes; a chase and a call of the driver as one flow to the GPU,
+-- a stream and arithmetic as one inside their place.
+SELECT role, source_place, source_index, source_memory, target_place, target_index, target_memory
+FROM (
+  SELECT ordinal, role, source_place, source_index, source_memory, target_place, target_index,
+    target_memory
+  FROM flow WHERE bench_case = :bench_case
+  UNION ALL
+  SELECT 0, 'measured', memory_place, memory_index, memory, 'gpu', gpu, ''
+  FROM chase WHERE bench_case = :bench_case
+  UNION ALL
+  SELECT 0, 'measured', coalesce(memory_place, 'gpu'), coalesce(memory_index, gpu, -1),
+    coalesce(memory, ''), CASE WHEN gpu IS NULL THEN memory_place ELSE 'gpu' END,
+    coalesce(gpu, memory_index, -1), ''
+  FROM overhead WHERE bench_case = :bench_case
+  UNION ALL
+  SELECT 0, 'measured', memory_place, memory_index, memory, memory_place, memory_index, memory
+  FROM stream WHERE bench_case = :bench_case
+  UNION ALL
+  SELECT 0, 'measured', 'gpu', gpu, '', 'gpu', gpu, ''
+  FROM arithmetic WHERE bench_case = :bench_case)
+ORDER BY ordinal;
+
+-- name: deltas
+-- Cases of the runs (a JSON array of their ids) whose scenario says what matters, later runs later.
+SELECT p.bench_case, p.delta
+FROM run r JOIN plan_case p ON p.run = r.id
+WHERE r.id IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
+ORDER BY r.started_at_ns, r.id;
+
+-- name: medians
+-- Of one case: one row a process of the runs (a JSON array). All of it is in the index.
+SELECT run, process, status, median_ns
+FROM case_run INDEXED BY case_run_by_bench_case
+WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))
+ORDER BY run, process;
+
+-- name: not_ok_reason
+-- Why a case has no result in a run.
+SELECT status, reason FROM case_run
+WHERE run = :run AND bench_case = :bench_case AND status <> 'ok'
+ORDER BY process LIMIT 1;

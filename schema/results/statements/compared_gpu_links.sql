@@ -1,2 +1,0 @@
-SELECT source, target, peer_access, nvlink_count FROM link
-WHERE environment = :environment AND place = 'gpu';

@@ -1,1 +1,0 @@
-UPDATE run SET status = :status, reason = :reason, ended_at_ns = :ended_at_ns WHERE id = :run;

@@ -1,0 +1,51 @@
+-- The machine and the scenario of a run. Both are known by the key of their content.
+
+-- name: find_environment
+SELECT id FROM environment WHERE key = :key;
+
+-- name: insert_environment
+INSERT INTO environment (
+  key, simulated, host_name, source, cuda_state, driver_version, driver_branch, kernel_module,
+  cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count)
+VALUES (
+  :key, :simulated, :host_name, :source, :cuda_state, :driver_version, :driver_branch,
+  :kernel_module, :cuda_driver_version, :kernel, :os, :boot_id, :cpu_model, :hypervisor, :gpu_name,
+  :gpu_count, :node_count);
+
+-- name: insert_environment_fact
+-- A probe that answers twice is believed the first time.
+INSERT OR IGNORE INTO environment_fact (environment, name, gpu, state, value)
+VALUES (:environment, :name, :gpu, :state, :value);
+
+-- name: insert_gpu
+INSERT INTO device (
+  environment, place, number, memory_bytes, name, uuid, pci_address, numa_node, cuda_ordinal,
+  compute_major, compute_minor, sm_count, copy_engine_count, l2_bytes, sm_clock_max_khz,
+  memory_clock_khz, memory_bus_bits, pcie_generation_max, pcie_width_max, nvlink_count,
+  nvlink_bytes_per_second, c2c_bytes_per_second, mig_enabled)
+VALUES (
+  :environment, 'gpu', :number, :memory_bytes, :name, :uuid, :pci_address,
+  nullif(:numa_node, -1), nullif(:cuda_ordinal, -1), :compute_major, :compute_minor, :sm_count,
+  :copy_engine_count, :l2_bytes, :sm_clock_max_khz, :memory_clock_khz, :memory_bus_bits,
+  :pcie_generation_max, :pcie_width_max, :nvlink_count, :nvlink_bytes_per_second,
+  :c2c_bytes_per_second, :mig_enabled);
+
+-- name: insert_node
+INSERT INTO device (environment, place, number, memory_bytes, cpu_count)
+VALUES (:environment, 'numa', :number, :memory_bytes, :cpu_count);
+
+-- name: insert_gpu_link
+INSERT INTO link (environment, place, source, target, peer_access, nvlink_count, bytes_per_second)
+VALUES (:environment, 'gpu', :source, :target, :peer_access, :nvlink_count,
+  nullif(:bytes_per_second, 0));
+
+-- name: insert_node_link
+INSERT INTO link (environment, place, source, target, distance)
+VALUES (:environment, 'numa', :source, :target, nullif(:distance, 0));
+
+-- name: find_scenario
+SELECT id FROM scenario WHERE key = :key;
+
+-- name: insert_scenario
+INSERT INTO scenario (key, name, description, text, resolved)
+VALUES (:key, :name, :description, :text, :resolved);

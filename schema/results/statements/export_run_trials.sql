@@ -1,1 +1,0 @@
-SELECT * FROM v_trial WHERE run = :run ORDER BY case_run, trial;

@@ -1,1 +1,0 @@
-SELECT id FROM bench_case WHERE key = :key;

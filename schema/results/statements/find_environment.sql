@@ -1,1 +1,0 @@
-SELECT id FROM environment WHERE key = :key;

@@ -1,1 +1,0 @@
-SELECT id FROM process WHERE run = :run AND ordinal = :ordinal;

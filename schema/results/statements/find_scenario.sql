@@ -1,1 +1,0 @@
-SELECT id FROM scenario WHERE key = :key;

@@ -1,1 +1,0 @@
-INSERT INTO baseline (name, run, set_at_ns) VALUES (:name, :run, :set_at_ns);

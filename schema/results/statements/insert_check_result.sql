@@ -1,2 +1,0 @@
-INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, want, found)
-VALUES (:run, :name, :gpu, :checked_at_ns, :status, :on_fail, :want, :found);

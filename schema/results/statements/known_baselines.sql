@@ -1,1 +1,0 @@
-SELECT DISTINCT name FROM baseline ORDER BY 1 LIMIT 9;

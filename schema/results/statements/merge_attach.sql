@@ -1,1 +1,0 @@
-ATTACH DATABASE :path AS input;

@@ -1,1 +1,0 @@
-DETACH DATABASE input;

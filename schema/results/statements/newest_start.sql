@@ -1,1 +1,0 @@
-SELECT max(started_at_ns) FROM run WHERE origin = 'measured';

@@ -1,0 +1,33 @@
+-- What came out: a case in a process, its flows and trials.
+
+-- name: insert_case_run
+INSERT INTO case_run (
+  run, process, bench_case, status, reason, note, n, iterations, clock, gated, verified, serialised,
+  stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv,
+  median_cycles, started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns)
+VALUES (
+  :run, :process, :bench_case, :status, :reason, :note, :n, :iterations, :clock, :gated, :verified,
+  :serialised, :stop, :median_ns, :median_low_ns, :median_high_ns, :p5_ns, :p95_ns, :min_ns,
+  :max_ns, :mean_ns, :cv, :median_cycles, :started_at_ns, :ended_at_ns, :allocate_ns, :measure_ns,
+  :verify_ns, :total_ns);
+
+-- name: insert_skipped
+INSERT INTO case_run (run, bench_case, status, reason, n)
+VALUES (:run, :bench_case, 'skipped', :reason, 0);
+
+-- name: insert_imported
+-- One value, as another tool printed it: no trials, no interval, nothing that it does not say.
+INSERT INTO case_run (run, process, bench_case, status, note, n, median_ns)
+VALUES (:run, :process, :bench_case, 'ok', :note, 1, :median_ns);
+
+-- name: insert_flow_run
+INSERT INTO flow_run (case_run, flow, n, median_ns, p5_ns, p95_ns)
+VALUES (:case_run, :flow, :n, :median_ns, :p5_ns, :p95_ns);
+
+-- name: insert_trial
+INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, elapsed_ns, cycles)
+VALUES (:case_run, :ordinal, :phase, :status, :iterations, :start_ns, :elapsed_ns, :cycles);
+
+-- name: insert_flow_trial
+INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns)
+VALUES (:case_run, :ordinal, :flow, :start_ns, :elapsed_ns);

@@ -1,1 +1,0 @@
-SELECT id, uuid FROM run WHERE uuid = :uuid;

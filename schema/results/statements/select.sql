@@ -1,0 +1,61 @@
+-- Runs by the names that people give them; what there is, for messages about names that
+-- nothing has; baselines.
+
+-- name: run_by_id
+SELECT id, uuid FROM run WHERE id = :id;
+
+-- name: run_by_uuid
+SELECT id, uuid FROM run WHERE uuid = :uuid;
+
+-- name: latest_run
+SELECT id, uuid FROM run ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :before;
+
+-- name: runs_by_prefix
+SELECT id, uuid, started_at, scenario, tag FROM (
+  SELECT r.id, r.uuid, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch')
+    AS started_at, s.name AS scenario, r.tag, r.started_at_ns
+  FROM run r JOIN scenario s ON s.id = r.scenario
+  WHERE r.uuid >= :prefix AND r.uuid < :prefix || 'g')
+ORDER BY started_at_ns DESC, id DESC LIMIT 9;
+
+-- name: runs_by_tag
+SELECT id, uuid FROM run WHERE tag = :tag ORDER BY started_at_ns DESC, id DESC LIMIT 1;
+
+-- name: runs_by_driver
+SELECT r.id, r.uuid
+FROM run r JOIN environment e ON e.id = r.environment
+WHERE e.driver_version = :driver OR e.driver_branch IN (:driver, 'r' || :driver)
+ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1;
+
+-- name: all_runs
+SELECT id FROM run ORDER BY started_at_ns, id;
+
+-- name: all_runs_by_tag
+SELECT id, uuid FROM run WHERE tag = :tag ORDER BY started_at_ns, id;
+
+-- name: all_runs_by_driver
+SELECT r.id, r.uuid
+FROM run r JOIN environment e ON e.id = r.environment
+WHERE e.driver_version = :driver OR e.driver_branch IN (:driver, 'r' || :driver)
+ORDER BY r.started_at_ns, r.id;
+
+-- name: all_runs_by_baseline
+SELECT r.id, r.uuid FROM baseline b JOIN run r ON r.id = b.run WHERE b.name = :name
+ORDER BY r.started_at_ns, r.id;
+
+-- name: known_tags
+SELECT tag FROM run WHERE tag IS NOT NULL GROUP BY tag ORDER BY max(started_at_ns) DESC LIMIT 9;
+
+-- name: known_drivers
+SELECT DISTINCT e.driver_version FROM environment e
+WHERE e.driver_version IS NOT NULL AND EXISTS (SELECT 1 FROM run r WHERE r.environment = e.id)
+ORDER BY 1 LIMIT 9;
+
+-- name: known_baselines
+SELECT DISTINCT name FROM baseline ORDER BY 1 LIMIT 9;
+
+-- name: delete_baseline
+DELETE FROM baseline WHERE name = :name;
+
+-- name: insert_baseline
+INSERT INTO baseline (name, run, set_at_ns) VALUES (:name, :run, :set_at_ns);
