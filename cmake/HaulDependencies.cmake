@@ -1,34 +1,59 @@
-# Libraries from the system, each as an imported or interface target. ./bootstrap installs them.
-function(haul_find_library target header library package)
-  find_path(${target}_INCLUDE_DIR ${header} REQUIRED)
-  if(HAUL_PORTABLE AND NOT library STREQUAL "smartcols")
-    find_library(${target}_LIBRARY NAMES lib${library}.a REQUIRED)
-  else()
-    find_library(${target}_LIBRARY NAMES ${library} REQUIRED)
+# Libraries of the system, as imported targets: SQLite::SQLite3, Boost::headers, PkgConfig::NUMA and so
+# on. What is missing or too old is reported at once, with the Debian package that has it; ./bootstrap
+# installs the same packages.
+set(haul_missing "")
+
+# haul_require(FOUND WHAT PACKAGE): note that WHAT is missing unless FOUND is true.
+macro(haul_require found what package)
+  if(NOT ${found})
+    string(APPEND haul_missing "\n  ${what}: package ${package}")
+    list(APPEND haul_packages "${package}")
   endif()
-  add_library(${target} INTERFACE)
-  target_include_directories(${target} SYSTEM INTERFACE "${${target}_INCLUDE_DIR}")
-  target_link_libraries(${target} INTERFACE "${${target}_LIBRARY}")
-endfunction()
+endmacro()
 
-haul_find_library(haul_dep_sqlite3 sqlite3.h sqlite3 libsqlite3-dev)
-target_link_libraries(haul_dep_sqlite3 INTERFACE m)
-haul_find_library(haul_dep_numa numa.h numa libnuma-dev)
-haul_find_library(haul_dep_jansson jansson.h jansson libjansson-dev)
-haul_find_library(haul_dep_xxhash xxhash.h xxhash libxxhash-dev)
-haul_find_library(haul_dep_smartcols libsmartcols/libsmartcols.h smartcols libsmartcols-dev)
+# haul_pkg(PREFIX MODULE VERSION PACKAGE): PkgConfig::PREFIX, of that version or newer.
+macro(haul_pkg prefix module version package)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET "${module}>=${version}")
+  endif()
+  haul_require("${prefix}_FOUND" "${module} ${version} or newer" ${package})
+endmacro()
 
-# Header-only C++ libraries: only thin extern "C" files include them.
-find_path(HAUL_TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
-add_library(haul_dep_tomlplusplus INTERFACE)
-target_include_directories(haul_dep_tomlplusplus SYSTEM INTERFACE "${HAUL_TOMLPLUSPLUS_INCLUDE_DIR}")
-target_compile_definitions(haul_dep_tomlplusplus INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
-find_path(HAUL_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED)
-add_library(haul_dep_boost INTERFACE)
-target_include_directories(haul_dep_boost SYSTEM INTERFACE "${HAUL_BOOST_INCLUDE_DIR}")
+find_package(PkgConfig QUIET)
+haul_require(PkgConfig_FOUND "pkg-config" pkg-config)
 
-# cuda.h and cudaTypedefs.h; the driver is never linked.
-add_library(haul_dep_cuda INTERFACE)
-if(HAUL_CUDA)
-  target_include_directories(haul_dep_cuda SYSTEM INTERFACE "${HAUL_CUDA_INCLUDE_DIR}")
+# HAUL_PORTABLE links these statically: only archives are found.
+if(HAUL_PORTABLE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()
+# 3.38: the JSON functions are always there, and sqlite3_error_offset() says where SQL is wrong.
+find_package(SQLite3 3.38 QUIET)
+haul_require(SQLite3_FOUND "SQLite 3.38 or newer" libsqlite3-dev)
+haul_pkg(NUMA numa 2.0.12 libnuma-dev)
+haul_pkg(JANSSON jansson 2.11 libjansson-dev) # json_sprintf
+haul_pkg(XXHASH libxxhash 0.8.0 libxxhash-dev) # the first in which XXH3 is final
+if(HAUL_PORTABLE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .so .a)
+endif()
+haul_pkg(SMARTCOLS smartcols 2.35 libsmartcols-dev) # scols_table_enable_minout
+haul_pkg(TOMLPLUSPLUS tomlplusplus 3.0.0 libtomlplusplus-dev)
+find_package(Boost 1.74 CONFIG QUIET)
+haul_require(Boost_FOUND "Boost 1.74 or newer" libboost-dev)
+if(BUILD_TESTING)
+  haul_pkg(CMOCKA cmocka 1.1.0 libcmocka-dev)
+endif()
+
+if(haul_missing)
+  list(REMOVE_DUPLICATES haul_packages)
+  list(JOIN haul_packages " " haul_packages)
+  message(FATAL_ERROR "haul cannot be built without:${haul_missing}\n"
+    "./bootstrap setup installs them, and so does: apt-get install ${haul_packages}")
+endif()
+
+if(HAUL_PORTABLE) # what libsqlite3.a needs itself
+  target_link_libraries(SQLite::SQLite3 INTERFACE m)
+endif()
+# Headers alone: the compiled library, which pkg-config names, is not used.
+add_library(haul_tomlplusplus INTERFACE)
+target_include_directories(haul_tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIRS})
+target_compile_definitions(haul_tomlplusplus INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)

@@ -1,5 +1,5 @@
 /* [fake] is read whole or refused with a place; links share as their machine says. */
-#include "tests/fake_cuda/links.h"
+#include "tests/fake_cuda/machine/links.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -23,6 +23,7 @@ fresh() {
   cp "$scratch/bin/cc" "$scratch/bin/c++"
   stand_in cmake 'echo "cmake version 3.28.3"'
   stand_in ninja 'exit 0'
+  stand_in pkg-config 'exit 0'
   stand_in sqlite3 'exit 0'
   stand_in id 'echo 0'
   stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; rm -f "$SCRATCH/lacking"'
@@ -95,6 +96,15 @@ expect_calls
 bootstrap setup test
 expect 0 'installing with apt: libcmocka-dev$'
 expect_calls 'install --no-install-recommends libcmocka-dev$'
+
+# CMake finds the libraries by pkg-config.
+fresh
+stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; ln -sf /bin/true "$SCRATCH/bin/pkg-config"'
+rm "$scratch/bin/pkg-config"
+ln -s "$(type -P ln)" "$scratch/bin/ln"
+bootstrap setup build
+expect 0 'installing with apt: pkg-config$'
+expect_calls 'install --no-install-recommends pkg-config$'
 
 # Neither root nor sudo; a sudo that wants a password where nobody can type one; a sudo that works.
 fresh

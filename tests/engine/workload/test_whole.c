@@ -12,7 +12,7 @@
 #include <cmocka.h>
 // clang-format on
 
-enum { MIB = 1 << 20, DROPPED_BYTES = 1234560 /* dropped.toml */ };
+enum { MIB = 1 << 20, DROPPED_BYTES = 1234560 /* test_whole.toml */ };
 
 static struct flow between_gpus(enum method method, int32_t source, int32_t target,
                                 uint64_t size_bytes) {

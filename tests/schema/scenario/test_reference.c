@@ -1,7 +1,18 @@
-#include "reference_files.h"
 #include "schema/scenario/field.h"
+#include "schema/scenario/reference.h"
 
 #include "support.h"
+
+/* The committed files that the table of keys yields. */
+struct reference_file {
+  const char *path;
+  enum status (*write)(FILE *stream, struct error *err);
+};
+
+static const struct reference_file reference_files[] = {
+    {HAUL_SOURCE_DIR "/schema/scenario.schema.json", reference_write_schema},
+    {HAUL_SOURCE_DIR "/schema/scenario/README.md", reference_write_markdown},
+};
 
 static char *read_all(const char *path, size_t *length) {
   FILE *stream = fopen(path, "r");
@@ -78,7 +89,24 @@ static void keys_for_set_are_complete(void **state) {
   }
 }
 
-int main(void) {
+/* --write makes the files anew: the target update_reference. */
+static int write_files(void) {
+  for (size_t i = 0; i < sizeof reference_files / sizeof *reference_files; i++) {
+    struct error err = {0};
+    FILE *stream = fopen(reference_files[i].path, "w");
+    if (stream == NULL || reference_files[i].write(stream, &err) != STATUS_OK ||
+        fclose(stream) != 0) {
+      (void)fprintf(stderr, "cannot write %s: %s\n", reference_files[i].path, err.message);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--write") == 0) {
+    return write_files();
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(committed_files_are_what_the_table_gives),
       cmocka_unit_test(every_row_is_complete),

@@ -1,0 +1,235 @@
+/* Copies and sets. */
+#include "tests/fake_cuda/driver/driver_api.h"
+
+/* One side of a copy, as the caller describes it. */
+struct side {
+  uint64_t address;
+  size_t pitch, plane;
+};
+
+struct copy_request {
+  const char *name;
+  struct side to, from;
+  size_t width, height, depth;
+};
+
+/* Bytes from the first to the last byte of a region with that pitch. */
+static size_t extent(const struct copy_request *request, const struct side *side) {
+  return (request->depth - 1) * side->plane + (request->height - 1) * side->pitch + request->width;
+}
+
+static bool peers(int32_t a, int32_t b) {
+  const struct fake_config *config = call_config();
+  struct context *first = context_of_device(config->machine.gpus[a].cuda_ordinal);
+  struct context *second = context_of_device(config->machine.gpus[b].cuda_ordinal);
+  return (first != NULL && first->peers[b]) || (second != NULL && second->peers[a]);
+}
+
+static struct transfer transfer_between(const struct memory_place *from,
+                                        const struct memory_place *to, uint64_t bytes) {
+  bool across = from->place >= 0 && to->place >= 0 && from->place != to->place;
+  bool pageable = from->allocation == NULL || to->allocation == NULL;
+  return (struct transfer){.from = from->place,
+                           .to = to->place,
+                           .bytes = bytes,
+                           .pageable = pageable,
+                           .staged = across && !peers(from->place, to->place)};
+}
+
+/* Queue it. With pageable memory the caller waits for the end, as the real driver may. */
+static CUresult enqueue_copy(struct context *context, struct stream *stream,
+                             const struct operation *operation, bool wait) {
+  if (wait && stream->capture != NULL) {
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  stream_enqueue(stream, operation);
+  if (!wait) {
+    return CUDA_SUCCESS;
+  }
+  streams_wait_stream(stream);
+  return (CUresult)atomic_load(&context->error);
+}
+
+static unsigned char *bytes_at(const struct memory_place *place, uint64_t address) {
+  return place->data != NULL ? place->data : (unsigned char *)(uintptr_t)address;
+}
+
+static CUresult copy(const struct copy_request *request, CUstream handle) {
+  struct memory_place from = {.place = PLACE_HOST};
+  struct memory_place to = {.place = PLACE_HOST};
+  bool empty = request->width == 0 || request->height == 0 || request->depth == 0;
+  bool inside =
+      empty || (request->from.address != 0 && request->to.address != 0 &&
+                memory_locate(request->from.address, extent(request, &request->from), &from) &&
+                memory_locate(request->to.address, extent(request, &request->to), &to));
+  uint64_t size_bytes = empty ? 0 : request->width * request->height * request->depth;
+  struct call call;
+  CUresult result = call_begin(
+      &call, request->name, NEED_CONTEXT,
+      &(struct fault_call){.from = from.place, .to = to.place, .size_bytes = size_bytes}, true);
+  if (result != CUDA_SUCCESS || empty) {
+    return result;
+  }
+  struct stream *stream = stream_of_handle(&call, handle);
+  if (stream == NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!inside) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct operation operation = {.kind = OPERATION_COPY,
+                                .fault = call.fault,
+                                .touches = {from.allocation, to.allocation},
+                                .work = work_new(size_bytes),
+                                .takes_engine = true,
+                                .copy = {.to = bytes_at(&to, request->to.address),
+                                         .from = bytes_at(&from, request->from.address),
+                                         .width = request->width,
+                                         .height = request->height,
+                                         .depth = request->depth,
+                                         .to_pitch = request->to.pitch,
+                                         .from_pitch = request->from.pitch,
+                                         .to_plane = request->to.plane,
+                                         .from_plane = request->from.plane}};
+  struct transfer transfer = transfer_between(&from, &to, size_bytes);
+  links_add_transfer(streams_links(), &operation.work, &transfer);
+  streams_lock();
+  result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
+  streams_unlock();
+  return result;
+}
+
+static CUresult copy_linear(const char *name, uint64_t to, uint64_t from, size_t size_bytes,
+                            CUstream stream) {
+  struct copy_request request = {.name = name,
+                                 .to = {.address = to},
+                                 .from = {.address = from},
+                                 .width = size_bytes,
+                                 .height = 1,
+                                 .depth = 1};
+  return copy(&request, stream);
+}
+
+CUresult drv_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size_bytes, CUstream stream) {
+  return copy_linear("cuMemcpyAsync", to, from, size_bytes, stream);
+}
+
+CUresult drv_cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size_bytes,
+                                  CUstream stream) {
+  return copy_linear("cuMemcpyHtoDAsync", to, (uint64_t)(uintptr_t)from, size_bytes, stream);
+}
+
+CUresult drv_cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size_bytes, CUstream stream) {
+  return copy_linear("cuMemcpyDtoHAsync", (uint64_t)(uintptr_t)to, from, size_bytes, stream);
+}
+
+CUresult drv_cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size_bytes,
+                                  CUstream stream) {
+  return copy_linear("cuMemcpyDtoDAsync", to, from, size_bytes, stream);
+}
+
+CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                               CUcontext from_context, size_t size_bytes, CUstream stream) {
+  if (context_of_handle(to_context) == NULL || context_of_handle(from_context) == NULL) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  return copy_linear("cuMemcpyPeerAsync", to, from, size_bytes, stream);
+}
+
+/* The start of a region of a pitched memory. */
+static struct side side_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x,
+                           size_t y, size_t z, size_t pitch, size_t height) {
+  uint64_t base = type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
+  return (struct side){.address = base == 0 ? 0 : base + z * height * pitch + y * pitch + x,
+                       .pitch = pitch,
+                       .plane = pitch * height};
+}
+
+static CUresult copy_pitched(struct copy_request request, CUmemorytype from, CUmemorytype to,
+                             CUstream stream) {
+  bool narrow = request.height > 1 || request.depth > 1;
+  if (from == CU_MEMORYTYPE_ARRAY || to == CU_MEMORYTYPE_ARRAY) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (narrow && (request.width > request.from.pitch || request.width > request.to.pitch)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return copy(&request, stream);
+}
+
+CUresult drv_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream) {
+  struct copy_request request = {.name = "cuMemcpy2DAsync",
+                                 .from = side_of(c->srcMemoryType, c->srcHost, c->srcDevice,
+                                                 c->srcXInBytes, c->srcY, 0, c->srcPitch, 0),
+                                 .to = side_of(c->dstMemoryType, c->dstHost, c->dstDevice,
+                                               c->dstXInBytes, c->dstY, 0, c->dstPitch, 0),
+                                 .width = c->WidthInBytes,
+                                 .height = c->Height,
+                                 .depth = 1};
+  return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
+}
+
+CUresult drv_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream) {
+  struct copy_request request = {
+      .name = "cuMemcpy3DAsync",
+      .from = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
+                      c->srcPitch, c->srcHeight),
+      .to = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
+                    c->dstPitch, c->dstHeight),
+      .width = c->WidthInBytes,
+      .height = c->Height,
+      .depth = c->Depth};
+  return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
+}
+
+CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
+  struct copy_request request = {
+      .name = "cuMemcpy3DPeerAsync",
+      .from = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
+                      c->srcPitch, c->srcHeight),
+      .to = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
+                    c->dstPitch, c->dstHeight),
+      .width = c->WidthInBytes,
+      .height = c->Height,
+      .depth = c->Depth};
+  return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
+}
+
+static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned unit_bytes,
+                    size_t count, CUstream handle) {
+  struct memory_place place;
+  struct call call;
+  bool inside = memory_locate(address, count * unit_bytes, &place) && place.allocation != NULL;
+  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, true);
+  if (result != CUDA_SUCCESS || count == 0) {
+    return result;
+  }
+  struct stream *stream = stream_of_handle(&call, handle);
+  if (stream == NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!inside || address % unit_bytes != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct operation operation = {.kind = OPERATION_SET,
+                                .fault = call.fault,
+                                .touches = {place.allocation},
+                                .work = work_new(count * unit_bytes),
+                                .set = {place.data, value, unit_bytes, count}};
+  if (place.place >= 0) {
+    links_add_memory(streams_links(), &operation.work, place.place, count * unit_bytes);
+  }
+  streams_lock();
+  stream_enqueue(stream, &operation);
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count,
+                             CUstream stream) {
+  return set("cuMemsetD8Async", address, value, 1, count, stream);
+}
+
+CUresult drv_cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count, CUstream stream) {
+  return set("cuMemsetD32Async", address, value, 4, count, stream);
+}

@@ -1,0 +1,342 @@
+/* Devices and contexts. */
+#include "tests/fake_cuda/driver/driver_api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static CUresult begin_device(const char *name, CUdevice device, const struct gpu **gpu) {
+  struct call call;
+  CUresult result = call_begin(&call, name, NEED_INIT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  int32_t index = config_gpu_of_ordinal(call_config(), device);
+  if (index < 0) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  *gpu = &call_config()->machine.gpus[index];
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDeviceGet(CUdevice *device, int ordinal) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceGet", ordinal, &gpu);
+  if (result == CUDA_SUCCESS) {
+    *device = ordinal;
+  }
+  return result;
+}
+
+CUresult drv_cuDeviceGetCount(int *count) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuDeviceGetCount", NEED_INIT, NULL, false);
+  if (result == CUDA_SUCCESS) {
+    *count = config_visible_gpus(call_config());
+  }
+  return result;
+}
+
+CUresult drv_cuDeviceGetName(char *name, int length, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceGetName", device, &gpu);
+  if (result == CUDA_SUCCESS) {
+    (void)snprintf(name, (size_t)length, "%s", gpu->name);
+  }
+  return result;
+}
+
+CUresult drv_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceTotalMem", device, &gpu);
+  if (result == CUDA_SUCCESS) {
+    *bytes = gpu->memory_bytes;
+  }
+  return result;
+}
+
+static bool is_digit(char c, unsigned *value) {
+  if (c >= '0' && c <= '9') {
+    *value = (unsigned)(c - '0');
+  } else if (c >= 'a' && c <= 'f') {
+    *value = (unsigned)(c - 'a') + 10;
+  } else if (c >= 'A' && c <= 'F') {
+    *value = (unsigned)(c - 'A') + 10;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+CUresult drv_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceGetUuid", device, &gpu);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  memset(uuid, 0, sizeof *uuid);
+  size_t digits = 0;
+  const char *text = strncmp(gpu->uuid, "GPU-", 4) == 0 ? gpu->uuid + 4 : gpu->uuid;
+  for (; *text != '\0' && digits < 32; text++) {
+    unsigned value;
+    if (is_digit(*text, &value)) {
+      unsigned char byte = (unsigned char)uuid->bytes[digits / 2];
+      uuid->bytes[digits / 2] = (char)((unsigned)byte << 4 | value);
+      digits++;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+  return drv_cuDeviceGetUuid_v2(uuid, device);
+}
+
+CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceGetPCIBusId", device, &gpu);
+  if (result == CUDA_SUCCESS && snprintf(text, (size_t)length, "%s", gpu->pci_address) >= length) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return result;
+}
+
+/* The number at position `field` of "domain:bus:device.function". */
+static int pci_part(const struct gpu *gpu, int field) {
+  unsigned parts[3] = {0};
+  (void)sscanf(gpu->pci_address, "%x:%x:%x", &parts[0], &parts[1], &parts[2]);
+  return (int)parts[field];
+}
+
+/* What a machine file says. */
+static int fact_attribute(CUdevice_attribute which, const struct gpu *gpu) {
+  switch ((int)which) {
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+    return (int)gpu->sm_clock_max_khz;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    return (int)gpu->sm_count;
+  case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+    return pci_part(gpu, 0);
+  case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+    return pci_part(gpu, 1);
+  case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+    return pci_part(gpu, 2);
+  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+    return (int)gpu->memory_clock_khz;
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+    return (int)gpu->memory_bus_bits;
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+    return (int)gpu->l2_bytes;
+  case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
+    return (int)gpu->copy_engine_count;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+    return (int)gpu->compute_major;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    return (int)gpu->compute_minor;
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+    return gpu->concurrent_managed_access;
+  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
+  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:
+    return gpu->host_page_tables;
+  case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+    return gpu->host_register_supported;
+  default:
+    return -1;
+  }
+}
+
+/* What all GPUs of the last generations have in common. */
+static int common_attribute(CUdevice_attribute which) {
+  switch ((int)which) {
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
+    return 1024;
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+    return 64;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+    return INT32_MAX;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+    return 65535;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+    return 48 << 10;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+    return 227 << 10;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+    return 228 << 10;
+  case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+    return 32;
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+    return 65536;
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+    return 2048;
+  case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
+    return INT32_MAX;
+  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
+  case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+  case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+  case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
+    return 1;
+  default:
+    return 0; /* integrated, exclusive, MPS and the like: no */
+  }
+}
+
+CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDeviceGetAttribute", device, &gpu);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  int fact = fact_attribute(which, gpu);
+  *value = fact >= 0 ? fact : common_attribute(which);
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuDeviceCanAccessPeer", NEED_INIT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  int32_t from = config_gpu_of_ordinal(call_config(), device);
+  int32_t to = config_gpu_of_ordinal(call_config(), peer);
+  if (from < 0 || to < 0) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  *can = from != to && call_config()->machine.links[from][to].peer_access;
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute which, CUdevice source,
+                                     CUdevice target) {
+  int can = 0;
+  CUresult result = drv_cuDeviceCanAccessPeer(&can, source, target);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  if (source == target) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  int32_t from = config_gpu_of_ordinal(call_config(), source);
+  int32_t to = config_gpu_of_ordinal(call_config(), target);
+  bool nvlink = call_config()->machine.links[from][to].nvlink_count > 0;
+  switch ((int)which) {
+  case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+    *value = nvlink ? 0 : 1;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+    *value = can;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+    *value = can && nvlink;
+    return CUDA_SUCCESS;
+  default:
+    *value = 0;
+    return CUDA_SUCCESS;
+  }
+}
+
+CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDevicePrimaryCtxRetain", device, &gpu);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct context *context = context_of_device(device);
+  streams_lock();
+  if (context->references++ == 0) {
+    context->error = 0;
+    context->default_stream = stream_new(context, CU_STREAM_DEFAULT);
+  }
+  streams_unlock();
+  *handle = (CUcontext)(void *)context;
+  return CUDA_SUCCESS;
+}
+
+/* The last release ends the context: what it has queued is dropped, what it has is freed. */
+CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  const struct gpu *gpu;
+  CUresult result = begin_device("cuDevicePrimaryCtxRelease", device, &gpu);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct context *context = context_of_device(device);
+  streams_lock();
+  if (context->references == 0) {
+    result = CUDA_ERROR_INVALID_CONTEXT;
+  } else if (context->references > 1) {
+    context->references--;
+  } else {
+    context_poison(context, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    streams_destroy_all(context);
+    streams_wait_context(context);
+    memory_release_all(context->gpu);
+    for (int peer = 0; peer < MACHINE_GPUS_MAX; peer++) {
+      context->peers[peer] = false;
+    }
+    context->default_stream = NULL;
+    context->references = 0;
+  }
+  streams_unlock();
+  return result;
+}
+
+CUresult drv_cuCtxGetDevice(CUdevice *device) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuCtxGetDevice", NEED_CONTEXT, NULL, false);
+  if (result == CUDA_SUCCESS) {
+    *device = device_of_context(call.context);
+  }
+  return result;
+}
+
+CUresult drv_cuCtxSynchronize(void) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuCtxSynchronize", NEED_CONTEXT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  streams_lock();
+  streams_wait_context(call.context);
+  streams_unlock();
+  return (CUresult)atomic_load(&call.context->error);
+}
+
+static CUresult set_peer(const char *name, CUcontext handle, bool enable) {
+  struct call call;
+  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct context *peer = context_of_handle(handle);
+  if (peer == NULL || peer->references == 0) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  if (peer == call.context) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  if (!call_config()->machine.links[call.context->gpu][peer->gpu].peer_access) {
+    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+  }
+  if (call.context->peers[peer->gpu] == enable) {
+    return enable ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+  }
+  call.context->peers[peer->gpu] = enable;
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return flags != 0 ? CUDA_ERROR_INVALID_VALUE : set_peer("cuCtxEnablePeerAccess", peer, true);
+}
+
+CUresult drv_cuCtxDisablePeerAccess(CUcontext peer) {
+  return set_peer("cuCtxDisablePeerAccess", peer, false);
+}

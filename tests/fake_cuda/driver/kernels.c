@@ -1,0 +1,259 @@
+#include "tests/fake_cuda/driver/kernels.h"
+
+#include "kernels/pattern.h"
+#include "tests/fake_cuda/driver/micro_kernels.h"
+#include "tests/fake_cuda/driver/stream.h"
+
+#include <string.h>
+
+void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes) {
+  struct memory_place place;
+  bool inside = memory_locate(address, size_bytes, &place);
+  int32_t gpu = launch->context->gpu;
+  const struct allocation *allocation = place.allocation;
+  bool reachable = inside && allocation != NULL;
+  if (reachable && allocation->kind == ALLOCATION_DEVICE && allocation->gpu != gpu) {
+    reachable = launch->context->peers[allocation->gpu];
+  }
+  if (allocation == NULL && size_bytes > 0) {
+    const struct machine *machine = &streams_links()->config->machine;
+    reachable = machine->gpus[gpu].host_page_tables && address != 0;
+    place.data = (unsigned char *)(uintptr_t)address;
+  }
+  if (!reachable) {
+    launch->illegal = true;
+    return NULL;
+  }
+  return place.data;
+}
+
+/* The launch's arguments as a struct; they are aligned for any. */
+#define ARGUMENTS(type, name, launch)                                                              \
+  struct type name;                                                                                \
+  memcpy(&name, (launch)->arguments, sizeof name)
+
+static void gate_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(gate_arguments, gate, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 2, .items = {{gate.flag, 4, 0, false}, {gate.report, 4, 0, true}}};
+}
+
+static bool gate_poll(struct kernel_launch *launch, uint64_t waited_ns) {
+  ARGUMENTS(gate_arguments, gate, launch);
+  uint32_t *flag = kernel_memory(launch, gate.flag, sizeof *flag);
+  if (launch->illegal) {
+    return true;
+  }
+  if (!launch->flag_ignored && __atomic_load_n(flag, __ATOMIC_ACQUIRE) == gate.open) {
+    return true;
+  }
+  launch->timed_out = waited_ns >= gate.timeout_ns;
+  return launch->timed_out;
+}
+
+static void gate_run(struct kernel_launch *launch) {
+  ARGUMENTS(gate_arguments, gate, launch);
+  uint32_t *report = kernel_memory(launch, gate.report, sizeof *report);
+  if (report != NULL) {
+    uint32_t answer = launch->timed_out ? GATE_TIMED_OUT : GATE_OPENED;
+    __atomic_store_n(report, answer, __ATOMIC_RELEASE);
+  }
+}
+
+static void fill_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(pattern_fill_arguments, fill, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 1, .items = {{fill.address, fill.size_bytes, fill.size_bytes, true}}};
+}
+
+static void fill_run(struct kernel_launch *launch) {
+  ARGUMENTS(pattern_fill_arguments, fill, launch);
+  unsigned char *bytes = kernel_memory(launch, fill.address, fill.size_bytes);
+  if (bytes == NULL) {
+    return;
+  }
+  uint64_t invert = fill.complement ? UINT64_MAX : 0;
+  uint64_t offset = 0;
+  for (; offset + 8 <= fill.size_bytes; offset += 8) {
+    uint64_t word = pattern_word(fill.seed, offset / 8) ^ invert;
+    memcpy(bytes + offset, &word, sizeof word);
+  }
+  for (; offset < fill.size_bytes; offset++) {
+    bytes[offset] = (unsigned char)(pattern_byte(fill.seed, offset) ^ (unsigned char)invert);
+  }
+}
+
+static void compare_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(pattern_compare_arguments, compare, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{compare.address, compare.size_bytes, compare.size_bytes, false},
+                {compare.result, sizeof(struct pattern_compare_result), 0, true}}};
+}
+
+static void compare_range(const unsigned char *bytes, uint64_t seed, uint64_t from, uint64_t to,
+                          struct pattern_compare_result *result) {
+  for (uint64_t offset = from; offset < to; offset++) {
+    if (bytes[offset] != pattern_byte(seed, offset)) {
+      result->bad_bytes++;
+      if (offset < result->first_offset) {
+        result->first_offset = offset;
+      }
+    }
+  }
+}
+
+static void compare_run(struct kernel_launch *launch) {
+  ARGUMENTS(pattern_compare_arguments, compare, launch);
+  const unsigned char *bytes = kernel_memory(launch, compare.address, compare.size_bytes);
+  struct pattern_compare_result *result = kernel_memory(launch, compare.result, sizeof *result);
+  if (bytes == NULL || result == NULL) {
+    return;
+  }
+  uint64_t offset = 0;
+  for (; offset + 8 <= compare.size_bytes; offset += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + offset, sizeof word);
+    if (word != pattern_word(compare.seed, offset / 8)) {
+      compare_range(bytes, compare.seed, offset, offset + 8, result);
+    }
+  }
+  compare_range(bytes, compare.seed, offset, compare.size_bytes, result);
+}
+
+/* Which side crosses a link decides the time; both are checked. */
+static void copy_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_arguments, copy, launch);
+  *accesses =
+      (struct kernel_accesses){.count = 2,
+                               .items = {{copy.source, copy.size_bytes, copy.size_bytes, false},
+                                         {copy.target, copy.size_bytes, copy.size_bytes, true}}};
+}
+
+static void copy_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_arguments, copy, launch);
+  const unsigned char *source = kernel_memory(launch, copy.source, copy.size_bytes);
+  unsigned char *target = kernel_memory(launch, copy.target, copy.size_bytes);
+  if (source != NULL && target != NULL) {
+    memmove(target, source, copy.size_bytes);
+  }
+}
+
+static uint64_t rows_extent(uint64_t width_bytes, uint64_t pitch_bytes, uint64_t rows) {
+  return rows == 0 ? 0 : (rows - 1) * pitch_bytes + width_bytes;
+}
+
+static void copy_rows_accesses(const struct kernel_launch *launch,
+                               struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_rows_arguments, copy, launch);
+  uint64_t extent = rows_extent(copy.width_bytes, copy.pitch_bytes, copy.rows);
+  uint64_t moved = copy.width_bytes * copy.rows;
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{copy.source, extent, moved, false}, {copy.target, extent, moved, true}}};
+}
+
+static void copy_rows_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_rows_arguments, copy, launch);
+  uint64_t extent = rows_extent(copy.width_bytes, copy.pitch_bytes, copy.rows);
+  uint64_t unit = copy.vector_bytes;
+  if (unit == 0 || (copy.source | copy.target | copy.width_bytes | copy.pitch_bytes) % unit != 0) {
+    launch->illegal = true; /* a misaligned access */
+    return;
+  }
+  const unsigned char *source = kernel_memory(launch, copy.source, extent);
+  unsigned char *target = kernel_memory(launch, copy.target, extent);
+  for (uint64_t row = 0; source != NULL && target != NULL && row < copy.rows; row++) {
+    memmove(target + row * copy.pitch_bytes, source + row * copy.pitch_bytes, copy.width_bytes);
+  }
+}
+
+static void pattern_rows_accesses(const struct kernel_launch *launch,
+                                  struct kernel_accesses *accesses) {
+  ARGUMENTS(pattern_rows_arguments, fill, launch);
+  uint64_t extent = rows_extent(fill.width_bytes, fill.pitch_bytes, fill.rows);
+  *accesses = (struct kernel_accesses){
+      .count = 1, .items = {{fill.address, extent, fill.width_bytes * fill.rows, true}}};
+}
+
+static void pattern_rows_run(struct kernel_launch *launch) {
+  ARGUMENTS(pattern_rows_arguments, fill, launch);
+  unsigned char *bytes = kernel_memory(launch, fill.address,
+                                       rows_extent(fill.width_bytes, fill.pitch_bytes, fill.rows));
+  unsigned char flip = fill.complement ? 0xff : 0;
+  for (uint64_t row = 0; bytes != NULL && row < fill.rows; row++) {
+    uint64_t start = row * fill.pitch_bytes;
+    for (uint64_t offset = start; offset < start + fill.width_bytes; offset++) {
+      bytes[offset] = (unsigned char)(pattern_byte(fill.seed, offset) ^ flip);
+    }
+  }
+}
+
+/* Every page that is touched moves whole. */
+static void touch_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(touch_arguments, touch, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 1, .items = {{touch.address, touch.size_bytes, touch.size_bytes, true}}};
+}
+
+static void touch_run(struct kernel_launch *launch) {
+  ARGUMENTS(touch_arguments, touch, launch);
+  unsigned char *bytes = kernel_memory(launch, touch.address, touch.size_bytes);
+  unsigned char flip = touch.complement ? 0xff : 0;
+  for (uint64_t offset = 0; bytes != NULL && offset < touch.size_bytes;
+       offset += touch.stride_bytes) {
+    bytes[offset] = (unsigned char)(pattern_byte(touch.seed, offset) ^ flip);
+  }
+}
+
+static void empty_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  (void)launch;
+  *accesses = (struct kernel_accesses){0};
+}
+
+static void empty_run(struct kernel_launch *launch) {
+  (void)launch;
+}
+
+#define STREAM_ROW(id, name)                                                                       \
+  {id, sizeof(struct stream_arguments), stream_accesses, stream_run, NULL},
+#define ARITHMETIC_ROW(id, name)                                                                   \
+  {id, sizeof(struct arithmetic_arguments), arithmetic_accesses, arithmetic_run, NULL},
+#define CHASE_ROW(id)                                                                              \
+  { id, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL }
+
+/* One row a kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
+static const struct fake_kernel kernels[] = {
+    {KERNEL_GATE, sizeof(struct gate_arguments), gate_accesses, gate_run, gate_poll},
+    {KERNEL_PATTERN_FILL, sizeof(struct pattern_fill_arguments), fill_accesses, fill_run, NULL},
+    {KERNEL_PATTERN_COMPARE, sizeof(struct pattern_compare_arguments), compare_accesses,
+     compare_run, NULL},
+    {KERNEL_COPY_1, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_2, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_4, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_8, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_16, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_BULK, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
+    {KERNEL_COPY_ROWS, sizeof(struct copy_rows_arguments), copy_rows_accesses, copy_rows_run, NULL},
+    {KERNEL_PATTERN_ROWS, sizeof(struct pattern_rows_arguments), pattern_rows_accesses,
+     pattern_rows_run, NULL},
+    {KERNEL_TOUCH, sizeof(struct touch_arguments), touch_accesses, touch_run, NULL},
+    {KERNEL_EMPTY, sizeof(struct empty_arguments), empty_accesses, empty_run, NULL},
+    CHASE_ROW(KERNEL_CHASE_SYS),
+    CHASE_ROW(KERNEL_CHASE_L1),
+    CHASE_ROW(KERNEL_CHASE_L2),
+    CHASE_ROW(KERNEL_CHASE_SHARED),
+    {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,
+     stream_fill_run, NULL},
+    {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,
+     stream_compare_run, NULL},
+    KERNEL_STREAM_LIST(STREAM_ROW) KERNEL_ARITHMETIC_LIST(ARITHMETIC_ROW)};
+
+const struct fake_kernel *kernel_find(const char *name) {
+  for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    if (strcmp(kernel_text(kernels[i].kernel), name) == 0) {
+      return &kernels[i];
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,61 @@
+/* kernels.h - our kernels in C, for the fake driver.
+ *
+ * To add a kernel of kernels/kernels.h, write a run function and, where it moves bytes, an accesses
+ * function in kernels.c, and put a row into its table:
+ *   accesses  which memory it reads and writes, and how many bytes in all (more than the range
+ * where it passes several times over it). From it follow the time that the kernel takes and the
+ * check that this GPU may touch that memory. run       carries it out when its time is over;
+ * addresses go through kernel_memory(). poll      only for kernels that wait for somebody: called
+ * until it is true; run follows. */
+#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
+#define HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
+
+#include "kernels/kernels.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct context;
+struct fake_kernel;
+
+enum { KERNEL_ARGUMENTS_MAX = 1024, KERNEL_ACCESSES_MAX = 8 };
+
+struct kernel_launch {
+  const struct fake_kernel *kernel;
+  struct context *context;
+  uint32_t grid, block; /* products of the three dimensions */
+  bool flag_ignored;    /* a fault: poll() must not see its flag */
+  bool timed_out;       /* for poll() and run() to use */
+  bool illegal;         /* set by kernel_memory() */
+  _Alignas(16) unsigned char arguments[KERNEL_ARGUMENTS_MAX];
+};
+
+struct kernel_access {
+  uint64_t address;
+  uint64_t size_bytes;  /* of the range */
+  uint64_t moved_bytes; /* over all passes */
+  bool write;
+};
+
+struct kernel_accesses {
+  uint32_t count;
+  struct kernel_access items[KERNEL_ACCESSES_MAX];
+  double extra_ns; /* time that is not moving bytes (dependent loads, arithmetic) */
+};
+
+struct fake_kernel {
+  enum kernel kernel;
+  size_t argument_bytes;
+  void (*accesses)(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+  void (*run)(struct kernel_launch *launch);
+  bool (*poll)(struct kernel_launch *launch, uint64_t waited_ns); /* may be NULL */
+};
+
+/* By name, or NULL. */
+const struct fake_kernel *kernel_find(const char *name);
+/* Where the bytes at a device address really are. NULL, and launch->illegal set: this GPU may not
+ * touch them. */
+void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
+
+#endif

@@ -1,0 +1,256 @@
+#include "tests/fake_cuda/driver/memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static const size_t GPU_PAGE_BYTES = (size_t)2 << 20;
+
+/* Sorted by base. */
+static struct {
+  pthread_mutex_t lock;
+  struct allocation **items;
+  size_t count;
+  size_t capacity;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t round_up(size_t size_bytes, size_t unit) {
+  return (size_bytes + unit - 1) / unit * unit;
+}
+
+/* Index of the first allocation with base > address. */
+static size_t position_after(uint64_t address) {
+  size_t low = 0;
+  size_t high = table.count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (table.items[middle]->base <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static struct allocation *containing(uint64_t address) {
+  size_t after = position_after(address);
+  if (after == 0) {
+    return NULL;
+  }
+  struct allocation *found = table.items[after - 1];
+  return address - found->base < found->size_bytes ? found : NULL;
+}
+
+static void insert(struct allocation *allocation) {
+  if (table.count == table.capacity) {
+    table.capacity = table.capacity == 0 ? 64 : 2 * table.capacity;
+    table.items = realloc(table.items, table.capacity * sizeof(struct allocation *));
+    if (table.items == NULL) {
+      abort();
+    }
+  }
+  size_t at = position_after(allocation->base);
+  memmove(&table.items[at + 1], &table.items[at], (table.count - at) * sizeof(struct allocation *));
+  table.items[at] = allocation;
+  table.count++;
+}
+
+static void remove_item(const struct allocation *allocation) {
+  size_t at = position_after(allocation->base) - 1;
+  table.count--;
+  memmove(&table.items[at], &table.items[at + 1], (table.count - at) * sizeof(struct allocation *));
+}
+
+static uint64_t used_by(int32_t gpu) {
+  uint64_t used = 0;
+  for (size_t i = 0; i < table.count; i++) {
+    const struct allocation *allocation = table.items[i];
+    if (allocation->kind == ALLOCATION_DEVICE && allocation->gpu == gpu) {
+      used += round_up(allocation->size_bytes, GPU_PAGE_BYTES);
+    }
+  }
+  return used;
+}
+
+/* Page-locked memory is really there at once, so it must not take what the host does not have. */
+static bool host_has(size_t size_bytes) {
+  FILE *file = fopen("/proc/meminfo", "re");
+  unsigned long long available_kib = 0;
+  char line[128];
+  while (file != NULL && available_kib == 0 && fgets(line, sizeof line, file) != NULL) {
+    (void)sscanf(line, "MemAvailable: %llu kB", &available_kib);
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  return available_kib == 0 || size_bytes / 1024 < available_kib;
+}
+
+/* Map the bytes of an allocation. Device memory is mapped twice as long: the first half is the
+ * address range, which nobody can read, the second holds the bytes. */
+static bool map(struct allocation *allocation) {
+  size_t bytes = round_up(allocation->size_bytes, GPU_PAGE_BYTES);
+  bool device = allocation->kind == ALLOCATION_DEVICE;
+  size_t mapped = device ? 2 * bytes : bytes;
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | (device ? MAP_NORESERVE : 0);
+  unsigned char *address =
+      mmap(NULL, mapped, device ? PROT_NONE : PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (address == MAP_FAILED) {
+    return false;
+  }
+  allocation->base = (uint64_t)(uintptr_t)address;
+  allocation->mapped_bytes = mapped;
+  allocation->data = device ? address + bytes : address;
+  if (device && mprotect(allocation->data, bytes, PROT_READ | PROT_WRITE) != 0) {
+    (void)munmap(address, mapped);
+    return false;
+  }
+  if (allocation->kind == ALLOCATION_PINNED) {
+    /* Pages come from the NUMA node that the calling thread prefers now. */
+    for (size_t offset = 0; offset < allocation->size_bytes; offset += 4096) {
+      ((volatile unsigned char *)address)[offset] = 0;
+    }
+  }
+  return true;
+}
+
+struct allocation *memory_allocate(enum allocation_kind kind, int32_t gpu, size_t size_bytes,
+                                   unsigned flags, uint64_t gpu_bytes) {
+  if (kind == ALLOCATION_PINNED && !host_has(size_bytes)) {
+    return NULL;
+  }
+  struct allocation *allocation = calloc(1, sizeof *allocation);
+  if (allocation == NULL) {
+    return NULL;
+  }
+  *allocation = (struct allocation){.size_bytes = size_bytes,
+                                    .kind = kind,
+                                    .gpu = gpu,
+                                    .flags = flags,
+                                    .location = PLACE_HOST,
+                                    .preferred_location = PLACE_ANY,
+                                    .last_prefetch = PLACE_ANY};
+  (void)pthread_mutex_lock(&table.lock);
+  bool fits =
+      kind != ALLOCATION_DEVICE ||
+      (size_bytes <= gpu_bytes && used_by(gpu) + round_up(size_bytes, GPU_PAGE_BYTES) <= gpu_bytes);
+  bool mapped = fits && map(allocation);
+  if (mapped) {
+    insert(allocation);
+  }
+  (void)pthread_mutex_unlock(&table.lock);
+  if (!mapped) {
+    free(allocation);
+    return NULL;
+  }
+  return allocation;
+}
+
+static void destroy(struct allocation *allocation) {
+  if (allocation->mapped_bytes > 0) {
+    unsigned char *start = allocation->data;
+    if (allocation->kind == ALLOCATION_DEVICE) {
+      start -= allocation->mapped_bytes / 2;
+    }
+    (void)munmap(start, allocation->mapped_bytes);
+  }
+  free(allocation);
+}
+
+void memory_release(struct allocation *allocation) {
+  (void)pthread_mutex_lock(&table.lock);
+  remove_item(allocation);
+  destroy(allocation);
+  (void)pthread_mutex_unlock(&table.lock);
+}
+
+uint64_t memory_used(int32_t gpu) {
+  (void)pthread_mutex_lock(&table.lock);
+  uint64_t used = used_by(gpu);
+  (void)pthread_mutex_unlock(&table.lock);
+  return used;
+}
+
+bool memory_register(void *address, size_t size_bytes, int32_t gpu, unsigned flags,
+                     struct allocation **allocation) {
+  struct allocation *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    abort();
+  }
+  *made = (struct allocation){.base = (uint64_t)(uintptr_t)address,
+                              .size_bytes = size_bytes,
+                              .data = address,
+                              .kind = ALLOCATION_REGISTERED,
+                              .gpu = gpu,
+                              .flags = flags,
+                              .location = PLACE_HOST};
+  (void)pthread_mutex_lock(&table.lock);
+  size_t after = position_after(made->base);
+  bool free_range = containing(made->base) == NULL &&
+                    (after == table.count || table.items[after]->base - made->base >= size_bytes);
+  if (free_range) {
+    insert(made);
+  }
+  (void)pthread_mutex_unlock(&table.lock);
+  if (!free_range) {
+    free(made);
+    return false;
+  }
+  *allocation = made;
+  return true;
+}
+
+struct allocation *memory_containing(uint64_t address) {
+  (void)pthread_mutex_lock(&table.lock);
+  struct allocation *found = containing(address);
+  (void)pthread_mutex_unlock(&table.lock);
+  return found;
+}
+
+struct allocation *memory_at(uint64_t base) {
+  struct allocation *found = memory_containing(base);
+  return found != NULL && found->base == base ? found : NULL;
+}
+
+bool memory_locate(uint64_t address, uint64_t size_bytes, struct memory_place *place) {
+  (void)pthread_mutex_lock(&table.lock);
+  struct allocation *found = containing(address);
+  bool inside = true;
+  if (found == NULL) {
+    *place = (struct memory_place){.place = PLACE_HOST};
+  } else {
+    uint64_t offset = address - found->base;
+    inside = size_bytes <= found->size_bytes - offset;
+    bool elsewhere = found->kind == ALLOCATION_DEVICE;
+    *place = (struct memory_place){.data = found->data + offset,
+                                   .allocation = found,
+                                   .place = elsewhere                           ? found->gpu
+                                            : found->kind == ALLOCATION_MANAGED ? found->location
+                                                                                : PLACE_HOST};
+  }
+  (void)pthread_mutex_unlock(&table.lock);
+  return inside;
+}
+
+void memory_set_location(struct allocation *allocation, int32_t place) {
+  (void)pthread_mutex_lock(&table.lock);
+  allocation->location = place;
+  (void)pthread_mutex_unlock(&table.lock);
+}
+
+void memory_release_all(int32_t gpu) {
+  (void)pthread_mutex_lock(&table.lock);
+  size_t kept = 0;
+  for (size_t i = 0; i < table.count; i++) {
+    if (table.items[i]->gpu == gpu) {
+      destroy(table.items[i]);
+    } else {
+      table.items[kept++] = table.items[i];
+    }
+  }
+  table.count = kept;
+  (void)pthread_mutex_unlock(&table.lock);
+}

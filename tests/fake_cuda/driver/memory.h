@@ -1,0 +1,65 @@
+/* memory.h - the fake driver's table of allocations.
+ *
+ * Addresses are unified: an address says by itself where it lives. Device memory is host memory
+ * that is backed when touched; its address range cannot be read by the host (a host that follows a
+ * device pointer dies, as on a real machine), `data` is where its bytes really are. Thread-safe. */
+#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
+#define HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
+
+#include "tests/fake_cuda/machine/faults.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum allocation_kind {
+  ALLOCATION_DEVICE,
+  ALLOCATION_PINNED,
+  ALLOCATION_REGISTERED,
+  ALLOCATION_MANAGED,
+};
+
+struct allocation {
+  uint64_t base;
+  size_t size_bytes;
+  unsigned char *data; /* the byte at base; equal to base but for device memory */
+  enum allocation_kind kind;
+  int32_t gpu; /* owner of device memory; of others the GPU that was current */
+  unsigned flags;
+  size_t mapped_bytes; /* 0 = not ours (registered) */
+  /* Managed memory. */
+  int32_t location; /* GPU or PLACE_HOST: where its pages are */
+  int32_t preferred_location;
+  int32_t last_prefetch; /* PLACE_ANY = never */
+  bool read_mostly;
+  uint64_t accessed_by; /* bit per GPU */
+};
+
+/* What an address is: data is NULL where nothing is known of it (pageable host memory). */
+struct memory_place {
+  unsigned char *data;
+  struct allocation *allocation; /* NULL = pageable */
+  int32_t place;                 /* GPU or PLACE_HOST */
+};
+
+/* NULL: no memory (of the GPU: `gpu_bytes` is what it has in all; or of this host). */
+struct allocation *memory_allocate(enum allocation_kind kind, int32_t gpu, size_t size_bytes,
+                                   unsigned flags, uint64_t gpu_bytes);
+/* The allocation is taken out of the table and returned to the system. */
+void memory_release(struct allocation *allocation);
+/* Bytes of that GPU in use. */
+uint64_t memory_used(int32_t gpu);
+/* false: part of the range is registered or allocated already. */
+bool memory_register(void *address, size_t size_bytes, int32_t gpu, unsigned flags,
+                     struct allocation **allocation);
+/* The allocation that starts at, or that contains an address; NULL = none. */
+struct allocation *memory_at(uint64_t base);
+struct allocation *memory_containing(uint64_t address);
+/* false: the range leaves the allocation it starts in. */
+bool memory_locate(uint64_t address, uint64_t size_bytes, struct memory_place *place);
+/* The pages of managed memory are now there (GPU or PLACE_HOST). */
+void memory_set_location(struct allocation *allocation, int32_t place);
+/* Release everything that belongs to that GPU's context. */
+void memory_release_all(int32_t gpu);
+
+#endif

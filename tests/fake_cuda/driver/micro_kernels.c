@@ -1,0 +1,448 @@
+/* What a kernel is follows from its name, as in kernels/kernels.h. Times are rough: loads and
+ * instructions take what they take on an H200. */
+#include "tests/fake_cuda/driver/micro_kernels.h"
+
+#include "tests/fake_cuda/driver/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ARGUMENTS(type, name, launch)                                                              \
+  struct type name;                                                                                \
+  memcpy(&name, (launch)->arguments, sizeof name)
+
+static const struct gpu *gpu_of(const struct kernel_launch *launch) {
+  return &streams_links()->config->machine.gpus[launch->context->gpu];
+}
+
+static double clock_ghz(const struct kernel_launch *launch) {
+  return (double)gpu_of(launch)->sm_clock_max_khz / 1e6;
+}
+
+/* Every SM that has a block begins and ends with the rest. */
+static void write_spans(struct kernel_launch *launch, uint64_t address, double elapsed_ns) {
+  struct sm_span *spans = kernel_memory(launch, address, SM_SPANS * sizeof *spans);
+  const uint32_t sm_count = gpu_of(launch)->sm_count;
+  const uint64_t begin = 1000000;
+  for (uint32_t sm = 0; spans != NULL && sm < sm_count && sm < launch->grid; sm++) {
+    spans[sm] = (struct sm_span){
+        .first_cycle = begin,
+        .last_cycle = begin + (uint64_t)(elapsed_ns * clock_ghz(launch)) + 1,
+        .first_ns = begin,
+        .last_ns = begin + (uint64_t)elapsed_ns + 1,
+    };
+  }
+}
+
+/* ---- streams ---- */
+
+/* Bytes a ns of a GPU's memory, for kernels that note cycles. */
+static const double STREAM_BYTES_PER_NS = 4200;
+
+static const char *stream_name(const struct kernel_launch *launch) {
+  return kernel_text(launch->kernel->kernel) + strlen("haul_stream_");
+}
+
+static bool is(const char *name, const char *op) {
+  return strncmp(name, op, strlen(op)) == 0;
+}
+
+static double stream_ns(const struct stream_arguments *stream) {
+  const int arrays = (stream->out != 0) + (stream->a != 0) + (stream->b != 0);
+  return arrays * (double)stream->passes * (double)stream->size_bytes / STREAM_BYTES_PER_NS;
+}
+
+void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(stream_arguments, stream, launch);
+  const uint64_t moved = stream.passes * stream.size_bytes;
+  const struct kernel_access wanted[] = {
+      {stream.out, stream.size_bytes, moved, true},
+      {stream.a, stream.size_bytes, moved, false},
+      {stream.b, stream.size_bytes, moved, false},
+      {stream.results, launch->grid * sizeof(uint64_t), 0, true},
+      {stream.spans, SM_SPANS * sizeof(struct sm_span), 0, true},
+  };
+  *accesses = (struct kernel_accesses){0};
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    if (wanted[i].address != 0) {
+      accesses->items[accesses->count++] = wanted[i];
+    }
+  }
+}
+
+static float f32_result(const char *name, float a, float b) {
+  return is(name, "mul") ? 3 * a : is(name, "add") ? a + b : a + 3 * b;
+}
+
+static double f64_result(const char *name, double a, double b) {
+  return is(name, "mul") ? 3 * a : is(name, "add") ? a + b : a + 3 * b;
+}
+
+static void map_f32(const char *name, const struct stream_arguments *stream, float *out,
+                    const float *a, const float *b) {
+  for (uint64_t i = 0; i < stream->size_bytes / sizeof *out; i++) {
+    out[i] = f32_result(name, a[i], b != NULL ? b[i] : 0);
+  }
+}
+
+static void map_f64(const char *name, const struct stream_arguments *stream, double *out,
+                    const double *a, const double *b) {
+  for (uint64_t i = 0; i < stream->size_bytes / sizeof *out; i++) {
+    out[i] = f64_result(name, a[i], b != NULL ? b[i] : 0);
+  }
+}
+
+static uint64_t sum_words(const struct stream_arguments *stream, const uint32_t *a) {
+  uint32_t sum = 0;
+  for (uint64_t i = 0; i < stream->size_bytes / sizeof *a; i++) {
+    sum += a[i];
+  }
+  return (uint32_t)(sum * stream->passes);
+}
+
+static uint64_t sum_products(const struct stream_arguments *stream, bool wide, const void *a,
+                             const void *b) {
+  const float *a32 = a;
+  const float *b32 = b;
+  const double *a64 = a;
+  const double *b64 = b;
+  const uint64_t count = stream->size_bytes / (wide ? sizeof *a64 : sizeof *a32);
+  /* In one sum, and so with more digits than a GPU's many short ones need. */
+  long double total = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    total += wide ? (long double)a64[i] * b64[i] : (long double)a32[i] * b32[i];
+  }
+  const double sum = (double)(total * stream->passes);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  return bits;
+}
+
+static void stream_sum(struct kernel_launch *launch, const struct stream_arguments *stream,
+                       bool wide, const void *a, const void *b) {
+  uint64_t *results = kernel_memory(launch, stream->results, launch->grid * sizeof *results);
+  if (results == NULL) {
+    return;
+  }
+  memset(results, 0, launch->grid * sizeof *results); /* one block does it all */
+  results[0] = b == NULL ? sum_words(stream, a) : sum_products(stream, wide, a, b);
+}
+
+static void stream_map(const char *name, bool wide, const struct stream_arguments *stream,
+                       void *out, const void *a, const void *b) {
+  if (is(name, "copy")) {
+    memcpy(out, a, stream->size_bytes);
+  } else if (is(name, "write")) {
+    for (uint64_t i = 0; i < stream->size_bytes / sizeof(uint32_t); i++) {
+      ((uint32_t *)out)[i] = stream_word(i);
+    }
+  } else if (wide) {
+    map_f64(name, stream, out, a, b);
+  } else {
+    map_f32(name, stream, out, a, b);
+  }
+}
+
+void stream_run(struct kernel_launch *launch) {
+  ARGUMENTS(stream_arguments, stream, launch);
+  const char *name = stream_name(launch);
+  const bool wide = strstr(name, "_f64") != NULL;
+  void *out = stream.out != 0 ? kernel_memory(launch, stream.out, stream.size_bytes) : NULL;
+  const void *a = stream.a != 0 ? kernel_memory(launch, stream.a, stream.size_bytes) : NULL;
+  const void *b = stream.b != 0 ? kernel_memory(launch, stream.b, stream.size_bytes) : NULL;
+  if (launch->illegal) {
+    return;
+  }
+  if (is(name, "dot") || is(name, "read")) {
+    stream_sum(launch, &stream, wide, a, b);
+  } else {
+    stream_map(name, wide, &stream, out, a, b);
+  }
+  if (stream.spans != 0) {
+    write_spans(launch, stream.spans, stream_ns(&stream));
+  }
+}
+
+void stream_data_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(stream_data_arguments, data, launch);
+  const uint64_t bytes = data.count * data.values.element_bytes;
+  const bool fill = launch->kernel->kernel == KERNEL_STREAM_FILL;
+  *accesses = (struct kernel_accesses){.count = 1, .items = {{data.address, bytes, bytes, fill}}};
+}
+
+void stream_fill_run(struct kernel_launch *launch) {
+  ARGUMENTS(stream_data_arguments, data, launch);
+  const uint32_t width = data.values.element_bytes;
+  unsigned char *bytes = kernel_memory(launch, data.address, data.count * width);
+  for (uint64_t i = 0; bytes != NULL && i < data.count; i++) {
+    const uint64_t bits = stream_bits(&data.values, i);
+    memcpy(bytes + i * width, &bits, width);
+  }
+}
+
+void stream_compare_run(struct kernel_launch *launch) {
+  ARGUMENTS(stream_data_arguments, data, launch);
+  const uint32_t width = data.values.element_bytes;
+  const unsigned char *bytes = kernel_memory(launch, data.address, data.count * width);
+  struct pattern_compare_result *result = kernel_memory(launch, data.result, sizeof *result);
+  for (uint64_t i = data.count; bytes != NULL && result != NULL && i > 0; i--) {
+    const uint64_t bits = stream_bits(&data.values, i - 1);
+    if (memcmp(bytes + (i - 1) * width, &bits, width) != 0) {
+      result->first_offset = i - 1;
+      result->bad_bytes++;
+    }
+  }
+}
+
+/* ---- instructions ---- */
+
+/* Cycles of a dependent instruction; an SM begins four warps' instructions a cycle. */
+enum { INSTRUCTION_CYCLES = 4, WARPS_A_CYCLE = 4, WARP = 32 };
+
+struct chain_kind {
+  char op; /* a, m, f: add, mul, fma */
+  char type[4];
+  uint32_t ilp;
+};
+
+static struct chain_kind chain_kind_of(const struct kernel_launch *launch) {
+  struct chain_kind kind = {0};
+  char op[4];
+  (void)sscanf(kernel_text(launch->kernel->kernel), "haul_arithmetic_%3s_%3s_ilp%u", op, kind.type,
+               &kind.ilp);
+  kind.op = op[0];
+  return kind;
+}
+
+static double arithmetic_ns(const struct kernel_launch *launch, uint64_t rounds) {
+  const uint32_t sm_count = gpu_of(launch)->sm_count;
+  const uint32_t blocks = (launch->grid + sm_count - 1) / sm_count;
+  const uint32_t warps = blocks * ((launch->block + WARP - 1) / WARP);
+  const double issue = (double)warps / WARPS_A_CYCLE;
+  const double chain = (double)INSTRUCTION_CYCLES / chain_kind_of(launch).ilp;
+  return (double)rounds * ARITHMETIC_BODY * (issue > chain ? issue : chain) / clock_ghz(launch);
+}
+
+void arithmetic_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(arithmetic_arguments, chains, launch);
+  const uint64_t threads = (uint64_t)launch->grid * launch->block;
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{chains.results, threads * sizeof(uint64_t), 0, true},
+                {chains.spans, SM_SPANS * sizeof(struct sm_span), 0, true}},
+      .extra_ns = arithmetic_ns(launch, chains.rounds)};
+}
+
+/* One step in f64 with the operands of the chain; the type rounds it. */
+static double plain_step(char op, double x, double b, double c) {
+  return op == 'a' ? x + c : op == 'm' ? x * b : x * b + c;
+}
+
+static double half(double x) {
+  int exponent;
+  (void)frexp(x, &exponent);
+  const double unit = ldexp(1, exponent - 11);
+  return nearbyint(x / unit) * unit;
+}
+
+static uint32_t half_bits(double x) {
+  int exponent;
+  const double fraction = frexp(fabs(x), &exponent);
+  const uint32_t bits = ((uint32_t)(exponent + 14) << 10) + ((uint32_t)ldexp(fraction, 11) - 1024);
+  return x == 0 ? 0 : bits | (x < 0 ? 0x8000U : 0);
+}
+
+static const struct arithmetic_pair pairs[2] = {ARITHMETIC_PAIR_FIRST, ARITHMETIC_PAIR_SECOND};
+
+static uint64_t f16_chain(char op, double x, uint64_t steps) {
+  for (uint64_t i = 0; i < steps; i++) {
+    const struct arithmetic_pair *by = &pairs[i / 8 % 2];
+    x = half(plain_step(op, x, by->b, by->c));
+  }
+  return half_bits(x);
+}
+
+/* Products of two f32 are exact in f64; their sum with a third is not, hence fmaf. */
+static uint64_t f32_chain(char op, float x, uint64_t steps) {
+  for (uint64_t i = 0; i < steps; i++) {
+    const struct arithmetic_pair *by = &pairs[i / 8 % 2];
+    x = op == 'f' ? fmaf(x, (float)by->b, (float)by->c)
+                  : (float)plain_step(op, (double)x, by->b, by->c);
+  }
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static uint64_t f64_chain(char op, double x, uint64_t steps) {
+  for (uint64_t i = 0; i < steps; i++) {
+    const struct arithmetic_pair *by = &pairs[i / 8 % 2];
+    x = op == 'f' ? fma(x, by->b, by->c) : plain_step(op, x, by->b, by->c);
+  }
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static uint64_t i32_chain(char op, uint32_t start, uint64_t steps) {
+  uint32_t numbers[2] = {2 * start + 3, 2 * start + 5};
+  for (uint64_t i = 0; i < steps; i++) {
+    const uint32_t mine = numbers[i % 2];
+    const uint32_t other = numbers[(i + 1) % 2];
+    numbers[i % 2] = op == 'a'   ? mine + other
+                     : op == 'm' ? mine * other
+                                 : mine * ARITHMETIC_INTEGER_B + other;
+  }
+  return (uint64_t)numbers[1] << 32 | numbers[0];
+}
+
+static uint64_t chain_end(const struct chain_kind *kind, uint32_t start, uint64_t steps) {
+  const double from = 1 + start / 64.0;
+  if (strcmp(kind->type, "f16") == 0) {
+    return f16_chain(kind->op, from, steps) | f16_chain(kind->op, from + 1 / 64.0, steps) << 16;
+  }
+  if (strcmp(kind->type, "f32") == 0) {
+    return f32_chain(kind->op, (float)from, steps);
+  }
+  return strcmp(kind->type, "f64") == 0 ? f64_chain(kind->op, from, steps)
+                                        : i32_chain(kind->op, start, steps);
+}
+
+void arithmetic_run(struct kernel_launch *launch) {
+  ARGUMENTS(arithmetic_arguments, chains, launch);
+  const struct chain_kind kind = chain_kind_of(launch);
+  const uint64_t threads = (uint64_t)launch->grid * launch->block;
+  const uint64_t steps = chains.rounds * ARITHMETIC_BODY / kind.ilp;
+  uint64_t *results = kernel_memory(launch, chains.results, threads * sizeof *results);
+  uint64_t ends[ARITHMETIC_LANES] = {0};
+  for (uint32_t lane = 0; lane < ARITHMETIC_LANES; lane++) {
+    for (uint32_t chain = 0; chain < kind.ilp; chain++) {
+      ends[lane] =
+          arithmetic_fold(ends[lane], chain_end(&kind, arithmetic_start(lane, chain), steps));
+    }
+  }
+  for (uint64_t i = 0; results != NULL && i < threads; i++) {
+    results[i] = ends[i % launch->block % ARITHMETIC_LANES];
+  }
+  write_spans(launch, chains.spans, arithmetic_ns(launch, chains.rounds));
+}
+
+/* ---- dependent loads ---- */
+
+/* Times of one dependent load, as measured on 4 x H200; that of shared memory and DRAM typical. */
+static const double HOST_HOP_NS = 1190;
+static const double PEER_HOP_NS = 828;
+static const double SHARED_HOP_NS = 15;
+static const double L1_HOP_NS = 17;
+static const double L2_HOP_NS = 139;
+static const double DRAM_HOP_NS = 560;
+enum { L1_BYTES = 213 << 10 };
+
+static double hop_ns(const struct kernel_launch *launch, uint64_t lowest, uint64_t highest) {
+  struct memory_place place;
+  const enum kernel kernel = launch->kernel->kernel;
+  if (kernel == KERNEL_CHASE_SHARED) {
+    return SHARED_HOP_NS;
+  }
+  (void)memory_locate(lowest, sizeof(uint64_t), &place);
+  if (place.place == PLACE_HOST) {
+    return HOST_HOP_NS;
+  }
+  if (place.place != launch->context->gpu) {
+    return PEER_HOP_NS;
+  }
+  if (kernel == KERNEL_CHASE_L1 && highest - lowest < L1_BYTES) {
+    return L1_HOP_NS;
+  }
+  return highest - lowest < gpu_of(launch)->l2_bytes ? L2_HOP_NS : DRAM_HOP_NS;
+}
+
+/* One thread's way. */
+struct chase_walk {
+  uint64_t last, lowest, highest;
+};
+
+static bool load(const struct kernel_launch *launch, const struct chase_arguments *chase,
+                 uint64_t at, uint64_t *value) {
+  struct memory_place place;
+  if (launch->kernel->kernel == KERNEL_CHASE_SHARED) {
+    uint32_t word = 0;
+    if (at + sizeof word > chase->table_bytes ||
+        !memory_locate(chase->table + at, sizeof word, &place)) {
+      return false;
+    }
+    memcpy(&word, place.data, sizeof word);
+    *value = word;
+    return true;
+  }
+  if (!memory_locate(at, sizeof *value, &place) || place.allocation == NULL) {
+    return false;
+  }
+  memcpy(value, place.data, sizeof *value);
+  return true;
+}
+
+/* false: it leaves its memory. */
+static bool walk(const struct kernel_launch *launch, const struct chase_arguments *chase,
+                 struct chase_walk *walk) {
+  walk->lowest = walk->highest = walk->last;
+  for (uint64_t hop = 0; hop < chase->warm_hops + chase->hops; hop++) {
+    if (!load(launch, chase, walk->last, &walk->last)) {
+      return false;
+    }
+    walk->lowest = walk->last < walk->lowest ? walk->last : walk->lowest;
+    walk->highest = walk->last > walk->highest ? walk->last : walk->highest;
+  }
+  return true;
+}
+
+static uint64_t *chase_positions(const struct kernel_launch *launch,
+                                 const struct chase_arguments *chase) {
+  struct memory_place place;
+  const uint64_t bytes = (uint64_t)launch->grid * launch->block * sizeof(uint64_t);
+  return memory_locate(chase->positions, bytes, &place) ? (uint64_t *)(void *)place.data : NULL;
+}
+
+void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(chase_arguments, chase, launch);
+  const uint64_t threads = (uint64_t)launch->grid * launch->block;
+  const uint64_t *positions = chase_positions(launch, &chase);
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{chase.positions, threads * sizeof(uint64_t), 0, true},
+                {chase.times, launch->grid * sizeof(struct chase_time), 0, true}}};
+  if (launch->kernel->kernel == KERNEL_CHASE_SHARED) {
+    accesses->items[accesses->count++] =
+        (struct kernel_access){chase.table, chase.table_bytes, chase.table_bytes, false};
+  } else if (positions != NULL) {
+    accesses->items[accesses->count++] =
+        (struct kernel_access){positions[0], sizeof(uint64_t), 0, false};
+  }
+  struct chase_walk walked = {.last = positions != NULL ? positions[0] : 0};
+  if (positions != NULL && walk(launch, &chase, &walked)) {
+    accesses->extra_ns =
+        (double)(chase.warm_hops + chase.hops) * hop_ns(launch, walked.lowest, walked.highest);
+  }
+}
+
+void chase_run(struct kernel_launch *launch) {
+  ARGUMENTS(chase_arguments, chase, launch);
+  const uint64_t threads = (uint64_t)launch->grid * launch->block;
+  uint64_t *positions = kernel_memory(launch, chase.positions, threads * sizeof *positions);
+  struct chase_time *times = kernel_memory(launch, chase.times, launch->grid * sizeof *times);
+  double elapsed_ns = 0;
+  for (uint64_t i = 0; positions != NULL && times != NULL && i < threads; i++) {
+    struct chase_walk walked = {.last = positions[i]};
+    if (!walk(launch, &chase, &walked)) {
+      launch->illegal = true;
+      return;
+    }
+    positions[i] = walked.last;
+    elapsed_ns = (double)chase.hops * hop_ns(launch, walked.lowest, walked.highest);
+  }
+  for (uint32_t i = 0; times != NULL && i < launch->grid; i++) {
+    times[i] = (struct chase_time){.cycles = (uint64_t)(elapsed_ns * clock_ghz(launch)),
+                                   .elapsed_ns = (uint64_t)elapsed_ns};
+  }
+}

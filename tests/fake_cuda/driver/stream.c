@@ -1,0 +1,267 @@
+#include "tests/fake_cuda/driver/conductor.h"
+
+#include "engine/host/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct conductor conductor = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *allocate(size_t size_bytes) {
+  void *memory = calloc(1, size_bytes);
+  if (memory == NULL) {
+    abort();
+  }
+  return memory;
+}
+
+struct fence *fence_new(void) {
+  struct fence *fence = allocate(sizeof *fence);
+  fence->references = 1;
+  return fence;
+}
+
+void fence_hold(struct fence *fence) {
+  fence->references++;
+}
+
+void fence_drop(struct fence *fence) {
+  if (fence != NULL && --fence->references == 0) {
+    free(fence);
+  }
+}
+
+void streams_start(const struct fake_config *config) {
+  conductor.config = config;
+  conductor.start_ns = clock_now_ns();
+  links_init(&conductor.links, config);
+  pthread_condattr_t monotonic;
+  (void)pthread_condattr_init(&monotonic);
+  (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  (void)pthread_cond_init(&conductor.work, &monotonic);
+  (void)pthread_cond_init(&conductor.done, &monotonic);
+  (void)pthread_condattr_destroy(&monotonic);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, conductor_run, NULL) != 0) {
+    abort();
+  }
+  (void)pthread_detach(thread);
+}
+
+const struct links *streams_links(void) {
+  return &conductor.links;
+}
+void streams_lock(void) {
+  (void)pthread_mutex_lock(&conductor.lock);
+}
+void streams_unlock(void) {
+  (void)pthread_mutex_unlock(&conductor.lock);
+}
+
+struct stream *stream_new(struct context *context, unsigned flags) {
+  struct stream *stream = allocate(sizeof *stream);
+  *stream = (struct stream){.magic = STREAM_MAGIC, .context = context, .flags = flags};
+  stream->last = &stream->first;
+  struct stream **last = &conductor.streams; /* in order of creation, so that runs repeat */
+  while (*last != NULL) {
+    last = &(*last)->next;
+  }
+  *last = stream;
+  return stream;
+}
+
+void stream_destroy(struct stream *stream) {
+  stream->destroyed = true;
+  graph_free(stream->capture);
+  stream->capture = NULL;
+  (void)pthread_cond_signal(&conductor.work); /* it removes empty streams */
+}
+
+bool stream_idle(const struct stream *stream) {
+  return stream->first == NULL;
+}
+
+static void release_operation(struct operation *operation) {
+  if (operation->kind == OPERATION_RECORD || operation->kind == OPERATION_WAIT) {
+    fence_drop(operation->fence);
+  }
+  free(operation);
+}
+
+void stream_pop(struct stream *stream) {
+  struct operation *operation = stream->first;
+  stream->first = operation->next;
+  if (stream->first == NULL) {
+    stream->last = &stream->first;
+    stream->tail = NULL;
+  }
+  release_operation(operation);
+}
+
+void streams_destroy_all(struct context *context) {
+  for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+    if (stream->context == context) {
+      stream_destroy(stream);
+    }
+  }
+}
+
+void graph_free(struct graph *graph) {
+  while (graph != NULL && graph->first != NULL) {
+    struct operation *next = graph->first->next;
+    release_operation(graph->first);
+    graph->first = next;
+  }
+  free(graph);
+}
+
+static bool same_copy(const struct operation *before, const struct operation *operation) {
+  return before != NULL && before->kind == OPERATION_COPY && operation->kind == OPERATION_COPY &&
+         before->fault == NULL && operation->fault == NULL &&
+         memcmp(&before->copy, &operation->copy, sizeof before->copy) == 0;
+}
+
+static void append(struct stream *stream, const struct operation *operation) {
+  struct operation *copy = allocate(sizeof *copy);
+  *copy = *operation;
+  copy->next = NULL;
+  copy->state = OPERATION_QUEUED;
+  copy->sequence = ++conductor.sequence;
+  if (copy->kind == OPERATION_RECORD || copy->kind == OPERATION_WAIT) {
+    fence_hold(copy->fence);
+  }
+  struct operation **last = stream->capture != NULL ? stream->capture->last : stream->last;
+  *last = copy;
+  if (stream->capture != NULL) {
+    stream->capture->last = &copy->next;
+    return;
+  }
+  copy->repeats = same_copy(stream->tail, copy);
+  stream->last = &copy->next;
+  stream->tail = copy;
+  conductor.activity++;
+  conductor.unattended = false;
+  if (conductor.asleep || conductor.config->real_clock) {
+    (void)pthread_cond_signal(&conductor.work);
+  }
+}
+
+/* Everything queued in `before` so far comes before what is queued in `after` from now on. */
+static void order(struct stream *before, struct stream *after) {
+  if (before == after || stream_idle(before) || before->context->error != 0) {
+    return;
+  }
+  struct fence *fence = fence_new();
+  append(before, &(struct operation){.kind = OPERATION_RECORD, .fence = fence});
+  append(after, &(struct operation){.kind = OPERATION_WAIT, .fence = fence});
+  fence_drop(fence);
+}
+
+/* The legacy stream waits for all blocking streams of its context, and they for it. */
+static void order_legacy(struct stream *stream) {
+  struct stream *legacy = stream->context->default_stream;
+  if (stream != legacy) {
+    if ((stream->flags & CU_STREAM_NON_BLOCKING) == 0) {
+      order(legacy, stream);
+    }
+    return;
+  }
+  for (struct stream *other = conductor.streams; other != NULL; other = other->next) {
+    if (other->context == stream->context && (other->flags & CU_STREAM_NON_BLOCKING) == 0 &&
+        other->capture == NULL) {
+      order(other, stream);
+    }
+  }
+}
+
+void stream_enqueue(struct stream *stream, const struct operation *operation) {
+  if (stream->capture == NULL) {
+    order_legacy(stream);
+  }
+  append(stream, operation);
+}
+
+void stream_record(struct stream *stream, struct fence *fence) {
+  stream_enqueue(stream, &(struct operation){.kind = OPERATION_RECORD, .fence = fence});
+}
+
+void stream_wait_fence(struct stream *stream, struct fence *fence) {
+  stream_enqueue(stream, &(struct operation){.kind = OPERATION_WAIT, .fence = fence});
+}
+
+static bool touches(const struct stream *stream, const struct allocation *allocation) {
+  for (const struct operation *operation = stream->first; operation != NULL;
+       operation = operation->next) {
+    if (operation->touches[0] == allocation || operation->touches[1] == allocation) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool context_idle(const struct waiter *waiter) {
+  for (const struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+    if ((stream->context == waiter->context && !stream_idle(stream)) ||
+        (waiter->allocation != NULL && touches(stream, waiter->allocation))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool waiter_met(const struct waiter *waiter) {
+  switch (waiter->kind) {
+  case WAITER_FENCE:
+    return waiter->fence->done || waiter->context->error != 0;
+  case WAITER_CONTEXT:
+    return context_idle(waiter);
+  case WAITER_STEP:
+    return conductor.steps > waiter->step;
+  }
+  return true;
+}
+
+static void wait_for(struct waiter *waiter) {
+  if (waiter_met(waiter)) {
+    return;
+  }
+  waiter->next = conductor.waiters;
+  conductor.waiters = waiter;
+  (void)pthread_cond_signal(&conductor.work);
+  while (!waiter->done) {
+    (void)pthread_cond_wait(&conductor.done, &conductor.lock);
+  }
+}
+
+void streams_wait_fence(struct context *context, struct fence *fence) {
+  wait_for(&(struct waiter){.kind = WAITER_FENCE, .context = context, .fence = fence});
+}
+
+void streams_wait_stream(struct stream *stream) {
+  if (stream_idle(stream)) {
+    return;
+  }
+  struct fence *fence = fence_new();
+  stream_record(stream, fence);
+  streams_wait_fence(stream->context, fence);
+  fence_drop(fence);
+}
+
+void streams_wait_context(struct context *context) {
+  streams_wait_allocation(context, NULL);
+}
+
+void streams_wait_allocation(struct context *context, const struct allocation *allocation) {
+  wait_for(&(struct waiter){.kind = WAITER_CONTEXT, .context = context, .allocation = allocation});
+}
+
+void streams_nudge(void) {
+  if (!conductor.config->real_clock) {
+    wait_for(&(struct waiter){.kind = WAITER_STEP, .step = conductor.steps});
+  }
+}
+
+void context_poison(struct context *context, CUresult code) {
+  int none = 0;
+  (void)atomic_compare_exchange_strong(&context->error, &none, (int)code);
+}

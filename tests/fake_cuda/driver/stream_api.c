@@ -1,0 +1,261 @@
+/* Streams, events, host functions and graphs. */
+#include "tests/fake_cuda/driver/driver_api.h"
+
+#include <stdlib.h>
+
+#define EVENT_MAGIC 0x4576656E7421u
+struct event {
+  uint64_t magic;
+  unsigned flags;
+  struct context *context;
+  struct fence *fence; /* of the last record; NULL = never recorded */
+};
+
+static CUresult begin_stream(const char *name, CUstream handle, bool queues, struct call *call,
+                             struct stream **stream) {
+  CUresult result = call_begin(call, name, NEED_CONTEXT, NULL, queues);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  *stream = stream_of_handle(call, handle);
+  return *stream == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+
+static CUresult begin_event(const char *name, CUevent handle, struct call *call,
+                            struct event **event) {
+  CUresult result = call_begin(call, name, NEED_CONTEXT, NULL, false);
+  *event = (struct event *)(void *)handle;
+  if (result == CUDA_SUCCESS && (*event == NULL || (*event)->magic != EVENT_MAGIC)) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  return result;
+}
+
+static CUresult state_of(const struct context *context) {
+  return (CUresult)atomic_load(&context->error);
+}
+
+CUresult drv_cuStreamCreate(CUstream *handle, unsigned flags) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuStreamCreate", NEED_CONTEXT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  if (handle == NULL || (flags != CU_STREAM_DEFAULT && flags != CU_STREAM_NON_BLOCKING)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  streams_lock();
+  *handle = (CUstream)(void *)stream_new(call.context, flags);
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuStreamDestroy_v2(CUstream handle) {
+  struct call call;
+  struct stream *stream;
+  CUresult result = begin_stream("cuStreamDestroy", handle, false, &call, &stream);
+  if (result == CUDA_SUCCESS && stream == call.context->default_stream) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (result == CUDA_SUCCESS) {
+    streams_lock();
+    stream_destroy(stream);
+    streams_unlock();
+  }
+  return result;
+}
+
+CUresult drv_cuStreamSynchronize(CUstream handle) {
+  struct call call;
+  struct stream *stream;
+  CUresult result = begin_stream("cuStreamSynchronize", handle, false, &call, &stream);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct context *context = stream->context;
+  streams_lock();
+  if (stream->capture != NULL) {
+    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  } else {
+    streams_wait_stream(stream);
+  }
+  streams_unlock();
+  return result != CUDA_SUCCESS ? result : state_of(context);
+}
+
+CUresult drv_cuStreamQuery(CUstream handle) {
+  struct call call;
+  struct stream *stream;
+  CUresult result = begin_stream("cuStreamQuery", handle, false, &call, &stream);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct context *context = stream->context;
+  streams_lock();
+  if (!stream_idle(stream)) {
+    result = CUDA_ERROR_NOT_READY;
+    streams_nudge();
+  }
+  streams_unlock();
+  return state_of(context) != CUDA_SUCCESS ? state_of(context) : result;
+}
+
+CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
+  struct call call;
+  struct stream *stream;
+  struct event *event;
+  (void)flags;
+  CUresult result = begin_event("cuStreamWaitEvent", event_handle, &call, &event);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  stream = stream_of_handle(&call, handle);
+  if (stream == NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  streams_lock();
+  if (event->fence != NULL && stream->capture == NULL) {
+    stream_wait_fence(stream, event->fence);
+  }
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuEventCreate(CUevent *handle, unsigned flags) {
+  struct call call;
+  CUresult result = call_begin(&call, "cuEventCreate", NEED_CONTEXT, NULL, false);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct event *event = calloc(1, sizeof *event);
+  if (event == NULL) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  *event = (struct event){.magic = EVENT_MAGIC, .flags = flags, .context = call.context};
+  *handle = (CUevent)(void *)event;
+  return CUDA_SUCCESS;
+}
+
+/* Frees in a lost context as well: whoever cleans up there gets its error and leaks nothing. */
+CUresult drv_cuEventDestroy_v2(CUevent handle) {
+  struct call call;
+  struct event *event;
+  CUresult result = begin_event("cuEventDestroy", handle, &call, &event);
+  if (event == NULL || event->magic != EVENT_MAGIC) {
+    return result;
+  }
+  streams_lock();
+  fence_drop(event->fence);
+  streams_unlock();
+  event->magic = 0;
+  free(event);
+  return result;
+}
+
+CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
+  struct call call;
+  struct event *event;
+  CUresult result = begin_event("cuEventRecord", handle, &call, &event);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  struct stream *stream = stream_of_handle(&call, stream_handle);
+  if (stream == NULL || stream->context != event->context) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  streams_lock();
+  if (stream->capture == NULL) {
+    fence_drop(event->fence);
+    event->fence = fence_new();
+    stream_record(stream, event->fence);
+  }
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuEventSynchronize(CUevent handle) {
+  struct call call;
+  struct event *event;
+  CUresult result = begin_event("cuEventSynchronize", handle, &call, &event);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  streams_lock();
+  if (event->fence != NULL) {
+    fence_hold(event->fence);
+    struct fence *fence = event->fence;
+    streams_wait_fence(event->context, fence);
+    fence_drop(fence);
+  }
+  streams_unlock();
+  return state_of(event->context);
+}
+
+CUresult drv_cuEventQuery(CUevent handle) {
+  struct call call;
+  struct event *event;
+  CUresult result = begin_event("cuEventQuery", handle, &call, &event);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  streams_lock();
+  if (event->fence != NULL && !event->fence->done) {
+    result = CUDA_ERROR_NOT_READY;
+    streams_nudge();
+  }
+  streams_unlock();
+  return state_of(event->context) != CUDA_SUCCESS ? state_of(event->context) : result;
+}
+
+static CUresult elapsed(float *milliseconds, const struct event *start, const struct event *end) {
+  if (((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0 || start->fence == NULL ||
+      end->fence == NULL || start->context != end->context) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!start->fence->done || !end->fence->done) {
+    return CUDA_ERROR_NOT_READY;
+  }
+  *milliseconds = (float)((end->fence->time_ns - start->fence->time_ns) / 1e6);
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuEventElapsedTime(float *milliseconds, CUevent start_handle, CUevent end_handle) {
+  struct call call;
+  struct event *start;
+  struct event *end = (struct event *)(void *)end_handle;
+  CUresult result = begin_event("cuEventElapsedTime", start_handle, &call, &start);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  if (end == NULL || end->magic != EVENT_MAGIC) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  streams_lock();
+  result = elapsed(milliseconds, start, end);
+  streams_unlock();
+  return result;
+}
+
+#if CUDA_VERSION >= 12080
+CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
+  return drv_cuEventElapsedTime(milliseconds, start, end);
+}
+#endif
+
+CUresult drv_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
+  struct call call;
+  struct stream *stream;
+  CUresult result = begin_stream("cuLaunchHostFunc", handle, true, &call, &stream);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  if (function == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct operation operation = {
+      .kind = OPERATION_HOST, .fault = call.fault, .work = work_new(0), .host = {function, data}};
+  streams_lock();
+  stream_enqueue(stream, &operation);
+  streams_unlock();
+  return CUDA_SUCCESS;
+}

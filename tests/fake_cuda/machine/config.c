@@ -1,0 +1,97 @@
+#include "tests/fake_cuda/machine/config.h"
+
+#include "tests/fake_cuda/machine/fake_table.h"
+
+#include "schema/machine/machine_file.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void set_defaults(struct fake_config *config) {
+  *config = (struct fake_config){
+      .sm_factor = 0.94,
+      .operation_ns = 2300,
+      .seed = 1,
+  };
+  /* One host thread's copy through a page-locked buffer: measured on 4 x H200. */
+  config->speeds[SPEED_PAGEABLE_TO_DEVICE] = 9.7e9;
+  config->speeds[SPEED_DEVICE_TO_PAGEABLE] = 16.3e9;
+  config->speeds[SPEED_HOST_TO_HOST] = 12e9;
+}
+
+static void describe_simulation(struct fake_config *config) {
+  const struct machine *machine = &config->machine;
+  struct simulation *simulation = &config->simulation;
+  *simulation = (struct simulation){.version = 2, .machine_file = config->machine_file};
+  simulation->node_count = machine->node_count;
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    simulation->node_numbers[i] = machine->nodes[i].number;
+    simulation->node_cpu_count[i] = machine->nodes[i].cpu_count;
+    simulation->node_memory_bytes[i] = machine->nodes[i].memory_bytes;
+    memcpy(simulation->node_distance[i], machine->node_distance[i], machine->node_count);
+  }
+}
+
+enum status config_load(struct fake_config *config, const char *machine_file,
+                        const char *faults_file, struct error *err) {
+  set_defaults(config);
+  enum status status = STATUS_OK;
+  if (machine_file != NULL) {
+    (void)snprintf(config->machine_file, sizeof config->machine_file, "%s", machine_file);
+    status = machine_file_load(machine_file, &config->machine, err);
+    if (status == STATUS_OK) {
+      status = fake_table_load(machine_file, false, config, err);
+    }
+  }
+  if (status == STATUS_OK && faults_file != NULL) {
+    status = fake_table_load(faults_file, true, config, err);
+  }
+  if (status == STATUS_OK) {
+    describe_simulation(config);
+  }
+  return status;
+}
+
+int32_t config_gpu_of_ordinal(const struct fake_config *config, int ordinal) {
+  for (uint32_t gpu = 0; ordinal >= 0 && gpu < config->machine.gpu_count; gpu++) {
+    if (config->machine.gpus[gpu].cuda_ordinal == ordinal) {
+      return (int32_t)gpu;
+    }
+  }
+  return -1;
+}
+
+int config_visible_gpus(const struct fake_config *config) {
+  int count = 0;
+  for (uint32_t gpu = 0; gpu < config->machine.gpu_count; gpu++) {
+    count += config->machine.gpus[gpu].cuda_ordinal >= 0 ? 1 : 0;
+  }
+  return count;
+}
+
+/* A driver is one for its process. */
+static struct fake_config the_config;
+static bool the_config_is_broken;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load_once(void) {
+  struct error error = {0};
+  if (config_load(&the_config, getenv("HAUL_FAKE_MACHINE"), getenv("HAUL_FAKE_FAULTS"), &error) !=
+      STATUS_OK) {
+    the_config_is_broken = true;
+    const struct position *at = &error.position;
+    if (at->file != NULL && at->line > 0) {
+      (void)fprintf(stderr, "fake driver: %s:%u:%u: %s\n", at->file, at->line, at->column,
+                    error.message);
+    } else {
+      (void)fprintf(stderr, "fake driver: %s\n", error.message);
+    }
+  }
+}
+
+struct fake_config *config_get(bool *broken) {
+  (void)pthread_once(&once, load_once);
+  *broken = the_config_is_broken;
+  return &the_config;
+}

@@ -1,0 +1,358 @@
+/* NVML of the machine that the fake driver is told to be: facts of its file, and a GPU that is
+ * neither hot nor slow. A fact that the file calls unavailable, or leaves out, is not supported;
+ * one that it calls denied is not permitted. */
+#include "engine/cuda/nvml.h"
+
+#include "tests/fake_cuda/machine/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NVML_EXPORT_(name, arguments) __attribute__((visibility("default"))) int name arguments;
+NVML_FUNCTION_LIST(NVML_EXPORT_)
+NVML_EXPORT_(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, struct nvml_device **device))
+#undef NVML_EXPORT_
+__attribute__((visibility("default"))) const char *nvmlErrorString(int result);
+
+static atomic_int initialised;
+
+static const struct machine *the_machine(void) {
+  bool broken;
+  return &config_get(&broken)->machine;
+}
+
+/* A handle is the GPU's entry in the machine; NULL: it is not one, or NVML is not initialised. */
+static const struct gpu *gpu_of(const struct nvml_device *device) {
+  const struct machine *machine = the_machine();
+  for (uint32_t i = 0; initialised > 0 && i < machine->gpu_count; i++) {
+    if ((const void *)device == &machine->gpus[i]) {
+      return &machine->gpus[i];
+    }
+  }
+  return NULL;
+}
+
+static int failure(void) {
+  return initialised > 0 ? NVML_INVALID_ARGUMENT : NVML_UNINITIALIZED;
+}
+
+static int index_of(const struct gpu *gpu) {
+  return (int)(gpu - the_machine()->gpus);
+}
+
+/* The value of a fact, or why there is none. */
+static int fact_value(const char *name, int32_t gpu, const char **value) {
+  const struct fact *fact = machine_fact(the_machine(), name, gpu);
+  if (fact == NULL) {
+    return NVML_NOT_SUPPORTED;
+  }
+  *value = fact->value;
+  switch (fact->state) {
+  case FACT_OK:
+    return NVML_OK;
+  case FACT_DENIED:
+    return NVML_NO_PERMISSION;
+  case FACT_UNAVAILABLE:
+  case fact_state_name_count:
+    return NVML_NOT_SUPPORTED;
+  }
+  return NVML_NOT_SUPPORTED;
+}
+
+static int gpu_fact(const struct nvml_device *device, const char *name, const char **value) {
+  const struct gpu *gpu = gpu_of(device);
+  return gpu == NULL ? failure() : fact_value(name, index_of(gpu), value);
+}
+
+static int gpu_fact_is(const struct nvml_device *device, const char *name, const char *wanted,
+                       bool *is) {
+  const char *value = "";
+  int result = gpu_fact(device, name, &value);
+  *is = strcmp(value, wanted) == 0;
+  return result;
+}
+
+static int give_text(const char *value, char *text, unsigned size) {
+  return snprintf(text, size, "%s", value) < (int)size ? NVML_OK : NVML_INSUFFICIENT_SIZE;
+}
+
+/* Numbers that are 0 where they are not known. */
+static int give_number(uint64_t value, unsigned *number) {
+  *number = (unsigned)value;
+  return value == 0 ? NVML_NOT_SUPPORTED : NVML_OK;
+}
+
+int nvmlInit_v2(void) {
+  bool broken;
+  const struct fake_config *config = config_get(&broken);
+  if (broken || config->machine.gpu_count == 0) {
+    return NVML_DRIVER_NOT_LOADED;
+  }
+  initialised++;
+  return NVML_OK;
+}
+
+int nvmlShutdown(void) {
+  if (initialised <= 0) {
+    return NVML_UNINITIALIZED;
+  }
+  initialised--;
+  return NVML_OK;
+}
+
+const char *nvmlErrorString(int result) {
+  switch (result) {
+  case NVML_OK:
+    return "Success";
+  case NVML_UNINITIALIZED:
+    return "Uninitialized";
+  case NVML_INVALID_ARGUMENT:
+    return "Invalid Argument";
+  case NVML_NOT_SUPPORTED:
+    return "Not Supported";
+  case NVML_NO_PERMISSION:
+    return "Insufficient Permissions";
+  case NVML_NOT_FOUND:
+    return "Not Found";
+  case NVML_INSUFFICIENT_SIZE:
+    return "Insufficient Size";
+  case NVML_DRIVER_NOT_LOADED:
+    return "Driver Not Loaded";
+  case NVML_FUNCTION_NOT_FOUND:
+    return "Function Not Found";
+  default:
+    return "Unknown Error";
+  }
+}
+
+int nvmlSystemGetDriverVersion(char *text, unsigned size) {
+  const char *value = "";
+  int result = initialised > 0 ? fact_value("driver_version", -1, &value) : NVML_UNINITIALIZED;
+  return result == NVML_OK ? give_text(value, text, size) : result;
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int *version) {
+  *version = the_machine()->driver_cuda_version;
+  return *version > 0 ? NVML_OK : NVML_NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count) {
+  *count = the_machine()->gpu_count;
+  return initialised > 0 ? NVML_OK : NVML_UNINITIALIZED;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device) {
+  bool broken;
+  struct machine *machine = &config_get(&broken)->machine;
+  if (initialised <= 0 || index >= machine->gpu_count) {
+    return failure();
+  }
+  *device = (struct nvml_device *)(void *)&machine->gpus[index];
+  return NVML_OK;
+}
+
+/* A full "domain:bus:device.function"; the domain may have four or eight digits. */
+static bool same_address(const char *a, const char *b) {
+  unsigned left[4] = {0};
+  unsigned right[4] = {0};
+  return sscanf(a, "%x:%x:%x.%x", &left[0], &left[1], &left[2], &left[3]) == 4 &&
+         sscanf(b, "%x:%x:%x.%x", &right[0], &right[1], &right[2], &right[3]) == 4 &&
+         memcmp(left, right, sizeof left) == 0;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *address, struct nvml_device **device) {
+  for (unsigned i = 0; i < the_machine()->gpu_count; i++) {
+    if (same_address(address, the_machine()->gpus[i].pci_address)) {
+      return nvmlDeviceGetHandleByIndex_v2(i, device);
+    }
+  }
+  return initialised > 0 ? NVML_NOT_FOUND : NVML_UNINITIALIZED;
+}
+
+int nvmlDeviceGetName(struct nvml_device *device, char *text, unsigned size) {
+  const struct gpu *gpu = gpu_of(device);
+  return gpu == NULL ? failure() : give_text(gpu->name, text, size);
+}
+
+int nvmlDeviceGetUUID(struct nvml_device *device, char *text, unsigned size) {
+  const struct gpu *gpu = gpu_of(device);
+  return gpu == NULL ? failure() : give_text(gpu->uuid, text, size);
+}
+
+static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
+  *info = (struct nvml_pci_info){0};
+  unsigned function = 0;
+  (void)sscanf(address, "%x:%x:%x.%x", &info->domain, &info->bus, &info->device, &function);
+  (void)snprintf(info->bus_id_legacy, sizeof info->bus_id_legacy, "%s", address);
+  (void)snprintf(info->bus_id, sizeof info->bus_id, "%08X:%02X:%02X.%X", info->domain, info->bus,
+                 info->device, function);
+}
+
+int nvmlDeviceGetPciInfo_v3(struct nvml_device *device, struct nvml_pci_info *info) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  fill_pci_info(gpu->pci_address, info);
+  return NVML_OK;
+}
+
+int nvmlDeviceGetVbiosVersion(struct nvml_device *device, char *text, unsigned size) {
+  const char *value = "";
+  int result = gpu_fact(device, "vbios", &value);
+  return result == NVML_OK ? give_text(value, text, size) : result;
+}
+
+int nvmlDeviceGetEccMode(struct nvml_device *device, int *current, int *pending) {
+  bool on;
+  int result = gpu_fact_is(device, "ecc", "on", &on);
+  *current = *pending = on;
+  return result;
+}
+
+int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned *pending) {
+  bool on;
+  int result = gpu_fact_is(device, "mig", "on", &on);
+  *current = *pending = on;
+  return result;
+}
+
+int nvmlDeviceGetPersistenceMode(struct nvml_device *device, int *mode) {
+  bool on;
+  int result = gpu_fact_is(device, "persistence", "on", &on);
+  *mode = on;
+  return result;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(struct nvml_device *device, unsigned *milliwatts) {
+  const char *value = "0";
+  int result = gpu_fact(device, "power_limit", &value);
+  *milliwatts = (unsigned)strtoul(value, NULL, 10);
+  return result;
+}
+
+int nvmlDeviceGetGspFirmwareVersion(struct nvml_device *device, char *text_of_64) {
+  const char *value = "";
+  int result = gpu_fact(device, "gsp", &value);
+  return result == NVML_OK ? give_text(value, text_of_64, 64) : result;
+}
+
+int nvmlDeviceGetGspFirmwareMode(struct nvml_device *device, unsigned *enabled,
+                                 unsigned *default_mode) {
+  bool off;
+  int result = gpu_fact_is(device, "gsp", "off", &off);
+  *enabled = *default_mode = !off;
+  return result;
+}
+
+int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  bool memory = clock == NVML_CLOCK_OF_MEMORY;
+  return give_number((memory ? gpu->memory_clock_khz : gpu->sm_clock_max_khz) / 1000, mhz);
+}
+
+int nvmlDeviceGetDefaultApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
+  return nvmlDeviceGetMaxClockInfo(device, clock, mhz);
+}
+
+int nvmlDeviceGetApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
+  bool locked;
+  int result = gpu_fact_is(device, "gpu_clocks", "locked", &locked);
+  if (result == NVML_OK) {
+    result = nvmlDeviceGetMaxClockInfo(device, clock, mhz);
+  }
+  if (result == NVML_OK && locked && clock != NVML_CLOCK_OF_MEMORY) {
+    *mhz -= *mhz / 10;
+  }
+  return result;
+}
+
+int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
+  int result = nvmlDeviceGetApplicationsClock(device, clock, mhz);
+  return result == NVML_OK ? result : nvmlDeviceGetMaxClockInfo(device, clock, mhz);
+}
+
+int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts) {
+  int result = nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
+  *milliwatts = *milliwatts / 2;
+  return result;
+}
+
+int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius) {
+  *celsius = 42;
+  return gpu_of(device) == NULL || sensor != NVML_SENSOR_OF_GPU ? failure() : NVML_OK;
+}
+
+int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
+                                  struct nvml_utilization *utilization) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  if (gpu->utilization_percent < 0) {
+    return NVML_NOT_SUPPORTED;
+  }
+  *utilization = (struct nvml_utilization){.gpu_percent = (unsigned)gpu->utilization_percent};
+  return NVML_OK;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device,
+                                              unsigned long long *reasons) {
+  bool broken;
+  *reasons = config_get(&broken)->throttle_reasons;
+  return gpu_of(device) == NULL ? failure() : NVML_OK;
+}
+
+int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memory) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  uint64_t free_bytes = gpu->free_memory_bytes > 0 ? gpu->free_memory_bytes : gpu->memory_bytes;
+  *memory = (struct nvml_memory){.total_bytes = gpu->memory_bytes,
+                                 .free_bytes = free_bytes,
+                                 .used_bytes = gpu->memory_bytes - free_bytes};
+  return NVML_OK;
+}
+
+int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
+  const struct gpu *gpu = gpu_of(device);
+  return gpu == NULL ? failure() : give_number(gpu->memory_bus_bits, bits);
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
+                                            struct nvml_process *processes) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  unsigned room = *count;
+  if (gpu->process_count < 0) {
+    return NVML_NOT_SUPPORTED;
+  }
+  *count = (unsigned)gpu->process_count;
+  if (room < *count) {
+    return NVML_INSUFFICIENT_SIZE;
+  }
+  for (unsigned i = 0; i < *count; i++) {
+    processes[i] = (struct nvml_process){.pid = 4000000 + i, .used_memory_bytes = 1 << 20};
+  }
+  return NVML_OK;
+}
+
+int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsigned long *nodes,
+                                int scope) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL || words == 0 || scope != NVML_AFFINITY_OF_NODE) {
+    return failure();
+  }
+  memset(nodes, 0, words * sizeof *nodes);
+  if (gpu->numa_node < 0 || (unsigned)gpu->numa_node / 64 >= words) {
+    return NVML_NOT_SUPPORTED;
+  }
+  nodes[gpu->numa_node / 64] = 1ul << (gpu->numa_node % 64);
+  return NVML_OK;
+}

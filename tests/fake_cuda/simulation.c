@@ -1,9 +1,0 @@
-/* How this driver says that it is a fake one (engine/cuda/simulated.h). */
-#include "tests/fake_cuda/config.h"
-
-__attribute__((visibility("default"))) const struct simulation *haul_simulation(void);
-
-const struct simulation *haul_simulation(void) {
-  bool broken;
-  return &config_get(&broken)->simulation;
-}
