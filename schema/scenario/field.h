@@ -102,7 +102,7 @@ enum section section_below(enum section section, const char *key);
 /* True for types that hold a number, of which there can be a range. */
 bool field_is_numeric(const struct field *field);
 
-enum { FIELD_EXPECTED_MAX = 512 };
+enum { FIELD_EXPECTED_MAX = 512, FIELD_INDEX_MAX = 1023 }; /* of a GPU or NUMA node */
 /* What one value may be, for people: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
 void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]);
 

@@ -105,20 +105,18 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
 #define WORDS(list) .type = FIELD_WORD, .words = list
 
 /* The two ends of a flow take the same keys. */
-#define END(end, what)                                                                             \
+#define END(end)                                                                                   \
   {.name = #end ".gpu",                                                                            \
    .sections = IN_FLOWS,                                                                           \
    .type = FIELD_GPUS,                                                                             \
    FLOW(end),                                                                                      \
-   .maximum = 1023,                                                                                \
-   .help = what " GPUs, numbered by PCI address; several are a set, not a sweep"},                 \
+   .help = "GPUs at this end, numbered by PCI address; several are a set, not a sweep"},           \
       {.name = #end ".numa",                                                                       \
        .sections = IN_FLOWS,                                                                       \
        .type = FIELD_NODES,                                                                        \
        FLOW(end),                                                                                  \
-       .maximum = 1023,                                                                            \
-       .help = what " NUMA nodes; \"local\" and \"remote\" are seen from the GPU at the other "    \
-                    "end"},                                                                        \
+       .help = "NUMA nodes at this end; \"local\" and \"remote\" are seen from the GPU at the "    \
+               "other end"},                                                                       \
   {                                                                                                \
     .name = #end ".memory", .sections = IN_FLOWS, WORDS(memory_kind_names), FLOW(end.memory),      \
     .axis = true,                                                                                  \
@@ -346,8 +344,8 @@ const struct field fields[] = {
      FLOW(method),
      .axis = true,
      .help = "What moves the bytes: a copy engine, a kernel, unified memory, or host threads"},
-    END(from, "Source"),
-    END(to, "Target"),
+    END(from),
+    END(to),
     {.name = "direction",
      .sections = IN(TRANSFER),
      WORDS(direction_names),

@@ -6,107 +6,208 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A size or duration in quotes. */
-#define SIZE_PATTERN     "^[0-9]+(\\.[0-9]+)?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$"
-#define DURATION_PATTERN "^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|min)$"
+/* What is the same is written once. A form of value that many keys have is named in "definitions";
+ * a key of several tables is described in the first of them and referred to from the others.
+ *
+ * Taplo, which serves most editors of TOML, ignores what stands beside a "$ref" and hides the
+ * description of a key that has "allOf". A key with a shared form is therefore written
+ *     { "anyOf": [{ "$ref": FORM }], "description": ..., "default": ... }
+ * "minimum", "maximum" and "items" stand beside "anyOf": they concern numbers and arrays only. An
+ * element of a list obeys the schema that the list itself obeys. The limits of a range's two ends
+ * are left to `haul validate`. */
+
+#define FORMS            "#/definitions/"
+#define NUMBER_PATTERN   "^[0-9]+(\\.[0-9]+)?"
+#define SIZE_PATTERN     NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$"
+#define DURATION_PATTERN NUMBER_PATTERN "(ns|us|ms|s|min)$"
+#define QUANTITY_PATTERN NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|ns|us|ms|s|min)?$"
 #define GRID_PATTERN     "^(full|per_sm\\*[1-9][0-9]{0,3})$"
+#define GPUS_PATTERN     "^(\\*|[0-9]+-[0-9]+)$"
+#define NODES_PATTERN    "^(\\*|local|remote|[0-9]+-[0-9]+)$"
 #define NAME_PATTERN     "^[A-Za-z0-9._-]+$"
 #define VERSION_PATTERN  "^(>=|<=|==|!=|>|<)?[0-9]+(\\.[0-9]+)*$"
 
-/* Whole numbers as such: 1, not 1.0. */
-static json_t *number(const struct field *field, double value) {
-  return field->type == FIELD_NUMBER ? json_real(value) : json_integer((json_int_t)value);
+enum { POINTER_MAX = 256, FORM_NAME_MAX = 64 };
+
+static json_t *schema_reference(const char *pointer) {
+  return json_pack("{s:s}", "$ref", pointer);
 }
 
-static json_t *limited(const struct field *field, const char *type) {
-  json_t *limits =
-      json_pack("{s:s, s:o, s:o}", "type", type, "minimum", number(field, field->minimum),
-                "maximum", number(field, field->maximum));
-  if (field->exclusive) {
-    (void)json_object_set_new(limits, "exclusiveMinimum", json_true());
-    (void)json_object_set_new(limits, "exclusiveMaximum", json_true());
-  }
-  return limits;
+static json_t *schema_type(const char *name) {
+  return json_pack("{s:s}", "type", name);
 }
 
-static json_t *pattern(const char *text) {
-  return json_pack("{s:s, s:s}", "type", "string", "pattern", text);
+static json_t *schema_pattern(const char *pattern) {
+  return json_pack("{s:s, s:s}", "type", "string", "pattern", pattern);
 }
 
-static json_t *array_of(json_t *items, int least) {
-  return json_pack("{s:s, s:o, s:i}", "type", "array", "items", items, "minItems", least);
+static json_t *schema_quantity(const char *number_type, const char *pattern) {
+  return json_pack("{s:[s,s], s:s}", "type", number_type, "string", "pattern", pattern);
 }
 
-static json_t *words(const char *const *list) {
+static json_t *schema_array(json_t *items) {
+  return json_pack("{s:s, s:o}", "type", "array", "items", items);
+}
+
+static json_t *schema_array_of(json_t *items, int least) {
+  json_t *array = schema_array(items);
+  (void)json_object_set_new(array, "minItems", json_integer(least));
+  return array;
+}
+
+static json_t *schema_words(const char *const *words) {
   json_t *values = json_array();
-  for (size_t i = 0; list[i] != NULL; i++) {
-    (void)json_array_append_new(values, json_string(list[i]));
+  for (size_t i = 0; words[i] != NULL; i++) {
+    (void)json_array_append_new(values, json_string(words[i]));
   }
   return json_pack("{s:o}", "enum", values);
 }
 
-/* Every form that one value can have. */
-static json_t *alternatives(const struct field *field) {
+/* { from, to, factor } or { from, to, step }: three of the four keys, two of them required. */
+static json_t *schema_range(void) {
+  json_t *end = schema_reference(FORMS "quantity");
+  json_t *factor =
+      json_pack("{s:s, s:i, s:b}", "type", "number", "minimum", 1, "exclusiveMinimum", 1);
+  return json_pack("{s:s, s:b, s:[s,s], s:i, s:i, s:{s:O, s:O, s:o, s:o}}", "type", "object",
+                   "additionalProperties", 0, "required", "from", "to", "minProperties", 3,
+                   "maxProperties", 3, "properties", "from", end, "to", end, "factor", factor,
+                   "step", end);
+}
+
+static bool is_same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool has_same_form(const struct field *a, const struct field *b) {
+  return a->type == b->type && a->axis == b->axis && a->words == b->words &&
+         is_same_text(a->zero_word, b->zero_word);
+}
+
+/* The name in "definitions" of the field's form; false: the field shows its form itself, being the
+ * only one that has it or needing no more than a line or two for it. */
+static bool name_form(const struct field *field, char name[FORM_NAME_MAX]) {
+  static const char *const numeric[] = {
+      [FIELD_COUNT] = "counts", [FIELD_INTEGER] = "counts",     [FIELD_NUMBER] = "numbers",
+      [FIELD_SIZE] = "sizes",   [FIELD_DURATION] = "durations", [FIELD_GRID] = "grids"};
+  const struct field *first = NULL;
+  size_t users = 0;
+  for (size_t i = 0; i < field_count; i++) {
+    if (has_same_form(field, &fields[i])) {
+      first = first == NULL ? &fields[i] : first;
+      users++;
+    }
+  }
+  if (field->type == FIELD_GPUS || field->type == FIELD_NODES) {
+    (void)snprintf(name, FORM_NAME_MAX, "%s", field->type == FIELD_GPUS ? "gpus" : "nodes");
+    return true;
+  }
+  if (field->axis && field_is_numeric(field)) {
+    (void)snprintf(name, FORM_NAME_MAX, "%s%s%s", numeric[field->type],
+                   field->zero_word == NULL ? "" : "_or_",
+                   field->zero_word == NULL ? "" : field->zero_word);
+    return users > 1 || field->zero_word == NULL;
+  }
+  if (field->axis && users > 1) {
+    const char *dot = strrchr(first->name, '.');
+    (void)snprintf(name, FORM_NAME_MAX, "%s", dot == NULL ? first->name : dot + 1);
+    return true;
+  }
+  return false;
+}
+
+/* Numbers with limits have them in the field, not in the form. */
+static bool has_limits(const struct field *field) {
+  return field_is_numeric(field) && field->type != FIELD_DURATION;
+}
+
+static json_t *describe_forms(const struct field *field, json_t *definitions);
+
+static void append_form(json_t *forms, json_t *form) {
+  (void)json_array_append_new(forms, form);
+}
+
+/* "auto" or as without it. */
+static void append_forms_with_zero(json_t *forms, const struct field *field, json_t *definitions) {
+  const char *const zero[] = {field->zero_word, NULL};
+  struct field without = *field;
+  if (field->type == FIELD_GRID) {
+    without.type = FIELD_COUNT;
+    append_form(forms, schema_pattern(GRID_PATTERN));
+  } else {
+    without.zero_word = NULL;
+    append_form(forms, schema_words(zero));
+  }
+  json_t *others = describe_forms(&without, definitions);
+  (void)json_array_extend(forms, json_object_get(others, "anyOf"));
+  json_decref(others);
+}
+
+/* Every form that a value of the field may have, limits apart. */
+static json_t *list_forms(const struct field *field, json_t *definitions) {
   json_t *forms = json_array();
+  if (field->axis && field->zero_word != NULL) {
+    append_forms_with_zero(forms, field, definitions);
+    return forms;
+  }
   switch (field->type) {
   case FIELD_TEXT:
-    (void)json_array_append_new(forms, json_pack("{s:s}", "type", "string"));
+    append_form(forms, schema_type("string"));
     break;
   case FIELD_NAME:
-    (void)json_array_append_new(forms, pattern(NAME_PATTERN));
+    append_form(forms, schema_pattern(NAME_PATTERN));
     break;
   case FIELD_VERSION:
-    (void)json_array_append_new(forms, pattern(VERSION_PATTERN));
+    append_form(forms, schema_pattern(VERSION_PATTERN));
     break;
   case FIELD_TEXTS:
-    (void)json_array_append_new(forms, array_of(json_pack("{s:s}", "type", "string"), 0));
+    append_form(forms, schema_array(schema_type("string")));
     break;
   case FIELD_ZIP:
-    (void)json_array_append_new(forms,
-                                array_of(array_of(json_pack("{s:s}", "type", "string"), 2), 0));
+    append_form(forms, schema_array(schema_array_of(schema_type("string"), 2)));
     break;
   case FIELD_WORD:
-    (void)json_array_append_new(forms, words(field->words));
+    append_form(forms, schema_words(field->words));
     break;
   case FIELD_FLAG:
-    (void)json_array_append_new(forms, json_pack("{s:s}", "type", "boolean"));
+    append_form(forms, schema_type("boolean"));
     break;
+  case FIELD_GRID: /* always with a zero_word */
   case FIELD_COUNT:
   case FIELD_INTEGER:
-    (void)json_array_append_new(forms, limited(field, "integer"));
-    break;
-  case FIELD_GRID:
-    (void)json_array_append_new(forms, pattern(GRID_PATTERN));
-    (void)json_array_append_new(forms, limited(field, "integer"));
+    append_form(forms, schema_type("integer"));
     break;
   case FIELD_NUMBER:
-    (void)json_array_append_new(forms, limited(field, "number"));
+    append_form(forms, schema_type("number"));
     break;
   case FIELD_SIZE:
-    (void)json_array_append_new(forms, pattern(SIZE_PATTERN));
-    (void)json_array_append_new(forms, limited(field, "integer"));
+    append_form(forms, schema_quantity("integer", SIZE_PATTERN));
     break;
   case FIELD_DURATION:
-    (void)json_array_append_new(forms, pattern(DURATION_PATTERN));
+    append_form(forms, schema_pattern(DURATION_PATTERN));
     break;
   case FIELD_GPUS:
   case FIELD_NODES:
-    (void)json_array_append_new(forms, limited(field, "integer"));
-    (void)json_array_append_new(forms, array_of(limited(field, "integer"), 1));
-    (void)json_array_append_new(forms, pattern(field->type == FIELD_GPUS
-                                                   ? "^(\\*|[0-9]+-[0-9]+)$"
-                                                   : "^(\\*|local|remote|[0-9]+-[0-9]+)$"));
+    append_form(forms, schema_reference(FORMS "index"));
+    append_form(forms, schema_array_of(schema_reference(FORMS "index"), 1));
+    append_form(forms, schema_pattern(field->type == FIELD_GPUS ? GPUS_PATTERN : NODES_PATTERN));
     break;
   }
   if (field->zero_word != NULL) {
     const char *const zero[] = {field->zero_word, NULL};
-    (void)json_array_append_new(forms, words(zero));
+    append_form(forms, schema_words(zero));
+  }
+  if (field->axis) {
+    append_form(forms, schema_reference(FORMS "list"));
+  }
+  if (field->axis && field_is_numeric(field)) {
+    append_form(forms, schema_reference(FORMS "range"));
   }
   return forms;
 }
 
-/* One form as it is, several as anyOf. Takes the array. */
-static json_t *any_of(json_t *forms) {
+/* One form as it is, several as anyOf. */
+static json_t *any_of(const struct field *field, json_t *definitions) {
+  json_t *forms = list_forms(field, definitions);
   if (json_array_size(forms) > 1) {
     return json_pack("{s:o}", "anyOf", forms);
   }
@@ -115,10 +216,27 @@ static json_t *any_of(json_t *forms) {
   return form;
 }
 
-static json_t *range(const struct field *field, const char *step_key, json_t *step) {
-  return json_pack("{s:s, s:[s,s,s], s:b, s:{s:o, s:o, s:o}}", "type", "object", "required", "from",
-                   "to", step_key, "additionalProperties", 0, "properties", "from",
-                   any_of(alternatives(field)), "to", any_of(alternatives(field)), step_key, step);
+/* The form itself, or an object that refers to it. */
+static json_t *describe_forms(const struct field *field, json_t *definitions) {
+  char name[FORM_NAME_MAX];
+  if (!name_form(field, name)) {
+    return any_of(field, definitions);
+  }
+  char pointer[POINTER_MAX];
+  (void)snprintf(pointer, sizeof pointer, FORMS "%s", name);
+  if (json_object_get(definitions, name) == NULL) {
+    json_t *form = any_of(field, definitions);
+    if (field->axis && !has_limits(field)) {
+      (void)json_object_set_new(form, "items", schema_reference(pointer));
+    }
+    (void)json_object_set_new(definitions, name, form);
+  }
+  return json_pack("{s:[o]}", "anyOf", schema_reference(pointer));
+}
+
+/* Whole numbers as such: 1, not 1.0. */
+static json_t *number(const struct field *field, double value) {
+  return field->type == FIELD_NUMBER ? json_real(value) : json_integer((json_int_t)value);
 }
 
 static json_t *default_value(const struct field *field) {
@@ -132,18 +250,20 @@ static json_t *default_value(const struct field *field) {
   return json_string(text);
 }
 
-static json_t *describe(const struct field *field) {
-  json_t *forms = alternatives(field);
-  if (field->axis) {
-    (void)json_array_append_new(forms, array_of(any_of(alternatives(field)), 1));
+static json_t *describe_field(const struct field *field, const char *pointer, json_t *definitions) {
+  json_t *schema = describe_forms(field, definitions);
+  if (has_limits(field)) {
+    (void)json_object_set_new(schema, "minimum", number(field, field->minimum));
+    (void)json_object_set_new(schema, "maximum", number(field, field->maximum));
   }
-  if (field->axis && field_is_numeric(field)) {
-    json_t *factor =
-        json_pack("{s:s, s:i, s:b}", "type", "number", "minimum", 1, "exclusiveMinimum", 1);
-    (void)json_array_append_new(forms, range(field, "factor", factor));
-    (void)json_array_append_new(forms, range(field, "step", any_of(alternatives(field))));
+  if (field->exclusive) {
+    (void)json_object_set_new(schema, "exclusiveMinimum", json_true());
+    (void)json_object_set_new(schema, "exclusiveMaximum", json_true());
   }
-  json_t *schema = any_of(forms);
+  char name[FORM_NAME_MAX];
+  if (field->axis && (has_limits(field) || !name_form(field, name))) {
+    (void)json_object_set_new(schema, "items", schema_reference(pointer));
+  }
   (void)json_object_set_new(schema, "description", json_string(field->help));
   if (field->default_text != NULL) {
     (void)json_object_set_new(schema, "default", default_value(field));
@@ -151,8 +271,49 @@ static json_t *describe(const struct field *field) {
   return schema;
 }
 
-static bool is_shared(const struct field *field) {
-  return (field->sections & (field->sections - 1)) != 0;
+/* The first field of which the schema is the same; it may be the field itself. */
+static const struct field *find_equal(const struct field *field) {
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *other = &fields[i];
+    if (has_same_form(other, field) && is_same_text(other->help, field->help) &&
+        is_same_text(other->default_text, field->default_text) &&
+        !(other->minimum < field->minimum) && !(other->minimum > field->minimum) &&
+        !(other->maximum < field->maximum) && !(other->maximum > field->maximum)) {
+      return other;
+    }
+  }
+  return field;
+}
+
+static enum section first_section(const struct field *field) {
+  unsigned first = 0;
+  while ((field->sections & (1U << first)) == 0) {
+    first++;
+  }
+  return (enum section)first;
+}
+
+/* Where the tables of the section are described: "#/properties/transfer/items". */
+static void point_to_section(enum section section, char pointer[POINTER_MAX]) {
+  if (section == SECTION_ROOT) {
+    (void)snprintf(pointer, POINTER_MAX, "#");
+    return;
+  }
+  point_to_section(sections[section].parent, pointer);
+  const size_t length = strlen(pointer);
+  (void)snprintf(pointer + length, POINTER_MAX - length, "/properties/%s%s", sections[section].key,
+                 sections[section].repeated ? "/items" : "");
+}
+
+/* Where a key or group of the section is described: "from", "from.memory". */
+static void point_to_key(enum section section, const char *name, char pointer[POINTER_MAX]) {
+  point_to_section(section, pointer);
+  while (*name != '\0') {
+    const size_t length = strlen(pointer);
+    const size_t part = strcspn(name, ".");
+    (void)snprintf(pointer + length, POINTER_MAX - length, "/properties/%.*s", (int)part, name);
+    name += part + (name[part] == '.' ? 1 : 0);
+  }
 }
 
 static json_t *new_object(const char *description) {
@@ -164,61 +325,63 @@ static json_t *new_object(const char *description) {
   return object;
 }
 
+/* Whether the fields of the group ("from.") are the same in both sections. */
+static bool is_same_group(const char *group, size_t length, enum section a, enum section b) {
+  for (size_t i = 0; i < field_count; i++) {
+    const bool in_a = (fields[i].sections & (1U << a)) != 0;
+    const bool in_b = (fields[i].sections & (1U << b)) != 0;
+    if (strncmp(fields[i].name, group, length) == 0 && in_a != in_b) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Put a field below its section, in the object of its group where it has one. */
-static void place_field(json_t *section, const struct field *field, json_t *schema) {
-  json_t *properties = json_object_get(section, "properties");
+static void place_field(json_t *object, enum section section, const struct field *field,
+                        json_t *definitions) {
+  const struct field *equal = find_equal(field);
+  const enum section home = first_section(equal);
+  const bool is_home = equal == field && home == section;
   const char *dot = strchr(field->name, '.');
-  if (dot == NULL) {
-    (void)json_object_set_new(properties, field->name, schema);
-    return;
+  json_t *properties = json_object_get(object, "properties");
+  char pointer[POINTER_MAX];
+  char group[FORM_NAME_MAX] = "";
+  if (dot != NULL) {
+    (void)snprintf(group, sizeof group, "%.*s", (int)(dot - field->name), field->name);
+    if (equal == field && !is_home &&
+        is_same_group(field->name, strlen(group) + 1, section, home)) {
+      point_to_key(home, group, pointer);
+      (void)json_object_set_new(properties, group, schema_reference(pointer));
+      return;
+    }
+    if (json_object_get(properties, group) == NULL) {
+      (void)json_object_set_new(properties, group, new_object(NULL));
+    }
+    properties = json_object_get(json_object_get(properties, group), "properties");
   }
-  char group_name[64] = "";
-  memcpy(group_name, field->name, (size_t)(dot - field->name));
-  json_t *group = json_object_get(properties, group_name);
-  if (group == NULL) {
-    group = new_object(NULL);
-    (void)json_object_set_new(properties, group_name, group);
-  }
-  (void)json_object_set_new(json_object_get(group, "properties"), dot + 1, schema);
+  point_to_key(home, equal->name, pointer);
+  (void)json_object_set_new(properties, dot == NULL ? field->name : dot + 1,
+                            is_home ? describe_field(field, pointer, definitions)
+                                    : schema_reference(pointer));
 }
 
-/* Two sections may have keys of one name that differ: "load.name" beside "transfer.name". */
-static json_t *definition_name(const struct field *field) {
-  unsigned first = 0;
-  while ((field->sections & (1U << first)) == 0) {
-    first++;
-  }
-  return json_sprintf("%s.%s", sections[first].key != NULL ? sections[first].key : "scenario",
-                      field->name);
-}
-
-static json_t *reference_to(const struct field *field) {
-  json_t *name = definition_name(field);
-  json_t *reference =
-      json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", json_string_value(name)));
-  json_decref(name);
-  return reference;
-}
-
-static json_t *describe_section(enum section section) {
+static json_t *describe_section(enum section section, json_t *definitions) {
   json_t *object = new_object(sections[section].help);
   json_t *required = json_array();
   for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
-    if ((field->sections & (1U << section)) == 0) {
-      continue;
+    if ((fields[i].sections & (1U << section)) != 0) {
+      place_field(object, section, &fields[i], definitions);
     }
-    json_t *schema = is_shared(field) ? reference_to(field) : describe(field);
-    place_field(object, field, schema);
-    if ((field->required & (1U << section)) != 0) {
-      (void)json_array_append_new(required, json_string(field->name));
+    if ((fields[i].required & (1U << section)) != 0) {
+      (void)json_array_append_new(required, json_string(fields[i].name));
     }
   }
   for (unsigned i = SECTION_ROOT + 1; i < section_count; i++) {
     if (sections[i].parent == section) {
-      json_t *below = describe_section((enum section)i);
+      json_t *below = describe_section((enum section)i, definitions);
       (void)json_object_set_new(json_object_get(object, "properties"), sections[i].key,
-                                sections[i].repeated ? array_of(below, 1) : below);
+                                sections[i].repeated ? schema_array_of(below, 1) : below);
     }
   }
   if (json_array_size(required) > 0) {
@@ -231,17 +394,13 @@ static json_t *describe_section(enum section section) {
 enum status reference_write_schema(FILE *stream, struct error *err) {
   json_t *schema = json_pack("{s:s, s:s}", "$schema", "http://json-schema.org/draft-04/schema#",
                              "title", "haul scenario");
-  json_t *root = describe_section(SECTION_ROOT);
+  json_t *definitions =
+      json_pack("{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}}", "list", "type", "array", "minItems",
+                1, "range", schema_range(), "quantity", schema_quantity("number", QUANTITY_PATTERN),
+                "index", "type", "integer", "minimum", 0, "maximum", FIELD_INDEX_MAX);
+  json_t *root = describe_section(SECTION_ROOT, definitions);
   (void)json_object_update(schema, root);
   json_decref(root);
-  json_t *definitions = json_object();
-  for (size_t i = 0; i < field_count; i++) {
-    if (is_shared(&fields[i])) {
-      json_t *name = definition_name(&fields[i]);
-      (void)json_object_set_new(definitions, json_string_value(name), describe(&fields[i]));
-      json_decref(name);
-    }
-  }
   (void)json_object_set_new(schema, "definitions", definitions);
   const int failed = json_dumpf(schema, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   json_decref(schema);

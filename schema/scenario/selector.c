@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* "0-3" */
-static bool parse_span(const char *text, int64_t maximum, int64_t *first, int64_t *last) {
+static bool parse_span(const char *text, int64_t *first, int64_t *last) {
   int end = 0;
   const bool parsed = strspn(text, "0123456789-") == strlen(text) && strlen(text) < 16 &&
                       sscanf(text, "%" SCNd64 "-%" SCNd64 "%n", first, last, &end) == 2 &&
                       text[end] == '\0';
-  return parsed && *first >= 0 && *first <= *last && *last <= maximum;
+  return parsed && *first >= 0 && *first <= *last && *last <= FIELD_INDEX_MAX;
 }
 
 static void select_span(struct reader *reader, int64_t first, int64_t last,
@@ -39,7 +39,7 @@ static bool read_word(struct reader *reader, const struct source *source, const 
     selector->kind = SELECTOR_LOCAL;
   } else if (nodes && strcmp(node->text, "remote") == 0) {
     selector->kind = SELECTOR_REMOTE;
-  } else if (parse_span(node->text, (int64_t)field->maximum, &first, &last)) {
+  } else if (parse_span(node->text, &first, &last)) {
     select_span(reader, first, last, selector);
   } else {
     const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
@@ -57,7 +57,7 @@ static bool read_index(struct reader *reader, const struct source *source,
                    arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
     return false;
   }
-  if (node->integer < 0 || node->integer > (int64_t)field->maximum) {
+  if (node->integer < 0 || node->integer > FIELD_INDEX_MAX) {
     complain_value(reader, source, field, node, NULL,
                    arena_format(reader->arena, "%" PRId64 " is out of range", node->integer));
     return false;
