@@ -118,13 +118,40 @@ enum status database_error(const struct database *database, const char *what, st
                           system_errno != 0 ? strerror(system_errno) : "");
 }
 
+enum status database_run_sql(struct database *database, const char *sql, const char *what,
+                             struct error *err) {
+  if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
+    return database_error(database, what, err);
+  }
+  return STATUS_OK;
+}
+
 enum status database_script(struct database *database, const char *name, struct error *err) {
   char *sql = database_sql(name);
-  enum status status = STATUS_OK;
-  if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
-    status = database_error(database, name, err);
-  }
+  enum status status = database_run_sql(database, sql, name, err);
   free(sql);
+  return status;
+}
+
+enum status database_run_generated(struct database *database, const char *name, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  char *script = sqlite3_mprintf("");
+  bool row = true;
+  while (status == STATUS_OK && row) {
+    status = statement_step(&statement, &row, err);
+    if (row) {
+      script = sqlite3_mprintf("%z%s;\n", script, sqlite3_column_text(statement.stmt, 0));
+    }
+  }
+  statement_finalize(&statement);
+  if (status == STATUS_OK) {
+    status = database_run_sql(database, script, name, err);
+  }
+  sqlite3_free(script);
   return status;
 }
 

@@ -3,9 +3,10 @@
  * A file is ours when its application_id says so. Its user_version is the schema's major * 1000 +
  * minor (schema/results/README.md has the promise). Opening for writing creates the file and its
  * folder when absent, migrates an older schema in one transaction, and refuses a newer one; opening
- * for reading refuses only a newer major. Everything else that may lie at the path (a folder, a
- * text file, another program's database, what this user may not read or write) gives one error
- * that says what it is and what to do, and is left untouched.
+ * for reading refuses a newer major. Both refuse what is older than the first released schema.
+ * Everything else that may lie at the path (a folder, a text file, another program's database, what
+ * this user may not read or write) gives one error that says what it is and what to do, and is left
+ * untouched.
  *
  * Every connection has foreign keys on, trusted_schema off and defensive mode on, and waits up to
  * DATABASE_BUSY_MS for another writer. */
@@ -84,6 +85,12 @@ void statement_reset(struct statement *statement);
 /* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,
                             struct error *err) CHECK_RESULT;
+/* Run the statements that are the rows of the statement of that name. */
+enum status database_run_generated(struct database *database, const char *name,
+                                   struct error *err) CHECK_RESULT;
+/* Run SQL of several statements; `what` names it in errors. */
+enum status database_run_sql(struct database *database, const char *sql, const char *what,
+                             struct error *err) CHECK_RESULT;
 /* A write transaction; a failing commit rolls back. Rolling back never fails. */
 enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
 enum status database_commit(struct database *database, struct error *err) CHECK_RESULT;

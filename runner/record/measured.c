@@ -151,8 +151,6 @@ static enum status load_flows(struct measured *measured, struct database *databa
 
 /* ---- what matters ---- */
 
-enum { DELTA_VERSION = 1002 }; /* no older schema has them */
-
 static int compare_case_ids(const void *a, const void *b) {
   const struct measured_case *x = *(const struct measured_case *const *)a;
   const struct measured_case *y = *(const struct measured_case *const *)b;
@@ -177,9 +175,6 @@ static void set_delta(struct measured *measured, const struct measured_case *of,
 static enum status load_deltas(struct measured *measured, struct database *database,
                                const char *runs, struct error *err) {
   struct statement statement;
-  if (database->version < DELTA_VERSION) {
-    return STATUS_OK;
-  }
   enum status status = statement_prepare(database, "compare/deltas", &statement, err);
   if (status != STATUS_OK) {
     return status;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSIONS_PER_MAJOR = 1000, COPY_CHUNK = 1 << 16 };
+enum { COPY_CHUNK = 1 << 16 };
 enum { HEADER_BYTES = 100, HEADER_READ_VERSION = 19, WAL_VERSION = 2 };
 static const char MAGIC[16] = "SQLite format 3";
 static const char COPY_NAME[] = "/input.db";
@@ -78,32 +78,24 @@ static enum status look(const char *path, bool *write_ahead, struct error *err) 
   return STATUS_OK;
 }
 
-static enum status read_version(struct database *database, int *application_id, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "database/version", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
-    *application_id = sqlite3_column_int(statement.stmt, 0);
-    database->version = sqlite3_column_int(statement.stmt, 1);
-  }
-  statement_finalize(&statement);
-  return status;
-}
-
 /* That it is ours, and not too new: what a newer schema added would be lost without a word. */
 static enum status judge_version(struct database *database, struct error *err) {
   int application_id = 0;
-  enum status status = read_version(database, &application_id, err);
+  int objects = 0;
+  enum status status = migrate_read_version(database, &application_id, &objects, err);
   if (status != STATUS_OK) {
     return status;
   }
-  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR) {
+  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "it is another program's SQLite database (application id %d)", application_id);
+  }
+  if (database->version < migrate_first_version()) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
+                     "never released; measure again",
+                     database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                     database->version % MIGRATE_VERSIONS_PER_MAJOR);
   }
   int latest = migrate_latest_version();
   if (database->version > latest) {
@@ -111,8 +103,9 @@ static enum status judge_version(struct database *database, struct error *err) {
         err, STATUS_UNSUPPORTED,
         "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
         "newer haul",
-        database->version / VERSIONS_PER_MAJOR, database->version % VERSIONS_PER_MAJOR,
-        latest / VERSIONS_PER_MAJOR, latest % VERSIONS_PER_MAJOR);
+        database->version / MIGRATE_VERSIONS_PER_MAJOR,
+        database->version % MIGRATE_VERSIONS_PER_MAJOR, latest / MIGRATE_VERSIONS_PER_MAJOR,
+        latest % MIGRATE_VERSIONS_PER_MAJOR);
   }
   return STATUS_OK;
 }

@@ -2,15 +2,23 @@
 
 #include "schema/results/results_sql.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSIONS_PER_MAJOR = 1000 };
 #define MIGRATION_FOLDER "migrations/"
 
+/* The schema's files: in alphabetical order, and so migrations in that of their versions. */
+struct schema_files {
+  const struct embedded_file *files;
+  size_t count;
+};
+
+static struct schema_files migrate_own_files(void) {
+  return (struct schema_files){results_sql, results_sql_count};
+}
+
 /* The version a file leads to; 0: not a migration. */
-static int version_of_file(const struct embedded_file *file) {
+static int migrate_version_of(const struct embedded_file *file) {
   size_t length = strlen(MIGRATION_FOLDER);
   if (strncmp(file->name, MIGRATION_FOLDER, length) != 0) {
     return 0;
@@ -18,17 +26,31 @@ static int version_of_file(const struct embedded_file *file) {
   return (int)strtol(file->name + length, NULL, 10);
 }
 
-int migrate_latest_version(void) {
+static int migrate_last_of(struct schema_files schema) {
   int latest = 0;
-  for (size_t i = 0; i < results_sql_count; i++) {
-    int version = version_of_file(&results_sql[i]);
+  for (size_t i = 0; i < schema.count; i++) {
+    int version = migrate_version_of(&schema.files[i]);
     latest = version > latest ? version : latest;
   }
   return latest;
 }
 
-static enum status read_version(struct database *database, int *application_id, int *objects,
-                                struct error *err) {
+int migrate_latest_version(void) {
+  return migrate_last_of(migrate_own_files());
+}
+
+int migrate_first_version(void) {
+  for (size_t i = 0; i < results_sql_count; i++) {
+    int version = migrate_version_of(&results_sql[i]);
+    if (version > 0) {
+      return version;
+    }
+  }
+  return 0;
+}
+
+enum status migrate_read_version(struct database *database, int *application_id, int *objects,
+                                 struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "database/version", &statement, err);
   if (status != STATUS_OK) {
@@ -45,22 +67,30 @@ static enum status read_version(struct database *database, int *application_id, 
   return status;
 }
 
-static enum status refuse_newer(const struct database *database, const char *what,
-                                struct error *err) {
-  int latest = migrate_latest_version();
+static enum status migrate_refuse_newer(const struct database *database, int latest,
+                                        const char *what, struct error *err) {
   return error_set(err, STATUS_UNSUPPORTED,
                    "%s was made by a newer haul (schema %d.%d, this one knows %d.%d) and cannot be "
                    "%s; use the newer haul, or name another database with --db",
-                   database->path, database->version / VERSIONS_PER_MAJOR,
-                   database->version % VERSIONS_PER_MAJOR, latest / VERSIONS_PER_MAJOR,
-                   latest % VERSIONS_PER_MAJOR, what);
+                   database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                   database->version % MIGRATE_VERSIONS_PER_MAJOR,
+                   latest / MIGRATE_VERSIONS_PER_MAJOR, latest % MIGRATE_VERSIONS_PER_MAJOR, what);
 }
 
-enum status migrate_check(struct database *database, enum database_access access,
-                          struct error *err) {
+static enum status migrate_refuse_older(const struct database *database, struct error *err) {
+  return error_set(err, STATUS_UNSUPPORTED,
+                   "%s was made by a haul from before 0.2.0 (schema %d.%d), whose schema was never "
+                   "released; read it with the haul that made it (\"haul export\" writes CSV), and "
+                   "name another database with --db",
+                   database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                   database->version % MIGRATE_VERSIONS_PER_MAJOR);
+}
+
+static enum status migrate_judge(struct database *database, enum database_access access, int latest,
+                                 struct error *err) {
   int application_id = 0;
   int objects = 0;
-  enum status status = read_version(database, &application_id, &objects, err);
+  enum status status = migrate_read_version(database, &application_id, &objects, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -74,47 +104,30 @@ enum status migrate_check(struct database *database, enum database_access access
                      "database",
                      database->path);
   }
-  if (application_id != DATABASE_APPLICATION_ID || database->version < VERSIONS_PER_MAJOR) {
+  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "%s is another program's SQLite database (application id %d), and is left as "
                      "it is; name another with --db",
                      database->path, application_id);
   }
-  int latest = migrate_latest_version();
-  if (database->version / VERSIONS_PER_MAJOR > latest / VERSIONS_PER_MAJOR) {
-    return refuse_newer(database, "used", err);
+  if (database->version < migrate_first_version()) {
+    return migrate_refuse_older(database, err);
+  }
+  if (database->version / MIGRATE_VERSIONS_PER_MAJOR > latest / MIGRATE_VERSIONS_PER_MAJOR) {
+    return migrate_refuse_newer(database, latest, "used", err);
   }
   if (database->version > latest && access == DATABASE_WRITE) {
-    return refuse_newer(database, "added to, only queried", err);
+    return migrate_refuse_newer(database, latest, "added to, only queried", err);
   }
   return STATUS_OK;
 }
 
-/* Runs the statements that the rows of a statement spell out. */
-static enum status run_generated(struct database *database, const char *name, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  char *script = sqlite3_mprintf("");
-  bool row = true;
-  while (status == STATUS_OK && row) {
-    status = statement_step(&statement, &row, err);
-    if (row) {
-      script = sqlite3_mprintf("%z%s;", script, sqlite3_column_text(statement.stmt, 0));
-    }
-  }
-  statement_finalize(&statement);
-  if (status == STATUS_OK &&
-      sqlite3_exec(database->handle, script, NULL, NULL, NULL) != SQLITE_OK) {
-    status = database_error(database, name, err);
-  }
-  sqlite3_free(script);
-  return status;
+enum status migrate_check(struct database *database, enum database_access access,
+                          struct error *err) {
+  return migrate_judge(database, access, migrate_latest_version(), err);
 }
 
-static enum status check_references(struct database *database, struct error *err) {
+static enum status migrate_check_references(struct database *database, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "database/broken_references", &statement, err);
   if (status != STATUS_OK) {
@@ -133,35 +146,37 @@ static enum status check_references(struct database *database, struct error *err
   return status;
 }
 
-/* Embedded files are in alphabetical order, and so migrations in that of their versions. */
-static enum status apply_missing(struct database *database, struct error *err) {
-  enum status status = run_generated(database, "database/drop_views", err);
-  for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
-    int version = version_of_file(&results_sql[i]);
+static enum status migrate_apply_missing(struct database *database, struct schema_files schema,
+                                         struct error *err) {
+  enum status status = database_run_generated(database, "database/drop_views", err);
+  for (size_t i = 0; i < schema.count && status == STATUS_OK; i++) {
+    const struct embedded_file *file = &schema.files[i];
+    int version = migrate_version_of(file);
     if (version <= database->version) {
       continue;
     }
-    status = database_script(database, results_sql[i].name, err);
+    status = database_run_sql(database, (const char *)file->data, file->name, err);
     database->version = version;
   }
   if (status == STATUS_OK) {
     status = database_script(database, "views.sql", err);
   }
   if (status == STATUS_OK) {
-    status = check_references(database, err);
+    status = migrate_check_references(database, err);
   }
   return status;
 }
 
-static enum status migrate_locked(struct database *database, struct error *err) {
+static enum status migrate_locked(struct database *database, struct schema_files schema,
+                                  struct error *err) {
   enum status status = database_begin(database, err);
   if (status != STATUS_OK) {
     return status;
   }
   /* Another process may have been faster. */
-  status = migrate_check(database, DATABASE_WRITE, err);
-  if (status == STATUS_OK && database->version < migrate_latest_version()) {
-    status = apply_missing(database, err);
+  status = migrate_judge(database, DATABASE_WRITE, migrate_last_of(schema), err);
+  if (status == STATUS_OK && database->version < migrate_last_of(schema)) {
+    status = migrate_apply_missing(database, schema, err);
   }
   if (status != STATUS_OK) {
     database_rollback(database);
@@ -170,17 +185,23 @@ static enum status migrate_locked(struct database *database, struct error *err) 
   return database_commit(database, err);
 }
 
-enum status migrate_run(struct database *database, struct error *err) {
-  if (database->version >= migrate_latest_version()) {
+enum status migrate_run_files(struct database *database, const struct embedded_file *files,
+                              size_t count, struct error *err) {
+  const struct schema_files schema = {files, count};
+  if (database->version >= migrate_last_of(schema)) {
     return STATUS_OK;
   }
   enum status status = database_script(database, "database/migration_start", err);
   if (status != STATUS_OK) {
     return status;
   }
-  status = migrate_locked(database, err);
+  status = migrate_locked(database, schema, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");
   }
   return database_script(database, "database/migration_end", err);
+}
+
+enum status migrate_run(struct database *database, struct error *err) {
+  return migrate_run_files(database, results_sql, results_sql_count, err);
 }

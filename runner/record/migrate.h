@@ -1,20 +1,34 @@
 /* migrate.h - the schema's version: judged, and brought up to date.
  *
- * migrations/NNNN_*.sql leads to user_version NNNN = major * 1000 + minor, which it sets itself. A
- * released migration is never changed; the next one is added. All that are missing, and the views
- * after them, are applied in one transaction, so that nobody meets a version in between. */
+ * schema/results/migrations/NNNN_*.sql leads to user_version NNNN = major * 1000 + minor, which it
+ * sets itself; the first of them makes the tables of an empty file. Whatever a database lacks, and
+ * the views after that, are applied in one transaction, so that nobody meets a version in between.
+ * The promise about versions is written above the first migration. */
 #ifndef HAUL_RUNNER_RECORD_MIGRATE_H
 #define HAUL_RUNNER_RECORD_MIGRATE_H
 
+#include "engine/base/embed.h"
 #include "runner/record/database.h"
+
+enum { MIGRATE_VERSIONS_PER_MAJOR = 1000 };
 
 /* The version that this build writes: that of the last migration. */
 int migrate_latest_version(void);
-/* Reads the version into database->version (0: an empty file). STATUS_INVALID: another program's
- * database; STATUS_UNSUPPORTED: too new to be used so. */
+/* The oldest version that this build knows: that of the first migration. */
+int migrate_first_version(void);
+/* Reads user_version into database->version (0: an empty file). objects: tables,
+ * indices and views. */
+enum status migrate_read_version(struct database *database, int *application_id, int *objects,
+                                 struct error *err) CHECK_RESULT;
+/* The same, and judges it. STATUS_INVALID: another program's database; STATUS_UNSUPPORTED: too new
+ * or too old to be used so. */
 enum status migrate_check(struct database *database, enum database_access access,
                           struct error *err) CHECK_RESULT;
 /* Apply what is missing, if anything. On failure the database is as it was. */
 enum status migrate_run(struct database *database, struct error *err) CHECK_RESULT;
+/* The same with other migrations ("migrations/NNNN_X", in that order) than those of this build: so
+ * that tests can add one. */
+enum status migrate_run_files(struct database *database, const struct embedded_file *files,
+                              size_t count, struct error *err) CHECK_RESULT;
 
 #endif

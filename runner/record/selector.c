@@ -10,7 +10,6 @@
 enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
 /* Of a UUIDv7: its time in ms, and the version. */
 enum { UUID_DIGITS_SHOWN = 13 };
-enum { BASELINE_VERSION = 1001 }; /* the schema that has them */
 
 /* Reads id and uuid of the first row into *run; *found says whether there is one. */
 static enum status first_run(struct statement *statement, struct run_ref *run, bool *found,
@@ -193,15 +192,6 @@ static enum status find_by_id(struct database *database, const char *text, struc
   return find_by_prefix(database, lower, run, err);
 }
 
-/* Databases of schema 1.0 that are only read have no baselines. */
-static enum status no_baselines(const struct database *database, const char *name,
-                                struct error *err) {
-  return error_set(err, STATUS_NOT_FOUND,
-                   "there is no baseline \"%s\", nor any other, in %s; \"haul baseline set\" names "
-                   "one",
-                   name, database->path);
-}
-
 /* Every run that a statement gives. */
 static enum status find_all(struct database *database, const char *name, const char *parameter,
                             const char *text, struct arena *arena, struct run_list *list,
@@ -232,9 +222,6 @@ static enum status find_all(struct database *database, const char *name, const c
 
 static enum status find_baseline(struct database *database, const char *name, struct arena *arena,
                                  struct run_list *list, struct error *err) {
-  if (database->version < BASELINE_VERSION) {
-    return no_baselines(database, name, err);
-  }
   size_t before = list->count;
   enum status status =
       find_all(database, "select/all_runs_by_baseline", ":name", name, arena, list, err);

@@ -1,717 +1,370 @@
--- A database of schema 1.2 with one run (tests/schema/results/test_views.c --record).
+-- A database of schema 1.2, as haul wrote it before 0.2.0: tests open, query, compare and merge it.
+-- Made with the fake driver (tests/fake_cuda) on tests/machines/h200x4.toml, by
+--   haul run kinds.toml --tag before --processes 1
+--   HAUL_FAKE_FAULTS=FILE haul run kinds.toml --tag after    (every copy to GPU 1 has a byte flipped)
+--   haul baseline set good tag:before
+-- and `sqlite3 results.db .dump`; kinds.toml is in the table scenario. Then the facts about the host were
+-- replaced, comments and line breaks removed from CREATE, and the two pragmas added. Do not edit it: a
+-- later schema gets a file of its own.
 PRAGMA application_id = 1751217516;
-PRAGMA foreign_keys=OFF;
-BEGIN TRANSACTION;
-CREATE TABLE environment (
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE CHECK (length(key) = 32),
-  simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)), -- a fake driver answered
-  host_name TEXT NOT NULL,
-  source TEXT NOT NULL,       -- "probe", or the file the machine was loaded from
-  cuda_state TEXT NOT NULL,   -- "ok", or why there was no GPU to use
-  driver_version TEXT,        -- "580.159.04"; NULL: no driver
-  driver_branch TEXT,         -- "r580"
-  kernel_module TEXT,         -- "open", "proprietary"
-  cuda_driver_version TEXT,   -- "13.0"
-  kernel TEXT,                -- release of the operating system's kernel
-  os TEXT,
-  boot_id TEXT,
-  cpu_model TEXT,
-  hypervisor TEXT,
-  gpu_name TEXT,              -- every different name once, ", " between; NULL: no GPU
-  gpu_count INTEGER NOT NULL CHECK (gpu_count >= 0),
-  node_count INTEGER NOT NULL CHECK (node_count >= 0)
-);
-INSERT INTO environment VALUES(1,'fe365e85966b247817e03de671d940cb',1,'testhost','probe','ok','580.159.04','r580',NULL,NULL,'6.1.0-test',NULL,NULL,'Test CPU',NULL,'NVIDIA H200',2,2);
-CREATE TABLE environment_fact (
-  environment INTEGER NOT NULL REFERENCES environment (id),
-  name TEXT NOT NULL,
-  gpu INTEGER NOT NULL CHECK (gpu >= -1), -- -1: the whole machine
-  state TEXT NOT NULL CHECK (state IN ('ok', 'unavailable', 'denied')),
-  value TEXT NOT NULL,                    -- or why there is none
-  PRIMARY KEY (environment, name, gpu)
-) WITHOUT ROWID;
+PRAGMA user_version = 1002;
+BEGIN;
+CREATE TABLE environment ( id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),  host_name TEXT NOT NULL, source TEXT NOT NULL,  cuda_state TEXT NOT NULL,  driver_version TEXT,  driver_branch TEXT,  kernel_module TEXT,  cuda_driver_version TEXT,  kernel TEXT,  os TEXT, boot_id TEXT, cpu_model TEXT, hypervisor TEXT, gpu_name TEXT,  gpu_count INTEGER NOT NULL CHECK (gpu_count >= 0), node_count INTEGER NOT NULL CHECK (node_count >= 0) );
+INSERT INTO environment VALUES(1,'f4dca82904701fdccbfaeedf81266ef8',1,'testhost','probe','ok','580.159.04','r580',NULL,'13.0','6.1.0-test','Test OS 1','5b8f2f0d-90c1-4c86-bb3c-0d5f1a2b3c4d','Test CPU','none','NVIDIA H200',4,1);
+CREATE TABLE environment_fact ( environment INTEGER NOT NULL REFERENCES environment (id), name TEXT NOT NULL, gpu INTEGER NOT NULL CHECK (gpu >= -1),  state TEXT NOT NULL CHECK (state IN ('ok', 'unavailable', 'denied')), value TEXT NOT NULL,  PRIMARY KEY (environment, name, gpu) ) WITHOUT ROWID;
+INSERT INTO environment_fact VALUES(1,'boot_id',-1,'ok','5b8f2f0d-90c1-4c86-bb3c-0d5f1a2b3c4d');
+INSERT INTO environment_fact VALUES(1,'container',-1,'ok','none');
+INSERT INTO environment_fact VALUES(1,'cpu_count',-1,'ok','2');
 INSERT INTO environment_fact VALUES(1,'cpu_model',-1,'ok','Test CPU');
+INSERT INTO environment_fact VALUES(1,'cuda_driver_version',-1,'ok','13.0');
 INSERT INTO environment_fact VALUES(1,'driver_branch',-1,'ok','r580');
 INSERT INTO environment_fact VALUES(1,'driver_version',-1,'ok','580.159.04');
 INSERT INTO environment_fact VALUES(1,'ecc',0,'ok','on');
+INSERT INTO environment_fact VALUES(1,'ecc',1,'ok','on');
+INSERT INTO environment_fact VALUES(1,'ecc',2,'ok','on');
+INSERT INTO environment_fact VALUES(1,'ecc',3,'ok','on');
+INSERT INTO environment_fact VALUES(1,'governor',-1,'unavailable','the kernel scales no frequencies here (usual in virtual machines)');
+INSERT INTO environment_fact VALUES(1,'gpu_clocks',0,'ok','default');
+INSERT INTO environment_fact VALUES(1,'gpu_clocks',1,'ok','default');
+INSERT INTO environment_fact VALUES(1,'gpu_clocks',2,'ok','default');
+INSERT INTO environment_fact VALUES(1,'gpu_clocks',3,'ok','default');
+INSERT INTO environment_fact VALUES(1,'gpus_hidden',-1,'ok','0');
+INSERT INTO environment_fact VALUES(1,'gsp',0,'ok','580.159.04');
+INSERT INTO environment_fact VALUES(1,'gsp',1,'ok','580.159.04');
+INSERT INTO environment_fact VALUES(1,'gsp',2,'ok','580.159.04');
+INSERT INTO environment_fact VALUES(1,'gsp',3,'ok','580.159.04');
+INSERT INTO environment_fact VALUES(1,'huge_pages',-1,'ok','madvise');
+INSERT INTO environment_fact VALUES(1,'huge_pages_reserved',-1,'ok','0');
+INSERT INTO environment_fact VALUES(1,'hypervisor',-1,'ok','none');
+INSERT INTO environment_fact VALUES(1,'iommu',-1,'ok','off');
 INSERT INTO environment_fact VALUES(1,'kernel',-1,'ok','6.1.0-test');
-INSERT INTO environment_fact VALUES(1,'microcode',-1,'denied','not readable');
-CREATE TABLE device (
-  environment INTEGER NOT NULL REFERENCES environment (id),
-  place TEXT NOT NULL CHECK (place IN ('gpu', 'numa')),
-  number INTEGER NOT NULL, -- gpu: order of PCI address; numa: the operating system's number
-  memory_bytes INTEGER NOT NULL,
-  cpu_count INTEGER,                 -- numa
-  name TEXT,                         -- gpu, from here on
-  uuid TEXT,
-  pci_address TEXT,
-  numa_node INTEGER,
-  cuda_ordinal INTEGER,
-  compute_major INTEGER,
-  compute_minor INTEGER,
-  sm_count INTEGER,
-  copy_engine_count INTEGER,
-  l2_bytes INTEGER,
-  sm_clock_max_khz INTEGER,
-  memory_clock_khz INTEGER,
-  memory_bus_bits INTEGER,
-  pcie_generation_max INTEGER,
-  pcie_width_max INTEGER,
-  nvlink_count INTEGER,
-  nvlink_bytes_per_second INTEGER,   -- one link, one direction
-  c2c_bytes_per_second INTEGER,
-  mig_enabled INTEGER CHECK (mig_enabled IN (0, 1)),
-  PRIMARY KEY (environment, place, number)
-) WITHOUT ROWID;
-INSERT INTO device VALUES(1,'gpu',0,161061273600,NULL,'NVIDIA H200','GPU-00000000','0000:06:00.0',0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0);
-INSERT INTO device VALUES(1,'gpu',1,161061273600,NULL,'NVIDIA H200','GPU-00000001','0000:07:00.0',0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0);
-INSERT INTO device VALUES(1,'numa',0,549755813888,32,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO device VALUES(1,'numa',1,549755813888,32,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-CREATE TABLE link (
-  environment INTEGER NOT NULL REFERENCES environment (id),
-  place TEXT NOT NULL CHECK (place IN ('gpu', 'numa')),
-  source INTEGER NOT NULL,
-  target INTEGER NOT NULL,
-  peer_access INTEGER CHECK (peer_access IN (0, 1)), -- gpu
-  nvlink_count INTEGER,                              -- gpu; 0: over PCIe
-  bytes_per_second INTEGER,                          -- gpu; theoretical, NULL: not known
-  distance INTEGER,                                  -- numa; SLIT, 10 = the node itself
-  PRIMARY KEY (environment, place, source, target),
-  FOREIGN KEY (environment, place, source) REFERENCES device (environment, place, number),
-  FOREIGN KEY (environment, place, target) REFERENCES device (environment, place, number)
-) WITHOUT ROWID;
-INSERT INTO link VALUES(1,'gpu',0,1,1,18,478000000000,NULL);
-INSERT INTO link VALUES(1,'gpu',1,0,1,18,478000000000,NULL);
+INSERT INTO environment_fact VALUES(1,'kernel_command_line',-1,'ok','quiet');
+INSERT INTO environment_fact VALUES(1,'kernel_module',-1,'unavailable','/proc/driver/nvidia/version: No such file or directory');
+INSERT INTO environment_fact VALUES(1,'memlock_limit',-1,'ok','8388608');
+INSERT INTO environment_fact VALUES(1,'microcode',-1,'ok','0x1');
+INSERT INTO environment_fact VALUES(1,'mig',0,'ok','off');
+INSERT INTO environment_fact VALUES(1,'mig',1,'ok','off');
+INSERT INTO environment_fact VALUES(1,'mig',2,'ok','off');
+INSERT INTO environment_fact VALUES(1,'mig',3,'ok','off');
+INSERT INTO environment_fact VALUES(1,'numa_balancing',-1,'ok','off');
+INSERT INTO environment_fact VALUES(1,'os',-1,'ok','Test OS 1');
+INSERT INTO environment_fact VALUES(1,'persistence',0,'ok','on');
+INSERT INTO environment_fact VALUES(1,'persistence',1,'ok','on');
+INSERT INTO environment_fact VALUES(1,'persistence',2,'ok','on');
+INSERT INTO environment_fact VALUES(1,'persistence',3,'ok','on');
+INSERT INTO environment_fact VALUES(1,'power_limit',0,'ok','700000');
+INSERT INTO environment_fact VALUES(1,'power_limit',1,'ok','700000');
+INSERT INTO environment_fact VALUES(1,'power_limit',2,'ok','700000');
+INSERT INTO environment_fact VALUES(1,'power_limit',3,'ok','700000');
+INSERT INTO environment_fact VALUES(1,'turbo',-1,'unavailable','the kernel has no switch for it here');
+INSERT INTO environment_fact VALUES(1,'vbios',0,'ok','96.00.BC.00.01');
+INSERT INTO environment_fact VALUES(1,'vbios',1,'ok','96.00.BC.00.01');
+INSERT INTO environment_fact VALUES(1,'vbios',2,'ok','96.00.BC.00.01');
+INSERT INTO environment_fact VALUES(1,'vbios',3,'ok','96.00.BC.00.01');
+CREATE TABLE device ( environment INTEGER NOT NULL REFERENCES environment (id), place TEXT NOT NULL CHECK (place IN ('gpu', 'numa')), number INTEGER NOT NULL,  memory_bytes INTEGER NOT NULL, cpu_count INTEGER,  name TEXT,  uuid TEXT, pci_address TEXT, numa_node INTEGER, cuda_ordinal INTEGER, compute_major INTEGER, compute_minor INTEGER, sm_count INTEGER, copy_engine_count INTEGER, l2_bytes INTEGER, sm_clock_max_khz INTEGER, memory_clock_khz INTEGER, memory_bus_bits INTEGER, pcie_generation_max INTEGER, pcie_width_max INTEGER, nvlink_count INTEGER, nvlink_bytes_per_second INTEGER,  c2c_bytes_per_second INTEGER, mig_enabled INTEGER CHECK (mig_enabled IN (0, 1)), PRIMARY KEY (environment, place, number) ) WITHOUT ROWID;
+INSERT INTO device VALUES(1,'gpu',0,150109945856,NULL,'NVIDIA H200','GPU-00000200-0000-4000-8000-000000000000','0000:06:00.0',0,0,9,0,132,3,62914560,1980000,3201000,6016,5,16,18,26562000000,0,0);
+INSERT INTO device VALUES(1,'gpu',1,150109945856,NULL,'NVIDIA H200','GPU-00000200-0000-4000-8000-000000000001','0000:07:00.0',0,1,9,0,132,3,62914560,1980000,3201000,6016,5,16,18,26562000000,0,0);
+INSERT INTO device VALUES(1,'gpu',2,150109945856,NULL,'NVIDIA H200','GPU-00000200-0000-4000-8000-000000000002','0000:08:00.0',0,2,9,0,132,3,62914560,1980000,3201000,6016,5,16,18,26562000000,0,0);
+INSERT INTO device VALUES(1,'gpu',3,150109945856,NULL,'NVIDIA H200','GPU-00000200-0000-4000-8000-000000000003','0000:09:00.0',0,3,9,0,132,3,62914560,1980000,3201000,6016,5,16,18,26562000000,0,0);
+INSERT INTO device VALUES(1,'numa',0,549755813888,64,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE link ( environment INTEGER NOT NULL REFERENCES environment (id), place TEXT NOT NULL CHECK (place IN ('gpu', 'numa')), source INTEGER NOT NULL, target INTEGER NOT NULL, peer_access INTEGER CHECK (peer_access IN (0, 1)),  nvlink_count INTEGER,  bytes_per_second INTEGER,  distance INTEGER,  PRIMARY KEY (environment, place, source, target), FOREIGN KEY (environment, place, source) REFERENCES device (environment, place, number), FOREIGN KEY (environment, place, target) REFERENCES device (environment, place, number) ) WITHOUT ROWID;
+INSERT INTO link VALUES(1,'gpu',0,1,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',0,2,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',0,3,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',1,0,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',1,2,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',1,3,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',2,0,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',2,1,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',2,3,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',3,0,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',3,1,1,18,478116000000,NULL);
+INSERT INTO link VALUES(1,'gpu',3,2,1,18,478116000000,NULL);
 INSERT INTO link VALUES(1,'numa',0,0,NULL,NULL,NULL,10);
-INSERT INTO link VALUES(1,'numa',0,1,NULL,NULL,NULL,21);
-INSERT INTO link VALUES(1,'numa',1,0,NULL,NULL,NULL,21);
-INSERT INTO link VALUES(1,'numa',1,1,NULL,NULL,NULL,10);
-CREATE TABLE scenario (
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE CHECK (length(key) = 32),
-  name TEXT NOT NULL,
-  description TEXT NOT NULL,
-  text TEXT NOT NULL,    -- the file as read
-  resolved TEXT NOT NULL -- means the same alone: includes and --set applied
-);
-INSERT INTO scenario VALUES(1,'e29afa32309e8d5bf8320deda6a265d2','test','made up',replace('name = "test"\n','\n',char(10)),replace('name = "test"\n','\n',char(10)));
-CREATE TABLE run (
-  id INTEGER PRIMARY KEY,
-  uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 32), -- UUIDv7: sortable by time
-  environment INTEGER NOT NULL REFERENCES environment (id),
-  scenario INTEGER NOT NULL REFERENCES scenario (id),
-  scenario_path TEXT NOT NULL,
-  origin TEXT NOT NULL CHECK (origin IN ('measured', 'imported')),
-  tag TEXT,
-  only_glob TEXT,              -- --only
-  command_line TEXT NOT NULL,
-  haul_version TEXT NOT NULL,
-  processes INTEGER NOT NULL CHECK (processes >= 1), -- wanted
-  case_order TEXT NOT NULL CHECK (case_order IN ('file', 'shuffled')),
-  seed TEXT NOT NULL,          -- text: unsigned 64 bits do not fit an INTEGER
-  telemetry_ns INTEGER NOT NULL, -- interval; 0: off
-  started_at_ns INTEGER NOT NULL,
-  ended_at_ns INTEGER,
-  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
-  reason TEXT
-);
-INSERT INTO run VALUES(1,'01a1fbe3eb7c7b47bf2e235d45c14404',1,1,'test.toml','measured','nightly',NULL,'haul run test.toml','0.1.0',1,'file','18446744073709551615',100000000,1795227380604364219,1795227380619447175,'done',NULL);
-CREATE TABLE check_result (
-  run INTEGER NOT NULL REFERENCES run (id),
-  name TEXT NOT NULL,
-  gpu INTEGER NOT NULL CHECK (gpu >= -1), -- -1: the whole machine
-  checked_at_ns INTEGER NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('passed', 'failed', 'unavailable', 'denied')),
-  on_fail TEXT NOT NULL CHECK (on_fail IN ('record', 'warn', 'skip', 'abort')),
-  want TEXT NOT NULL,
-  found TEXT NOT NULL,
-  PRIMARY KEY (run, name, gpu, checked_at_ns)
-) WITHOUT ROWID;
-INSERT INTO check_result VALUES(1,'governor',-1,1795227380604840640,'failed','warn','performance','powersave');
-CREATE TABLE process (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES run (id),
-  ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
-  pid INTEGER NOT NULL,         -- of the last worker
-  workers INTEGER NOT NULL CHECK (workers >= 1),
-  started_at_ns INTEGER NOT NULL,
-  ended_at_ns INTEGER,
-  UNIQUE (run, ordinal)
-);
-INSERT INTO process VALUES(1,1,0,100,1,1795227380606825020,1795227380618741673);
-CREATE TABLE bench_case (
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), -- of case_key and how it is named here
-  case_key TEXT NOT NULL CHECK (length(case_key) = 32),
-  definition TEXT NOT NULL, -- canonical JSON: what case_key was made of
-  block TEXT NOT NULL,
-  name TEXT NOT NULL,
-  kind TEXT NOT NULL,       -- "transfer", "chase", "stream", ...: what is in the tables below
-  axes TEXT NOT NULL,       -- "from.memory=pinned size=64KiB"
-  path TEXT NOT NULL,       -- "numa0:pinned-gpu0"
-  payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0), -- moved by one iteration
-  operations INTEGER NOT NULL CHECK (operations >= 0), -- of one thread, one after another: loads, instructions
-  host_cache TEXT NOT NULL CHECK (host_cache IN ('warm', 'flushed')),
-  device_cache TEXT NOT NULL CHECK (device_cache IN ('warm', 'flushed'))
-);
-INSERT INTO bench_case VALUES(1,'f594f7d55803862a6a88dfa934b9ae05','00000000000000000000000000000000','{}','h2d','h2d/numa0:pinned-gpu1/64MiB','transfer','size=64MiB','numa0:pinned-gpu1',67108864,0,'warm','warm');
-INSERT INTO bench_case VALUES(2,'695f5678836d1abc6ae28d3470e77dc9','11111111111111111111111111111111','{}','d2d','d2d/gpu0<>gpu1/1MiB','transfer','','gpu0<>gpu1',2097152,0,'warm','warm');
-INSERT INTO bench_case VALUES(3,'90a82e37359b7b61c646df4a38c4fac1','22222222222222222222222222222222','{}','um','um/gpu0-gpu1/1MiB','transfer','','gpu0-gpu1',0,0,'warm','warm');
-INSERT INTO bench_case VALUES(4,'ea59c85b551ec0df6bb016662c87f1cc','33333333333333333333333333333333','{}','host','host/numa0-numa1/4KiB','transfer','','numa0-numa1',4096,0,'warm','warm');
-INSERT INTO bench_case VALUES(5,'196fae9b97b724bc0b62642d1d4a9886','44444444444444444444444444444444','{}','latency','latency/numa0-gpu0','chase','','numa0-gpu0',0,0,'warm','warm');
-INSERT INTO bench_case VALUES(6,'47166a7b52a88e7ba04f6713e6e2de99','55555555555555555555555555555555','{}','launch','launch/gpu1','overhead','','gpu1',0,0,'warm','warm');
-CREATE TABLE flow (
-  bench_case INTEGER NOT NULL REFERENCES bench_case (id),
-  ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
-  role TEXT NOT NULL CHECK (role IN ('measured', 'load')),
-  method TEXT NOT NULL,
-  source_place TEXT NOT NULL CHECK (source_place IN ('gpu', 'numa')),
-  source_index INTEGER NOT NULL,
-  source_memory TEXT NOT NULL,
-  target_place TEXT NOT NULL CHECK (target_place IN ('gpu', 'numa')),
-  target_index INTEGER NOT NULL,
-  target_memory TEXT NOT NULL,
-  initiator TEXT NOT NULL CHECK (initiator IN ('source', 'target')),
-  staged INTEGER NOT NULL CHECK (staged IN (0, 1)), -- GPU to GPU through the host on purpose
-  size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
-  gpu INTEGER,                 -- the GPU that telemetry is read of: the initiator, else the other
-  threads INTEGER,             -- host threads
-  kernel_variant TEXT,         -- sm
-  kernel_block INTEGER,
-  kernel_grid INTEGER,
-  kernel_vector_bytes INTEGER,
-  shape_width_bytes INTEGER,   -- strided copies
-  shape_height INTEGER,
-  shape_depth INTEGER,
-  shape_pitch_bytes INTEGER,
-  unified_mode TEXT,           -- um
-  unified_touch_by TEXT,
-  unified_advise TEXT,
-  unified_stride_bytes INTEGER,
-  PRIMARY KEY (bench_case, ordinal)
-) WITHOUT ROWID;
-INSERT INTO flow VALUES(1,0,'measured','ce','numa',0,'pinned','gpu',1,'device','target',0,67108864,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO flow VALUES(2,0,'measured','ce','gpu',0,'device','gpu',1,'device','source',0,1048576,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO flow VALUES(2,1,'measured','ce','gpu',1,'device','gpu',0,'device','source',0,1048576,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO flow VALUES(4,0,'measured','cpu','numa',0,'pageable','numa',1,'pageable','source',0,4096,NULL,4,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-CREATE TABLE chase (
-  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
-  space TEXT NOT NULL,
-  gpu INTEGER NOT NULL,          -- whose threads load
-  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
-  memory_index INTEGER NOT NULL,
-  memory TEXT NOT NULL,
-  footprint_bytes INTEGER NOT NULL,
-  stride_bytes INTEGER NOT NULL, -- between elements
-  hop_order TEXT NOT NULL,
-  cache TEXT,                    -- global memory: the nearest cache that loads may hit
-  threads INTEGER NOT NULL,      -- of a block
-  blocks INTEGER NOT NULL,
-  hops INTEGER NOT NULL CHECK (hops >= 0) -- loads of a thread in one iteration
-);
-INSERT INTO chase VALUES(5,'host',0,'numa',0,'pinned',1048576,64,'random',NULL,1,1,1000);
-CREATE TABLE stream (
-  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
-  op TEXT NOT NULL,
-  number_type TEXT NOT NULL,
-  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')),
-  memory_index INTEGER NOT NULL,
-  memory TEXT NOT NULL,
-  size_bytes INTEGER NOT NULL,   -- one array
-  passes INTEGER NOT NULL,       -- over the arrays in one iteration
-  threads INTEGER,               -- of a node
-  gpu INTEGER,                   -- whose SMs work, from here on
-  block INTEGER,                 -- threads
-  grid INTEGER,                  -- blocks; 'full': as many as cover the arrays once
-  vector_bytes INTEGER,
-  unroll INTEGER,
-  clock TEXT
-);
-CREATE TABLE arithmetic (
-  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
-  op TEXT NOT NULL,
-  number_type TEXT NOT NULL,
-  measure TEXT NOT NULL,         -- "latency", "throughput"
-  gpu INTEGER NOT NULL,
-  ilp INTEGER NOT NULL,          -- independent chains of a thread
-  block INTEGER NOT NULL,        -- threads
-  grid INTEGER NOT NULL,         -- blocks
-  instructions INTEGER NOT NULL  -- of a thread in one iteration
-);
-CREATE TABLE overhead (
-  bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id),
-  operation TEXT NOT NULL,
-  gpu INTEGER,          -- whose context; NULL: none
-  memory_place TEXT CHECK (memory_place IN ('gpu', 'numa')), -- of allocate and free, from here on
-  memory_index INTEGER,
-  memory TEXT,
-  size_bytes INTEGER
-);
-INSERT INTO overhead VALUES(6,'kernel_launch',1,NULL,NULL,NULL,NULL);
-CREATE TABLE plan_case (
-  run INTEGER NOT NULL REFERENCES run (id),
-  bench_case INTEGER NOT NULL REFERENCES bench_case (id),
-  position INTEGER NOT NULL CHECK (position >= 0),
-  limited_by TEXT NOT NULL,      -- the resource that peak_bytes_per_second belongs to
-  peak_bytes_per_second INTEGER, -- theoretical; NULL: not known
-  traffic_bytes INTEGER NOT NULL, -- of one iteration through that resource
-  operations_per_sm INTEGER,     -- of one iteration on the SM that has most blocks; NULL: not counted
-  estimate_ns INTEGER NOT NULL, delta REAL CHECK (delta > 0),
-  PRIMARY KEY (run, bench_case)
-) WITHOUT ROWID;
-INSERT INTO plan_case VALUES(1,1,0,'pcie',63015384615,67108864,NULL,50000000,NULL);
-INSERT INTO plan_case VALUES(1,2,1,'unknown',NULL,2097152,NULL,50000000,NULL);
-INSERT INTO plan_case VALUES(1,3,2,'unknown',NULL,0,NULL,50000000,NULL);
-INSERT INTO plan_case VALUES(1,4,3,'unknown',NULL,4096,NULL,50000000,NULL);
-INSERT INTO plan_case VALUES(1,5,4,'unknown',NULL,0,NULL,50000000,NULL);
-INSERT INTO plan_case VALUES(1,6,5,'unknown',NULL,0,NULL,50000000,NULL);
-CREATE TABLE case_run (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES run (id),
-  process INTEGER REFERENCES process (id),
-  bench_case INTEGER NOT NULL REFERENCES bench_case (id),
-  status TEXT NOT NULL
-    CHECK (status IN ('ok', 'skipped', 'failed', 'crashed', 'hung', 'corrupt')),
-  reason TEXT CHECK ((reason IS NULL) = (status = 'ok')),
-  note TEXT,                   -- what the reader of the number must know
-  n INTEGER NOT NULL CHECK (n >= 0), -- trials in the summary
-  iterations INTEGER,          -- of the last trial
-  clock TEXT,
-  gated INTEGER CHECK (gated IN (0, 1)),
-  verified INTEGER CHECK (verified IN (0, 1)),
-  serialised INTEGER CHECK (serialised IN (0, 1)),
-  stop TEXT CHECK (stop IN ('none', 'precision', 'trials', 'time')),
-  median_ns REAL,
-  median_low_ns REAL,          -- distribution-free 95 % interval of the median; NULL: n < 6
-  median_high_ns REAL,
-  p5_ns REAL,
-  p95_ns REAL,
-  min_ns REAL,
-  max_ns REAL,
-  mean_ns REAL,
-  cv REAL,                     -- standard deviation / mean; NULL: n < 2
-  median_cycles REAL,          -- of the SM; NULL: not counted
-  started_at_ns INTEGER,       -- the first trial's start and the last one's end; NULL: no trials
-  ended_at_ns INTEGER,
-  allocate_ns INTEGER,         -- wall time of the case by what it went to
-  measure_ns INTEGER,
-  verify_ns INTEGER,
-  total_ns INTEGER,
-  CHECK ((process IS NULL) = (status = 'skipped')),
-  CHECK ((median_ns IS NULL) = (n = 0))
-);
-INSERT INTO case_run VALUES(1,1,NULL,3,'skipped','GPU 0 has no managed memory',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202758.5,1201793.0,1203714.4999999999999,1200187.3749999999999,1204908.0249999999069,1200030.75,1204968.0,1202705.1063829786144,0.0012992888683772357925,NULL,1795227380607692894,1795227380857508288,0,0,0,600000000);
-INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202755.0,1201741.25,1203533.2499999999999,1200361.9750000000931,1204746.8500000000931,1200151.2499999999999,1204980.5,1202629.0744680850766,0.0012943774686875746289,NULL,1795227380609627009,1795227380859441392,0,0,0,600000000);
-INSERT INTO case_run VALUES(4,1,1,4,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202383.5,1201617.4999999999999,1203094.7499999999999,1200209.9250000000465,1204729.8249999999534,1200031.4999999999999,1204912.5,1202476.9946808509994,0.0012733597000925565758,NULL,1795227380612509408,1795227380862314473,0,0,0,600000000);
-INSERT INTO case_run VALUES(5,1,1,5,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202572.0,1201940.4999999999999,1203585.75,1200861.2749999999069,1204845.6499999999068,1200013.75,1204993.25,1202700.6968085106928,0.0011768887906455209081,NULL,1795227380614433698,1795227380864234104,0,0,0,600000000);
-INSERT INTO case_run VALUES(6,1,1,6,'ok',NULL,NULL,47,4,'event',1,1,0,'precision',1202263.0,1201760.25,1203002.75,1200188.1750000000466,1204474.8500000000931,1200043.0,1204848.75,1202314.845744680846,0.001115550025975095864,NULL,1795227380616858524,1795227380866677919,0,0,0,600000000);
-CREATE TABLE flow_run (
-  case_run INTEGER NOT NULL REFERENCES case_run (id),
-  flow INTEGER NOT NULL CHECK (flow >= 0), -- flow.ordinal
-  n INTEGER NOT NULL CHECK (n > 0),
-  median_ns REAL NOT NULL,
-  p5_ns REAL NOT NULL,
-  p95_ns REAL NOT NULL,
-  PRIMARY KEY (case_run, flow)
-) WITHOUT ROWID;
-INSERT INTO flow_run VALUES(3,0,47,1202730.0,1200336.9750000000931,1204721.8500000000931);
-INSERT INTO flow_run VALUES(3,1,47,1202480.0,1200086.9750000000931,1204471.8500000000931);
-CREATE TABLE trial (
-  case_run INTEGER NOT NULL REFERENCES case_run (id),
-  ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
-  phase INTEGER NOT NULL CHECK (phase BETWEEN 0 AND 1),   -- warmup, measure
-  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 2), -- ok, gate_timeout, corrupt
-  iterations INTEGER NOT NULL CHECK (iterations > 0),  -- back-to-back repeats in elapsed_ns
-  start_ns INTEGER NOT NULL,                           -- after case_run.started_at_ns
-  elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0), -- first flow's start to last flow's end
-  cycles INTEGER,                                      -- of the SM; NULL: not counted
-  PRIMARY KEY (case_run, ordinal)
-) WITHOUT ROWID;
-INSERT INTO trial VALUES(2,0,0,0,4,0,4814774,NULL);
-INSERT INTO trial VALUES(2,1,0,0,4,5000000,4804153,NULL);
-INSERT INTO trial VALUES(2,2,1,0,4,10000000,4801196,NULL);
-INSERT INTO trial VALUES(2,3,1,1,4,15000000,4812870,NULL);
-INSERT INTO trial VALUES(2,4,1,0,4,20000000,4811034,NULL);
-INSERT INTO trial VALUES(2,5,1,0,4,25000000,4819795,NULL);
-INSERT INTO trial VALUES(2,6,1,0,4,30000000,4807130,NULL);
-INSERT INTO trial VALUES(2,7,1,0,4,35000000,4806902,NULL);
-INSERT INTO trial VALUES(2,8,1,0,4,40000000,4818089,NULL);
-INSERT INTO trial VALUES(2,9,1,0,4,45000000,4806746,NULL);
-INSERT INTO trial VALUES(2,10,1,0,4,50000000,4800123,NULL);
-INSERT INTO trial VALUES(2,11,1,0,4,55000000,4810802,NULL);
-INSERT INTO trial VALUES(2,12,1,0,4,60000000,4807452,NULL);
-INSERT INTO trial VALUES(2,13,1,0,4,65000000,4818400,NULL);
-INSERT INTO trial VALUES(2,14,1,0,4,70000000,4807034,NULL);
-INSERT INTO trial VALUES(2,15,1,0,4,75000000,4804812,NULL);
-INSERT INTO trial VALUES(2,16,1,0,4,80000000,4804890,NULL);
-INSERT INTO trial VALUES(2,17,1,0,4,85000000,4810495,NULL);
-INSERT INTO trial VALUES(2,18,1,0,4,90000000,4813332,NULL);
-INSERT INTO trial VALUES(2,19,1,0,4,95000000,4809365,NULL);
-INSERT INTO trial VALUES(2,20,1,0,4,100000000,4807627,NULL);
-INSERT INTO trial VALUES(2,21,1,0,4,105000000,4801357,NULL);
-INSERT INTO trial VALUES(2,22,1,0,4,110000000,4804926,NULL);
-INSERT INTO trial VALUES(2,23,1,0,4,115000000,4813410,NULL);
-INSERT INTO trial VALUES(2,24,1,0,4,120000000,4812669,NULL);
-INSERT INTO trial VALUES(2,25,1,0,4,125000000,4817328,NULL);
-INSERT INTO trial VALUES(2,26,1,0,4,130000000,4816004,NULL);
-INSERT INTO trial VALUES(2,27,1,0,4,135000000,4819872,NULL);
-INSERT INTO trial VALUES(2,28,1,0,4,140000000,4819121,NULL);
-INSERT INTO trial VALUES(2,29,1,0,4,145000000,4815968,NULL);
-INSERT INTO trial VALUES(2,30,1,0,4,150000000,4800607,NULL);
-INSERT INTO trial VALUES(2,31,1,0,4,155000000,4807538,NULL);
-INSERT INTO trial VALUES(2,32,1,0,4,160000000,4819708,NULL);
-INSERT INTO trial VALUES(2,33,1,0,4,165000000,4813925,NULL);
-INSERT INTO trial VALUES(2,34,1,0,4,170000000,4812494,NULL);
-INSERT INTO trial VALUES(2,35,1,0,4,175000000,4801082,NULL);
-INSERT INTO trial VALUES(2,36,1,0,4,180000000,4803786,NULL);
-INSERT INTO trial VALUES(2,37,1,0,4,185000000,4814858,NULL);
-INSERT INTO trial VALUES(2,38,1,0,4,190000000,4800316,NULL);
-INSERT INTO trial VALUES(2,39,1,0,4,195000000,4818589,NULL);
-INSERT INTO trial VALUES(2,40,1,0,4,200000000,4819455,NULL);
-INSERT INTO trial VALUES(2,41,1,0,4,205000000,4807172,NULL);
-INSERT INTO trial VALUES(2,42,1,0,4,210000000,4818410,NULL);
-INSERT INTO trial VALUES(2,43,1,0,4,215000000,4817080,NULL);
-INSERT INTO trial VALUES(2,44,1,0,4,220000000,4814861,NULL);
-INSERT INTO trial VALUES(2,45,1,0,4,225000000,4814934,NULL);
-INSERT INTO trial VALUES(2,46,1,0,4,230000000,4803508,NULL);
-INSERT INTO trial VALUES(2,47,1,0,4,235000000,4812901,NULL);
-INSERT INTO trial VALUES(2,48,1,0,4,240000000,4806063,NULL);
-INSERT INTO trial VALUES(2,49,1,0,4,245000000,4815394,NULL);
-INSERT INTO trial VALUES(3,0,0,0,4,0,4808358,NULL);
-INSERT INTO trial VALUES(3,1,0,0,4,5000000,4806198,NULL);
-INSERT INTO trial VALUES(3,2,1,0,4,10000000,4813231,NULL);
-INSERT INTO trial VALUES(3,3,1,1,4,15000000,4807968,NULL);
-INSERT INTO trial VALUES(3,4,1,0,4,20000000,4804304,NULL);
-INSERT INTO trial VALUES(3,5,1,0,4,25000000,4801646,NULL);
-INSERT INTO trial VALUES(3,6,1,0,4,30000000,4811020,NULL);
-INSERT INTO trial VALUES(3,7,1,0,4,35000000,4804232,NULL);
-INSERT INTO trial VALUES(3,8,1,0,4,40000000,4801417,NULL);
-INSERT INTO trial VALUES(3,9,1,0,4,45000000,4818819,NULL);
-INSERT INTO trial VALUES(3,10,1,0,4,50000000,4819033,NULL);
-INSERT INTO trial VALUES(3,11,1,0,4,55000000,4816026,NULL);
-INSERT INTO trial VALUES(3,12,1,0,4,60000000,4802905,NULL);
-INSERT INTO trial VALUES(3,13,1,0,4,65000000,4812502,NULL);
-INSERT INTO trial VALUES(3,14,1,0,4,70000000,4818881,NULL);
-INSERT INTO trial VALUES(3,15,1,0,4,75000000,4811799,NULL);
-INSERT INTO trial VALUES(3,16,1,0,4,80000000,4809560,NULL);
-INSERT INTO trial VALUES(3,17,1,0,4,85000000,4816464,NULL);
-INSERT INTO trial VALUES(3,18,1,0,4,90000000,4816496,NULL);
-INSERT INTO trial VALUES(3,19,1,0,4,95000000,4819619,NULL);
-INSERT INTO trial VALUES(3,20,1,0,4,100000000,4812504,NULL);
-INSERT INTO trial VALUES(3,21,1,0,4,105000000,4808911,NULL);
-INSERT INTO trial VALUES(3,22,1,0,4,110000000,4818502,NULL);
-INSERT INTO trial VALUES(3,23,1,0,4,115000000,4806965,NULL);
-INSERT INTO trial VALUES(3,24,1,0,4,120000000,4805171,NULL);
-INSERT INTO trial VALUES(3,25,1,0,4,125000000,4803774,NULL);
-INSERT INTO trial VALUES(3,26,1,0,4,130000000,4813847,NULL);
-INSERT INTO trial VALUES(3,27,1,0,4,135000000,4817469,NULL);
-INSERT INTO trial VALUES(3,28,1,0,4,140000000,4809872,NULL);
-INSERT INTO trial VALUES(3,29,1,0,4,145000000,4804364,NULL);
-INSERT INTO trial VALUES(3,30,1,0,4,150000000,4813939,NULL);
-INSERT INTO trial VALUES(3,31,1,0,4,155000000,4803048,NULL);
-INSERT INTO trial VALUES(3,32,1,0,4,160000000,4816003,NULL);
-INSERT INTO trial VALUES(3,33,1,0,4,165000000,4809941,NULL);
-INSERT INTO trial VALUES(3,34,1,0,4,170000000,4802372,NULL);
-INSERT INTO trial VALUES(3,35,1,0,4,175000000,4800605,NULL);
-INSERT INTO trial VALUES(3,36,1,0,4,180000000,4817368,NULL);
-INSERT INTO trial VALUES(3,37,1,0,4,185000000,4814133,NULL);
-INSERT INTO trial VALUES(3,38,1,0,4,190000000,4814746,NULL);
-INSERT INTO trial VALUES(3,39,1,0,4,195000000,4819922,NULL);
-INSERT INTO trial VALUES(3,40,1,0,4,200000000,4806183,NULL);
-INSERT INTO trial VALUES(3,41,1,0,4,205000000,4818390,NULL);
-INSERT INTO trial VALUES(3,42,1,0,4,210000000,4809708,NULL);
-INSERT INTO trial VALUES(3,43,1,0,4,215000000,4803667,NULL);
-INSERT INTO trial VALUES(3,44,1,0,4,220000000,4815249,NULL);
-INSERT INTO trial VALUES(3,45,1,0,4,225000000,4801520,NULL);
-INSERT INTO trial VALUES(3,46,1,0,4,230000000,4809719,NULL);
-INSERT INTO trial VALUES(3,47,1,0,4,235000000,4802672,NULL);
-INSERT INTO trial VALUES(3,48,1,0,4,240000000,4801365,NULL);
-INSERT INTO trial VALUES(3,49,1,0,4,245000000,4814383,NULL);
-INSERT INTO trial VALUES(4,0,0,0,4,0,4808230,NULL);
-INSERT INTO trial VALUES(4,1,0,0,4,5000000,4806641,NULL);
-INSERT INTO trial VALUES(4,2,1,0,4,10000000,4813654,NULL);
-INSERT INTO trial VALUES(4,3,1,1,4,15000000,4810867,NULL);
-INSERT INTO trial VALUES(4,4,1,0,4,20000000,4814492,NULL);
-INSERT INTO trial VALUES(4,5,1,0,4,25000000,4801699,NULL);
-INSERT INTO trial VALUES(4,6,1,0,4,30000000,4802448,NULL);
-INSERT INTO trial VALUES(4,7,1,0,4,35000000,4815244,NULL);
-INSERT INTO trial VALUES(4,8,1,0,4,40000000,4811721,NULL);
-INSERT INTO trial VALUES(4,9,1,0,4,45000000,4806613,NULL);
-INSERT INTO trial VALUES(4,10,1,0,4,50000000,4800502,NULL);
-INSERT INTO trial VALUES(4,11,1,0,4,55000000,4806473,NULL);
-INSERT INTO trial VALUES(4,12,1,0,4,60000000,4817458,NULL);
-INSERT INTO trial VALUES(4,13,1,0,4,65000000,4800705,NULL);
-INSERT INTO trial VALUES(4,14,1,0,4,70000000,4818928,NULL);
-INSERT INTO trial VALUES(4,15,1,0,4,75000000,4809420,NULL);
-INSERT INTO trial VALUES(4,16,1,0,4,80000000,4818899,NULL);
-INSERT INTO trial VALUES(4,17,1,0,4,85000000,4808402,NULL);
-INSERT INTO trial VALUES(4,18,1,0,4,90000000,4806470,NULL);
-INSERT INTO trial VALUES(4,19,1,0,4,95000000,4800126,NULL);
-INSERT INTO trial VALUES(4,20,1,0,4,100000000,4802257,NULL);
-INSERT INTO trial VALUES(4,21,1,0,4,105000000,4804019,NULL);
-INSERT INTO trial VALUES(4,22,1,0,4,110000000,4802005,NULL);
-INSERT INTO trial VALUES(4,23,1,0,4,115000000,4810426,NULL);
-INSERT INTO trial VALUES(4,24,1,0,4,120000000,4806526,NULL);
-INSERT INTO trial VALUES(4,25,1,0,4,125000000,4816667,NULL);
-INSERT INTO trial VALUES(4,26,1,0,4,130000000,4809534,NULL);
-INSERT INTO trial VALUES(4,27,1,0,4,135000000,4805366,NULL);
-INSERT INTO trial VALUES(4,28,1,0,4,140000000,4815022,NULL);
-INSERT INTO trial VALUES(4,29,1,0,4,145000000,4801154,NULL);
-INSERT INTO trial VALUES(4,30,1,0,4,150000000,4816956,NULL);
-INSERT INTO trial VALUES(4,31,1,0,4,155000000,4810420,NULL);
-INSERT INTO trial VALUES(4,32,1,0,4,160000000,4812243,NULL);
-INSERT INTO trial VALUES(4,33,1,0,4,165000000,4818326,NULL);
-INSERT INTO trial VALUES(4,34,1,0,4,170000000,4805776,NULL);
-INSERT INTO trial VALUES(4,35,1,0,4,175000000,4819650,NULL);
-INSERT INTO trial VALUES(4,36,1,0,4,180000000,4811830,NULL);
-INSERT INTO trial VALUES(4,37,1,0,4,185000000,4812683,NULL);
-INSERT INTO trial VALUES(4,38,1,0,4,190000000,4803606,NULL);
-INSERT INTO trial VALUES(4,39,1,0,4,195000000,4806238,NULL);
-INSERT INTO trial VALUES(4,40,1,0,4,200000000,4819638,NULL);
-INSERT INTO trial VALUES(4,41,1,0,4,205000000,4804475,NULL);
-INSERT INTO trial VALUES(4,42,1,0,4,210000000,4812305,NULL);
-INSERT INTO trial VALUES(4,43,1,0,4,215000000,4816841,NULL);
-INSERT INTO trial VALUES(4,44,1,0,4,220000000,4812379,NULL);
-INSERT INTO trial VALUES(4,45,1,0,4,225000000,4818339,NULL);
-INSERT INTO trial VALUES(4,46,1,0,4,230000000,4818494,NULL);
-INSERT INTO trial VALUES(4,47,1,0,4,235000000,4805862,NULL);
-INSERT INTO trial VALUES(4,48,1,0,4,240000000,4808319,NULL);
-INSERT INTO trial VALUES(4,49,1,0,4,245000000,4805065,NULL);
-INSERT INTO trial VALUES(5,0,0,0,4,0,4801814,NULL);
-INSERT INTO trial VALUES(5,1,0,0,4,5000000,4805038,NULL);
-INSERT INTO trial VALUES(5,2,1,0,4,10000000,4805690,NULL);
-INSERT INTO trial VALUES(5,3,1,1,4,15000000,4805964,NULL);
-INSERT INTO trial VALUES(5,4,1,0,4,20000000,4807762,NULL);
-INSERT INTO trial VALUES(5,5,1,0,4,25000000,4803549,NULL);
-INSERT INTO trial VALUES(5,6,1,0,4,30000000,4809986,NULL);
-INSERT INTO trial VALUES(5,7,1,0,4,35000000,4808926,NULL);
-INSERT INTO trial VALUES(5,8,1,0,4,40000000,4818698,NULL);
-INSERT INTO trial VALUES(5,9,1,0,4,45000000,4818685,NULL);
-INSERT INTO trial VALUES(5,10,1,0,4,50000000,4819412,NULL);
-INSERT INTO trial VALUES(5,11,1,0,4,55000000,4808048,NULL);
-INSERT INTO trial VALUES(5,12,1,0,4,60000000,4812911,NULL);
-INSERT INTO trial VALUES(5,13,1,0,4,65000000,4818455,NULL);
-INSERT INTO trial VALUES(5,14,1,0,4,70000000,4807127,NULL);
-INSERT INTO trial VALUES(5,15,1,0,4,75000000,4800055,NULL);
-INSERT INTO trial VALUES(5,16,1,0,4,80000000,4819921,NULL);
-INSERT INTO trial VALUES(5,17,1,0,4,85000000,4814371,NULL);
-INSERT INTO trial VALUES(5,18,1,0,4,90000000,4813281,NULL);
-INSERT INTO trial VALUES(5,19,1,0,4,95000000,4810379,NULL);
-INSERT INTO trial VALUES(5,20,1,0,4,100000000,4803485,NULL);
-INSERT INTO trial VALUES(5,21,1,0,4,105000000,4815220,NULL);
-INSERT INTO trial VALUES(5,22,1,0,4,110000000,4815581,NULL);
-INSERT INTO trial VALUES(5,23,1,0,4,115000000,4803980,NULL);
-INSERT INTO trial VALUES(5,24,1,0,4,120000000,4815380,NULL);
-INSERT INTO trial VALUES(5,25,1,0,4,125000000,4806761,NULL);
-INSERT INTO trial VALUES(5,26,1,0,4,130000000,4811026,NULL);
-INSERT INTO trial VALUES(5,27,1,0,4,135000000,4819314,NULL);
-INSERT INTO trial VALUES(5,28,1,0,4,140000000,4809421,NULL);
-INSERT INTO trial VALUES(5,29,1,0,4,145000000,4805902,NULL);
-INSERT INTO trial VALUES(5,30,1,0,4,150000000,4810288,NULL);
-INSERT INTO trial VALUES(5,31,1,0,4,155000000,4805930,NULL);
-INSERT INTO trial VALUES(5,32,1,0,4,160000000,4808538,NULL);
-INSERT INTO trial VALUES(5,33,1,0,4,165000000,4814343,NULL);
-INSERT INTO trial VALUES(5,34,1,0,4,170000000,4815655,NULL);
-INSERT INTO trial VALUES(5,35,1,0,4,175000000,4819172,NULL);
-INSERT INTO trial VALUES(5,36,1,0,4,180000000,4809061,NULL);
-INSERT INTO trial VALUES(5,37,1,0,4,185000000,4811958,NULL);
-INSERT INTO trial VALUES(5,38,1,0,4,190000000,4814388,NULL);
-INSERT INTO trial VALUES(5,39,1,0,4,195000000,4807571,NULL);
-INSERT INTO trial VALUES(5,40,1,0,4,200000000,4806366,NULL);
-INSERT INTO trial VALUES(5,41,1,0,4,205000000,4815693,NULL);
-INSERT INTO trial VALUES(5,42,1,0,4,210000000,4803604,NULL);
-INSERT INTO trial VALUES(5,43,1,0,4,215000000,4803428,NULL);
-INSERT INTO trial VALUES(5,44,1,0,4,220000000,4812767,NULL);
-INSERT INTO trial VALUES(5,45,1,0,4,225000000,4804925,NULL);
-INSERT INTO trial VALUES(5,46,1,0,4,230000000,4804706,NULL);
-INSERT INTO trial VALUES(5,47,1,0,4,235000000,4815633,NULL);
-INSERT INTO trial VALUES(5,48,1,0,4,240000000,4819973,NULL);
-INSERT INTO trial VALUES(5,49,1,0,4,245000000,4800406,NULL);
-INSERT INTO trial VALUES(6,0,0,0,4,0,4811750,NULL);
-INSERT INTO trial VALUES(6,1,0,0,4,5000000,4807083,NULL);
-INSERT INTO trial VALUES(6,2,1,0,4,10000000,4814077,NULL);
-INSERT INTO trial VALUES(6,3,1,1,4,15000000,4817414,NULL);
-INSERT INTO trial VALUES(6,4,1,0,4,20000000,4801032,NULL);
-INSERT INTO trial VALUES(6,5,1,0,4,25000000,4801752,NULL);
-INSERT INTO trial VALUES(6,6,1,0,4,30000000,4813876,NULL);
-INSERT INTO trial VALUES(6,7,1,0,4,35000000,4802608,NULL);
-INSERT INTO trial VALUES(6,8,1,0,4,40000000,4802026,NULL);
-INSERT INTO trial VALUES(6,9,1,0,4,45000000,4810758,NULL);
-INSERT INTO trial VALUES(6,10,1,0,4,50000000,4818323,NULL);
-INSERT INTO trial VALUES(6,11,1,0,4,55000000,4813272,NULL);
-INSERT INTO trial VALUES(6,12,1,0,4,60000000,4812011,NULL);
-INSERT INTO trial VALUES(6,13,1,0,4,65000000,4812557,NULL);
-INSERT INTO trial VALUES(6,14,1,0,4,70000000,4818974,NULL);
-INSERT INTO trial VALUES(6,15,1,0,4,75000000,4807041,NULL);
-INSERT INTO trial VALUES(6,16,1,0,4,80000000,4804591,NULL);
-INSERT INTO trial VALUES(6,17,1,0,4,85000000,4800340,NULL);
-INSERT INTO trial VALUES(6,18,1,0,4,90000000,4816444,NULL);
-INSERT INTO trial VALUES(6,19,1,0,4,95000000,4800633,NULL);
-INSERT INTO trial VALUES(6,20,1,0,4,100000000,4808362,NULL);
-INSERT INTO trial VALUES(6,21,1,0,4,105000000,4802774,NULL);
-INSERT INTO trial VALUES(6,22,1,0,4,110000000,4805508,NULL);
-INSERT INTO trial VALUES(6,23,1,0,4,115000000,4813886,NULL);
-INSERT INTO trial VALUES(6,24,1,0,4,120000000,4807882,NULL);
-INSERT INTO trial VALUES(6,25,1,0,4,125000000,4813207,NULL);
-INSERT INTO trial VALUES(6,26,1,0,4,130000000,4808869,NULL);
-INSERT INTO trial VALUES(6,27,1,0,4,135000000,4816911,NULL);
-INSERT INTO trial VALUES(6,28,1,0,4,140000000,4800172,NULL);
-INSERT INTO trial VALUES(6,29,1,0,4,145000000,4814297,NULL);
-INSERT INTO trial VALUES(6,30,1,0,4,150000000,4803620,NULL);
-INSERT INTO trial VALUES(6,31,1,0,4,155000000,4801439,NULL);
-INSERT INTO trial VALUES(6,32,1,0,4,160000000,4804834,NULL);
-INSERT INTO trial VALUES(6,33,1,0,4,165000000,4806711,NULL);
-INSERT INTO trial VALUES(6,34,1,0,4,170000000,4809181,NULL);
-INSERT INTO trial VALUES(6,35,1,0,4,175000000,4815047,NULL);
-INSERT INTO trial VALUES(6,36,1,0,4,180000000,4806291,NULL);
-INSERT INTO trial VALUES(6,37,1,0,4,185000000,4811233,NULL);
-INSERT INTO trial VALUES(6,38,1,0,4,190000000,4808818,NULL);
-INSERT INTO trial VALUES(6,39,1,0,4,195000000,4808905,NULL);
-INSERT INTO trial VALUES(6,40,1,0,4,200000000,4813093,NULL);
-INSERT INTO trial VALUES(6,41,1,0,4,205000000,4806911,NULL);
-INSERT INTO trial VALUES(6,42,1,0,4,210000000,4814902,NULL);
-INSERT INTO trial VALUES(6,43,1,0,4,215000000,4810015,NULL);
-INSERT INTO trial VALUES(6,44,1,0,4,220000000,4813156,NULL);
-INSERT INTO trial VALUES(6,45,1,0,4,225000000,4811510,NULL);
-INSERT INTO trial VALUES(6,46,1,0,4,230000000,4807269,NULL);
-INSERT INTO trial VALUES(6,47,1,0,4,235000000,4809052,NULL);
-INSERT INTO trial VALUES(6,48,1,0,4,240000000,4811626,NULL);
-INSERT INTO trial VALUES(6,49,1,0,4,245000000,4819395,NULL);
-CREATE TABLE flow_trial (
-  case_run INTEGER NOT NULL REFERENCES case_run (id),
-  ordinal INTEGER NOT NULL CHECK (ordinal >= 0), -- trial.ordinal
-  flow INTEGER NOT NULL CHECK (flow >= 0),       -- flow.ordinal
-  start_ns INTEGER NOT NULL,                     -- after the trial's window began
-  elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0),
-  PRIMARY KEY (case_run, ordinal, flow)
-) WITHOUT ROWID;
-INSERT INTO flow_trial VALUES(3,0,0,0,4808258);
-INSERT INTO flow_trial VALUES(3,0,1,100,4807258);
-INSERT INTO flow_trial VALUES(3,1,0,0,4806098);
-INSERT INTO flow_trial VALUES(3,1,1,100,4805098);
-INSERT INTO flow_trial VALUES(3,2,0,0,4813131);
-INSERT INTO flow_trial VALUES(3,2,1,100,4812131);
-INSERT INTO flow_trial VALUES(3,3,0,0,4807868);
-INSERT INTO flow_trial VALUES(3,3,1,100,4806868);
-INSERT INTO flow_trial VALUES(3,4,0,0,4804204);
-INSERT INTO flow_trial VALUES(3,4,1,100,4803204);
-INSERT INTO flow_trial VALUES(3,5,0,0,4801546);
-INSERT INTO flow_trial VALUES(3,5,1,100,4800546);
-INSERT INTO flow_trial VALUES(3,6,0,0,4810920);
-INSERT INTO flow_trial VALUES(3,6,1,100,4809920);
-INSERT INTO flow_trial VALUES(3,7,0,0,4804132);
-INSERT INTO flow_trial VALUES(3,7,1,100,4803132);
-INSERT INTO flow_trial VALUES(3,8,0,0,4801317);
-INSERT INTO flow_trial VALUES(3,8,1,100,4800317);
-INSERT INTO flow_trial VALUES(3,9,0,0,4818719);
-INSERT INTO flow_trial VALUES(3,9,1,100,4817719);
-INSERT INTO flow_trial VALUES(3,10,0,0,4818933);
-INSERT INTO flow_trial VALUES(3,10,1,100,4817933);
-INSERT INTO flow_trial VALUES(3,11,0,0,4815926);
-INSERT INTO flow_trial VALUES(3,11,1,100,4814926);
-INSERT INTO flow_trial VALUES(3,12,0,0,4802805);
-INSERT INTO flow_trial VALUES(3,12,1,100,4801805);
-INSERT INTO flow_trial VALUES(3,13,0,0,4812402);
-INSERT INTO flow_trial VALUES(3,13,1,100,4811402);
-INSERT INTO flow_trial VALUES(3,14,0,0,4818781);
-INSERT INTO flow_trial VALUES(3,14,1,100,4817781);
-INSERT INTO flow_trial VALUES(3,15,0,0,4811699);
-INSERT INTO flow_trial VALUES(3,15,1,100,4810699);
-INSERT INTO flow_trial VALUES(3,16,0,0,4809460);
-INSERT INTO flow_trial VALUES(3,16,1,100,4808460);
-INSERT INTO flow_trial VALUES(3,17,0,0,4816364);
-INSERT INTO flow_trial VALUES(3,17,1,100,4815364);
-INSERT INTO flow_trial VALUES(3,18,0,0,4816396);
-INSERT INTO flow_trial VALUES(3,18,1,100,4815396);
-INSERT INTO flow_trial VALUES(3,19,0,0,4819519);
-INSERT INTO flow_trial VALUES(3,19,1,100,4818519);
-INSERT INTO flow_trial VALUES(3,20,0,0,4812404);
-INSERT INTO flow_trial VALUES(3,20,1,100,4811404);
-INSERT INTO flow_trial VALUES(3,21,0,0,4808811);
-INSERT INTO flow_trial VALUES(3,21,1,100,4807811);
-INSERT INTO flow_trial VALUES(3,22,0,0,4818402);
-INSERT INTO flow_trial VALUES(3,22,1,100,4817402);
-INSERT INTO flow_trial VALUES(3,23,0,0,4806865);
-INSERT INTO flow_trial VALUES(3,23,1,100,4805865);
-INSERT INTO flow_trial VALUES(3,24,0,0,4805071);
-INSERT INTO flow_trial VALUES(3,24,1,100,4804071);
-INSERT INTO flow_trial VALUES(3,25,0,0,4803674);
-INSERT INTO flow_trial VALUES(3,25,1,100,4802674);
-INSERT INTO flow_trial VALUES(3,26,0,0,4813747);
-INSERT INTO flow_trial VALUES(3,26,1,100,4812747);
-INSERT INTO flow_trial VALUES(3,27,0,0,4817369);
-INSERT INTO flow_trial VALUES(3,27,1,100,4816369);
-INSERT INTO flow_trial VALUES(3,28,0,0,4809772);
-INSERT INTO flow_trial VALUES(3,28,1,100,4808772);
-INSERT INTO flow_trial VALUES(3,29,0,0,4804264);
-INSERT INTO flow_trial VALUES(3,29,1,100,4803264);
-INSERT INTO flow_trial VALUES(3,30,0,0,4813839);
-INSERT INTO flow_trial VALUES(3,30,1,100,4812839);
-INSERT INTO flow_trial VALUES(3,31,0,0,4802948);
-INSERT INTO flow_trial VALUES(3,31,1,100,4801948);
-INSERT INTO flow_trial VALUES(3,32,0,0,4815903);
-INSERT INTO flow_trial VALUES(3,32,1,100,4814903);
-INSERT INTO flow_trial VALUES(3,33,0,0,4809841);
-INSERT INTO flow_trial VALUES(3,33,1,100,4808841);
-INSERT INTO flow_trial VALUES(3,34,0,0,4802272);
-INSERT INTO flow_trial VALUES(3,34,1,100,4801272);
-INSERT INTO flow_trial VALUES(3,35,0,0,4800505);
-INSERT INTO flow_trial VALUES(3,35,1,100,4799505);
-INSERT INTO flow_trial VALUES(3,36,0,0,4817268);
-INSERT INTO flow_trial VALUES(3,36,1,100,4816268);
-INSERT INTO flow_trial VALUES(3,37,0,0,4814033);
-INSERT INTO flow_trial VALUES(3,37,1,100,4813033);
-INSERT INTO flow_trial VALUES(3,38,0,0,4814646);
-INSERT INTO flow_trial VALUES(3,38,1,100,4813646);
-INSERT INTO flow_trial VALUES(3,39,0,0,4819822);
-INSERT INTO flow_trial VALUES(3,39,1,100,4818822);
-INSERT INTO flow_trial VALUES(3,40,0,0,4806083);
-INSERT INTO flow_trial VALUES(3,40,1,100,4805083);
-INSERT INTO flow_trial VALUES(3,41,0,0,4818290);
-INSERT INTO flow_trial VALUES(3,41,1,100,4817290);
-INSERT INTO flow_trial VALUES(3,42,0,0,4809608);
-INSERT INTO flow_trial VALUES(3,42,1,100,4808608);
-INSERT INTO flow_trial VALUES(3,43,0,0,4803567);
-INSERT INTO flow_trial VALUES(3,43,1,100,4802567);
-INSERT INTO flow_trial VALUES(3,44,0,0,4815149);
-INSERT INTO flow_trial VALUES(3,44,1,100,4814149);
-INSERT INTO flow_trial VALUES(3,45,0,0,4801420);
-INSERT INTO flow_trial VALUES(3,45,1,100,4800420);
-INSERT INTO flow_trial VALUES(3,46,0,0,4809619);
-INSERT INTO flow_trial VALUES(3,46,1,100,4808619);
-INSERT INTO flow_trial VALUES(3,47,0,0,4802572);
-INSERT INTO flow_trial VALUES(3,47,1,100,4801572);
-INSERT INTO flow_trial VALUES(3,48,0,0,4801265);
-INSERT INTO flow_trial VALUES(3,48,1,100,4800265);
-INSERT INTO flow_trial VALUES(3,49,0,0,4814283);
-INSERT INTO flow_trial VALUES(3,49,1,100,4813283);
-CREATE TABLE telemetry (
-  run INTEGER NOT NULL REFERENCES run (id),
-  gpu INTEGER NOT NULL,
-  at_ns INTEGER NOT NULL,
-  sm_clock_khz INTEGER,
-  memory_clock_khz INTEGER,
-  power_mw INTEGER,
-  temperature_c INTEGER,
-  utilization_percent INTEGER,
-  pcie_generation INTEGER,
-  pcie_width INTEGER,
-  throttle_reasons INTEGER, -- NVML's bits
-  PRIMARY KEY (run, gpu, at_ns)
-) WITHOUT ROWID;
-INSERT INTO telemetry VALUES(1,1,1795227380707692894,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795227380709627009,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795227380712509408,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795227380714433698,1980000,NULL,350000,45,100,5,16,0);
-INSERT INTO telemetry VALUES(1,1,1795227380716858524,1980000,NULL,350000,45,100,5,16,0);
-CREATE TABLE baseline (
-  name TEXT NOT NULL CHECK (name <> ''),
-  run INTEGER NOT NULL REFERENCES run (id),
-  set_at_ns INTEGER NOT NULL,
-  PRIMARY KEY (name, run)
-) WITHOUT ROWID;
+CREATE TABLE scenario ( id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), name TEXT NOT NULL, description TEXT NOT NULL, text TEXT NOT NULL,  resolved TEXT NOT NULL  );
+INSERT INTO scenario VALUES(1,'b67dc93dc76b5def5d1b2e18ab12ecf8','kinds','A few short cases of every kind',replace('schema_version = 1\nname = "kinds"\ndescription = "A few short cases of every kind"\n\n[measure]\nprocesses = 2\ntelemetry = "40ms"\ntrials = { min = 3, max = 3 }\nwarmup = 1\niterations = 2\n\n[checks]\ngovernor = { want = "performance", on_fail = "record" }\n\n[[transfer]]\nname = "up"\nmethod = "ce"\nfrom = { numa = 0, memory = "pinned" }\nto = { gpu = 0 }\nsize = ["4KiB", "64KiB"]\ndelta = 0.02\n\n[[transfer]]\nname = "both_ways"\nmethod = "ce"\nfrom = { gpu = 0 }\nto = { gpu = 1 }\ndirection = "both"\nsize = "64KiB"\n\n[[transfer]]\nname = "managed"\nmethod = "um"\nfrom = { numa = 0, memory = "managed" }\nto = { gpu = 0, memory = "managed" }\nsize = "1MiB"\n\n[[transfer]]\nname = "host"\nmethod = "cpu"\nfrom = { numa = 0, memory = "pageable" }\nto = { numa = 0, memory = "pageable" }\npairs = "same"\nthreads = 1\nsize = "64KiB"\n\n[[transfer]]\nname = "impossible"\nmethod = "ce"\nfrom = { gpu = 0 }\nto = { gpu = 7 }\nsize = "4KiB"\n\n[[transfer]]\nname = "corrupt"\nmethod = "ce"\nfrom = { numa = 0, memory = "pinned" }\nto = { gpu = 1 }\nsize = "64KiB"\n\n[[chase]]\nname = "chase"\nspace = "host"\nat = { gpu = 0 }\nof = { numa = 0 }\nfootprint = "64KiB"\n\n[[stream]]\nname = "stream"\nop = "triad"\nat = { gpu = 0 }\nsize = "1MiB"\n\n[[arithmetic]]\nname = "arithmetic"\nop = "fma"\ntype = "f32"\nat = { gpu = 0 }\nmeasure = "latency"\n\n[[overhead]]\nname = "overhead"\noperation = ["kernel_launch", "allocate"]\nat = { gpu = 0 }\nsize = "64KiB"\n','\n',char(10)),replace('schema_version = 1\nname = "kinds"\ndescription = "A few short cases of every kind"\n\n[measure]\nprocesses = 1\ntelemetry = "40ms"\ntrials.min = 3\ntrials.max = 3\nwarmup = 1\niterations = 2\nprecision = 0.005\nmax_time = "2s"\nmin_trial = "200us"\nverify = "once"\nhost_cache = "warm"\ndevice_cache = "warm"\ngate = "on"\nfree_share = 0.25\ndelta = "auto"\norder = "file"\nseed = 1\n\n[checks]\ngovernor.want = "performance"\ngovernor.on_fail = "record"\n\n[[transfer]]\nname = "up"\nmethod = "ce"\nfrom.numa = 0\nfrom.memory = "pinned"\nto.gpu = 0\nsize = ["4KiB", "64KiB"]\ndelta = 0.02\n\n[[transfer]]\nname = "both_ways"\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 1\ndirection = "both"\nsize = "64KiB"\n\n[[transfer]]\nname = "managed"\nmethod = "um"\nfrom.numa = 0\nfrom.memory = "managed"\nto.gpu = 0\nto.memory = "managed"\nsize = "1MiB"\n\n[[transfer]]\nname = "host"\nmethod = "cpu"\nfrom.numa = 0\nfrom.memory = "pageable"\nto.numa = 0\nto.memory = "pageable"\npairs = "same"\nthreads = 1\nsize = "64KiB"\n\n[[transfer]]\nname = "impossible"\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 7\nsize = "4KiB"\n\n[[transfer]]\nname = "corrupt"\nmethod = "ce"\nfrom.numa = 0\nfrom.memory = "pinned"\nto.gpu = 1\nsize = "64KiB"\n\n[[chase]]\nname = "chase"\nspace = "host"\nat.gpu = 0\nof.numa = 0\nfootprint = "64KiB"\n\n[[stream]]\nname = "stream"\nop = "triad"\nat.gpu = 0\nsize = "1MiB"\n\n[[arithmetic]]\nname = "arithmetic"\nop = "fma"\ntype = "f32"\nat.gpu = 0\nmeasure = "latency"\n\n[[overhead]]\nname = "overhead"\noperation = ["kernel_launch", "allocate"]\nat.gpu = 0\nsize = "64KiB"\n','\n',char(10)));
+INSERT INTO scenario VALUES(2,'12082b3766e52d6c17b9ffd195249a94','kinds','A few short cases of every kind',replace('schema_version = 1\nname = "kinds"\ndescription = "A few short cases of every kind"\n\n[measure]\nprocesses = 2\ntelemetry = "40ms"\ntrials = { min = 3, max = 3 }\nwarmup = 1\niterations = 2\n\n[checks]\ngovernor = { want = "performance", on_fail = "record" }\n\n[[transfer]]\nname = "up"\nmethod = "ce"\nfrom = { numa = 0, memory = "pinned" }\nto = { gpu = 0 }\nsize = ["4KiB", "64KiB"]\ndelta = 0.02\n\n[[transfer]]\nname = "both_ways"\nmethod = "ce"\nfrom = { gpu = 0 }\nto = { gpu = 1 }\ndirection = "both"\nsize = "64KiB"\n\n[[transfer]]\nname = "managed"\nmethod = "um"\nfrom = { numa = 0, memory = "managed" }\nto = { gpu = 0, memory = "managed" }\nsize = "1MiB"\n\n[[transfer]]\nname = "host"\nmethod = "cpu"\nfrom = { numa = 0, memory = "pageable" }\nto = { numa = 0, memory = "pageable" }\npairs = "same"\nthreads = 1\nsize = "64KiB"\n\n[[transfer]]\nname = "impossible"\nmethod = "ce"\nfrom = { gpu = 0 }\nto = { gpu = 7 }\nsize = "4KiB"\n\n[[transfer]]\nname = "corrupt"\nmethod = "ce"\nfrom = { numa = 0, memory = "pinned" }\nto = { gpu = 1 }\nsize = "64KiB"\n\n[[chase]]\nname = "chase"\nspace = "host"\nat = { gpu = 0 }\nof = { numa = 0 }\nfootprint = "64KiB"\n\n[[stream]]\nname = "stream"\nop = "triad"\nat = { gpu = 0 }\nsize = "1MiB"\n\n[[arithmetic]]\nname = "arithmetic"\nop = "fma"\ntype = "f32"\nat = { gpu = 0 }\nmeasure = "latency"\n\n[[overhead]]\nname = "overhead"\noperation = ["kernel_launch", "allocate"]\nat = { gpu = 0 }\nsize = "64KiB"\n','\n',char(10)),replace('schema_version = 1\nname = "kinds"\ndescription = "A few short cases of every kind"\n\n[measure]\nprocesses = 2\ntelemetry = "40ms"\ntrials.min = 3\ntrials.max = 3\nwarmup = 1\niterations = 2\nprecision = 0.005\nmax_time = "2s"\nmin_trial = "200us"\nverify = "once"\nhost_cache = "warm"\ndevice_cache = "warm"\ngate = "on"\nfree_share = 0.25\ndelta = "auto"\norder = "file"\nseed = 1\n\n[checks]\ngovernor.want = "performance"\ngovernor.on_fail = "record"\n\n[[transfer]]\nname = "up"\nmethod = "ce"\nfrom.numa = 0\nfrom.memory = "pinned"\nto.gpu = 0\nsize = ["4KiB", "64KiB"]\ndelta = 0.02\n\n[[transfer]]\nname = "both_ways"\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 1\ndirection = "both"\nsize = "64KiB"\n\n[[transfer]]\nname = "managed"\nmethod = "um"\nfrom.numa = 0\nfrom.memory = "managed"\nto.gpu = 0\nto.memory = "managed"\nsize = "1MiB"\n\n[[transfer]]\nname = "host"\nmethod = "cpu"\nfrom.numa = 0\nfrom.memory = "pageable"\nto.numa = 0\nto.memory = "pageable"\npairs = "same"\nthreads = 1\nsize = "64KiB"\n\n[[transfer]]\nname = "impossible"\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 7\nsize = "4KiB"\n\n[[transfer]]\nname = "corrupt"\nmethod = "ce"\nfrom.numa = 0\nfrom.memory = "pinned"\nto.gpu = 1\nsize = "64KiB"\n\n[[chase]]\nname = "chase"\nspace = "host"\nat.gpu = 0\nof.numa = 0\nfootprint = "64KiB"\n\n[[stream]]\nname = "stream"\nop = "triad"\nat.gpu = 0\nsize = "1MiB"\n\n[[arithmetic]]\nname = "arithmetic"\nop = "fma"\ntype = "f32"\nat.gpu = 0\nmeasure = "latency"\n\n[[overhead]]\nname = "overhead"\noperation = ["kernel_launch", "allocate"]\nat.gpu = 0\nsize = "64KiB"\n','\n',char(10)));
+CREATE TABLE run ( id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 32),  environment INTEGER NOT NULL REFERENCES environment (id), scenario INTEGER NOT NULL REFERENCES scenario (id), scenario_path TEXT NOT NULL, origin TEXT NOT NULL CHECK (origin IN ('measured', 'imported')), tag TEXT, only_glob TEXT,  command_line TEXT NOT NULL, haul_version TEXT NOT NULL, processes INTEGER NOT NULL CHECK (processes >= 1),  case_order TEXT NOT NULL CHECK (case_order IN ('file', 'shuffled')), seed TEXT NOT NULL,  telemetry_ns INTEGER NOT NULL,  started_at_ns INTEGER NOT NULL, ended_at_ns INTEGER, status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')), reason TEXT );
+INSERT INTO run VALUES(1,'01a2001eba957d06a52192520d8b085e',1,1,'kinds.toml','measured','before',NULL,'haul run kinds.toml --db old.db --tag before -q --processes 1','0.1.0',1,'file','1',40000000,1795298343573059962,1795298343746596823,'done',NULL);
+INSERT INTO run VALUES(2,'01a2001ebb6f7931a734ce05c14f0a0e',1,2,'kinds.toml','measured','after',NULL,'haul run kinds.toml --db old.db --tag after -q','0.1.0',2,'file','1',40000000,1795298343791773955,1795298344180922240,'done',NULL);
+CREATE TABLE check_result ( run INTEGER NOT NULL REFERENCES run (id), name TEXT NOT NULL, gpu INTEGER NOT NULL CHECK (gpu >= -1),  checked_at_ns INTEGER NOT NULL, status TEXT NOT NULL CHECK (status IN ('passed', 'failed', 'unavailable', 'denied')), on_fail TEXT NOT NULL CHECK (on_fail IN ('record', 'warn', 'skip', 'abort')), want TEXT NOT NULL, found TEXT NOT NULL, PRIMARY KEY (run, name, gpu, checked_at_ns) ) WITHOUT ROWID;
+INSERT INTO check_result VALUES(1,'governor',-1,1795298343573372096,'unavailable','record','performance','the kernel scales no frequencies here (usual in virtual machines)');
+INSERT INTO check_result VALUES(2,'governor',-1,1795298343792139047,'unavailable','record','performance','the kernel scales no frequencies here (usual in virtual machines)');
+CREATE TABLE process ( id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (id), ordinal INTEGER NOT NULL CHECK (ordinal >= 0), pid INTEGER NOT NULL,  workers INTEGER NOT NULL CHECK (workers >= 1), started_at_ns INTEGER NOT NULL, ended_at_ns INTEGER, UNIQUE (run, ordinal) );
+INSERT INTO process VALUES(1,1,0,24279,1,1795298343588091308,1795298343736014434);
+INSERT INTO process VALUES(2,2,0,24358,1,1795298343818830011,1795298343981288131);
+INSERT INTO process VALUES(3,2,1,24421,1,1795298343994783096,1795298344161693078);
+CREATE TABLE bench_case ( id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK (length(key) = 32),  case_key TEXT NOT NULL CHECK (length(case_key) = 32), definition TEXT NOT NULL,  block TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,  axes TEXT NOT NULL,  path TEXT NOT NULL,  payload_bytes INTEGER NOT NULL CHECK (payload_bytes >= 0),  operations INTEGER NOT NULL CHECK (operations >= 0),  host_cache TEXT NOT NULL CHECK (host_cache IN ('warm', 'flushed')), device_cache TEXT NOT NULL CHECK (device_cache IN ('warm', 'flushed')) );
+INSERT INTO bench_case VALUES(1,'0e51b9287782c09c74f2da159455a45c','ebc529599fc75c501ded6383fe36e570','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"ce","method_version":2,"source":{"place":"numa","index":0,"memory":"pinned"},"target":{"place":"gpu","index":0,"memory":"device"},"initiator":"target","staged":0,"size_bytes":4096}],"measure":{"iterations":2,"host_cache":"warm","device_cache":"warm"}}','up','up/numa0:pinned-gpu0/4KiB','transfer','size=4KiB','numa0:pinned-gpu0',4096,0,'warm','warm');
+INSERT INTO bench_case VALUES(2,'c0f05620d97d1ac0fd24d1d402421524','0630f63f03e66e128b2fa729a514cc61','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"ce","method_version":2,"source":{"place":"numa","index":0,"memory":"pinned"},"target":{"place":"gpu","index":0,"memory":"device"},"initiator":"target","staged":0,"size_bytes":65536}],"measure":{"iterations":2,"host_cache":"warm","device_cache":"warm"}}','up','up/numa0:pinned-gpu0/64KiB','transfer','size=64KiB','numa0:pinned-gpu0',65536,0,'warm','warm');
+INSERT INTO bench_case VALUES(3,'d6caabce74d07ed9e18b8c0e2d2c7037','1b69b955b5e7002ee8257859607fe871','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"ce","method_version":2,"source":{"place":"gpu","index":0,"memory":"device"},"target":{"place":"gpu","index":1,"memory":"device"},"initiator":"source","staged":0,"size_bytes":65536},{"role":"measured","method":"ce","method_version":2,"source":{"place":"gpu","index":1,"memory":"device"},"target":{"place":"gpu","index":0,"memory":"device"},"initiator":"source","staged":0,"size_bytes":65536}],"measure":{"iterations":2,"device_cache":"warm"}}','both_ways','both_ways/gpu0--gpu1/64KiB','transfer','','gpu0--gpu1',131072,0,'warm','warm');
+INSERT INTO bench_case VALUES(4,'75e5acce63ae55e8834276c1687fd41e','b0d2a0d879c880846ebace4077e7cd5b','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"um","method_version":1,"source":{"place":"numa","index":0,"memory":"managed"},"target":{"place":"gpu","index":0,"memory":"managed"},"initiator":"target","staged":0,"size_bytes":1048576,"unified":{"mode":"demand","touch_by":"target","threads":1,"advise":"none","stride_bytes":0}}],"measure":{"iterations":2,"host_cache":"warm","device_cache":"warm"}}','managed','managed/numa0:managed-gpu0:managed/1MiB','transfer','','numa0:managed-gpu0:managed',1048576,0,'warm','warm');
+INSERT INTO bench_case VALUES(5,'695ee669a05259ad1ae0d017f6f348ba','1b27606dccf9336c7d5c4f669b18cbaa','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"cpu","method_version":1,"source":{"place":"numa","index":0,"memory":"pageable"},"target":{"place":"numa","index":0,"memory":"pageable"},"initiator":"source","staged":0,"size_bytes":65536,"threads":1}],"measure":{"iterations":2,"host_cache":"warm"}}','host','host/numa0:pageable-numa0:pageable/64KiB','transfer','','numa0:pageable-numa0:pageable',65536,0,'warm','warm');
+INSERT INTO bench_case VALUES(6,'ee9969c5c7ebb905e68cef2aba2860c3','237aec78a0765c0389fe906850be85e1','{"version":1,"kind":"transfer","unresolved":"impossible/gpu0-gpu7/4KiB"}','impossible','impossible/gpu0-gpu7/4KiB','transfer','','gpu0-gpu7',0,0,'warm','warm');
+INSERT INTO bench_case VALUES(7,'0d85c205851dad617bd63819eb98092b','38d508e2f0301a66f0b23181475a8fa6','{"version":1,"kind":"transfer","flows":[{"role":"measured","method":"ce","method_version":2,"source":{"place":"numa","index":0,"memory":"pinned"},"target":{"place":"gpu","index":1,"memory":"device"},"initiator":"target","staged":0,"size_bytes":65536}],"measure":{"iterations":2,"host_cache":"warm","device_cache":"warm"}}','corrupt','corrupt/numa0:pinned-gpu1/64KiB','transfer','','numa0:pinned-gpu1',65536,0,'warm','warm');
+INSERT INTO bench_case VALUES(8,'f0a53b5ff3d672e44413a393e9cd407a','398f9be68fd1f6e680a145ea216b8d54','{"version":1,"kind":"chase","chase":{"method_version":3,"space":"host","gpu":0,"memory":{"place":"numa","index":0,"memory":"pinned"},"footprint_bytes":65536,"stride_bytes":128,"order":"random","threads":1,"blocks":1,"hops":4096},"measure":{"iterations":2}}','chase','chase/gpu0-numa0:pinned/64KiB','chase','','gpu0-numa0:pinned',0,4096,'warm','warm');
+INSERT INTO bench_case VALUES(9,'ce288f793c5e3dbd91f243caddf14d05','444895c205abe9874f5fe2f58bcac9a4','{"version":1,"kind":"stream","stream":{"method_version":1,"op":"triad","type":"f64","memory":{"place":"gpu","index":0,"memory":"device"},"size_bytes":1048576,"passes":1,"block":0,"grid":0,"vector_bytes":0,"unroll":0,"clock":"event"},"measure":{"iterations":2,"device_cache":"warm"}}','stream','stream/gpu0/1MiB','stream','','gpu0',3145728,0,'warm','warm');
+INSERT INTO bench_case VALUES(10,'0683525b81edd5ce65b27a73e920440a','6234866c1ee9743e45d63fc856318b78','{"version":1,"kind":"arithmetic","arithmetic":{"method_version":1,"op":"fma","type":"f32","measure":"latency","gpu":0,"ilp":1,"block":1,"grid":1,"instructions":16384},"measure":{"iterations":2}}','arithmetic','arithmetic/gpu0','arithmetic','','gpu0',0,16384,'warm','warm');
+INSERT INTO bench_case VALUES(11,'9e7d5da8fd5ed25acddead7cec81633c','e617ac7091d1d84c73ed8cf0a1f40235','{"version":1,"kind":"overhead","overhead":{"method_version":1,"operation":"kernel_launch","gpu":0},"measure":{"iterations":2}}','overhead','overhead/gpu0/operation=kernel_launch','overhead','operation=kernel_launch','gpu0',0,0,'warm','warm');
+INSERT INTO bench_case VALUES(12,'a55b87b83d041f897eeb1ef0610817eb','83166c297b51b4ae4be9a90b8a71daab','{"version":1,"kind":"overhead","overhead":{"method_version":1,"operation":"allocate","gpu":0,"memory":{"place":"gpu","index":0,"memory":"device"},"size_bytes":65536},"measure":{"iterations":2}}','overhead','overhead/gpu0/operation=allocate/64KiB','overhead','operation=allocate','gpu0',0,0,'warm','warm');
+CREATE TABLE flow ( bench_case INTEGER NOT NULL REFERENCES bench_case (id), ordinal INTEGER NOT NULL CHECK (ordinal >= 0), role TEXT NOT NULL CHECK (role IN ('measured', 'load')), method TEXT NOT NULL, source_place TEXT NOT NULL CHECK (source_place IN ('gpu', 'numa')), source_index INTEGER NOT NULL, source_memory TEXT NOT NULL, target_place TEXT NOT NULL CHECK (target_place IN ('gpu', 'numa')), target_index INTEGER NOT NULL, target_memory TEXT NOT NULL, initiator TEXT NOT NULL CHECK (initiator IN ('source', 'target')), staged INTEGER NOT NULL CHECK (staged IN (0, 1)),  size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0), gpu INTEGER,  threads INTEGER,  kernel_variant TEXT,  kernel_block INTEGER, kernel_grid INTEGER, kernel_vector_bytes INTEGER, shape_width_bytes INTEGER,  shape_height INTEGER, shape_depth INTEGER, shape_pitch_bytes INTEGER, unified_mode TEXT,  unified_touch_by TEXT, unified_advise TEXT, unified_stride_bytes INTEGER, PRIMARY KEY (bench_case, ordinal) ) WITHOUT ROWID;
+INSERT INTO flow VALUES(1,0,'measured','ce','numa',0,'pinned','gpu',0,'device','target',0,4096,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO flow VALUES(2,0,'measured','ce','numa',0,'pinned','gpu',0,'device','target',0,65536,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO flow VALUES(3,0,'measured','ce','gpu',0,'device','gpu',1,'device','source',0,65536,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO flow VALUES(3,1,'measured','ce','gpu',1,'device','gpu',0,'device','source',0,65536,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO flow VALUES(4,0,'measured','um','numa',0,'managed','gpu',0,'managed','target',0,1048576,0,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'demand','target','none',NULL);
+INSERT INTO flow VALUES(5,0,'measured','cpu','numa',0,'pageable','numa',0,'pageable','source',0,65536,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO flow VALUES(7,0,'measured','ce','numa',0,'pinned','gpu',1,'device','target',0,65536,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE chase ( bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), space TEXT NOT NULL, gpu INTEGER NOT NULL,  memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')), memory_index INTEGER NOT NULL, memory TEXT NOT NULL, footprint_bytes INTEGER NOT NULL, stride_bytes INTEGER NOT NULL,  hop_order TEXT NOT NULL, cache TEXT,  threads INTEGER NOT NULL,  blocks INTEGER NOT NULL, hops INTEGER NOT NULL CHECK (hops >= 0)  );
+INSERT INTO chase VALUES(8,'host',0,'numa',0,'pinned',65536,128,'random',NULL,1,1,4096);
+CREATE TABLE stream ( bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), op TEXT NOT NULL, number_type TEXT NOT NULL, memory_place TEXT NOT NULL CHECK (memory_place IN ('gpu', 'numa')), memory_index INTEGER NOT NULL, memory TEXT NOT NULL, size_bytes INTEGER NOT NULL,  passes INTEGER NOT NULL,  threads INTEGER,  gpu INTEGER,  block INTEGER,  grid INTEGER,  vector_bytes INTEGER, unroll INTEGER, clock TEXT );
+INSERT INTO stream VALUES(9,'triad','f64','gpu',0,'device',1048576,1,NULL,0,NULL,NULL,NULL,NULL,'event');
+CREATE TABLE arithmetic ( bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), op TEXT NOT NULL, number_type TEXT NOT NULL, measure TEXT NOT NULL,  gpu INTEGER NOT NULL, ilp INTEGER NOT NULL,  block INTEGER NOT NULL,  grid INTEGER NOT NULL,  instructions INTEGER NOT NULL  );
+INSERT INTO arithmetic VALUES(10,'fma','f32','latency',0,1,1,1,16384);
+CREATE TABLE overhead ( bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), operation TEXT NOT NULL, gpu INTEGER,  memory_place TEXT CHECK (memory_place IN ('gpu', 'numa')),  memory_index INTEGER, memory TEXT, size_bytes INTEGER );
+INSERT INTO overhead VALUES(11,'kernel_launch',0,NULL,NULL,NULL,NULL);
+INSERT INTO overhead VALUES(12,'allocate',0,'gpu',0,'device',65536);
+CREATE TABLE plan_case ( run INTEGER NOT NULL REFERENCES run (id), bench_case INTEGER NOT NULL REFERENCES bench_case (id), position INTEGER NOT NULL CHECK (position >= 0), limited_by TEXT NOT NULL,  peak_bytes_per_second INTEGER,  traffic_bytes INTEGER NOT NULL,  operations_per_sm INTEGER,  estimate_ns INTEGER NOT NULL, delta REAL CHECK (delta > 0), PRIMARY KEY (run, bench_case) ) WITHOUT ROWID;
+INSERT INTO plan_case VALUES(1,1,0,'pcie',63015384615,4096,NULL,3258816,0.020000000000000000416);
+INSERT INTO plan_case VALUES(1,2,1,'pcie',63015384615,65536,NULL,3301068,0.020000000000000000416);
+INSERT INTO plan_case VALUES(1,3,2,'nvlink',956232000000,131072,NULL,3258273,NULL);
+INSERT INTO plan_case VALUES(1,4,3,'pcie',63015384615,1048576,NULL,6287720,NULL);
+INSERT INTO plan_case VALUES(1,5,4,'unknown',NULL,65536,NULL,2348007,NULL);
+INSERT INTO plan_case VALUES(1,6,5,'unknown',NULL,0,NULL,0,NULL);
+INSERT INTO plan_case VALUES(1,7,6,'pcie',63015384615,65536,NULL,2279223,NULL);
+INSERT INTO plan_case VALUES(1,8,7,'unknown',NULL,0,NULL,35021107,NULL);
+INSERT INTO plan_case VALUES(1,9,8,'unknown',NULL,3145728,NULL,3275028,NULL);
+INSERT INTO plan_case VALUES(1,10,9,'unknown',NULL,0,NULL,2649216,NULL);
+INSERT INTO plan_case VALUES(1,11,10,'unknown',NULL,0,NULL,2264000,NULL);
+INSERT INTO plan_case VALUES(1,12,11,'unknown',NULL,0,NULL,3064000,NULL);
+INSERT INTO plan_case VALUES(2,1,0,'pcie',63015384615,4096,NULL,3258816,0.020000000000000000416);
+INSERT INTO plan_case VALUES(2,2,1,'pcie',63015384615,65536,NULL,3301068,0.020000000000000000416);
+INSERT INTO plan_case VALUES(2,3,2,'nvlink',956232000000,131072,NULL,3258273,NULL);
+INSERT INTO plan_case VALUES(2,4,3,'pcie',63015384615,1048576,NULL,6287720,NULL);
+INSERT INTO plan_case VALUES(2,5,4,'unknown',NULL,65536,NULL,2348007,NULL);
+INSERT INTO plan_case VALUES(2,6,5,'unknown',NULL,0,NULL,0,NULL);
+INSERT INTO plan_case VALUES(2,7,6,'pcie',63015384615,65536,NULL,2279223,NULL);
+INSERT INTO plan_case VALUES(2,8,7,'unknown',NULL,0,NULL,35021107,NULL);
+INSERT INTO plan_case VALUES(2,9,8,'unknown',NULL,3145728,NULL,3275028,NULL);
+INSERT INTO plan_case VALUES(2,10,9,'unknown',NULL,0,NULL,2649216,NULL);
+INSERT INTO plan_case VALUES(2,11,10,'unknown',NULL,0,NULL,2264000,NULL);
+INSERT INTO plan_case VALUES(2,12,11,'unknown',NULL,0,NULL,3064000,NULL);
+CREATE TABLE case_run ( id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (id), process INTEGER REFERENCES process (id), bench_case INTEGER NOT NULL REFERENCES bench_case (id), status TEXT NOT NULL CHECK (status IN ('ok', 'skipped', 'failed', 'crashed', 'hung', 'corrupt')), reason TEXT CHECK ((reason IS NULL) = (status = 'ok')), note TEXT,  n INTEGER NOT NULL CHECK (n >= 0),  iterations INTEGER,  clock TEXT, gated INTEGER CHECK (gated IN (0, 1)), verified INTEGER CHECK (verified IN (0, 1)), serialised INTEGER CHECK (serialised IN (0, 1)), stop TEXT CHECK (stop IN ('none', 'precision', 'trials', 'time')), median_ns REAL, median_low_ns REAL,  median_high_ns REAL, p5_ns REAL, p95_ns REAL, min_ns REAL, max_ns REAL, mean_ns REAL, cv REAL,  median_cycles REAL,  started_at_ns INTEGER,  ended_at_ns INTEGER, allocate_ns INTEGER,  measure_ns INTEGER, verify_ns INTEGER, total_ns INTEGER, CHECK ((process IS NULL) = (status = 'skipped')), CHECK ((median_ns IS NULL) = (n = 0)) );
+INSERT INTO case_run VALUES(1,1,NULL,6,'skipped','GPU 7: this machine has 4, 0-3',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO case_run VALUES(2,1,1,1,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2374.4999999999999999,NULL,NULL,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,0.0,NULL,1795298343590147202,1795298343590224048,296800,89664,441306,856202);
+INSERT INTO case_run VALUES(3,1,1,2,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298343600961795,1795298343601111103,176883,125635,514273,836803);
+INSERT INTO case_run VALUES(4,1,1,3,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2466.0,NULL,NULL,2466.0,2466.0,2466.0,2466.0,2466.0,0.0,NULL,1795298343619914205,1795298343620115288,137775,176121,3561961,3909697);
+INSERT INTO case_run VALUES(5,1,1,4,'failed','iterations = 2: a trial of this case has at most 1',NULL,0,2,'event',1,0,0,'none',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,648644,0,492030,1254023);
+INSERT INTO case_run VALUES(6,1,1,5,'ok',NULL,NULL,3,2,'host',0,1,0,'trials',1287.0,NULL,NULL,1242.0,1476.0,1237.0,1497.0,1340.3333333333332575,0.10293062465344381128,NULL,1795298343659908348,1795298343660458105,4233949,552370,3771172,8603899);
+INSERT INTO case_run VALUES(7,1,1,7,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298343663997963,1795298343664081443,55743,72308,117563,272695);
+INSERT INTO case_run VALUES(8,1,1,8,'ok',NULL,NULL,3,2,'kernel',0,1,0,'trials',4874240.0,NULL,NULL,4874240.0,4874240.0,4874240.0,4874240.0,4874240.0,0.0,9650995.0,1795298343673862465,1795298343690236305,5434011,6894330,0,12348381);
+INSERT INTO case_run VALUES(9,1,1,9,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3051.0,NULL,NULL,3051.0,3051.0,3051.0,3051.0,3051.0,0.0,NULL,1795298343691243130,1795298343693021485,82363,1667075,3468721,5258340);
+INSERT INTO case_run VALUES(10,1,1,10,'ok',NULL,NULL,3,2,'kernel',0,0,0,'trials',33099.0,NULL,NULL,33099.0,33099.0,33099.0,33099.0,33099.0,0.0,65536.500000000000002,1795298343702867186,1795298343703727433,41121,1069428,0,1138301);
+INSERT INTO case_run VALUES(11,1,1,11,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',1192.0,NULL,NULL,1151.0499999999999544,1277.5,1146.5,1287.0,1208.5,0.059320283447757950201,NULL,1795298343712177795,1795298343712228851,8873,57806,0,75813);
+INSERT INTO case_run VALUES(12,1,1,12,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',3340.0,NULL,NULL,3010.5999999999999089,3461.5,2974.0,3475.0,3263.0,0.07944340836534148631,NULL,1795298343718294800,1795298343718349452,8032,58397,0,93239);
+INSERT INTO case_run VALUES(13,2,NULL,6,'skipped','GPU 7: this machine has 4, 0-3',NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO case_run VALUES(14,2,2,1,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2374.4999999999999999,NULL,NULL,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,0.0,NULL,1795298343840315944,1795298343840395214,386674,76192,306916,818676);
+INSERT INTO case_run VALUES(15,2,2,2,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298343853879530,1795298343854012174,184284,121229,107730,433704);
+INSERT INTO case_run VALUES(16,2,2,3,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2466.0,NULL,NULL,2466.0,2466.0,2466.0,2466.0,2466.0,0.0,NULL,1795298343864294680,1795298343864507371,156913,191443,318874,687742);
+INSERT INTO case_run VALUES(17,2,2,4,'failed','iterations = 2: a trial of this case has at most 1',NULL,0,2,'event',1,0,0,'none',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,3896778,0,322399,4375759);
+INSERT INTO case_run VALUES(18,2,2,5,'ok',NULL,NULL,3,2,'host',0,1,0,'trials',1567.5,NULL,NULL,1482.0,1941.4500000000000454,1472.4999999999999999,1983.0,1674.3333333333332575,0.16215445781774717737,NULL,1795298343885703068,1795298343885863377,532330,164935,115442,868800);
+INSERT INTO case_run VALUES(19,2,2,7,'corrupt','flow 0: 1 of 65536 bytes differ, the first at offset 12345: expected 0x20, found 0xdf',NULL,3,2,'event',1,0,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298343898946499,1795298343899147294,60490,188348,1829007,2126478);
+INSERT INTO case_run VALUES(20,2,2,8,'ok',NULL,NULL,3,2,'kernel',0,1,0,'trials',4874240.0,NULL,NULL,4874240.0,4874240.0,4874240.0,4874240.0,4874240.0,0.0,9650995.0,1795298343911220940,1795298343924227399,3291058,3549903,0,6875822);
+INSERT INTO case_run VALUES(21,2,2,9,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3051.0,NULL,NULL,3051.0,3051.0,3051.0,3051.0,3051.0,0.0,NULL,1795298343933532550,1795298343937741684,112397,3248484,9280074,12704891);
+INSERT INTO case_run VALUES(22,2,2,10,'ok',NULL,NULL,3,2,'kernel',0,0,0,'trials',33099.0,NULL,NULL,33099.0,33099.0,33099.0,33099.0,33099.0,0.0,65536.500000000000002,1795298343942476334,1795298343945993498,24336,3765773,0,3833253);
+INSERT INTO case_run VALUES(23,2,2,11,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',4842.5000000000000001,NULL,NULL,2489.900000000000091,10051.700000000000727,2228.4999999999999999,10630.5,5900.5,0.72871088854758092612,NULL,1795298343948457898,1795298343951896246,4797,3466459,0,3485938);
+INSERT INTO case_run VALUES(24,2,2,12,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',3420.0,NULL,NULL,3302.5500000000001818,3847.949999999999818,3289.4999999999999999,3895.4999999999999999,3535.0,0.090225708558605635656,NULL,1795298343963922498,1795298343963982496,9704,63374,0,95322);
+INSERT INTO case_run VALUES(25,2,3,1,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2374.4999999999999999,NULL,NULL,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,2374.4999999999999999,0.0,NULL,1795298343998929304,1795298343999676696,296250,290361,1186974,1831771);
+INSERT INTO case_run VALUES(26,2,3,2,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298344012362526,1795298344012613927,180869,242050,293987,769302);
+INSERT INTO case_run VALUES(27,2,3,3,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',2466.0,NULL,NULL,2466.0,2466.0,2466.0,2466.0,2466.0,0.0,NULL,1795298344028025901,1795298344033198549,142111,4107402,7738705,12029468);
+INSERT INTO case_run VALUES(28,2,3,4,'failed','iterations = 2: a trial of this case has at most 1',NULL,0,2,'event',1,0,0,'none',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,3343256,0,3515451,7072084);
+INSERT INTO case_run VALUES(29,2,3,5,'ok',NULL,NULL,3,2,'host',0,1,0,'trials',1167.0,NULL,NULL,1162.0499999999999544,1712.4000000000000908,1161.5,1773.0,1367.1666666666667424,0.25708111776399067416,NULL,1795298344066635959,1795298344066697271,2268009,37586,120748,2460996);
+INSERT INTO case_run VALUES(30,2,3,7,'corrupt','flow 0: 1 of 65536 bytes differ, the first at offset 12345: expected 0x20, found 0xdf',NULL,3,2,'event',1,0,0,'trials',3488.4999999999999999,NULL,NULL,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,3488.4999999999999999,0.0,NULL,1795298344072037392,1795298344072141513,59198,93709,125846,313225);
+INSERT INTO case_run VALUES(31,2,3,8,'ok',NULL,NULL,3,2,'kernel',0,1,0,'trials',4874240.0,NULL,NULL,4874240.0,4874240.0,4874240.0,4874240.0,4874240.0,0.0,9650995.0,1795298344082400224,1795298344093055471,3257178,1177290,0,4450109);
+INSERT INTO case_run VALUES(32,2,3,9,'ok',NULL,NULL,3,2,'event',1,1,0,'trials',3051.0,NULL,NULL,3051.0,3051.0,3051.0,3051.0,3051.0,0.0,NULL,1795298344100558354,1795298344102308046,79838,1636082,3625896,5382485);
+INSERT INTO case_run VALUES(33,2,3,10,'ok',NULL,NULL,3,2,'kernel',0,0,0,'trials',33099.0,NULL,NULL,33099.0,33099.0,33099.0,33099.0,33099.0,0.0,65536.500000000000002,1795298344117736159,1795298344118577388,29354,1014577,0,1068437);
+INSERT INTO case_run VALUES(34,2,3,11,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',621.0,NULL,NULL,463.50000000000000002,4929.2999999999992724,446.0,5408.0,2158.3333333333334848,1.304550024143368736,NULL,1795298344133814130,1795298344133875320,10876,72959,0,101320);
+INSERT INTO case_run VALUES(35,2,3,12,'ok',NULL,NULL,3,2,'host',0,0,0,'trials',3425.0,NULL,NULL,3321.4999999999999999,3515.449999999999818,3310.0,3525.5,3420.166666666666515,0.031528075392106336138,NULL,1795298344139932367,1795298344139985456,8223,56604,0,77144);
+CREATE TABLE flow_run ( case_run INTEGER NOT NULL REFERENCES case_run (id), flow INTEGER NOT NULL CHECK (flow >= 0),  n INTEGER NOT NULL CHECK (n > 0), median_ns REAL NOT NULL, p5_ns REAL NOT NULL, p95_ns REAL NOT NULL, PRIMARY KEY (case_run, flow) ) WITHOUT ROWID;
+INSERT INTO flow_run VALUES(4,0,3,2466.0,2466.0,2466.0);
+INSERT INTO flow_run VALUES(4,1,3,2466.0,2466.0,2466.0);
+INSERT INTO flow_run VALUES(16,0,3,2466.0,2466.0,2466.0);
+INSERT INTO flow_run VALUES(16,1,3,2466.0,2466.0,2466.0);
+INSERT INTO flow_run VALUES(27,0,3,2466.0,2466.0,2466.0);
+INSERT INTO flow_run VALUES(27,1,3,2466.0,2466.0,2466.0);
+CREATE TABLE trial ( case_run INTEGER NOT NULL REFERENCES case_run (id), ordinal INTEGER NOT NULL CHECK (ordinal >= 0), phase INTEGER NOT NULL CHECK (phase BETWEEN 0 AND 1),  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 2),  iterations INTEGER NOT NULL CHECK (iterations > 0),  start_ns INTEGER NOT NULL,  elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0),  cycles INTEGER,  PRIMARY KEY (case_run, ordinal) ) WITHOUT ROWID;
+INSERT INTO trial VALUES(2,0,0,0,2,0,4749,NULL);
+INSERT INTO trial VALUES(2,1,1,0,2,35553,4749,NULL);
+INSERT INTO trial VALUES(2,2,1,0,2,63294,4749,NULL);
+INSERT INTO trial VALUES(2,3,1,0,2,72097,4749,NULL);
+INSERT INTO trial VALUES(3,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(3,1,1,0,2,112357,6977,NULL);
+INSERT INTO trial VALUES(3,2,1,0,2,127960,6977,NULL);
+INSERT INTO trial VALUES(3,3,1,0,2,142331,6977,NULL);
+INSERT INTO trial VALUES(4,0,0,0,2,0,4932,NULL);
+INSERT INTO trial VALUES(4,1,1,0,2,155521,4932,NULL);
+INSERT INTO trial VALUES(4,2,1,0,2,176772,4932,NULL);
+INSERT INTO trial VALUES(4,3,1,0,2,196151,4932,NULL);
+INSERT INTO trial VALUES(6,0,0,0,2,0,7180,NULL);
+INSERT INTO trial VALUES(6,1,1,0,2,487645,2994,NULL);
+INSERT INTO trial VALUES(6,2,1,0,2,520584,2574,NULL);
+INSERT INTO trial VALUES(6,3,1,0,2,547283,2474,NULL);
+INSERT INTO trial VALUES(7,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(7,1,1,0,2,44236,6977,NULL);
+INSERT INTO trial VALUES(7,2,1,0,2,60650,6977,NULL);
+INSERT INTO trial VALUES(7,3,1,0,2,76503,6977,NULL);
+INSERT INTO trial VALUES(8,0,0,0,2,0,9748480,19301990);
+INSERT INTO trial VALUES(8,1,1,0,2,6091307,9748480,19301990);
+INSERT INTO trial VALUES(8,2,1,0,2,6352986,9748480,19301990);
+INSERT INTO trial VALUES(8,3,1,0,2,6625360,9748480,19301990);
+INSERT INTO trial VALUES(9,0,0,0,2,0,6102,NULL);
+INSERT INTO trial VALUES(9,1,1,0,2,1167034,6102,NULL);
+INSERT INTO trial VALUES(9,2,1,0,2,1470224,6102,NULL);
+INSERT INTO trial VALUES(9,3,1,0,2,1772253,6102,NULL);
+INSERT INTO trial VALUES(10,0,0,0,2,0,66198,131073);
+INSERT INTO trial VALUES(10,1,1,0,2,313696,66198,131073);
+INSERT INTO trial VALUES(10,2,1,0,2,554203,66198,131073);
+INSERT INTO trial VALUES(10,3,1,0,2,794049,66198,131073);
+INSERT INTO trial VALUES(11,0,0,0,2,0,8112,NULL);
+INSERT INTO trial VALUES(11,1,1,0,2,27801,2574,NULL);
+INSERT INTO trial VALUES(11,2,1,0,2,38567,2293,NULL);
+INSERT INTO trial VALUES(11,3,1,0,2,48672,2384,NULL);
+INSERT INTO trial VALUES(12,0,0,0,2,0,18177,NULL);
+INSERT INTO trial VALUES(12,1,1,0,2,25979,6950,NULL);
+INSERT INTO trial VALUES(12,2,1,0,2,37756,5948,NULL);
+INSERT INTO trial VALUES(12,3,1,0,2,47972,6680,NULL);
+INSERT INTO trial VALUES(14,0,0,0,2,0,4749,NULL);
+INSERT INTO trial VALUES(14,1,1,0,2,40571,4749,NULL);
+INSERT INTO trial VALUES(14,2,1,0,2,62203,4749,NULL);
+INSERT INTO trial VALUES(14,3,1,0,2,74521,4749,NULL);
+INSERT INTO trial VALUES(15,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(15,1,1,0,2,93770,6977,NULL);
+INSERT INTO trial VALUES(15,2,1,0,2,110645,6977,NULL);
+INSERT INTO trial VALUES(15,3,1,0,2,125667,6977,NULL);
+INSERT INTO trial VALUES(16,0,0,0,2,0,4932,NULL);
+INSERT INTO trial VALUES(16,1,1,0,2,156523,4932,NULL);
+INSERT INTO trial VALUES(16,2,1,0,2,183593,4932,NULL);
+INSERT INTO trial VALUES(16,3,1,0,2,207759,4932,NULL);
+INSERT INTO trial VALUES(18,0,0,0,2,0,9884,NULL);
+INSERT INTO trial VALUES(18,1,1,0,2,77465,3966,NULL);
+INSERT INTO trial VALUES(18,2,1,0,2,117635,3135,NULL);
+INSERT INTO trial VALUES(18,3,1,0,2,157364,2945,NULL);
+INSERT INTO trial VALUES(19,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(19,1,1,0,2,98636,6977,NULL);
+INSERT INTO trial VALUES(19,2,1,0,2,150744,6977,NULL);
+INSERT INTO trial VALUES(19,3,1,0,2,193818,6977,NULL);
+INSERT INTO trial VALUES(20,0,0,0,2,0,9748480,19301990);
+INSERT INTO trial VALUES(20,1,1,0,2,2654893,9748480,19301990);
+INSERT INTO trial VALUES(20,2,1,0,2,2949711,9748480,19301990);
+INSERT INTO trial VALUES(20,3,1,0,2,3257979,9748480,19301990);
+INSERT INTO trial VALUES(21,0,0,0,2,0,6102,NULL);
+INSERT INTO trial VALUES(21,1,1,0,2,3301213,6102,NULL);
+INSERT INTO trial VALUES(21,2,1,0,2,3646696,6102,NULL);
+INSERT INTO trial VALUES(21,3,1,0,2,4203032,6102,NULL);
+INSERT INTO trial VALUES(22,0,0,0,2,0,66198,131073);
+INSERT INTO trial VALUES(22,1,1,0,2,2092308,66198,131073);
+INSERT INTO trial VALUES(22,2,1,0,2,3135587,66198,131073);
+INSERT INTO trial VALUES(22,3,1,0,2,3450966,66198,131073);
+INSERT INTO trial VALUES(23,0,0,0,2,0,6559,NULL);
+INSERT INTO trial VALUES(23,1,1,0,2,2895281,21261,NULL);
+INSERT INTO trial VALUES(23,2,1,0,2,3389946,4457,NULL);
+INSERT INTO trial VALUES(23,3,1,0,2,3428663,9685,NULL);
+INSERT INTO trial VALUES(24,0,0,0,2,0,20761,NULL);
+INSERT INTO trial VALUES(24,1,1,0,2,29384,7791,NULL);
+INSERT INTO trial VALUES(24,2,1,0,2,42443,6840,NULL);
+INSERT INTO trial VALUES(24,3,1,0,2,53419,6579,NULL);
+INSERT INTO trial VALUES(25,0,0,0,2,0,4749,NULL);
+INSERT INTO trial VALUES(25,1,1,0,2,620231,4749,NULL);
+INSERT INTO trial VALUES(25,2,1,0,2,684517,4749,NULL);
+INSERT INTO trial VALUES(25,3,1,0,2,742643,4749,NULL);
+INSERT INTO trial VALUES(26,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(26,1,1,0,2,142562,6977,NULL);
+INSERT INTO trial VALUES(26,2,1,0,2,191525,6977,NULL);
+INSERT INTO trial VALUES(26,3,1,0,2,244424,6977,NULL);
+INSERT INTO trial VALUES(27,0,0,0,2,0,4932,NULL);
+INSERT INTO trial VALUES(27,1,1,0,2,5068348,4932,NULL);
+INSERT INTO trial VALUES(27,2,1,0,2,5139584,4932,NULL);
+INSERT INTO trial VALUES(27,3,1,0,2,5167716,4932,NULL);
+INSERT INTO trial VALUES(29,0,0,0,2,0,8884,NULL);
+INSERT INTO trial VALUES(29,1,1,0,2,43074,3546,NULL);
+INSERT INTO trial VALUES(29,2,1,0,2,51847,2323,NULL);
+INSERT INTO trial VALUES(29,3,1,0,2,58978,2334,NULL);
+INSERT INTO trial VALUES(30,0,0,0,2,0,6977,NULL);
+INSERT INTO trial VALUES(30,1,1,0,2,49914,6977,NULL);
+INSERT INTO trial VALUES(30,2,1,0,2,68231,6977,NULL);
+INSERT INTO trial VALUES(30,3,1,0,2,97144,6977,NULL);
+INSERT INTO trial VALUES(31,0,0,0,2,0,9748480,19301990);
+INSERT INTO trial VALUES(31,1,1,0,2,361166,9748480,19301990);
+INSERT INTO trial VALUES(31,2,1,0,2,634763,9748480,19301990);
+INSERT INTO trial VALUES(31,3,1,0,2,906767,9748480,19301990);
+INSERT INTO trial VALUES(32,0,0,0,2,0,6102,NULL);
+INSERT INTO trial VALUES(32,1,1,0,2,1137600,6102,NULL);
+INSERT INTO trial VALUES(32,2,1,0,2,1441361,6102,NULL);
+INSERT INTO trial VALUES(32,3,1,0,2,1743590,6102,NULL);
+INSERT INTO trial VALUES(33,0,0,0,2,0,66198,131073);
+INSERT INTO trial VALUES(33,1,1,0,2,294117,66198,131073);
+INSERT INTO trial VALUES(33,2,1,0,2,534634,66198,131073);
+INSERT INTO trial VALUES(33,3,1,0,2,775031,66198,131073);
+INSERT INTO trial VALUES(34,0,0,0,2,0,8282,NULL);
+INSERT INTO trial VALUES(34,1,1,0,2,31176,1242,NULL);
+INSERT INTO trial VALUES(34,2,1,0,2,42903,892,NULL);
+INSERT INTO trial VALUES(34,3,1,0,2,50374,10816,NULL);
+INSERT INTO trial VALUES(35,0,0,0,2,0,16144,NULL);
+INSERT INTO trial VALUES(35,1,1,0,2,23635,7051,NULL);
+INSERT INTO trial VALUES(35,2,1,0,2,35483,6850,NULL);
+INSERT INTO trial VALUES(35,3,1,0,2,46469,6620,NULL);
+CREATE TABLE flow_trial ( case_run INTEGER NOT NULL REFERENCES case_run (id), ordinal INTEGER NOT NULL CHECK (ordinal >= 0),  flow INTEGER NOT NULL CHECK (flow >= 0),  start_ns INTEGER NOT NULL,  elapsed_ns INTEGER NOT NULL CHECK (elapsed_ns >= 0), PRIMARY KEY (case_run, ordinal, flow) ) WITHOUT ROWID;
+INSERT INTO flow_trial VALUES(4,0,0,0,4932);
+INSERT INTO flow_trial VALUES(4,0,1,-1,4932);
+INSERT INTO flow_trial VALUES(4,1,0,0,4932);
+INSERT INTO flow_trial VALUES(4,1,1,-1,4932);
+INSERT INTO flow_trial VALUES(4,2,0,0,4932);
+INSERT INTO flow_trial VALUES(4,2,1,-1,4932);
+INSERT INTO flow_trial VALUES(4,3,0,0,4932);
+INSERT INTO flow_trial VALUES(4,3,1,-1,4932);
+INSERT INTO flow_trial VALUES(16,0,0,0,4932);
+INSERT INTO flow_trial VALUES(16,0,1,-1,4932);
+INSERT INTO flow_trial VALUES(16,1,0,0,4932);
+INSERT INTO flow_trial VALUES(16,1,1,-1,4932);
+INSERT INTO flow_trial VALUES(16,2,0,0,4932);
+INSERT INTO flow_trial VALUES(16,2,1,-1,4932);
+INSERT INTO flow_trial VALUES(16,3,0,0,4932);
+INSERT INTO flow_trial VALUES(16,3,1,-1,4932);
+INSERT INTO flow_trial VALUES(27,0,0,0,4932);
+INSERT INTO flow_trial VALUES(27,0,1,-1,4932);
+INSERT INTO flow_trial VALUES(27,1,0,0,4932);
+INSERT INTO flow_trial VALUES(27,1,1,-1,4932);
+INSERT INTO flow_trial VALUES(27,2,0,0,4932);
+INSERT INTO flow_trial VALUES(27,2,1,-1,4932);
+INSERT INTO flow_trial VALUES(27,3,0,0,4932);
+INSERT INTO flow_trial VALUES(27,3,1,-1,4932);
+CREATE TABLE telemetry ( run INTEGER NOT NULL REFERENCES run (id), gpu INTEGER NOT NULL, at_ns INTEGER NOT NULL, sm_clock_khz INTEGER, memory_clock_khz INTEGER, power_mw INTEGER, temperature_c INTEGER, utilization_percent INTEGER, pcie_generation INTEGER, pcie_width INTEGER, throttle_reasons INTEGER,  PRIMARY KEY (run, gpu, at_ns) ) WITHOUT ROWID;
+INSERT INTO telemetry VALUES(1,0,1795298343589721479,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,0,1795298343671859790,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795298343589722901,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,1,1795298343671866220,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,2,1795298343589723362,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,2,1795298343671866981,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,3,1795298343589723763,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(1,3,1795298343671867752,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,0,1795298343898810577,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,0,1795298343939249541,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,0,1795298344023559407,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,0,1795298344103792098,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,1,1795298343898817727,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,1,1795298343939255971,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,1,1795298344023566758,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,1,1795298344104003071,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,2,1795298343898818499,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,2,1795298343939256612,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,2,1795298344023567620,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,2,1795298344104003792,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,3,1795298343898819210,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,3,1795298343939257193,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,3,1795298344023568210,1980000,3201000,350000,42,0,5,16,0);
+INSERT INTO telemetry VALUES(2,3,1795298344104004303,1980000,3201000,350000,42,0,5,16,0);
+CREATE TABLE baseline ( name TEXT NOT NULL CHECK (name <> ''), run INTEGER NOT NULL REFERENCES run (id), set_at_ns INTEGER NOT NULL, PRIMARY KEY (name, run) ) WITHOUT ROWID;
+INSERT INTO baseline VALUES('good',1,1795298344197185605);
 CREATE INDEX environment_by_driver ON environment (driver_version);
 CREATE INDEX run_by_start ON run (started_at_ns);
 CREATE INDEX run_by_tag ON run (tag) WHERE tag IS NOT NULL;
@@ -722,456 +375,11 @@ CREATE INDEX plan_case_by_bench_case ON plan_case (bench_case);
 CREATE UNIQUE INDEX case_run_by_run ON case_run (run, bench_case, ifnull(process, 0));
 CREATE INDEX case_run_by_process ON case_run (process);
 CREATE INDEX case_run_by_bench_case ON case_run (bench_case, run, process, status, median_ns);
-CREATE VIEW v_run AS
-SELECT
-  r.id AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  s.name AS scenario,
-  r.scenario_path AS scenario_path,
-  r.status AS status,
-  r.reason AS reason,
-  r.origin AS origin,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.ended_at_ns / 1000000000, 'unixepoch') AS ended_at,
-  (r.ended_at_ns - r.started_at_ns) / 1e9 AS duration_s,
-  r.processes AS processes,
-  (SELECT count(*) FROM plan_case p WHERE p.run = r.id) AS cases,
-  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'skipped') AS skipped,
-  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'ok') AS ok,
-  (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status NOT IN ('ok', 'skipped'))
-    AS not_ok,
-  (SELECT count(*) FROM check_result k WHERE k.run = r.id AND k.status = 'failed')
-    AS checks_failed,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.driver_branch AS driver_branch,
-  e.cuda_driver_version AS cuda_driver_version,
-  e.kernel AS kernel,
-  e.gpu_name AS gpu_name,
-  e.gpu_count AS gpu_count,
-  e.node_count AS node_count,
-  e.simulated AS simulated,
-  e.key AS environment_key,
-  r.haul_version AS haul_version,
-  r.command_line AS command_line
-FROM run r
-JOIN environment e ON e.id = r.environment
-JOIN scenario s ON s.id = r.scenario;
-CREATE VIEW v_case AS
-SELECT
-  c.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
-  p.ordinal AS process,
-  c.id AS case_run,
-  pc.position AS position,
-  b.kind AS kind,
-  b.block AS block,
-  b.name AS case_name,
-  b.case_key AS case_key,
-  b.path AS path,
-  b.axes AS axes,
-  f.method AS method,
-  coalesce(o.operation, st.op, ar.op) AS operation,
-  CASE
-    WHEN EXISTS (
-      SELECT 1 FROM flow g
-      WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal
-        AND g.source_place = f.target_place AND g.source_index = f.target_index
-        AND g.source_memory = f.target_memory AND g.target_place = f.source_place
-        AND g.target_index = f.source_index AND g.target_memory = f.source_memory
-        AND (f.source_place <> f.target_place OR f.source_index <> f.target_index
-             OR f.source_memory <> f.target_memory)) THEN 'both'
-    WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index = f.target_index
-      THEN 'local'
-    WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' THEN 'device_to_device'
-    WHEN f.source_place = 'gpu' THEN 'device_to_host'
-    WHEN f.target_place = 'gpu' THEN 'host_to_device'
-    WHEN f.target_place = 'numa' THEN 'host_to_host'
-  END AS direction,
-  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
-    AS target_place,
-  coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
-  f.target_memory AS target_memory,
-  f.initiator AS initiator,
-  f.staged AS staged,
-  coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AS gpu,
-  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
-  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
-  nullif(b.payload_bytes, 0) AS payload_bytes,
-  nullif(pc.traffic_bytes, 0) AS traffic_bytes,
-  h.stride_bytes AS stride_bytes,
-  h.hops AS hops,
-  h.space AS space,
-  h.hop_order AS hop_order,
-  h.cache AS cache,
-  coalesce(st.number_type, ar.number_type) AS number_type,
-  ar.measure AS measure,
-  ar.ilp AS ilp,
-  st.passes AS passes,
-  coalesce(f.threads, st.threads) AS threads,
-  coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
-  coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
-  nullif(b.operations, 0) AS operations,
-  b.host_cache AS host_cache,
-  b.device_cache AS device_cache,
-  c.status AS status,
-  c.reason AS reason,
-  c.note AS note,
-  c.n AS n,
-  c.iterations AS iterations,
-  c.clock AS clock,
-  c.gated AS gated,
-  c.verified AS verified,
-  c.serialised AS serialised,
-  c.stop AS stop,
-  c.stop = 'precision' AS converged,
-  c.median_ns AS median_ns,
-  c.median_low_ns AS median_low_ns,
-  c.median_high_ns AS median_high_ns,
-  c.p5_ns AS p5_ns,
-  c.p95_ns AS p95_ns,
-  c.min_ns AS min_ns,
-  c.max_ns AS max_ns,
-  c.mean_ns AS mean_ns,
-  c.cv AS cv,
-  nullif(b.payload_bytes, 0) / c.median_ns AS gbps,
-  nullif(b.payload_bytes, 0) / c.p95_ns AS gbps_p5,
-  nullif(b.payload_bytes, 0) / c.p5_ns AS gbps_p95,
-  nullif(b.payload_bytes, 0) / c.median_high_ns AS gbps_low,
-  nullif(b.payload_bytes, 0) / c.median_low_ns AS gbps_high,
-  nullif(pc.traffic_bytes, 0) / c.median_ns AS traffic_gbps,
-  pc.peak_bytes_per_second / 1e9 AS peak_gbps,
-  pc.limited_by AS limited_by,
-  100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
-  c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
-  c.median_ns / nullif(b.operations, 0) AS ns_per_op,
-  c.median_cycles AS median_cycles,
-  c.median_cycles / nullif(b.operations, 0) AS cycles_per_op,
-  pc.operations_per_sm / c.median_cycles AS ops_per_clock_sm,
-  CASE WHEN c.clock = 'kernel' THEN 1e3 * c.median_cycles / c.median_ns END AS kernel_clock_mhz,
-  coalesce(
-    (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
-  coalesce(
-    (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
-  coalesce(
-    (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
-  c.allocate_ns AS allocate_ns,
-  c.measure_ns AS measure_ns,
-  c.verify_ns AS verify_ns,
-  c.total_ns AS total_ns,
-  s.name AS scenario,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.driver_branch AS driver_branch,
-  e.kernel AS kernel,
-  e.gpu_name AS gpu_name,
-  e.simulated AS simulated,
-  pc.delta AS delta
-FROM case_run c
-JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
-JOIN scenario s ON s.id = r.scenario
-JOIN bench_case b ON b.id = c.bench_case
-JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
-LEFT JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id
-LEFT JOIN flow f ON f.bench_case = b.id
-  AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
-                   WHERE g.bench_case = b.id AND g.role = 'measured');
-CREATE VIEW v_run_case AS
-SELECT
-  c.run AS run,
-  c.run_uuid AS run_uuid,
-  c.tag AS tag,
-  c.started_at AS started_at,
-  c.position AS position,
-  c.kind AS kind,
-  c.block AS block,
-  c.case_name AS case_name,
-  c.case_key AS case_key,
-  c.path AS path,
-  c.axes AS axes,
-  c.method AS method,
-  c.operation AS operation,
-  c.direction AS direction,
-  c.source_place AS source_place,
-  c.source_index AS source_index,
-  c.source_memory AS source_memory,
-  c.target_place AS target_place,
-  c.target_index AS target_index,
-  c.target_memory AS target_memory,
-  c.flows AS flows,
-  c.size_bytes AS size_bytes,
-  c.payload_bytes AS payload_bytes,
-  c.stride_bytes AS stride_bytes,
-  c.space AS space,
-  c.hop_order AS hop_order,
-  c.cache AS cache,
-  c.number_type AS number_type,
-  c.measure AS measure,
-  c.ilp AS ilp,
-  c.passes AS passes,
-  c.threads AS threads,
-  c.block_threads AS block_threads,
-  c.grid_blocks AS grid_blocks,
-  c.status AS status,
-  c.reason AS reason,
-  c.note AS note,
-  m.processes AS processes,
-  m.n AS n,
-  m.median_ns AS median_ns,
-  m.low_ns AS low_ns,
-  m.high_ns AS high_ns,
-  c.payload_bytes / m.median_ns AS gbps,
-  c.payload_bytes / m.high_ns AS gbps_low,
-  c.payload_bytes / m.low_ns AS gbps_high,
-  c.peak_gbps AS peak_gbps,
-  c.limited_by AS limited_by,
-  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
-  m.median_ns / nullif(c.hops, 0) AS ns_per_hop,
-  m.median_ns / c.operations AS ns_per_op,
-  m.median_cycles AS median_cycles,
-  m.median_cycles / c.operations AS cycles_per_op,
-  c.ops_per_clock_sm * c.median_cycles / m.median_cycles AS ops_per_clock_sm,
-  c.scenario AS scenario,
-  c.host_name AS host_name,
-  c.driver_version AS driver_version,
-  c.gpu_name AS gpu_name,
-  c.simulated AS simulated
-FROM v_case c
-JOIN (
-  SELECT x.id,
-    (SELECT count(*) FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS processes,
-    (SELECT ifnull(sum(y.n), 0) FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS n,
-    -- The one or two values that have at most half of the others on either side.
-    (SELECT avg(DISTINCT y.median_ns) FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
-       AND (SELECT max(2 * sum(z.median_ns < y.median_ns), 2 * sum(z.median_ns > y.median_ns))
-                   <= count(*)
-            FROM case_run z
-            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
-      AS median_ns,
-    (SELECT avg(DISTINCT y.median_cycles) FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
-       AND (SELECT max(2 * sum(z.median_cycles < y.median_cycles),
-                       2 * sum(z.median_cycles > y.median_cycles)) <= count(*)
-            FROM case_run z
-            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
-      AS median_cycles,
-    (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
-     FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
-    (SELECT CASE WHEN count(*) > 1 THEN max(y.median_ns) ELSE max(y.median_high_ns) END
-     FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS high_ns
-  FROM case_run x
-  -- Of the processes, the one that tells most: one that went wrong, else the first.
-  WHERE x.id = (SELECT y.id FROM case_run y
-                WHERE y.run = x.run AND y.bench_case = x.bench_case
-                ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run
-;
-CREATE VIEW v_trial AS
-SELECT
-  c.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  p.ordinal AS process,
-  c.id AS case_run,
-  b.block AS block,
-  b.name AS case_name,
-  b.case_key AS case_key,
-  b.path AS path,
-  b.axes AS axes,
-  t.ordinal AS trial,
-  CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
-  CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
-    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
-  nullif(b.payload_bytes, 0) AS payload_bytes,
-  t.iterations AS iterations,
-  t.start_ns AS start_ns,
-  t.elapsed_ns AS elapsed_ns,
-  t.cycles AS cycles,
-  1.0 * t.elapsed_ns / t.iterations AS ns,
-  1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
-  1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
-  1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.gpu_name AS gpu_name,
-  e.simulated AS simulated
-FROM trial t
-JOIN case_run c ON c.id = t.case_run
-JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
-JOIN bench_case b ON b.id = c.bench_case
-JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
-CREATE VIEW v_flow AS
-SELECT
-  c.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  p.ordinal AS process,
-  c.id AS case_run,
-  b.block AS block,
-  b.name AS case_name,
-  b.case_key AS case_key,
-  f.ordinal AS flow,
-  f.role AS role,
-  f.method AS method,
-  f.source_place AS source_place,
-  f.source_index AS source_index,
-  f.source_memory AS source_memory,
-  f.target_place AS target_place,
-  f.target_index AS target_index,
-  f.target_memory AS target_memory,
-  f.initiator AS initiator,
-  f.staged AS staged,
-  f.size_bytes AS size_bytes,
-  c.status AS status,
-  coalesce(x.n, CASE WHEN f.sole THEN c.n END) AS n,
-  coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns,
-  coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns,
-  coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns,
-  f.size_bytes / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.gpu_name AS gpu_name,
-  e.simulated AS simulated
-FROM case_run c
-JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
-JOIN bench_case b ON b.id = c.bench_case
-JOIN (
-  SELECT f.*,
-    NOT EXISTS (SELECT 1 FROM flow g
-                WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole
-  FROM flow f) f ON f.bench_case = b.id
-LEFT JOIN process p ON p.id = c.process
-LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
-CREATE VIEW v_pair AS
-SELECT
-  run,
-  run_uuid,
-  tag,
-  block,
-  axes,
-  case_name,
-  case_key,
-  kind,
-  method,
-  direction,
-  size_bytes,
-  source_place,
-  source_index,
-  source_memory,
-  target_place,
-  target_index,
-  target_memory,
-  source_place || source_index AS source,
-  target_place || target_index AS target,
-  status,
-  reason,
-  processes,
-  median_ns,
-  gbps,
-  percent_of_peak,
-  ns_per_hop,
-  host_name,
-  driver_version,
-  gpu_name,
-  simulated
-FROM v_run_case
-WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
-CREATE VIEW v_driver AS
-WITH
-  result AS (
-    SELECT b.case_key, e.host_name, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
-      c.run, c.bench_case, c.median_ns, c.n, r.started_at_ns,
-      row_number() OVER same AS i,
-      count(*) OVER (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
-                       e.simulated) AS m
-    FROM case_run c
-    JOIN run r ON r.id = c.run
-    JOIN environment e ON e.id = r.environment
-    JOIN bench_case b ON b.id = c.bench_case
-    WHERE c.status = 'ok' AND c.median_ns IS NOT NULL
-    WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
-                      e.simulated ORDER BY c.median_ns)),
-  version AS (
-    SELECT case_key, host_name, gpu_name, driver_version, driver_branch, simulated,
-      count(DISTINCT run) AS runs, m AS processes, sum(n) AS n,
-      max(bench_case) AS bench_case,
-      avg(CASE WHEN 2 * i BETWEEN m AND m + 2 THEN median_ns END) AS median_ns,
-      min(median_ns) AS low_ns, max(median_ns) AS high_ns,
-      min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns
-    FROM result
-    GROUP BY case_key, host_name, gpu_name, driver_version, simulated)
-SELECT
-  v.case_key AS case_key,
-  b.kind AS kind,
-  b.block AS block,
-  b.name AS case_name,
-  b.path AS path,
-  b.axes AS axes,
-  (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
-   ORDER BY f.ordinal LIMIT 1) AS method,
-  coalesce(o.operation, st.op, ar.op) AS operation,
-  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
-    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
-  nullif(b.payload_bytes, 0) AS payload_bytes,
-  v.host_name AS host_name,
-  v.gpu_name AS gpu_name,
-  v.driver_version AS driver_version,
-  v.driver_branch AS driver_branch,
-  v.simulated AS simulated,
-  v.runs AS runs,
-  v.processes AS processes,
-  v.n AS n,
-  v.median_ns AS median_ns,
-  v.low_ns AS low_ns,
-  v.high_ns AS high_ns,
-  100.0 * (v.high_ns - v.low_ns) / v.median_ns AS spread_percent,
-  nullif(b.payload_bytes, 0) / v.median_ns AS gbps,
-  nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low,
-  nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high,
-  v.median_ns / nullif(h.hops, 0) AS ns_per_hop,
-  v.median_ns / nullif(b.operations, 0) AS ns_per_op,
-  strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
-  strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
-FROM version v
-JOIN bench_case b ON b.id = v.bench_case
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
+CREATE VIEW v_run AS SELECT r.id AS run, r.uuid AS run_uuid, r.tag AS tag, s.name AS scenario, r.scenario_path AS scenario_path, r.status AS status, r.reason AS reason, r.origin AS origin, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at, strftime('%Y-%m-%dT%H:%M:%SZ', r.ended_at_ns / 1000000000, 'unixepoch') AS ended_at, (r.ended_at_ns - r.started_at_ns) / 1e9 AS duration_s, r.processes AS processes, (SELECT count(*) FROM plan_case p WHERE p.run = r.id) AS cases, (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'skipped') AS skipped, (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'ok') AS ok, (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status NOT IN ('ok', 'skipped')) AS not_ok, (SELECT count(*) FROM check_result k WHERE k.run = r.id AND k.status = 'failed') AS checks_failed, e.host_name AS host_name, e.driver_version AS driver_version, e.driver_branch AS driver_branch, e.cuda_driver_version AS cuda_driver_version, e.kernel AS kernel, e.gpu_name AS gpu_name, e.gpu_count AS gpu_count, e.node_count AS node_count, e.simulated AS simulated, e.key AS environment_key, r.haul_version AS haul_version, r.command_line AS command_line FROM run r JOIN environment e ON e.id = r.environment JOIN scenario s ON s.id = r.scenario;
+CREATE VIEW v_case AS SELECT c.run AS run, r.uuid AS run_uuid, r.tag AS tag, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at, p.ordinal AS process, c.id AS case_run, pc.position AS position, b.kind AS kind, b.block AS block, b.name AS case_name, b.case_key AS case_key, b.path AS path, b.axes AS axes, f.method AS method, coalesce(o.operation, st.op, ar.op) AS operation, CASE WHEN EXISTS ( SELECT 1 FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal AND g.source_place = f.target_place AND g.source_index = f.target_index AND g.source_memory = f.target_memory AND g.target_place = f.source_place AND g.target_index = f.source_index AND g.target_memory = f.source_memory AND (f.source_place <> f.target_place OR f.source_index <> f.target_index OR f.source_memory <> f.target_memory)) THEN 'both' WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index = f.target_index THEN 'local' WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' THEN 'device_to_device' WHEN f.source_place = 'gpu' THEN 'device_to_host' WHEN f.target_place = 'gpu' THEN 'host_to_device' WHEN f.target_place = 'numa' THEN 'host_to_host' END AS direction, coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place, coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index, coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory, coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END) AS target_place, coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index, f.target_memory AS target_memory, f.initiator AS initiator, f.staged AS staged, coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AS gpu, (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows, (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads, coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes, nullif(b.payload_bytes, 0) AS payload_bytes, nullif(pc.traffic_bytes, 0) AS traffic_bytes, h.stride_bytes AS stride_bytes, h.hops AS hops, h.space AS space, h.hop_order AS hop_order, h.cache AS cache, coalesce(st.number_type, ar.number_type) AS number_type, ar.measure AS measure, ar.ilp AS ilp, st.passes AS passes, coalesce(f.threads, st.threads) AS threads, coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads, coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks, nullif(b.operations, 0) AS operations, b.host_cache AS host_cache, b.device_cache AS device_cache, c.status AS status, c.reason AS reason, c.note AS note, c.n AS n, c.iterations AS iterations, c.clock AS clock, c.gated AS gated, c.verified AS verified, c.serialised AS serialised, c.stop AS stop, c.stop = 'precision' AS converged, c.median_ns AS median_ns, c.median_low_ns AS median_low_ns, c.median_high_ns AS median_high_ns, c.p5_ns AS p5_ns, c.p95_ns AS p95_ns, c.min_ns AS min_ns, c.max_ns AS max_ns, c.mean_ns AS mean_ns, c.cv AS cv, nullif(b.payload_bytes, 0) / c.median_ns AS gbps, nullif(b.payload_bytes, 0) / c.p95_ns AS gbps_p5, nullif(b.payload_bytes, 0) / c.p5_ns AS gbps_p95, nullif(b.payload_bytes, 0) / c.median_high_ns AS gbps_low, nullif(b.payload_bytes, 0) / c.median_low_ns AS gbps_high, nullif(pc.traffic_bytes, 0) / c.median_ns AS traffic_gbps, pc.peak_bytes_per_second / 1e9 AS peak_gbps, pc.limited_by AS limited_by, 100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak, c.median_ns / nullif(h.hops, 0) AS ns_per_hop, c.median_ns / nullif(b.operations, 0) AS ns_per_op, c.median_cycles AS median_cycles, c.median_cycles / nullif(b.operations, 0) AS cycles_per_op, pc.operations_per_sm / c.median_cycles AS ops_per_clock_sm, CASE WHEN c.clock = 'kernel' THEN 1e3 * c.median_cycles / c.median_ns END AS kernel_clock_mhz, coalesce( (SELECT avg(t.sm_clock_khz) FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns), (SELECT t.sm_clock_khz FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz, coalesce( (SELECT avg(t.power_mw) FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns), (SELECT t.power_mw FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w, coalesce( (SELECT avg(t.temperature_c) FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns), (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c, c.allocate_ns AS allocate_ns, c.measure_ns AS measure_ns, c.verify_ns AS verify_ns, c.total_ns AS total_ns, s.name AS scenario, e.host_name AS host_name, e.driver_version AS driver_version, e.driver_branch AS driver_branch, e.kernel AS kernel, e.gpu_name AS gpu_name, e.simulated AS simulated, pc.delta AS delta FROM case_run c JOIN run r ON r.id = c.run JOIN environment e ON e.id = r.environment JOIN scenario s ON s.id = r.scenario JOIN bench_case b ON b.id = c.bench_case JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case LEFT JOIN process p ON p.id = c.process LEFT JOIN chase h ON h.bench_case = b.id LEFT JOIN overhead o ON o.bench_case = b.id LEFT JOIN stream st ON st.bench_case = b.id LEFT JOIN arithmetic ar ON ar.bench_case = b.id LEFT JOIN flow f ON f.bench_case = b.id AND f.ordinal = (SELECT min(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured');
+CREATE VIEW v_run_case AS SELECT c.run AS run, c.run_uuid AS run_uuid, c.tag AS tag, c.started_at AS started_at, c.position AS position, c.kind AS kind, c.block AS block, c.case_name AS case_name, c.case_key AS case_key, c.path AS path, c.axes AS axes, c.method AS method, c.operation AS operation, c.direction AS direction, c.source_place AS source_place, c.source_index AS source_index, c.source_memory AS source_memory, c.target_place AS target_place, c.target_index AS target_index, c.target_memory AS target_memory, c.flows AS flows, c.size_bytes AS size_bytes, c.payload_bytes AS payload_bytes, c.stride_bytes AS stride_bytes, c.space AS space, c.hop_order AS hop_order, c.cache AS cache, c.number_type AS number_type, c.measure AS measure, c.ilp AS ilp, c.passes AS passes, c.threads AS threads, c.block_threads AS block_threads, c.grid_blocks AS grid_blocks, c.status AS status, c.reason AS reason, c.note AS note, m.processes AS processes, m.n AS n, m.median_ns AS median_ns, m.low_ns AS low_ns, m.high_ns AS high_ns, c.payload_bytes / m.median_ns AS gbps, c.payload_bytes / m.high_ns AS gbps_low, c.payload_bytes / m.low_ns AS gbps_high, c.peak_gbps AS peak_gbps, c.limited_by AS limited_by, 100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak, m.median_ns / nullif(c.hops, 0) AS ns_per_hop, m.median_ns / c.operations AS ns_per_op, m.median_cycles AS median_cycles, m.median_cycles / c.operations AS cycles_per_op, c.ops_per_clock_sm * c.median_cycles / m.median_cycles AS ops_per_clock_sm, c.scenario AS scenario, c.host_name AS host_name, c.driver_version AS driver_version, c.gpu_name AS gpu_name, c.simulated AS simulated FROM v_case c JOIN ( SELECT x.id, (SELECT count(*) FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS processes, (SELECT ifnull(sum(y.n), 0) FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS n,  (SELECT avg(DISTINCT y.median_ns) FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok' AND (SELECT max(2 * sum(z.median_ns < y.median_ns), 2 * sum(z.median_ns > y.median_ns)) <= count(*) FROM case_run z WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok')) AS median_ns, (SELECT avg(DISTINCT y.median_cycles) FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok' AND (SELECT max(2 * sum(z.median_cycles < y.median_cycles), 2 * sum(z.median_cycles > y.median_cycles)) <= count(*) FROM case_run z WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok')) AS median_cycles, (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns, (SELECT CASE WHEN count(*) > 1 THEN max(y.median_ns) ELSE max(y.median_high_ns) END FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS high_ns FROM case_run x  WHERE x.id = (SELECT y.id FROM case_run y WHERE y.run = x.run AND y.bench_case = x.bench_case ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run ;
+CREATE VIEW v_trial AS SELECT c.run AS run, r.uuid AS run_uuid, r.tag AS tag, p.ordinal AS process, c.id AS case_run, b.block AS block, b.name AS case_name, b.case_key AS case_key, b.path AS path, b.axes AS axes, t.ordinal AS trial, CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase, CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status, coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes, nullif(b.payload_bytes, 0) AS payload_bytes, t.iterations AS iterations, t.start_ns AS start_ns, t.elapsed_ns AS elapsed_ns, t.cycles AS cycles, 1.0 * t.elapsed_ns / t.iterations AS ns, 1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps, 1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop, 1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op, e.host_name AS host_name, e.driver_version AS driver_version, e.gpu_name AS gpu_name, e.simulated AS simulated FROM trial t JOIN case_run c ON c.id = t.case_run JOIN run r ON r.id = c.run JOIN environment e ON e.id = r.environment JOIN bench_case b ON b.id = c.bench_case JOIN process p ON p.id = c.process LEFT JOIN chase h ON h.bench_case = b.id LEFT JOIN overhead o ON o.bench_case = b.id LEFT JOIN stream st ON st.bench_case = b.id LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
+CREATE VIEW v_flow AS SELECT c.run AS run, r.uuid AS run_uuid, r.tag AS tag, p.ordinal AS process, c.id AS case_run, b.block AS block, b.name AS case_name, b.case_key AS case_key, f.ordinal AS flow, f.role AS role, f.method AS method, f.source_place AS source_place, f.source_index AS source_index, f.source_memory AS source_memory, f.target_place AS target_place, f.target_index AS target_index, f.target_memory AS target_memory, f.initiator AS initiator, f.staged AS staged, f.size_bytes AS size_bytes, c.status AS status, coalesce(x.n, CASE WHEN f.sole THEN c.n END) AS n, coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns, coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns, coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns, f.size_bytes / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps, e.host_name AS host_name, e.driver_version AS driver_version, e.gpu_name AS gpu_name, e.simulated AS simulated FROM case_run c JOIN run r ON r.id = c.run JOIN environment e ON e.id = r.environment JOIN bench_case b ON b.id = c.bench_case JOIN ( SELECT f.*, NOT EXISTS (SELECT 1 FROM flow g WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole FROM flow f) f ON f.bench_case = b.id LEFT JOIN process p ON p.id = c.process LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
+CREATE VIEW v_pair AS SELECT run, run_uuid, tag, block, axes, case_name, case_key, kind, method, direction, size_bytes, source_place, source_index, source_memory, target_place, target_index, target_memory, source_place || source_index AS source, target_place || target_index AS target, status, reason, processes, median_ns, gbps, percent_of_peak, ns_per_hop, host_name, driver_version, gpu_name, simulated FROM v_run_case WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
+CREATE VIEW v_driver AS WITH result AS ( SELECT b.case_key, e.host_name, e.gpu_name, e.driver_version, e.driver_branch, e.simulated, c.run, c.bench_case, c.median_ns, c.n, r.started_at_ns, row_number() OVER same AS i, count(*) OVER (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version, e.simulated) AS m FROM case_run c JOIN run r ON r.id = c.run JOIN environment e ON e.id = r.environment JOIN bench_case b ON b.id = c.bench_case WHERE c.status = 'ok' AND c.median_ns IS NOT NULL WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version, e.simulated ORDER BY c.median_ns)), version AS ( SELECT case_key, host_name, gpu_name, driver_version, driver_branch, simulated, count(DISTINCT run) AS runs, m AS processes, sum(n) AS n, max(bench_case) AS bench_case, avg(CASE WHEN 2 * i BETWEEN m AND m + 2 THEN median_ns END) AS median_ns, min(median_ns) AS low_ns, max(median_ns) AS high_ns, min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns FROM result GROUP BY case_key, host_name, gpu_name, driver_version, simulated) SELECT v.case_key AS case_key, b.kind AS kind, b.block AS block, b.name AS case_name, b.path AS path, b.axes AS axes, (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1) AS method, coalesce(o.operation, st.op, ar.op) AS operation, coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes, nullif(b.payload_bytes, 0) AS payload_bytes, v.host_name AS host_name, v.gpu_name AS gpu_name, v.driver_version AS driver_version, v.driver_branch AS driver_branch, v.simulated AS simulated, v.runs AS runs, v.processes AS processes, v.n AS n, v.median_ns AS median_ns, v.low_ns AS low_ns, v.high_ns AS high_ns, 100.0 * (v.high_ns - v.low_ns) / v.median_ns AS spread_percent, nullif(b.payload_bytes, 0) / v.median_ns AS gbps, nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low, nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high, v.median_ns / nullif(h.hops, 0) AS ns_per_hop, v.median_ns / nullif(b.operations, 0) AS ns_per_op, strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at, strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at FROM version v JOIN bench_case b ON b.id = v.bench_case LEFT JOIN chase h ON h.bench_case = b.id LEFT JOIN overhead o ON o.bench_case = b.id LEFT JOIN stream st ON st.bench_case = b.id LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
 COMMIT;
-PRAGMA user_version = 1002;

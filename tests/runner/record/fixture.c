@@ -267,3 +267,15 @@ void fixture_execute(const char *path, const char *sql) {
   }
   (void)sqlite3_close(handle);
 }
+
+void fixture_load(const struct fixture *fixture, const char *name) {
+  enum { FILE_MAX = 1 << 20 };
+  char path[256];
+  (void)snprintf(path, sizeof path, HAUL_SOURCE_DIR "/tests/data/%s", name);
+  FILE *file = fopen(path, "r");
+  char *sql = calloc(1, FILE_MAX);
+  must(file != NULL && sql != NULL && fread(sql, 1, FILE_MAX - 1, file) > 0, path);
+  (void)fclose(file);
+  fixture_execute(fixture->path, sql);
+  free(sql);
+}

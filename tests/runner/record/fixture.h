@@ -38,6 +38,8 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes);
 void fixture_set_fact(struct fixture *fixture, const char *name, const char *value);
 /* The first column of the first row of a query, as text, read by SQLite alone; caller frees. */
 char *fixture_query(const struct fixture *fixture, const char *sql);
+/* Makes the database of a file of tests/data: "results-1002.sql". */
+void fixture_load(const struct fixture *fixture, const char *name);
 /* Runs SQL with a plain connection, on any file. */
 void fixture_execute(const char *path, const char *sql);
 

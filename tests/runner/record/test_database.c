@@ -173,6 +173,70 @@ static void newer_schemas_are_judged(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
+static void schemas_before_the_first_release_are_refused(void **state) {
+  struct fixture *fixture = *state;
+  assert_opens(fixture->path, DATABASE_WRITE);
+  fixture_execute(fixture->path, "pragma user_version = 1001");
+  assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED,
+                 "before 0.2.0 (schema 1.1), whose schema was never released; read it with");
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, "name another database");
+}
+
+/* A file with SQL that a later haul may have. */
+#define MIGRATION(version, sql)                                                                    \
+  {                                                                                                \
+    "migrations/" version, (const unsigned char *)(sql),                                           \
+        (const unsigned char *)(sql) + strlen(sql)                                                 \
+  }
+
+/* Migrates to a made-up schema 1.4; afterwards the database has that version. */
+static enum status migrate_made_up(const char *path, const char *last, int version) {
+  const struct embedded_file files[] = {
+      MIGRATION("1002_first", "never run"),
+      MIGRATION("1003_mood", "ALTER TABLE run ADD COLUMN mood TEXT; PRAGMA user_version = 1003;"),
+      MIGRATION("1004_last", last),
+  };
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  enum status status = migrate_run_files(database, files, 3, &err);
+  if (status != STATUS_OK) {
+    assert_non_null(strstr(err.message, "setting up the results database"));
+  }
+  database_close(database);
+  assert_int_equal(database_open(path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database->version, version);
+  database_close(database);
+  return status;
+}
+
+static void missing_migrations_are_applied_together_or_not_at_all(void **state) {
+  static const struct {
+    const char *last;
+    int version;
+    enum status status;
+  } LAST[] = {
+      {"CREATE TABLE later (x); nonsense", 1002, STATUS_DATABASE},
+      {"DELETE FROM scenario; PRAGMA user_version = 1004;", 1002, STATUS_CORRUPT},
+      {"CREATE TABLE later (x); PRAGMA user_version = 1004;", 1004, STATUS_OK},
+  };
+  struct fixture *fixture = *state;
+  fixture_load(fixture, "results-1002.sql");
+  char *before = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case");
+  for (size_t i = 0; i < sizeof LAST / sizeof *LAST; i++) {
+    assert_int_equal(migrate_made_up(fixture->path, LAST[i].last, LAST[i].version), LAST[i].status);
+    char *after = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case");
+    assert_string_equal(after, before);
+    free(after);
+    char *added = fixture_query(
+        fixture, "select (select count(*) from sqlite_master where name = 'later') + "
+                 "(select count(*) from pragma_table_info('run') where name = 'mood')");
+    assert_string_equal(added, LAST[i].status == STATUS_OK ? "2" : "0");
+    free(added);
+  }
+  free(before);
+}
+
 /* Somebody's own choice, on a local file system. */
 static void write_ahead_mode_is_kept(void **state) {
   struct fixture *fixture = *state;
@@ -341,6 +405,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(nothing_there_is_no_result, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_damaged_one_is_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(newer_schemas_are_judged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(schemas_before_the_first_release_are_refused, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(missing_migrations_are_applied_together_or_not_at_all, set_up,
+                                      tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_caller_says_how_long_a_lock_is_waited_for, set_up,
                                       tear_down),

@@ -238,18 +238,7 @@ static void baselines_keep_their_runs(void **state) {
   arena_fini(&arena);
 }
 
-/* Schema 1.0, opened for reading, is read as it is. */
-static void a_database_without_baselines_says_so(void **state) {
-  struct opened *opened = *state;
-  struct run_ref run;
-  struct error err = {0};
-  opened->database->version = 1000;
-  assert_int_equal(selector_find(opened->database, "baseline:good", &run, &err), STATUS_NOT_FOUND);
-  assert_non_null(strstr(err.message, "there is no baseline \"good\""));
-}
-
-/* Of the runs that say what matters, the one started last, for every case of that key. Before
- * schema 1.2 nobody could say it. */
+/* Of the runs that say what matters, the one started last, for every case of that key. */
 static void the_last_run_says_what_matters(void **state) {
   struct opened *opened = *state;
   struct fixture *fixture = opened->fixture;
@@ -273,12 +262,6 @@ static void the_last_run_says_what_matters(void **state) {
     said += bench->delta > 0;
   }
   assert_int_equal(said, 2);
-  measured_free(opened->measured);
-  opened->measured = measured_new();
-  opened->database->version = 1001;
-  add_runs(opened, runs, 3);
-  assert_int_equal(measured_load(opened->measured, opened->database, NULL, &err), STATUS_OK);
-  assert_true(opened->measured->cases[0].delta == 0);
 }
 
 static void comparing_reads_the_index_alone(void **state) {
@@ -311,7 +294,6 @@ int main(void) {
       TEST(no_such_run_is_an_error),
       TEST(names_mean_all_their_runs),
       TEST(baselines_keep_their_runs),
-      TEST(a_database_without_baselines_says_so),
       TEST(the_last_run_says_what_matters),
       TEST(comparing_reads_the_index_alone),
   };

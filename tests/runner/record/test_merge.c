@@ -481,20 +481,15 @@ static void write_ahead_is_left_alone(void **state) {
   assert_same_content(merging->output, path);
 }
 
-/* The database of schema 1.0 that is kept for such tests, read through a migrated copy. */
-static void an_older_schema_is_read(void **state) {
+/* As haul wrote it before 0.2.0, with rows in every table. */
+static void a_recorded_database_is_merged(void **state) {
   struct merging *merging = *state;
-  size_t size = 0;
-  char *sql = bytes_of(HAUL_SOURCE_DIR "/tests/data/results-1000.sql", &size);
-  sql[size] = '\0';
-  char old[160];
-  (void)snprintf(old, sizeof old, "%.100s/old.db", merging->fixtures[0]->folder);
-  fixture_execute(old, sql);
-  free(sql);
-  struct merge_result result = merge_untouched(merging->output, old);
-  assert_true(result.added > 0);
+  fixture_load(merging->fixtures[0], "results-1002.sql");
+  struct merge_result result = merge_untouched(merging->output, merging->fixtures[0]->path);
+  assert_int_equal(result.added, 2);
   assert_true(result.results > 0);
-  assert_int_equal(merge_untouched(merging->output, old).results, 0);
+  assert_int_equal(merge_untouched(merging->output, merging->fixtures[0]->path).results, 0);
+  assert_same_content(merging->output, merging->fixtures[0]->path);
 }
 
 /* Whatever the schema has is merged: a new column must be added to the statements. */
@@ -578,7 +573,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_strange_schema_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_hot_journal_is_left_alone, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_is_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(an_older_schema_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_recorded_database_is_merged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_column_is_merged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_interrupt_leaves_the_input_out, set_up, tear_down),
   };

@@ -1,6 +1,5 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
-#include "runner/record/migrate.h"
 #include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
 #include "tests/runner/record/fixture.h"
@@ -169,34 +168,53 @@ static void views_need_no_newer_sqlite(void **state) {
   }
 }
 
-/* Every released schema is in tests/data/results-NNNN.sql, with a run. A database made of it is
- * migrated when it is written to, has the views of today, and keeps its numbers. */
-static void migrate_one(const char *folder, const char *name) {
+/* Columns and indices of every table, one a line; caller frees. */
+static char *tables_of(const struct fixture *fixture) {
+  return fixture_query(
+      fixture,
+      "select group_concat(line, char(10)) from (select t.name || '.' || c.cid || ' ' || c.name || "
+      "' ' "
+      "|| c.type || c.\"notnull\" || c.pk as line from sqlite_master t, pragma_table_info(t.name) "
+      "c "
+      "where t.type = 'table' union all select t.tbl_name || '/' || t.name || ' ' || i.seqno || ' "
+      "' || "
+      "ifnull(i.name, '') from sqlite_master t, pragma_index_info(t.name) i where t.type = 'index' "
+      "order by 1)");
+}
+
+/* Every released schema is in tests/data/results-NNNN.sql, with rows in every table. A database
+ * made of it is migrated when it is written to, has the tables and views of today, and keeps its
+ * numbers. */
+static void open_recorded(const char *name) {
   struct fixture *fixture = fixture_new();
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  char *dump = read_file(path);
-  fixture_execute(fixture->path, dump);
-  free(dump);
+  fixture_load(fixture, name);
   char *before = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case");
   assert_true(strlen(before) > 10);
-  fixture->info.tag = "after";
+  fixture->info.tag = "now";
   fixture_record_run(fixture, 1);
   char *after = fixture_query(fixture, "select group_concat(case_name || gbps) from v_case "
-                                       "where tag is not 'after'");
+                                       "where tag is not 'now'");
   assert_string_equal(after, before);
   free(before);
   free(after);
 
   struct fixture *fresh = fixture_new();
   fixture_record_run(fresh, 1);
-  const char *schema = "select group_concat(sql, char(10)) from (select sql from sqlite_master "
-                       "where name not like 'sqlite_%' order by type, name)";
-  char *migrated = fixture_query(fixture, schema);
-  char *made = fixture_query(fresh, schema);
-  assert_string_equal(migrated, made);
-  free(migrated);
+  char *opened = tables_of(fixture);
+  char *made = tables_of(fresh);
+  assert_string_equal(opened, made);
+  free(opened);
   free(made);
+  /* Else a database of that version goes on with its old views: add a migration. */
+  static const char *const VIEWS[] = {"v_run",  "v_case", "v_run_case", "v_trial",
+                                      "v_flow", "v_pair", "v_driver"};
+  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+    opened = columns_of(fixture, VIEWS[i]);
+    made = columns_of(fresh, VIEWS[i]);
+    assert_string_equal(opened, made);
+    free(opened);
+    free(made);
+  }
   char *check = fixture_query(fixture, "pragma integrity_check");
   assert_string_equal(check, "ok");
   free(check);
@@ -204,7 +222,7 @@ static void migrate_one(const char *folder, const char *name) {
   fixture_free(fixture);
 }
 
-static void every_released_schema_is_migrated(void **state) {
+static void recorded_databases_are_opened(void **state) {
   (void)state;
   const char *folder = HAUL_SOURCE_DIR "/tests/data";
   DIR *data = opendir(folder);
@@ -212,37 +230,22 @@ static void every_released_schema_is_migrated(void **state) {
   int found = 0;
   for (struct dirent *entry = readdir(data); entry != NULL; entry = readdir(data)) {
     int version = 0;
-    if (sscanf(entry->d_name, "results-%d.sql", &version) != 1) {
-      continue;
+    if (sscanf(entry->d_name, "results-%d.sql", &version) == 1) {
+      open_recorded(entry->d_name);
+      found++;
     }
-    migrate_one(folder, entry->d_name);
-    found++;
   }
   (void)closedir(data);
-  /* One for each migration. */
-  int migrations = 0;
-  for (size_t i = 0; i < results_sql_count; i++) {
-    migrations += strncmp(results_sql[i].name, "migrations/", 11) == 0;
-  }
-  assert_int_equal(found, migrations);
+  assert_true(found >= 1);
 }
 
-int main(int argc, char **argv) {
-  if (argc == 3 && strcmp(argv[1], "--record") == 0) {
-    /* How tests/data/results-NNNN.sql is made: test_schema_results_views --record FILE.db, then
-     * (sqlite3 FILE.db .dump; and the pragmas application_id and user_version). */
-    struct fixture *fixture = fixture_new();
-    (void)snprintf(fixture->path, sizeof fixture->path, "%s", argv[2]);
-    fixture_record_run(fixture, 1);
-    fixture_free(fixture);
-    return 0;
-  }
+int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_stock_shell_reads_the_views, set_up, tear_down),
       cmocka_unit_test(views_need_no_newer_sqlite),
-      cmocka_unit_test(every_released_schema_is_migrated),
+      cmocka_unit_test(recorded_databases_are_opened),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,13 @@
--- Schema 1.0.
+-- Schema 1.2, the first that is released, with haul 0.2.0. (1.0 and 1.1 never were.)
+--
+-- The promise, from 0.2.0 on. A migration NNNN_*.sql leads to user_version NNNN = major * 1000 + minor and
+-- sets it in its last line. Migrations are append-only: a released one is never edited, what changes is a
+-- new file. All that a database lacks, and the views after them, are applied in one transaction with
+-- their version. A minor version only adds: a table, a column that may be NULL, an index. An older haul
+-- reads a newer minor version and does not write it; it refuses a newer major version.
+--
+-- Changed views are a new minor version too, even where the migration is nothing but the new
+-- user_version: the views of a file are made anew only when it is migrated.
 --
 -- Identity. environment, scenario and bench_case are known by what they contain (`key`: XXH3-128 of
 -- the canonical content, 32 hexadecimal digits), run by its UUID: the same content from another
@@ -13,8 +22,12 @@
 -- written in that order, small integers instead of words. case_run and flow_run hold their
 -- summaries, so that comparing runs never reads trials.
 --
--- Words. A column whose set of words may grow (kind, method, memory, clock, limited_by) has no CHECK:
--- changing one means rebuilding its table.
+-- Checks. A column whose names may grow (kind, method, memory, op, operation, clock, limited_by) has no
+-- CHECK of them, because a new name would mean rebuilding its table: the enumerations of the program
+-- hold the names. Numbers are checked, and closed sets of names that the views rely on.
+--
+-- Merging copies every column of every table that it finds here; a new column or table needs nothing
+-- there as long as a table's first key column refers to the row that it belongs to.
 
 PRAGMA application_id = 1751217516; -- 0x6861756c, "haul"
 
@@ -275,6 +288,7 @@ CREATE TABLE plan_case (
   traffic_bytes INTEGER NOT NULL, -- of one iteration through that resource
   operations_per_sm INTEGER,     -- of one iteration on the SM that has most blocks; NULL: not counted
   estimate_ns INTEGER NOT NULL,
+  delta REAL CHECK (delta > 0),  -- relative change that matters by the scenario; NULL: left to comparing
   PRIMARY KEY (run, bench_case)
 ) WITHOUT ROWID;
 CREATE INDEX plan_case_by_bench_case ON plan_case (bench_case);
@@ -317,7 +331,8 @@ CREATE TABLE case_run (
   CHECK ((median_ns IS NULL) = (n = 0))
 );
 CREATE UNIQUE INDEX case_run_by_run ON case_run (run, bench_case, ifnull(process, 0));
-CREATE INDEX case_run_by_bench_case ON case_run (bench_case);
+-- Everything that comparing reads of a case, in one place: it never touches the wide rows.
+CREATE INDEX case_run_by_bench_case ON case_run (bench_case, run, process, status, median_ns);
 CREATE INDEX case_run_by_process ON case_run (process);
 
 -- A flow of a case of several flows, in a process; the summary as in case_run.
@@ -370,4 +385,12 @@ CREATE TABLE telemetry (
   PRIMARY KEY (run, gpu, at_ns)
 ) WITHOUT ROWID;
 
-PRAGMA user_version = 1000;
+-- Runs that others are compared with, under a name that people gave them. Local to a database.
+CREATE TABLE baseline (
+  name TEXT NOT NULL CHECK (name <> ''),
+  run INTEGER NOT NULL REFERENCES run (id),
+  set_at_ns INTEGER NOT NULL,
+  PRIMARY KEY (name, run)
+) WITHOUT ROWID;
+
+PRAGMA user_version = 1002;
