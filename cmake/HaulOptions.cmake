@@ -20,7 +20,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(haul_flags INTERFACE)
 target_include_directories(haul_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-target_compile_definitions(haul_flags INTERFACE _GNU_SOURCE HAUL_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(haul_flags INTERFACE _GNU_SOURCE)
 target_compile_options(haul_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wconversion -Wshadow>
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What cmake --install puts into an empty prefix, and that haul runs from there.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+prefix=$scratch/prefix
+cmake=$(sed -n 's/^CMAKE_COMMAND:INTERNAL=//p' "$build_folder/CMakeCache.txt")
+
+begin 'an empty prefix'
+"$cmake" --install "$build_folder" --prefix "$prefix" >"$scratch/out" 2>"$scratch/err"
+code=$?
+expect_code 0
+cat >"$scratch/expected" <<'TEXT'
+bin/haul
+share/bash-completion/completions/haul
+share/doc/haul/CHANGELOG.md
+share/doc/haul/LICENSE
+share/doc/haul/README.md
+share/doc/haul/SECURITY.md
+share/haul/schema/results/README.md
+share/haul/schema/results/views.sql
+share/haul/schema/scenario.schema.json
+share/haul/schema/scenario/README.md
+share/zsh/site-functions/_haul
+TEXT
+(cd "$source_folder" && find scenarios -name '*.toml' -printf 'share/haul/%p\n' &&
+  find CONTRIBUTING.md docs -name '*.md' -printf 'share/doc/haul/%f\n' 2>/dev/null) >>"$scratch/expected"
+(cd "$prefix" && find . -type f -printf '%P\n') | sort >"$scratch/installed"
+if difference=$(LC_ALL=C sort "$scratch/expected" | diff - "$scratch/installed"); then
+  good
+else
+  bad "the prefix has other files than expected (<):" "$difference"
+fi
+
+begin 'haul runs from the prefix'
+haul=$prefix/bin/haul
+run --version
+expect_code 0
+expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
+run validate "$prefix"/share/haul/scenarios/*.toml
+expect_code 0
+
+begin 'completions are scripts'
+if bash -n "$prefix/share/bash-completion/completions/haul"; then good; else bad 'bash completion'; fi
+if grep -q '^#compdef haul' "$prefix/share/zsh/site-functions/_haul"; then good; else bad 'zsh completion'; fi
+
+finish
