@@ -1,6 +1,312 @@
-#include "schema/scenario/kind.h"
+#include "schema/scenario/block.h"
 
+#include "schema/scenario/kind.h"
+#include "schema/scenario/nearest.h"
+
+#include <stdio.h>
 #include <string.h>
+
+/* A load or flow never takes these from its block. */
+static bool slot_owns_key(const char *key) {
+  return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
+}
+
+static bool slot_has_any(const struct slot *slot, const char *const *prefixes) {
+  for (size_t i = 0; i < slot->entries.count; i++) {
+    for (size_t k = 0; prefixes[k] != NULL; k++) {
+      if (strncmp(slot->entries.items[i].field->name, prefixes[k], strlen(prefixes[k])) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool slot_mirrors(const struct slot *slot) {
+  static const char *const ends[] = {"from.", "to.", NULL};
+  return slot->section == SECTION_LOAD && !slot_has_any(slot, ends);
+}
+
+/* What a load or flow cannot take from its block: what it says itself, a shape where it has a size,
+ * and what its ends have no use for. */
+static bool slot_hides(const struct slot *slot, const char *key) {
+  const bool from_gpu = entries_find(&slot->entries, "from.gpu") != NULL;
+  const bool to_gpu = entries_find(&slot->entries, "to.gpu") != NULL;
+  if (slot_mirrors(slot) && (strcmp(key, "peer") == 0 || strcmp(key, "initiator") == 0)) {
+    return true;
+  }
+  if (strcmp(key, "peer") == 0 && !(from_gpu && to_gpu)) {
+    return true;
+  }
+  if (strcmp(key, "initiator") == 0 && from_gpu != to_gpu) {
+    return true;
+  }
+  return entries_find(&slot->entries, key) != NULL ||
+         (strncmp(key, "shape.", 6) == 0 && entries_find(&slot->entries, "size") != NULL);
+}
+
+const struct entry *slot_entry(const struct block *block, size_t slot, const char *key) {
+  const struct entry *own = entries_find(&block->slots[slot].entries, key);
+  if (own != NULL || slot == 0 || slot_owns_key(key) || slot_hides(&block->slots[slot], key)) {
+    return own;
+  }
+  return entries_find(&block->slots[0].entries, key);
+}
+
+/* Keys of [measure] that this kind of block has no use for do not reach it. */
+static bool block_takes_entry(const struct block *block, const struct entry *entry, size_t slot) {
+  return (entry->field->sections & (1U << block->slots[slot].section)) != 0;
+}
+
+static void block_store_fixed(struct block *block, const struct entries *entries, size_t slot) {
+  for (size_t i = 0; i < entries->count; i++) {
+    const struct entry *entry = &entries->items[i];
+    struct flow_setting *flow = slot == 0 ? NULL : &block->flows[slot - 1];
+    void *member = setting_member(entry->field->owner, &block->base, flow);
+    if (entry->values.count == 1 && member != NULL && block_takes_entry(block, entry, slot)) {
+      value_store(entry->field, &entry->values.items[0], member);
+    }
+  }
+}
+
+/* Defaults of keys that a load or flow has and its block has not. */
+static void block_store_own_defaults(struct flow_setting *flow, enum section section) {
+  for (size_t i = 0; i < field_count; i++) {
+    const struct field *field = &fields[i];
+    union value value;
+    if (field->owner == OWNER_FLOW && (field->sections & (1U << section)) != 0 &&
+        (field->sections & (1U << SECTION_TRANSFER)) == 0 && field->default_text != NULL &&
+        value_from_text(field, field->default_text, &value)) {
+      value_store(field, &value, flow);
+    }
+  }
+}
+
+/* A load or flow begins as the block's flow, but for what it cannot take from it. */
+static void block_make_flow(struct block *block, const struct setting *defaults, size_t at) {
+  static const char *const of_method[] = {"method", "threads", "kernel.", "unified.", NULL};
+  static const char *const of_size[] = {"size", "shape.", NULL};
+  struct slot *slot = &block->slots[at];
+  struct flow_setting *flow = &block->flows[at - 1];
+  const struct flow_setting *usual = &defaults->transfer.flow;
+  *flow = block->base.transfer.flow;
+  flow->name = NULL;
+  flow->from = (struct endpoint_setting){0};
+  flow->to = (struct endpoint_setting){0};
+  flow->shape = slot_hides(slot, "shape.width") ? usual->shape : flow->shape;
+  flow->peer = slot_hides(slot, "peer") ? usual->peer : flow->peer;
+  flow->initiator = slot_hides(slot, "initiator") ? usual->initiator : flow->initiator;
+  flow->mirrors = slot_mirrors(slot);
+  flow->method_given = slot_has_any(slot, of_method);
+  flow->size_given = slot_has_any(slot, of_size);
+  block_store_own_defaults(flow, slot->section);
+  block_store_fixed(block, &slot->entries, at);
+}
+
+static void block_make_transfer(struct reader *reader, const struct setting *defaults,
+                                struct block *block) {
+  const size_t below = block->slot_count - 1;
+  block->flows = arena_array(reader->arena, below, sizeof *block->flows);
+  block->made_flows = arena_array(reader->arena, below, sizeof *block->made_flows);
+  for (size_t i = 1; i < block->slot_count; i++) {
+    block_make_flow(block, defaults, i);
+  }
+  struct transfer_setting *transfer = &block->base.transfer;
+  transfer->loads = block->load_count > 0 ? block->made_flows : NULL;
+  transfer->load_count = block->load_count;
+  transfer->flows = block->flow_count > 0 ? block->made_flows + block->load_count : NULL;
+  transfer->flow_count = block->flow_count;
+  transfer->pairs_given = slot_entry(block, 0, "pairs") != NULL;
+  for (size_t i = 0; i < block->slot_count; i++) {
+    struct slot *slot = &block->slots[i];
+    struct flow_setting *flow = i == 0 ? &transfer->flow : &block->flows[i - 1];
+    flow->initiator_given = slot_entry(block, i, "initiator") != NULL;
+    slot->from_memory_given = entries_find(&slot->entries, "from.memory") != NULL;
+    slot->to_memory_given = entries_find(&slot->entries, "to.memory") != NULL;
+  }
+}
+
+static void block_make_base(struct reader *reader, const struct setting *defaults,
+                            const struct entries *measure, struct block *block) {
+  block->base = *defaults;
+  block_store_fixed(block, measure, 0);
+  block_store_fixed(block, &block->slots[0].entries, 0);
+  if (block->kind == BLOCK_TRANSFER) {
+    block_make_transfer(reader, defaults, block);
+  }
+}
+
+/* The slots that an entry of `slot` decides about. */
+static void block_find_slots(struct reader *reader, const struct block *block,
+                             const struct entry *entry, size_t slot, struct axis *axis) {
+  unsigned *slots = arena_array(reader->arena, block->slot_count, sizeof *slots);
+  for (size_t i = slot; i < block->slot_count; i++) {
+    if (i == slot || (slot == 0 && slot_entry(block, i, entry->field->name) == entry)) {
+      slots[axis->slot_count++] = (unsigned)i;
+    }
+  }
+  axis->slots = slots;
+}
+
+static void block_add_axis(struct reader *reader, struct block *block, const struct entry *entry,
+                           size_t slot, size_t *capacity) {
+  const struct values *values = &entry->values;
+  const char **texts = arena_array(reader->arena, values->count, sizeof *texts);
+  for (size_t i = 0; i < values->count; i++) {
+    texts[i] = value_text(reader->arena, entry->field, &values->items[i]);
+  }
+  const char *label = block->slots[slot].label;
+  const char *name = entry->field->name;
+  struct axis axis = {.entry = entry, .texts = texts};
+  axis.key = label == NULL ? name : arena_format(reader->arena, "%s.%s", label, name);
+  if (entry->field->owner == OWNER_FLOW) {
+    block_find_slots(reader, block, entry, slot, &axis);
+  }
+  block->axes =
+      arena_grow(reader->arena, block->axes, block->axis_count, capacity, sizeof *block->axes);
+  block->axes[block->axis_count++] = axis;
+}
+
+/* Axes of [measure] vary slowest, then those of the block, then those of its loads and flows. */
+static void block_find_axes(struct reader *reader, const struct entries *measure,
+                            struct block *block) {
+  size_t capacity = 0;
+  for (size_t i = 0; i < measure->count; i++) {
+    const struct entry *entry = &measure->items[i];
+    if (entry->values.count > 1 && block_takes_entry(block, entry, 0) &&
+        slot_entry(block, 0, entry->field->name) == NULL) {
+      block_add_axis(reader, block, entry, 0, &capacity);
+    }
+  }
+  for (size_t slot = 0; slot < block->slot_count; slot++) {
+    const struct entries *entries = &block->slots[slot].entries;
+    for (size_t i = 0; i < entries->count; i++) {
+      if (entries->items[i].values.count > 1) {
+        block_add_axis(reader, block, &entries->items[i], slot, &capacity);
+      }
+    }
+  }
+  block->made_values = arena_array(reader->arena, block->axis_count, sizeof *block->made_values);
+  block->base.axis_values = block->made_values;
+  block->base.axis_value_count = block->axis_count;
+}
+
+enum { NO_GROUP = -1 };
+
+/* While axes are counted: which of them run in lockstep. */
+struct lockstep {
+  struct reader *reader;
+  struct block *block;
+  const struct entry *zip;
+  int *groups; /* of every axis */
+};
+
+static bool zip_refuse(const struct lockstep *lockstep, const struct toml_node *node,
+                       const char *suggestion, const char *what) {
+  char expected[FIELD_EXPECTED_MAX];
+  field_expected(lockstep->zip->field, expected);
+  diagnostics_add(lockstep->reader->diagnostics, lockstep->zip->source, node->span, expected,
+                  suggestion, "zip: %s", what);
+  return false;
+}
+
+static bool zip_read_key(const struct lockstep *lockstep, const struct toml_node *node, int group,
+                         size_t *length) {
+  const struct block *block = lockstep->block;
+  struct arena *arena = lockstep->reader->arena;
+  if (node->kind != TOML_TEXT) {
+    return zip_refuse(lockstep, node, NULL, "only keys in quotes can stand here");
+  }
+  struct nearest nearest = nearest_start(node->text);
+  for (size_t i = 0; i < block->axis_count; i++) {
+    nearest_offer(&nearest, block->axes[i].key);
+    if (strcmp(block->axes[i].key, node->text) != 0) {
+      continue;
+    }
+    const size_t count = block->axes[i].entry->values.count;
+    if (lockstep->groups[i] != NO_GROUP) {
+      return zip_refuse(lockstep, node, NULL,
+                        arena_format(arena, "\"%s\" is named twice", node->text));
+    }
+    if (*length != 0 && *length != count) {
+      return zip_refuse(lockstep, node, NULL,
+                        arena_format(arena,
+                                     "\"%s\" has %zu values, the axis before it %zu; axes in "
+                                     "lockstep need as many of each",
+                                     node->text, count, *length));
+    }
+    lockstep->groups[i] = group;
+    *length = count;
+    return true;
+  }
+  return zip_refuse(lockstep, node, nearest.word,
+                    arena_format(arena,
+                                 "\"%s\" is no axis of this block: only a key with several values "
+                                 "is one",
+                                 node->text));
+}
+
+static bool zip_read(const struct lockstep *lockstep) {
+  const struct toml_node *node = lockstep->zip->node;
+  bool good = true;
+  if (node->kind != TOML_ARRAY) {
+    return zip_refuse(lockstep, node, NULL, "it needs an array");
+  }
+  for (size_t g = 0; g < node->child_count; g++) {
+    const struct toml_node *group = &node->children[g];
+    size_t length = 0;
+    if (group->kind != TOML_ARRAY || group->child_count < 2) {
+      good = zip_refuse(lockstep, group, NULL, "a group is an array of two keys or more");
+      continue;
+    }
+    for (size_t i = 0; i < group->child_count; i++) {
+      good = zip_read_key(lockstep, &group->children[i], (int)g, &length) && good;
+    }
+  }
+  return good;
+}
+
+/* The last axis varies fastest; axes in lockstep share the stride of the last of them. */
+static bool block_count_settings(const struct lockstep *lockstep) {
+  struct block *block = lockstep->block;
+  size_t product = 1;
+  for (size_t i = block->axis_count; i-- > 0;) {
+    struct axis *axis = &block->axes[i];
+    const int group = lockstep->groups[i];
+    for (size_t k = i + 1; k < block->axis_count && group != NO_GROUP; k++) {
+      if (lockstep->groups[k] == group) {
+        axis->stride = block->axes[k].stride;
+        break;
+      }
+    }
+    if (axis->stride == 0) {
+      axis->stride = product;
+      product *= axis->entry->values.count;
+    }
+    if (product > SCENARIO_SETTINGS_MAX) {
+      diagnostics_add(lockstep->reader->diagnostics, block->slots[0].source,
+                      block->slots[0].header_span, "fewer or shorter axes, or zip", NULL,
+                      "more than %d settings in block \"%s\"", (int)SCENARIO_SETTINGS_MAX,
+                      block->name);
+      return false;
+    }
+  }
+  block->setting_count = product;
+  return true;
+}
+
+bool block_make(struct reader *reader, const struct setting *defaults,
+                const struct entries *measure, struct block *block) {
+  block_make_base(reader, defaults, measure, block);
+  block_find_axes(reader, measure, block);
+  struct lockstep lockstep = {reader, block, entries_find(&block->slots[0].entries, "zip"), NULL};
+  lockstep.groups = arena_array(reader->arena, block->axis_count, sizeof *lockstep.groups);
+  for (size_t i = 0; i < block->axis_count; i++) {
+    lockstep.groups[i] = NO_GROUP;
+  }
+  const bool zipped = lockstep.zip == NULL || zip_read(&lockstep);
+  return zipped && block_count_settings(&lockstep);
+}
 
 const char *block_name(const struct block *block) {
   return block->name;
@@ -14,8 +320,8 @@ size_t block_setting_count(const struct block *block) {
   return block->setting_count;
 }
 
-static void apply_axis(const struct block *block, const struct axis *axis, size_t value,
-                       struct setting *setting) {
+static void block_apply_axis(const struct block *block, const struct axis *axis, size_t value,
+                             struct setting *setting) {
   const struct field *field = axis->entry->field;
   const union value *item = &axis->entry->values.items[value];
   if (field->owner != OWNER_FLOW) {
@@ -37,7 +343,7 @@ void block_setting(const struct block *block, size_t i, struct setting *setting)
   for (size_t k = 0; k < block->axis_count; k++) {
     const struct axis *axis = &block->axes[k];
     const size_t value = i / axis->stride % axis->entry->values.count;
-    apply_axis(block, axis, value, setting);
+    block_apply_axis(block, axis, value, setting);
     block->made_values[k] = (struct axis_value){axis->key, axis->texts[value]};
   }
   kinds[block->kind].finish(block, setting);

@@ -20,9 +20,9 @@ struct source {
 
 /* Everything is copied. expected and suggestion may be NULL. The same complaint about the same
  * place is kept once. */
-void complain(struct diagnostics *diagnostics, const struct source *source, struct toml_span span,
-              const char *expected, const char *suggestion, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+void diagnostics_add(struct diagnostics *diagnostics, const struct source *source,
+                     struct toml_span span, const char *expected, const char *suggestion,
+                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Put the complaints from `first` on in the order of sources, lines and columns. */
 void diagnostics_sort(struct diagnostics *diagnostics, size_t first);
 

@@ -15,14 +15,14 @@ const struct entry *entries_find(const struct entries *entries, const char *name
   return NULL;
 }
 
-static void append(struct reader *reader, struct entries *entries, struct entry entry) {
+static void entries_append(struct reader *reader, struct entries *entries, struct entry entry) {
   entries->items = arena_grow(reader->arena, entries->items, entries->count, &entries->capacity,
                               sizeof *entries->items);
   entries->items[entries->count++] = entry;
 }
 
 /* A section that knows the key, where this one does not; section_count = none. */
-static enum section other_home(enum section section, const char *path, const char *key) {
+static enum section entry_other_section(enum section section, const char *path, const char *key) {
   for (unsigned i = 0; i < section_count; i++) {
     const enum section other = (enum section)i;
     if (other != section && (field_find(other, path) != NULL || field_is_group(other, path))) {
@@ -34,8 +34,8 @@ static enum section other_home(enum section section, const char *path, const cha
 }
 
 /* The nearest key that may stand beside this one, as it would be written there. */
-static const char *suggest_key(struct reader *reader, enum section section, const char *path,
-                               const char *key) {
+static const char *entry_suggest_key(struct reader *reader, enum section section, const char *path,
+                                     const char *key) {
   const size_t prefix = strlen(path) - strlen(key);
   struct nearest nearest = nearest_start(key);
   for (size_t i = 0; i < field_count; i++) {
@@ -54,8 +54,8 @@ static const char *suggest_key(struct reader *reader, enum section section, cons
 }
 
 /* The keys that the group or section has: "gpu, numa or memory". */
-static const char *list_keys(struct reader *reader, enum section section, const char *path,
-                             size_t prefix) {
+static const char *entry_list_keys(struct reader *reader, enum section section, const char *path,
+                                   size_t prefix) {
   struct strbuf list;
   strbuf_init(&list, FIELD_EXPECTED_MAX);
   char last[64] = "";
@@ -83,72 +83,75 @@ static const char *list_keys(struct reader *reader, enum section section, const 
   return text;
 }
 
-static void complain_unknown(struct reader *reader, const struct source *source,
-                             enum section section, const char *path, const char *key,
-                             struct toml_span span) {
-  const char *suggestion = suggest_key(reader, section, path, key);
-  const enum section home = other_home(section, path, key);
+static void entry_complain_unknown(struct reader *reader, const struct source *source,
+                                   enum section section, const char *path, const char *key,
+                                   struct toml_span span) {
+  const char *suggestion = entry_suggest_key(reader, section, path, key);
+  const enum section home = entry_other_section(section, path, key);
   if (home != section_count && suggestion == NULL) {
-    complain(reader->diagnostics, source, span,
-             home == SECTION_ROOT ? "it above the first [table] of the file"
-                                  : arena_format(reader->arena, "it in %s", sections[home].title),
-             NULL, "\"%s\" cannot stand in %s", path, sections[section].title);
+    diagnostics_add(reader->diagnostics, source, span,
+                    home == SECTION_ROOT
+                        ? "it above the first [table] of the file"
+                        : arena_format(reader->arena, "it in %s", sections[home].title),
+                    NULL, "\"%s\" cannot stand in %s", path, sections[section].title);
     return;
   }
-  complain(reader->diagnostics, source, span,
-           list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
-           "unknown key \"%s\" in %s", path, sections[section].title);
+  diagnostics_add(reader->diagnostics, source, span,
+                  entry_list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
+                  "unknown key \"%s\" in %s", path, sections[section].title);
 }
 
-static void read_node(struct reader *reader, const struct source *source, enum section section,
-                      const char *path, const struct toml_node *node, struct toml_span key_span,
-                      struct entries *entries);
+static void entries_read_node(struct reader *reader, const struct source *source,
+                              enum section section, const char *path, const struct toml_node *node,
+                              struct toml_span key_span, struct entries *entries);
 
-static void read_children(struct reader *reader, const struct source *source, enum section section,
-                          const char *path, const struct toml_node *table,
-                          struct entries *entries) {
+static void entries_read_children(struct reader *reader, const struct source *source,
+                                  enum section section, const char *path,
+                                  const struct toml_node *table, struct entries *entries) {
   for (size_t i = 0; i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
     if (path[0] == '\0' && section_below(section, child->key) != section_count) {
       continue;
     }
     if (strchr(child->key, '.') != NULL) { /* would look like a path */
-      complain(reader->diagnostics, source, child->key_span, "keys without dots, or without quotes",
-               NULL, "unknown key \"%s\"", child->key);
+      diagnostics_add(reader->diagnostics, source, child->key_span,
+                      "keys without dots, or without quotes", NULL, "unknown key \"%s\"",
+                      child->key);
       continue;
     }
     const char *below =
         path[0] == '\0' ? child->key : arena_format(reader->arena, "%s.%s", path, child->key);
-    read_node(reader, source, section, below, child, child->key_span, entries);
+    entries_read_node(reader, source, section, below, child, child->key_span, entries);
   }
 }
 
-static void read_node(struct reader *reader, const struct source *source, enum section section,
-                      const char *path, const struct toml_node *node, struct toml_span key_span,
-                      struct entries *entries) {
+static void entries_read_node(struct reader *reader, const struct source *source,
+                              enum section section, const char *path, const struct toml_node *node,
+                              struct toml_span key_span, struct entries *entries) {
   const struct field *field = field_find(section, path);
   if (field != NULL) {
     struct entry entry = {field, source, node, key_span, {NULL, 0}};
     if (field->type != FIELD_TEXTS && field->type != FIELD_ZIP) {
       (void)values_read(reader, source, field, node, &entry.values); /* complained, stays empty */
     }
-    append(reader, entries, entry);
+    entries_append(reader, entries, entry);
   } else if (!field_is_group(section, path)) {
     const char *dot = strrchr(path, '.');
     const char *key = dot == NULL ? path : dot + 1;
-    complain_unknown(reader, source, section, path, key, key_span);
+    entry_complain_unknown(reader, source, section, path, key, key_span);
   } else if (node->kind != TOML_TABLE) {
-    complain(reader->diagnostics, source, node->span,
-             arena_format(reader->arena, "a table with %s",
-                          list_keys(reader, section, arena_format(reader->arena, "%s.", path),
-                                    strlen(path) + 1)),
-             NULL, "%s: %s cannot stand here", path, toml_kind_text(node->kind));
+    diagnostics_add(
+        reader->diagnostics, source, node->span,
+        arena_format(reader->arena, "a table with %s",
+                     entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path),
+                                     strlen(path) + 1)),
+        NULL, "%s: %s cannot stand here", path, toml_kind_text(node->kind));
   } else {
-    read_children(reader, source, section, path, node, entries);
+    entries_read_children(reader, source, section, path, node, entries);
   }
 }
 
-static int by_place(const void *left, const void *right) {
+static int entry_by_place(const void *left, const void *right) {
   const struct toml_span *a = &((const struct entry *)left)->key_span;
   const struct toml_span *b = &((const struct entry *)right)->key_span;
   if (a->line != b->line) {
@@ -160,15 +163,15 @@ static int by_place(const void *left, const void *right) {
 void entries_read(struct reader *reader, const struct source *source, enum section section,
                   const struct toml_node *table, struct entries *entries) {
   const size_t first = entries->count;
-  read_children(reader, source, section, "", table, entries);
+  entries_read_children(reader, source, section, "", table, entries);
   if (entries->count > first) { /* "from.numa, size, from.memory": by their places, not by groups */
-    qsort(entries->items + first, entries->count - first, sizeof *entries->items, by_place);
+    qsort(entries->items + first, entries->count - first, sizeof *entries->items, entry_by_place);
   }
 }
 
 void entries_read_key(struct reader *reader, const struct source *source, enum section section,
                       const char *path, const struct toml_node *node, struct entries *entries) {
-  read_node(reader, source, section, path, node, node->span, entries);
+  entries_read_node(reader, source, section, path, node, node->span, entries);
 }
 
 void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over) {
@@ -177,7 +180,7 @@ void entries_merge(struct reader *reader, struct entries *entries, const struct 
     if (entry != NULL) {
       entries->items[entry - entries->items] = over->items[i];
     } else {
-      append(reader, entries, over->items[i]);
+      entries_append(reader, entries, over->items[i]);
     }
   }
 }

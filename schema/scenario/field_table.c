@@ -2,60 +2,6 @@
 
 #include <stddef.h>
 
-const struct section_row sections[section_count] = {
-    [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top level of the file",
-                      "The scenario itself."},
-    [SECTION_MEASURE] = {SECTION_ROOT, "measure", false, "[measure]",
-                         "How carefully every case is measured. All but `processes`, `order`, "
-                         "`seed` and `telemetry` may also stand in a block, for that block alone."},
-    [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
-                        "The state the machine should be in, and what happens where it is not. "
-                        "Only the checks that are written down are made."},
-    [SECTION_TRANSFER] = {SECTION_ROOT, "transfer", true, "[[transfer]]",
-                          "Bytes that move from one endpoint to another."},
-    [SECTION_LOAD] =
-        {SECTION_TRANSFER, "load", true, "[[transfer.load]]",
-         "Flows that run for as long as the measured ones do and are not counted. What "
-         "is not said here, but for `from` and `to`, is as in the block. Without `from` and `to` "
-         "the load mirrors what is measured: one flow for each measured one, between the same two "
-         "places, by the same method and of the same size, in the direction that `direction` "
-         "says. It is started by the same end, source or target, as the measured flow, and "
-         "between a host and a GPU by the GPU."},
-    [SECTION_FLOW] =
-        {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
-         "Measured flows, spelled out where `from` and `to` of the block cannot say "
-         "it; all run at once, as one case. What is not said here is as in the block."},
-    [SECTION_CHASE] =
-        {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: threads of a GPU follow a chain of addresses, each load needing "
-         "the one before it. They time themselves, so that the launch is outside. Through host "
-         "and peer memory one case for every pair of a GPU that loads (`at`) and a place of "
-         "memory (`of`), never a GPU's own memory; through global and shared memory one case for "
-         "every GPU. Thread t starts at element t of a strided chain, so that a warp's accesses "
-         "are a stride apart; the slowest thread counts. Where the chain ends is compared in "
-         "every trial; host memory starts outside the processor's caches, and which of the GPU's "
-         "caches help is up to the footprint: `verify`, `host_cache` and `device_cache` have no "
-         "meaning here."},
-    [SECTION_STREAM] =
-        {SECTION_ROOT, "stream", true, "[[stream]]",
-         "The bandwidth of a loop over arrays of numbers: by a kernel through a GPU's own memory, "
-         "or by threads of a NUMA node through its memory. Bytes are counted as STREAM does, every "
-         "array once: copy and mul two, add and triad three, dot two, read and write one. What "
-         "only one of the two places has cannot be said for the other: `threads` is a node's, "
-         "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are a GPU's."},
-    [SECTION_ARITHMETIC] =
-        {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
-         "Chains of dependent instructions on a GPU: the latency of one, or how many an SM does "
-         "in a clock. A latency is measured by one chain (`ilp` 1) of at most one warp; a "
-         "throughput by default with 4 chains in each of 1024 threads, two such blocks for every "
-         "SM."},
-    [SECTION_OVERHEAD] =
-        {SECTION_ROOT, "overhead", true, "[[overhead]]",
-         "What a call of the driver costs the host, in ns on the host's clock; one iteration is "
-         "one call. `memory` and `size` are of `allocate` and `free`. Memory that needs no driver "
-         "(pageable, huge) is allocated as this tool does it."},
-};
-
 #define IN(name)     (1U << SECTION_##name)
 #define METHOD(name) (1U << METHOD_##name)
 #define IN_FLOWS     (IN(TRANSFER) | IN(LOAD) | IN(FLOW))

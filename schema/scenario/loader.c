@@ -1,6 +1,142 @@
 #include "schema/scenario/loader.h"
 
+#include "scenarios/scenarios.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool source_is_shipped(const char *path) {
+  return strncmp(path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0;
+}
+
+/* Up to SCENARIO_FILE_MAX + 1 bytes; files that are no regular ones (a pipe) do not know their size
+ * beforehand. */
+static enum status source_read_all(struct arena *arena, int file, struct source *source,
+                                   struct error *err) {
+  char *text = NULL;
+  size_t capacity = 0;
+  size_t length = 0;
+  for (;;) {
+    if (length == capacity) {
+      capacity = capacity == 0 ? 1 << 16 : capacity * 2;
+      char *larger = arena_alloc(arena, capacity + 1);
+      if (length > 0) {
+        memcpy(larger, text, length);
+      }
+      text = larger;
+    }
+    const ssize_t got = read(file, text + length, capacity - length);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return error_set_errno(err, errno, "cannot read the file");
+    }
+    if (got == 0) {
+      break;
+    }
+    length += (size_t)got;
+    if (length > SCENARIO_FILE_MAX) {
+      return error_set(err, STATUS_INVALID, "the file is larger than a scenario may be, 4 MiB");
+    }
+  }
+  text[length] = '\0';
+  source->text = text;
+  source->length = length;
+  return STATUS_OK;
+}
+
+enum status source_read(struct arena *arena, const char *path, struct source *source,
+                        struct error *err) {
+  source->path = arena_strdup(arena, path);
+  source->text = "";
+  source->length = 0;
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) {
+    return error_set_errno(err, errno, "cannot open the file");
+  }
+  struct stat info;
+  enum status status = STATUS_OK;
+  if (fstat(file, &info) != 0) {
+    status = error_set_errno(err, errno, "cannot look at the file");
+  } else if (S_ISDIR(info.st_mode)) {
+    status = error_set(err, STATUS_INVALID, "this is a directory, not a scenario file");
+  } else {
+    status = source_read_all(arena, file, source, err);
+  }
+  (void)close(file);
+  return status;
+}
+
+/* Without "." and "..", which cannot lead above the top. */
+static char *source_normalise(struct arena *arena, const char *path) {
+  char *out = arena_alloc(arena, strlen(path) + 1);
+  size_t length = 0;
+  while (*path != '\0') {
+    const size_t part = strcspn(path, "/");
+    if (part == 2 && strncmp(path, "..", 2) == 0) {
+      while (length > 0 && out[--length] != '/') {
+      }
+    } else if (part > 0 && !(part == 1 && path[0] == '.')) {
+      if (length > 0) {
+        out[length++] = '/';
+      }
+      memcpy(out + length, path, part);
+      length += part;
+    }
+    path += part + (path[part] == '/' ? 1 : 0);
+  }
+  out[length] = '\0';
+  return out;
+}
+
+static const char *source_beside(struct arena *arena, const char *includer, const char *name) {
+  const char *slash = strrchr(includer, '/');
+  if (name[0] == '/' || slash == NULL) {
+    return name;
+  }
+  return arena_format(arena, "%.*s/%s", (int)(slash - includer), includer, name);
+}
+
+static bool source_read_shipped(struct arena *arena, const char *path, struct source *source) {
+  const char *name = source_normalise(arena, path);
+  const struct embedded_file *file = name[0] == '\0' ? NULL : scenarios_find(name);
+  if (file == NULL) {
+    return false;
+  }
+  source->path = arena_format(arena, "%s%s", SCENARIOS_PREFIX, file->name);
+  source->text = (const char *)file->data;
+  source->length = (size_t)(file->end - file->data);
+  return true;
+}
+
+enum status source_read_include(struct arena *arena, const char *includer, const char *name,
+                                struct source *source, struct error *err) {
+  const char *path = source_beside(arena, includer, name);
+  if (source_is_shipped(includer)) {
+    if (source_read_shipped(arena, path + strlen(SCENARIOS_PREFIX), source) ||
+        source_read_shipped(arena, name, source)) {
+      return STATUS_OK;
+    }
+    return error_set(err, STATUS_NOT_FOUND, "there is no shipped scenario of that name");
+  }
+  const enum status status = source_read(arena, path, source, err);
+  if (status == STATUS_NOT_FOUND && source_read_shipped(arena, name, source)) {
+    return STATUS_OK;
+  }
+  return status;
+}
+
+const char *source_identity(struct arena *arena, const char *path) {
+  char *real = source_is_shipped(path) ? NULL : realpath(path, NULL);
+  const char *identity = arena_strdup(arena, real == NULL ? path : real);
+  free(real);
+  return identity;
+}
 
 enum { INCLUDE_DEPTH_MAX = 16, INCLUDE_COUNT_MAX = 64 };
 
@@ -13,26 +149,28 @@ void loader_keep_document(struct storage *storage, struct toml_document *documen
 }
 
 /* NULL after a complaint. */
-static const struct toml_node *parse(struct loader *loader, const struct source *source) {
+static const struct toml_node *loader_parse(struct loader *loader, const struct source *source) {
   struct error err = {0};
   struct toml_document *document = NULL;
   if (toml_parse(source->text, source->length, source->path, &document, &err) != STATUS_OK) {
     const struct toml_span span = {err.position.line, err.position.column, 1};
-    complain(loader->reader.diagnostics, source, span, NULL, NULL, "%s", err.message);
+    diagnostics_add(loader->reader.diagnostics, source, span, NULL, NULL, "%s", err.message);
     return NULL;
   }
   loader_keep_document(loader->storage, document);
   return toml_root(document);
 }
 
-static void complain_at(struct loader *loader, const struct source *source, struct toml_span span,
-                        const char *expected, const char *message) {
-  complain(loader->reader.diagnostics, source, span, expected, NULL, "%s", message);
+static void loader_complain(struct loader *loader, const struct source *source,
+                            struct toml_span span, const char *expected, const char *message) {
+  diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL, "%s", message);
 }
 
 /* The table or tables of a section; complains where the brackets are wrong. */
-static const struct toml_node *get_section(struct loader *loader, const struct source *source,
-                                           const struct toml_node *parent, enum section section) {
+static const struct toml_node *loader_get_section(struct loader *loader,
+                                                  const struct source *source,
+                                                  const struct toml_node *parent,
+                                                  enum section section) {
   const struct section_row *row = &sections[section];
   const struct toml_node *node = toml_get(parent, row->key);
   bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
@@ -40,35 +178,35 @@ static const struct toml_node *get_section(struct loader *loader, const struct s
     fits = node->children[i].kind == TOML_TABLE;
   }
   if (!fits) {
-    complain(loader->reader.diagnostics, source, node->key_span, row->title, NULL,
-             "\"%s\" is written %s", row->key, row->title);
+    diagnostics_add(loader->reader.diagnostics, source, node->key_span, row->title, NULL,
+                    "\"%s\" is written %s", row->key, row->title);
     return NULL;
   }
   return node;
 }
 
-static void read_include(struct loader *loader, const struct source *source,
-                         const struct toml_node *node, const struct chain *above,
-                         struct entries *measure, struct entries *checks) {
+static void loader_read_include(struct loader *loader, const struct source *source,
+                                const struct toml_node *node, const struct chain *above,
+                                struct entries *measure, struct entries *checks) {
   struct reader *reader = &loader->reader;
   struct source *included = arena_alloc(reader->arena, sizeof *included);
   struct error err = {0};
   if (loader->source_count > INCLUDE_COUNT_MAX || above->depth >= INCLUDE_DEPTH_MAX) {
-    complain_at(loader, source, node->span, "fewer files", "too many includes");
+    loader_complain(loader, source, node->span, "fewer files", "too many includes");
     return;
   }
   if (source_read_include(reader->arena, source->path, node->text, included, &err) != STATUS_OK) {
-    complain(reader->diagnostics, source, node->span,
-             "the path of a file beside this one, or the name of a shipped scenario", NULL,
-             "include \"%s\": %s", node->text, err.message);
+    diagnostics_add(reader->diagnostics, source, node->span,
+                    "the path of a file beside this one, or the name of a shipped scenario", NULL,
+                    "include \"%s\": %s", node->text, err.message);
     return;
   }
   const struct chain chain = {above, source_identity(reader->arena, included->path),
                               above->depth + 1};
   for (const struct chain *link = above; link != NULL; link = link->above) {
     if (strcmp(link->identity, chain.identity) == 0) {
-      complain(reader->diagnostics, source, node->span, "no file that leads back to itself", NULL,
-               "include \"%s\": the files include each other", node->text);
+      diagnostics_add(reader->diagnostics, source, node->span, "no file that leads back to itself",
+                      NULL, "include \"%s\": the files include each other", node->text);
       return;
     }
   }
@@ -78,29 +216,29 @@ static void read_include(struct loader *loader, const struct source *source,
   (void)loader_read_file(loader, included, &chain, measure, checks, false);
 }
 
-static void read_includes(struct loader *loader, const struct source *source,
-                          const struct entry *include, const struct chain *chain,
-                          struct entries *measure, struct entries *checks) {
+static void loader_read_includes(struct loader *loader, const struct source *source,
+                                 const struct entry *include, const struct chain *chain,
+                                 struct entries *measure, struct entries *checks) {
   const struct toml_node *node = include->node;
   if (node->kind != TOML_ARRAY) {
-    complain_at(loader, source, node->span, "an array: include = [\"common/careful.toml\"]",
-                "include: an array of files is needed");
+    loader_complain(loader, source, node->span, "an array: include = [\"common/careful.toml\"]",
+                    "include: an array of files is needed");
     return;
   }
   for (size_t i = 0; i < node->child_count; i++) {
     if (node->children[i].kind != TOML_TEXT) {
-      complain_at(loader, source, node->children[i].span, "the path of a file in quotes",
-                  "include: only text can stand here");
+      loader_complain(loader, source, node->children[i].span, "the path of a file in quotes",
+                      "include: only text can stand here");
     } else {
-      read_include(loader, source, &node->children[i], chain, measure, checks);
+      loader_read_include(loader, source, &node->children[i], chain, measure, checks);
     }
   }
 }
 
-static void read_section(struct loader *loader, const struct source *source,
-                         const struct toml_node *root, enum section section,
-                         struct entries *entries) {
-  const struct toml_node *node = get_section(loader, source, root, section);
+static void loader_read_section(struct loader *loader, const struct source *source,
+                                const struct toml_node *root, enum section section,
+                                struct entries *entries) {
+  const struct toml_node *node = loader_get_section(loader, source, root, section);
   if (node != NULL) {
     struct entries own = {0};
     entries_read(&loader->reader, source, section, node, &own);
@@ -108,9 +246,9 @@ static void read_section(struct loader *loader, const struct source *source,
   }
 }
 
-static void read_slot(struct loader *loader, const struct source *source,
-                      const struct toml_node *node, enum section section, size_t number,
-                      struct slot *slot) {
+static void loader_read_slot(struct loader *loader, const struct source *source,
+                             const struct toml_node *node, enum section section, size_t number,
+                             struct slot *slot) {
   struct arena *arena = loader->reader.arena;
   *slot =
       (struct slot){.section = section, .source = source, .node = node, .header_span = node->span};
@@ -125,55 +263,56 @@ static void read_slot(struct loader *loader, const struct source *source,
 }
 
 /* Only a transfer has tables below its own. */
-static const struct toml_node *get_below(struct loader *loader, const struct source *source,
-                                         const struct toml_node *node, const struct block *block,
-                                         enum section section) {
+static const struct toml_node *loader_get_below(struct loader *loader, const struct source *source,
+                                                const struct toml_node *node,
+                                                const struct block *block, enum section section) {
   return sections[section].parent == kinds[block->kind].section
-             ? get_section(loader, source, node, section)
+             ? loader_get_section(loader, source, node, section)
              : NULL;
 }
 
-static void read_block(struct loader *loader, const struct source *source,
-                       const struct toml_node *node, enum block_kind kind, struct block *block) {
+static void loader_read_block(struct loader *loader, const struct source *source,
+                              const struct toml_node *node, enum block_kind kind,
+                              struct block *block) {
   block->kind = kind;
-  const struct toml_node *loads = get_below(loader, source, node, block, SECTION_LOAD);
-  const struct toml_node *flows = get_below(loader, source, node, block, SECTION_FLOW);
+  const struct toml_node *loads = loader_get_below(loader, source, node, block, SECTION_LOAD);
+  const struct toml_node *flows = loader_get_below(loader, source, node, block, SECTION_FLOW);
   block->load_count = loads == NULL ? 0 : loads->child_count;
   block->flow_count = flows == NULL ? 0 : flows->child_count;
   block->slot_count = 1 + block->load_count + block->flow_count;
   block->slots = arena_array(loader->reader.arena, block->slot_count, sizeof *block->slots);
-  read_slot(loader, source, node, kinds[kind].section, 0, &block->slots[0]);
+  loader_read_slot(loader, source, node, kinds[kind].section, 0, &block->slots[0]);
   for (size_t i = 0; i < block->load_count; i++) {
-    read_slot(loader, source, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
+    loader_read_slot(loader, source, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
   }
   for (size_t i = 0; i < block->flow_count; i++) {
-    read_slot(loader, source, &flows->children[i], SECTION_FLOW, i,
-              &block->slots[1 + block->load_count + i]);
+    loader_read_slot(loader, source, &flows->children[i], SECTION_FLOW, i,
+                     &block->slots[1 + block->load_count + i]);
   }
   const struct entry *name = entries_find(&block->slots[0].entries, "name");
   block->name = name != NULL && name->values.count == 1 ? name->values.items[0].text : "";
 }
 
-static bool stands_before(struct toml_span a, struct toml_span b) {
+static bool loader_stands_before(struct toml_span a, struct toml_span b) {
   return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
 
 /* Blocks of all kinds in the order of the file. */
-static void read_blocks(struct loader *loader, const struct source *source,
-                        const struct toml_node *root, bool is_main) {
+static void loader_read_blocks(struct loader *loader, const struct source *source,
+                               const struct toml_node *root, bool is_main) {
   const struct toml_node *nodes[block_kind_name_count];
   size_t next[block_kind_name_count] = {0};
   size_t count = 0;
   bool written = false;
   for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
-    nodes[kind] = get_section(loader, source, root, kinds[kind].section);
+    nodes[kind] = loader_get_section(loader, source, root, kinds[kind].section);
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
     written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
   }
   if (!written && is_main) {
-    complain_at(loader, source, (struct toml_span){1, 1, 1},
-                "a [[transfer]], [[stream]], [[chase]], [[arithmetic]] or [[overhead]]",
-                "there is nothing to measure");
+    loader_complain(loader, source, (struct toml_span){1, 1, 1},
+                    "a [[transfer]], [[stream]], [[chase]], [[arithmetic]] or [[overhead]]",
+                    "there is nothing to measure");
   }
   loader->blocks =
       is_main ? arena_array(loader->reader.arena, count, sizeof *loader->blocks) : loader->blocks;
@@ -182,20 +321,20 @@ static void read_blocks(struct loader *loader, const struct source *source,
     for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
       if (nodes[kind] != NULL && next[kind] < nodes[kind]->child_count &&
           (first == block_kind_name_count ||
-           stands_before(nodes[kind]->children[next[kind]].span,
-                         nodes[first]->children[next[first]].span))) {
+           loader_stands_before(nodes[kind]->children[next[kind]].span,
+                                nodes[first]->children[next[first]].span))) {
         first = kind;
       }
     }
     const struct toml_node *node = &nodes[first]->children[next[first]++];
     if (!is_main) {
-      complain_at(loader, source, node->span, "[measure] and [checks] alone",
-                  "the blocks of an included file would not be measured");
+      loader_complain(loader, source, node->span, "[measure] and [checks] alone",
+                      "the blocks of an included file would not be measured");
       return;
     }
     struct block *block = arena_alloc(loader->reader.arena, sizeof *block);
     loader->blocks[loader->block_count++] = block;
-    read_block(loader, source, node, (enum block_kind)first, block);
+    loader_read_block(loader, source, node, (enum block_kind)first, block);
   }
 }
 
@@ -206,36 +345,36 @@ void loader_require(struct loader *loader, const struct source *source, enum sec
         entries_find(entries, fields[i].name) == NULL) {
       char expected[FIELD_EXPECTED_MAX];
       field_expected(&fields[i], expected);
-      complain(loader->reader.diagnostics, source, span, expected, NULL, "missing \"%s\" in %s",
-               fields[i].name, sections[section].title);
+      diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL,
+                      "missing \"%s\" in %s", fields[i].name, sections[section].title);
     }
   }
 }
 
 bool loader_read_file(struct loader *loader, const struct source *source, const struct chain *chain,
                       struct entries *measure, struct entries *checks, bool is_main) {
-  const struct toml_node *root = parse(loader, source);
+  const struct toml_node *root = loader_parse(loader, source);
   struct entries own = {0};
   if (root == NULL) {
     return false;
   }
   if (root->child_count == 0) {
-    complain_at(loader, source, (struct toml_span){1, 1, 1},
-                is_main ? "schema_version, name and a block" : "[measure] or [checks]",
-                "the file is empty");
+    loader_complain(loader, source, (struct toml_span){1, 1, 1},
+                    is_main ? "schema_version, name and a block" : "[measure] or [checks]",
+                    "the file is empty");
     return false;
   }
   struct entries *entries = is_main ? &loader->root : &own;
   entries_read(&loader->reader, source, SECTION_ROOT, root, entries);
   const struct entry *include = entries_find(entries, "include");
   if (include != NULL) {
-    read_includes(loader, source, include, chain, measure, checks);
+    loader_read_includes(loader, source, include, chain, measure, checks);
   }
-  read_section(loader, source, root, SECTION_MEASURE, measure);
-  read_section(loader, source, root, SECTION_CHECKS, checks);
+  loader_read_section(loader, source, root, SECTION_MEASURE, measure);
+  loader_read_section(loader, source, root, SECTION_CHECKS, checks);
   if (is_main) {
     loader_require(loader, source, SECTION_ROOT, entries, (struct toml_span){1, 1, 1});
   }
-  read_blocks(loader, source, root, is_main);
+  loader_read_blocks(loader, source, root, is_main);
   return true;
 }

@@ -5,7 +5,6 @@
 
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
-#include "schema/scenario/source.h"
 
 /* A scenario and what it stands on. */
 struct storage {
@@ -35,6 +34,17 @@ struct chain {
   const char *identity;
   unsigned depth;
 };
+
+/* Read a file whole. STATUS_INVALID for what cannot be a scenario (a directory, more than
+ * SCENARIO_FILE_MAX bytes); else what the system said. Fills path, text and length. */
+enum status source_read(struct arena *arena, const char *path, struct source *source,
+                        struct error *err) CHECK_RESULT;
+/* Find and read what `includer` calls `name`: beside the includer, then among the shipped
+ * scenarios. */
+enum status source_read_include(struct arena *arena, const char *includer, const char *name,
+                                struct source *source, struct error *err) CHECK_RESULT;
+/* A text that is equal for two paths of the same file. */
+const char *source_identity(struct arena *arena, const char *path);
 
 /* The scenario owns the document from here on; NULL is nothing. */
 void loader_keep_document(struct storage *storage, struct toml_document *document);

@@ -5,12 +5,12 @@
 
 enum { WORD_MAX = 64 };
 
-static unsigned min3(unsigned a, unsigned b, unsigned c) {
+static unsigned nearest_min3(unsigned a, unsigned b, unsigned c) {
   const unsigned least = a < b ? a : b;
   return least < c ? least : c;
 }
 
-static int letter(const char *word, size_t i) {
+static int nearest_letter(const char *word, size_t i) {
   return tolower((unsigned char)word[i]);
 }
 
@@ -31,10 +31,10 @@ unsigned nearest_distance(const char *a, const char *b, unsigned limit) {
     const unsigned *two_above = rows[(i + 1) % 3];
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= b_length; j++) {
-      const unsigned change = letter(a, i - 1) == letter(b, j - 1) ? 0 : 1;
-      row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + change);
-      if (i > 1 && j > 1 && letter(a, i - 1) == letter(b, j - 2) &&
-          letter(a, i - 2) == letter(b, j - 1) && two_above[j - 2] + 1 < row[j]) {
+      const unsigned change = nearest_letter(a, i - 1) == nearest_letter(b, j - 1) ? 0 : 1;
+      row[j] = nearest_min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + change);
+      if (i > 1 && j > 1 && nearest_letter(a, i - 1) == nearest_letter(b, j - 2) &&
+          nearest_letter(a, i - 2) == nearest_letter(b, j - 1) && two_above[j - 2] + 1 < row[j]) {
         row[j] = two_above[j - 2] + 1;
       }
     }

@@ -1,13 +1,17 @@
-/* { from, to, factor } and { from, to, step }: the values of a sweep. */
 #include "schema/scenario/value.h"
 
 #include "schema/scenario/nearest.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const expected = "{ from = FIRST, to = LAST, factor = F } or "
-                                    "{ from = FIRST, to = LAST, step = S }";
+/* { from, to, factor } and { from, to, step }: the values of a sweep. */
+
+static const char *const range_expected = "{ from = FIRST, to = LAST, factor = F } or "
+                                          "{ from = FIRST, to = LAST, step = S }";
 
 struct range {
   const struct field *field;
@@ -17,14 +21,15 @@ struct range {
   double factor; /* 0 = by step */
 };
 
-static bool refuse(struct reader *reader, const struct source *source, struct toml_span span,
-                   const struct field *field, const char *what) {
-  complain(reader->diagnostics, source, span, expected, NULL, "%s: %s", field->name, what);
+static bool range_refuse(struct reader *reader, const struct source *source, struct toml_span span,
+                         const struct field *field, const char *what) {
+  diagnostics_add(reader->diagnostics, source, span, range_expected, NULL, "%s: %s", field->name,
+                  what);
   return false;
 }
 
-static bool check_keys(struct reader *reader, const struct source *source,
-                       const struct field *field, const struct toml_node *node) {
+static bool range_check_keys(struct reader *reader, const struct source *source,
+                             const struct field *field, const struct toml_node *node) {
   static const char *const keys[] = {"from", "to", "factor", "step", NULL};
   bool good = true;
   for (size_t i = 0; i < node->child_count; i++) {
@@ -34,28 +39,30 @@ static bool check_keys(struct reader *reader, const struct source *source,
       known = known || strcmp(keys[k], child->key) == 0;
     }
     if (!known) {
-      complain(reader->diagnostics, source, child->key_span, expected,
-               nearest_word(child->key, keys), "%s: unknown key \"%s\" in a range", field->name,
-               child->key);
+      diagnostics_add(reader->diagnostics, source, child->key_span, range_expected,
+                      nearest_word(child->key, keys), "%s: unknown key \"%s\" in a range",
+                      field->name, child->key);
       good = false;
     }
   }
   return good;
 }
 
-static bool read_factor(struct reader *reader, const struct source *source,
-                        const struct field *field, const struct toml_node *node, double *factor) {
+static bool range_read_factor(struct reader *reader, const struct source *source,
+                              const struct field *field, const struct toml_node *node,
+                              double *factor) {
   *factor = node->kind == TOML_INTEGER ? (double)node->integer
                                        : (node->kind == TOML_NUMBER ? node->number : 0);
   if (!(*factor > 1) || !isfinite(*factor)) {
-    return refuse(reader, source, node->span, field, "factor must be a number above 1");
+    return range_refuse(reader, source, node->span, field, "factor must be a number above 1");
   }
   return true;
 }
 
 /* A step is a quantity of the same kind, within no limits but above 0. */
-static bool read_step(struct reader *reader, const struct source *source, const struct field *field,
-                      const struct toml_node *node, union value *step) {
+static bool range_read_step(struct reader *reader, const struct source *source,
+                            const struct field *field, const struct toml_node *node,
+                            union value *step) {
   struct field any = *field;
   any.minimum = field->type == FIELD_NUMBER ? 1e-12 : 1;
   any.zero_word = NULL;
@@ -64,8 +71,8 @@ static bool read_step(struct reader *reader, const struct source *source, const 
   return value_read(reader, source, &any, node, step);
 }
 
-static bool read_parts(struct reader *reader, const struct source *source,
-                       const struct toml_node *node, struct range *range) {
+static bool range_read_parts(struct reader *reader, const struct source *source,
+                             const struct toml_node *node, struct range *range) {
   const struct toml_node *from = toml_get(node, "from");
   const struct toml_node *to = toml_get(node, "to");
   const struct toml_node *factor = toml_get(node, "factor");
@@ -74,26 +81,26 @@ static bool read_parts(struct reader *reader, const struct source *source,
   struct field end = *field; /* a range has numbers for its ends, no word */
   end.zero_word = NULL;
   end.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
-  if (!check_keys(reader, source, field, node)) {
+  if (!range_check_keys(reader, source, field, node)) {
     return false;
   }
   if (from == NULL || to == NULL || (factor == NULL) == (step == NULL)) {
-    return refuse(reader, source, node->span, field,
-                  from == NULL || to == NULL ? "a range needs from and to"
-                                             : "a range needs one of factor and step");
+    return range_refuse(reader, source, node->span, field,
+                        from == NULL || to == NULL ? "a range needs from and to"
+                                                   : "a range needs one of factor and step");
   }
   bool good = value_read(reader, source, &end, from, &range->from);
   good = value_read(reader, source, &end, to, &range->to) && good;
   if (factor != NULL) {
-    good = read_factor(reader, source, field, factor, &range->factor) && good;
+    good = range_read_factor(reader, source, field, factor, &range->factor) && good;
   } else {
-    good = read_step(reader, source, field, step, &range->step) && good;
+    good = range_read_step(reader, source, field, step, &range->step) && good;
   }
   return good;
 }
 
 /* The value after the i-th, or false past the end. */
-static bool next_number(const struct range *range, size_t i, double *number) {
+static bool range_next_number(const struct range *range, size_t i, double *number) {
   const double from = range->from.number;
   const double step = range->step.number * (double)i;
   *number = range->factor > 0 ? from * pow(range->factor, (double)i) : from + step;
@@ -102,7 +109,8 @@ static bool next_number(const struct range *range, size_t i, double *number) {
 }
 
 /* Whole factors are exact; others are rounded, and values that round to the same are one. */
-static bool next_integer(const struct range *range, size_t i, uint64_t last, uint64_t *integer) {
+static bool range_next_integer(const struct range *range, size_t i, uint64_t last,
+                               uint64_t *integer) {
   const uint64_t to = range->to.integer;
   if (range->factor <= 0) {
     *integer = last + range->step.integer;
@@ -119,7 +127,7 @@ static bool next_integer(const struct range *range, size_t i, uint64_t last, uin
 }
 
 /* False when there are too many values. */
-static bool expand(struct reader *reader, const struct range *range, struct values *values) {
+static bool range_expand(struct reader *reader, const struct range *range, struct values *values) {
   union value *items = NULL;
   size_t capacity = 0;
   size_t count = 0;
@@ -131,8 +139,8 @@ static bool expand(struct reader *reader, const struct range *range, struct valu
       items = arena_grow(reader->arena, items, count, &capacity, sizeof *items);
       items[count++] = value;
     }
-    if (is_number ? !next_number(range, i, &value.number)
-                  : !next_integer(range, i, value.integer, &value.integer)) {
+    if (is_number ? !range_next_number(range, i, &value.number)
+                  : !range_next_integer(range, i, value.integer, &value.integer)) {
       *values = (struct values){items, count};
       return true;
     }
@@ -140,7 +148,7 @@ static bool expand(struct reader *reader, const struct range *range, struct valu
   return false;
 }
 
-static bool all_powers_of_two(const struct values *values) {
+static bool range_is_powers_of_two(const struct values *values) {
   for (size_t i = 0; i < values->count; i++) {
     if ((values->items[i].integer & (values->items[i].integer - 1)) != 0) {
       return false;
@@ -152,24 +160,132 @@ static bool all_powers_of_two(const struct values *values) {
 bool range_read(struct reader *reader, const struct source *source, const struct field *field,
                 const struct toml_node *node, struct values *values) {
   struct range range = {.field = field};
-  if (!read_parts(reader, source, node, &range)) {
+  if (!range_read_parts(reader, source, node, &range)) {
     return false;
   }
   const bool is_number = field->type == FIELD_NUMBER;
   if (is_number ? range.from.number > range.to.number : range.from.integer > range.to.integer) {
-    return refuse(reader, source, node->span, field, "from is above to");
+    return range_refuse(reader, source, node->span, field, "from is above to");
   }
   const bool from_zero = is_number ? !(range.from.number > 0) : range.from.integer == 0;
   if (range.factor > 0 && from_zero) {
-    return refuse(reader, source, node->span, field, "a range by factor cannot begin at 0");
+    return range_refuse(reader, source, node->span, field, "a range by factor cannot begin at 0");
   }
   struct values made;
-  if (!expand(reader, &range, &made)) {
-    return refuse(reader, source, node->span, field, "more than 1048576 values");
+  if (!range_expand(reader, &range, &made)) {
+    return range_refuse(reader, source, node->span, field, "more than 1048576 values");
   }
-  if (field->power_of_two && !all_powers_of_two(&made)) {
-    return refuse(reader, source, node->span, field, "not all values are powers of two");
+  if (field->power_of_two && !range_is_powers_of_two(&made)) {
+    return range_refuse(reader, source, node->span, field, "not all values are powers of two");
   }
   *values = made;
+  return true;
+}
+
+/* Which GPUs or NUMA nodes: 0, [0, 1], "*", "0-3", and for nodes "local" and "remote". A set. */
+
+/* "0-3" */
+static bool selector_parse_span(const char *text, int64_t *first, int64_t *last) {
+  int end = 0;
+  const bool parsed = strspn(text, "0123456789-") == strlen(text) && strlen(text) < 16 &&
+                      sscanf(text, "%" SCNd64 "-%" SCNd64 "%n", first, last, &end) == 2 &&
+                      text[end] == '\0';
+  return parsed && *first >= 0 && *first <= *last && *last <= FIELD_INDEX_MAX;
+}
+
+static void selector_set_span(struct reader *reader, int64_t first, int64_t last,
+                              struct selector *selector) {
+  const size_t count = (size_t)(last - first + 1);
+  int32_t *indices = arena_array(reader->arena, count, sizeof *indices);
+  for (size_t i = 0; i < count; i++) {
+    indices[i] = (int32_t)(first + (int64_t)i);
+  }
+  *selector = (struct selector){SELECTOR_LIST, indices, count};
+}
+
+static bool selector_read_word(struct reader *reader, const struct source *source,
+                               const struct field *field, const struct toml_node *node,
+                               struct selector *selector) {
+  static const char *const words[] = {"*", "local", "remote", NULL};
+  const bool nodes = field->type == FIELD_NODES;
+  int64_t first = 0;
+  int64_t last = 0;
+  if (strcmp(node->text, "*") == 0) {
+    selector->kind = SELECTOR_ALL;
+  } else if (nodes && strcmp(node->text, "local") == 0) {
+    selector->kind = SELECTOR_LOCAL;
+  } else if (nodes && strcmp(node->text, "remote") == 0) {
+    selector->kind = SELECTOR_REMOTE;
+  } else if (selector_parse_span(node->text, &first, &last)) {
+    selector_set_span(reader, first, last, selector);
+  } else {
+    const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
+    value_complain(reader, source, field, node, nodes ? suggestion : NULL,
+                   arena_format(reader->arena, "\"%s\" cannot stand here", node->text));
+    return false;
+  }
+  return true;
+}
+
+static bool selector_read_index(struct reader *reader, const struct source *source,
+                                const struct field *field, const struct toml_node *node,
+                                int32_t *index) {
+  if (node->kind != TOML_INTEGER) {
+    value_complain(reader, source, field, node, NULL,
+                   arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
+    return false;
+  }
+  if (node->integer < 0 || node->integer > FIELD_INDEX_MAX) {
+    value_complain(reader, source, field, node, NULL,
+                   arena_format(reader->arena, "%" PRId64 " is out of range", node->integer));
+    return false;
+  }
+  *index = (int32_t)node->integer;
+  return true;
+}
+
+static int selector_by_number(const void *left, const void *right) {
+  const int32_t a = *(const int32_t *)left;
+  const int32_t b = *(const int32_t *)right;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+static bool selector_read_list(struct reader *reader, const struct source *source,
+                               const struct field *field, const struct toml_node *node,
+                               struct selector *selector) {
+  if (node->child_count == 0) {
+    value_complain(reader, source, field, node, NULL, "the array is empty");
+    return false;
+  }
+  int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);
+  bool good = true;
+  for (size_t i = 0; i < node->child_count; i++) {
+    good = selector_read_index(reader, source, field, &node->children[i], &indices[i]) && good;
+  }
+  qsort(indices, node->child_count, sizeof *indices, selector_by_number);
+  size_t count = 1;
+  for (size_t i = 1; i < node->child_count; i++) {
+    if (indices[i] != indices[count - 1]) {
+      indices[count++] = indices[i];
+    }
+  }
+  *selector = (struct selector){SELECTOR_LIST, indices, count};
+  return good;
+}
+
+bool selector_read(struct reader *reader, const struct source *source, const struct field *field,
+                   const struct toml_node *node, struct selector *selector) {
+  *selector = (struct selector){SELECTOR_NONE, NULL, 0};
+  if (node->kind == TOML_TEXT) {
+    return selector_read_word(reader, source, field, node, selector);
+  }
+  if (node->kind == TOML_ARRAY) {
+    return selector_read_list(reader, source, field, node, selector);
+  }
+  int32_t index = 0;
+  if (!selector_read_index(reader, source, field, node, &index)) {
+    return false;
+  }
+  selector_set_span(reader, index, index, selector);
   return true;
 }

@@ -50,17 +50,17 @@ static const char opening[] =
     "**On the command line.** `--set measure.max_time=20ms`, `--set checks.gpu_idle.on_fail=skip`, "
     "`--set transfer.size=64MiB` for every block, `--set BLOCK.size=64MiB` for one.\n";
 
-static void print_cell(FILE *stream, const char *text) {
+static void reference_print_cell(FILE *stream, const char *text) {
   for (const char *p = text; *p != '\0'; p++) {
     (void)fprintf(stream, *p == '|' ? "\\%c" : "%c", *p);
   }
 }
 
-static void print_row(FILE *stream, const struct field *field, enum section section) {
+static void reference_print_row(FILE *stream, const struct field *field, enum section section) {
   char expected[FIELD_EXPECTED_MAX];
   field_expected(field, expected);
   (void)fprintf(stream, "| `%s` | ", field->name);
-  print_cell(stream, expected);
+  reference_print_cell(stream, expected);
   (void)fprintf(stream, " | %s | ", field->axis ? "yes" : "no");
   if ((field->required & (1U << section)) != 0) {
     (void)fputs("required", stream);
@@ -68,7 +68,7 @@ static void print_row(FILE *stream, const struct field *field, enum section sect
     (void)fprintf(stream, "`%s`", field->default_text);
   }
   (void)fputs(" | ", stream);
-  print_cell(stream, field->help);
+  reference_print_cell(stream, field->help);
   const char *before = "; method ";
   for (unsigned i = 0; i < method_name_count; i++) {
     if ((field->methods & (1U << i)) != 0) {
@@ -81,15 +81,15 @@ static void print_row(FILE *stream, const struct field *field, enum section sect
 
 /* Keys that a block before has as well are named, not described again; those of [measure] are said
  * to stand everywhere. */
-static bool stands_here_first(const struct field *field, enum section section) {
+static bool reference_is_first(const struct field *field, enum section section) {
   const unsigned before = (1U << section) - 1;
   return (field->sections & (1U << section)) != 0 && (field->sections & before) == 0;
 }
 
-static void print_shared(FILE *stream, enum section section) {
+static void reference_print_shared(FILE *stream, enum section section) {
   const char *before = "\nKeys, as above: ";
   for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0 && !stands_here_first(&fields[i], section) &&
+    if ((fields[i].sections & (1U << section)) != 0 && !reference_is_first(&fields[i], section) &&
         (fields[i].sections & (1U << SECTION_MEASURE)) == 0) {
       (void)fprintf(stream, "%s`%s`", before, fields[i].name);
       before = ", ";
@@ -105,15 +105,15 @@ enum status reference_write_markdown(FILE *stream, struct error *err) {
     (void)fprintf(stream, "\n## %s\n\n%s\n", i == SECTION_ROOT ? "Head" : sections[i].title,
                   sections[i].help);
     if (i > SECTION_TRANSFER) {
-      print_shared(stream, section);
+      reference_print_shared(stream, section);
     }
     if (section == SECTION_FLOW) {
       continue; /* it has no key of its own */
     }
     (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
     for (size_t k = 0; k < field_count; k++) {
-      if (stands_here_first(&fields[k], section)) {
-        print_row(stream, &fields[k], section);
+      if (reference_is_first(&fields[k], section)) {
+        reference_print_row(stream, &fields[k], section);
       }
     }
   }
@@ -124,7 +124,7 @@ enum status reference_write_markdown(FILE *stream, struct error *err) {
 }
 
 /* --set cannot change what decides which files are read. */
-static bool can_be_set(const struct field *field, enum section section) {
+static bool reference_can_be_set(const struct field *field, enum section section) {
   return section != SECTION_ROOT || strcmp(field->name, "description") == 0 ||
          (strcmp(field->name, "name") == 0);
 }
@@ -139,7 +139,7 @@ void reference_keys(void (*visit)(void *context, const struct reference_key *key
     for (size_t i = 0; i < field_count; i++) {
       const struct field *field = &fields[i];
       char key[128];
-      if ((field->sections & (1U << section)) == 0 || !can_be_set(field, section)) {
+      if ((field->sections & (1U << section)) == 0 || !reference_can_be_set(field, section)) {
         continue;
       }
       if (section == SECTION_ROOT) {

@@ -74,25 +74,25 @@ static json_t *schema_range(void) {
                    "step", end);
 }
 
-static bool is_same_text(const char *a, const char *b) {
+static bool schema_is_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool has_same_form(const struct field *a, const struct field *b) {
+static bool schema_has_same_form(const struct field *a, const struct field *b) {
   return a->type == b->type && a->axis == b->axis && a->words == b->words &&
-         is_same_text(a->zero_word, b->zero_word);
+         schema_is_same_text(a->zero_word, b->zero_word);
 }
 
 /* The name in "definitions" of the field's form; false: the field shows its form itself, being the
  * only one that has it or needing no more than a line or two for it. */
-static bool name_form(const struct field *field, char name[FORM_NAME_MAX]) {
+static bool schema_name_form(const struct field *field, char name[FORM_NAME_MAX]) {
   static const char *const numeric[] = {
       [FIELD_COUNT] = "counts", [FIELD_INTEGER] = "counts",     [FIELD_NUMBER] = "numbers",
       [FIELD_SIZE] = "sizes",   [FIELD_DURATION] = "durations", [FIELD_GRID] = "grids"};
   const struct field *first = NULL;
   size_t users = 0;
   for (size_t i = 0; i < field_count; i++) {
-    if (has_same_form(field, &fields[i])) {
+    if (schema_has_same_form(field, &fields[i])) {
       first = first == NULL ? &fields[i] : first;
       users++;
     }
@@ -116,98 +116,100 @@ static bool name_form(const struct field *field, char name[FORM_NAME_MAX]) {
 }
 
 /* Numbers with limits have them in the field, not in the form. */
-static bool has_limits(const struct field *field) {
+static bool schema_has_limits(const struct field *field) {
   return field_is_numeric(field) && field->type != FIELD_DURATION;
 }
 
-static json_t *describe_forms(const struct field *field, json_t *definitions);
+static json_t *schema_describe_form(const struct field *field, json_t *definitions);
 
-static void append_form(json_t *forms, json_t *form) {
+static void schema_append_form(json_t *forms, json_t *form) {
   (void)json_array_append_new(forms, form);
 }
 
 /* "auto" or as without it. */
-static void append_forms_with_zero(json_t *forms, const struct field *field, json_t *definitions) {
+static void schema_append_forms_with_zero(json_t *forms, const struct field *field,
+                                          json_t *definitions) {
   const char *const zero[] = {field->zero_word, NULL};
   struct field without = *field;
   if (field->type == FIELD_GRID) {
     without.type = FIELD_COUNT;
-    append_form(forms, schema_pattern(GRID_PATTERN));
+    schema_append_form(forms, schema_pattern(GRID_PATTERN));
   } else {
     without.zero_word = NULL;
-    append_form(forms, schema_words(zero));
+    schema_append_form(forms, schema_words(zero));
   }
-  json_t *others = describe_forms(&without, definitions);
+  json_t *others = schema_describe_form(&without, definitions);
   (void)json_array_extend(forms, json_object_get(others, "anyOf"));
   json_decref(others);
 }
 
 /* Every form that a value of the field may have, limits apart. */
-static json_t *list_forms(const struct field *field, json_t *definitions) {
+static json_t *schema_list_forms(const struct field *field, json_t *definitions) {
   json_t *forms = json_array();
   if (field->axis && field->zero_word != NULL) {
-    append_forms_with_zero(forms, field, definitions);
+    schema_append_forms_with_zero(forms, field, definitions);
     return forms;
   }
   switch (field->type) {
   case FIELD_TEXT:
-    append_form(forms, schema_type("string"));
+    schema_append_form(forms, schema_type("string"));
     break;
   case FIELD_NAME:
-    append_form(forms, schema_pattern(NAME_PATTERN));
+    schema_append_form(forms, schema_pattern(NAME_PATTERN));
     break;
   case FIELD_VERSION:
-    append_form(forms, schema_pattern(VERSION_PATTERN));
+    schema_append_form(forms, schema_pattern(VERSION_PATTERN));
     break;
   case FIELD_TEXTS:
-    append_form(forms, schema_array(schema_type("string")));
+    schema_append_form(forms, schema_array(schema_type("string")));
     break;
   case FIELD_ZIP:
-    append_form(forms, schema_array(schema_array_of(schema_type("string"), 2)));
+    schema_append_form(forms, schema_array(schema_array_of(schema_type("string"), 2)));
     break;
   case FIELD_WORD:
-    append_form(forms, schema_words(field->words));
+    schema_append_form(forms, schema_words(field->words));
     break;
   case FIELD_FLAG:
-    append_form(forms, schema_type("boolean"));
+    schema_append_form(forms, schema_type("boolean"));
     break;
   case FIELD_GRID: /* always with a zero_word */
   case FIELD_COUNT:
   case FIELD_INTEGER:
-    append_form(forms, schema_type("integer"));
+    schema_append_form(forms, schema_type("integer"));
     break;
   case FIELD_NUMBER:
-    append_form(forms, schema_type("number"));
+    schema_append_form(forms, schema_type("number"));
     break;
   case FIELD_SIZE:
-    append_form(forms, schema_quantity("integer", SIZE_PATTERN));
+    schema_append_form(forms, schema_quantity("integer", SIZE_PATTERN));
     break;
   case FIELD_DURATION:
-    append_form(forms, schema_pattern(DURATION_PATTERN));
+    schema_append_form(forms, schema_pattern(DURATION_PATTERN));
     break;
   case FIELD_GPUS:
   case FIELD_NODES:
-    append_form(forms, schema_reference(FORMS "index"));
-    append_form(forms, schema_array_of(schema_reference(FORMS "index"), 1));
-    append_form(forms, schema_pattern(field->type == FIELD_GPUS ? GPUS_PATTERN : NODES_PATTERN));
+    schema_append_form(forms, schema_reference(FORMS "index"));
+    schema_append_form(forms, schema_array_of(schema_reference(FORMS "index"), 1));
+    schema_append_form(forms,
+                       schema_pattern(field->type == FIELD_GPUS ? GPUS_PATTERN : NODES_PATTERN));
     break;
   }
   if (field->zero_word != NULL) {
     const char *const zero[] = {field->zero_word, NULL};
-    append_form(forms, schema_words(zero));
+    schema_append_form(forms, schema_words(zero));
   }
   if (field->axis) {
-    append_form(forms, schema_reference(FORMS "list"));
+    schema_append_form(forms, schema_reference(FORMS "list"));
   }
   if (field->axis && field_is_numeric(field)) {
-    append_form(forms, schema_reference(FORMS "range"));
+    schema_append_form(forms, schema_reference(FORMS "range"));
   }
   return forms;
 }
 
 /* One form as it is, several as anyOf. */
-static json_t *any_of(const struct field *field, json_t *definitions) {
-  json_t *forms = list_forms(field, definitions);
+static json_t *schema_any_of(const struct field *field, json_t *definitions) {
+  json_t *forms = schema_list_forms(field, definitions);
   if (json_array_size(forms) > 1) {
     return json_pack("{s:o}", "anyOf", forms);
   }
@@ -217,16 +219,16 @@ static json_t *any_of(const struct field *field, json_t *definitions) {
 }
 
 /* The form itself, or an object that refers to it. */
-static json_t *describe_forms(const struct field *field, json_t *definitions) {
+static json_t *schema_describe_form(const struct field *field, json_t *definitions) {
   char name[FORM_NAME_MAX];
-  if (!name_form(field, name)) {
-    return any_of(field, definitions);
+  if (!schema_name_form(field, name)) {
+    return schema_any_of(field, definitions);
   }
   char pointer[POINTER_MAX];
   (void)snprintf(pointer, sizeof pointer, FORMS "%s", name);
   if (json_object_get(definitions, name) == NULL) {
-    json_t *form = any_of(field, definitions);
-    if (field->axis && !has_limits(field)) {
+    json_t *form = schema_any_of(field, definitions);
+    if (field->axis && !schema_has_limits(field)) {
       (void)json_object_set_new(form, "items", schema_reference(pointer));
     }
     (void)json_object_set_new(definitions, name, form);
@@ -235,48 +237,49 @@ static json_t *describe_forms(const struct field *field, json_t *definitions) {
 }
 
 /* Whole numbers as such: 1, not 1.0. */
-static json_t *number(const struct field *field, double value) {
+static json_t *schema_number(const struct field *field, double value) {
   return field->type == FIELD_NUMBER ? json_real(value) : json_integer((json_int_t)value);
 }
 
-static json_t *default_value(const struct field *field) {
+static json_t *schema_default(const struct field *field) {
   const char *text = field->default_text;
   if (field->type == FIELD_FLAG) {
     return json_boolean(strcmp(text, "true") == 0);
   }
   if (strspn(text, "0123456789.") == strlen(text) && text[0] != '\0') {
-    return number(field, strtod(text, NULL));
+    return schema_number(field, strtod(text, NULL));
   }
   return json_string(text);
 }
 
-static json_t *describe_field(const struct field *field, const char *pointer, json_t *definitions) {
-  json_t *schema = describe_forms(field, definitions);
-  if (has_limits(field)) {
-    (void)json_object_set_new(schema, "minimum", number(field, field->minimum));
-    (void)json_object_set_new(schema, "maximum", number(field, field->maximum));
+static json_t *schema_describe_field(const struct field *field, const char *pointer,
+                                     json_t *definitions) {
+  json_t *schema = schema_describe_form(field, definitions);
+  if (schema_has_limits(field)) {
+    (void)json_object_set_new(schema, "minimum", schema_number(field, field->minimum));
+    (void)json_object_set_new(schema, "maximum", schema_number(field, field->maximum));
   }
   if (field->exclusive) {
     (void)json_object_set_new(schema, "exclusiveMinimum", json_true());
     (void)json_object_set_new(schema, "exclusiveMaximum", json_true());
   }
   char name[FORM_NAME_MAX];
-  if (field->axis && (has_limits(field) || !name_form(field, name))) {
+  if (field->axis && (schema_has_limits(field) || !schema_name_form(field, name))) {
     (void)json_object_set_new(schema, "items", schema_reference(pointer));
   }
   (void)json_object_set_new(schema, "description", json_string(field->help));
   if (field->default_text != NULL) {
-    (void)json_object_set_new(schema, "default", default_value(field));
+    (void)json_object_set_new(schema, "default", schema_default(field));
   }
   return schema;
 }
 
 /* The first field of which the schema is the same; it may be the field itself. */
-static const struct field *find_equal(const struct field *field) {
+static const struct field *schema_find_equal(const struct field *field) {
   for (size_t i = 0; i < field_count; i++) {
     const struct field *other = &fields[i];
-    if (has_same_form(other, field) && is_same_text(other->help, field->help) &&
-        is_same_text(other->default_text, field->default_text) &&
+    if (schema_has_same_form(other, field) && schema_is_same_text(other->help, field->help) &&
+        schema_is_same_text(other->default_text, field->default_text) &&
         !(other->minimum < field->minimum) && !(other->minimum > field->minimum) &&
         !(other->maximum < field->maximum) && !(other->maximum > field->maximum)) {
       return other;
@@ -285,7 +288,7 @@ static const struct field *find_equal(const struct field *field) {
   return field;
 }
 
-static enum section first_section(const struct field *field) {
+static enum section schema_first_section(const struct field *field) {
   unsigned first = 0;
   while ((field->sections & (1U << first)) == 0) {
     first++;
@@ -294,20 +297,20 @@ static enum section first_section(const struct field *field) {
 }
 
 /* Where the tables of the section are described: "#/properties/transfer/items". */
-static void point_to_section(enum section section, char pointer[POINTER_MAX]) {
+static void schema_point_to_section(enum section section, char pointer[POINTER_MAX]) {
   if (section == SECTION_ROOT) {
     (void)snprintf(pointer, POINTER_MAX, "#");
     return;
   }
-  point_to_section(sections[section].parent, pointer);
+  schema_point_to_section(sections[section].parent, pointer);
   const size_t length = strlen(pointer);
   (void)snprintf(pointer + length, POINTER_MAX - length, "/properties/%s%s", sections[section].key,
                  sections[section].repeated ? "/items" : "");
 }
 
 /* Where a key or group of the section is described: "from", "from.memory". */
-static void point_to_key(enum section section, const char *name, char pointer[POINTER_MAX]) {
-  point_to_section(section, pointer);
+static void schema_point_to_key(enum section section, const char *name, char pointer[POINTER_MAX]) {
+  schema_point_to_section(section, pointer);
   while (*name != '\0') {
     const size_t length = strlen(pointer);
     const size_t part = strcspn(name, ".");
@@ -316,7 +319,7 @@ static void point_to_key(enum section section, const char *name, char pointer[PO
   }
 }
 
-static json_t *new_object(const char *description) {
+static json_t *schema_new_object(const char *description) {
   json_t *object =
       json_pack("{s:s, s:b, s:{}}", "type", "object", "additionalProperties", 0, "properties");
   if (description != NULL) {
@@ -326,7 +329,7 @@ static json_t *new_object(const char *description) {
 }
 
 /* Whether the fields of the group ("from.") are the same in both sections. */
-static bool is_same_group(const char *group, size_t length, enum section a, enum section b) {
+static bool schema_is_same_group(const char *group, size_t length, enum section a, enum section b) {
   for (size_t i = 0; i < field_count; i++) {
     const bool in_a = (fields[i].sections & (1U << a)) != 0;
     const bool in_b = (fields[i].sections & (1U << b)) != 0;
@@ -338,10 +341,10 @@ static bool is_same_group(const char *group, size_t length, enum section a, enum
 }
 
 /* Put a field below its section, in the object of its group where it has one. */
-static void place_field(json_t *object, enum section section, const struct field *field,
-                        json_t *definitions) {
-  const struct field *equal = find_equal(field);
-  const enum section home = first_section(equal);
+static void schema_place_field(json_t *object, enum section section, const struct field *field,
+                               json_t *definitions) {
+  const struct field *equal = schema_find_equal(field);
+  const enum section home = schema_first_section(equal);
   const bool is_home = equal == field && home == section;
   const char *dot = strchr(field->name, '.');
   json_t *properties = json_object_get(object, "properties");
@@ -350,28 +353,28 @@ static void place_field(json_t *object, enum section section, const struct field
   if (dot != NULL) {
     (void)snprintf(group, sizeof group, "%.*s", (int)(dot - field->name), field->name);
     if (equal == field && !is_home &&
-        is_same_group(field->name, strlen(group) + 1, section, home)) {
-      point_to_key(home, group, pointer);
+        schema_is_same_group(field->name, strlen(group) + 1, section, home)) {
+      schema_point_to_key(home, group, pointer);
       (void)json_object_set_new(properties, group, schema_reference(pointer));
       return;
     }
     if (json_object_get(properties, group) == NULL) {
-      (void)json_object_set_new(properties, group, new_object(NULL));
+      (void)json_object_set_new(properties, group, schema_new_object(NULL));
     }
     properties = json_object_get(json_object_get(properties, group), "properties");
   }
-  point_to_key(home, equal->name, pointer);
+  schema_point_to_key(home, equal->name, pointer);
   (void)json_object_set_new(properties, dot == NULL ? field->name : dot + 1,
-                            is_home ? describe_field(field, pointer, definitions)
+                            is_home ? schema_describe_field(field, pointer, definitions)
                                     : schema_reference(pointer));
 }
 
-static json_t *describe_section(enum section section, json_t *definitions) {
-  json_t *object = new_object(sections[section].help);
+static json_t *schema_describe_section(enum section section, json_t *definitions) {
+  json_t *object = schema_new_object(sections[section].help);
   json_t *required = json_array();
   for (size_t i = 0; i < field_count; i++) {
     if ((fields[i].sections & (1U << section)) != 0) {
-      place_field(object, section, &fields[i], definitions);
+      schema_place_field(object, section, &fields[i], definitions);
     }
     if ((fields[i].required & (1U << section)) != 0) {
       (void)json_array_append_new(required, json_string(fields[i].name));
@@ -379,7 +382,7 @@ static json_t *describe_section(enum section section, json_t *definitions) {
   }
   for (unsigned i = SECTION_ROOT + 1; i < section_count; i++) {
     if (sections[i].parent == section) {
-      json_t *below = describe_section((enum section)i, definitions);
+      json_t *below = schema_describe_section((enum section)i, definitions);
       (void)json_object_set_new(json_object_get(object, "properties"), sections[i].key,
                                 sections[i].repeated ? schema_array_of(below, 1) : below);
     }
@@ -398,7 +401,7 @@ enum status reference_write_schema(FILE *stream, struct error *err) {
       json_pack("{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}}", "list", "type", "array", "minItems",
                 1, "range", schema_range(), "quantity", schema_quantity("number", QUANTITY_PATTERN),
                 "index", "type", "integer", "minimum", 0, "maximum", FIELD_INDEX_MAX);
-  json_t *root = describe_section(SECTION_ROOT, definitions);
+  json_t *root = schema_describe_section(SECTION_ROOT, definitions);
   (void)json_object_update(schema, root);
   json_decref(root);
   (void)json_object_set_new(schema, "definitions", definitions);

@@ -18,9 +18,9 @@ void subject_refuse(struct subject *subject, const struct entry *entry, struct t
   va_start(args, format);
   (void)vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  complain(subject->reader->diagnostics,
-           entry == NULL ? subject_slot(subject)->source : entry->source, span, expected, NULL,
-           "%s", message);
+  diagnostics_add(subject->reader->diagnostics,
+                  entry == NULL ? subject_slot(subject)->source : entry->source, span, expected,
+                  NULL, "%s", message);
 }
 
 void subject_refuse_key(struct subject *subject, const struct entry *entry, const char *expected,
@@ -56,18 +56,18 @@ const struct entry *either(const struct entry *first, const struct entry *second
 }
 
 /* The entry that decides about a key of [measure] in this block. */
-static const struct entry *measure_entry(const struct entries *measure, const struct block *block,
-                                         const char *key) {
+static const struct entry *rules_measure_entry(const struct entries *measure,
+                                               const struct block *block, const char *key) {
   return either(slot_entry(block, 0, key), entries_find(measure, key));
 }
 
-static bool check_trials(struct subject *subject, const struct entries *measure,
-                         const struct measure *made) {
+static bool rules_check_trials(struct subject *subject, const struct entries *measure,
+                               const struct measure *made) {
   if (made->trials_min <= made->trials_max) {
     return true;
   }
-  const struct entry *max = measure_entry(measure, subject->block, "trials.max");
-  const struct entry *min = measure_entry(measure, subject->block, "trials.min");
+  const struct entry *max = rules_measure_entry(measure, subject->block, "trials.max");
+  const struct entry *min = rules_measure_entry(measure, subject->block, "trials.min");
   const struct entry *at = either(max, min);
   subject_refuse(subject, at, at->node->span, "min up to max", "trials: min is %u, above max, %u%s",
                  made->trials_min, made->trials_max, max == NULL ? " by default" : "");
@@ -86,7 +86,7 @@ bool all_read(const struct entries *entries, const char *prefix) {
 }
 
 /* Without an axis among the keys in question one setting stands for all. */
-static size_t settings_to_check(const struct block *block) {
+static size_t rules_setting_count(const struct block *block) {
   const char *const *checked = kinds[block->kind].checked;
   for (size_t i = 0; i < block->axis_count; i++) {
     const char *key = block->axes[i].entry->field->name;
@@ -105,12 +105,12 @@ void rules_check_settings(struct reader *reader, const struct entries *measure,
                           const struct block *block) {
   struct subject subject = {reader, block, 0, 0};
   const bool trials = all_read(measure, "trials.") && all_read(&block->slots[0].entries, "trials.");
-  const size_t count = settings_to_check(block);
+  const size_t count = rules_setting_count(block);
   bool good = true;
   for (size_t i = 0; good && i < count; i++) {
     struct setting setting;
     block_setting(block, i, &setting);
-    good = !trials || check_trials(&subject, measure, &setting.measure);
+    good = !trials || rules_check_trials(&subject, measure, &setting.measure);
     good = kinds[block->kind].check_setting(reader, block, &setting) && good;
   }
 }

@@ -1,8 +1,7 @@
 #include "schema/scenario/scenario.h"
 
 #include "schema/scenario/loader.h"
-#include "schema/scenario/override.h"
-#include "schema/scenario/resolved.h"
+#include "schema/scenario/nearest.h"
 #include "schema/scenario/rules.h"
 
 #include <stdlib.h>
@@ -10,7 +9,236 @@
 
 ENUM_NAMES_DEFINE(block_kind, BLOCK_KIND_LIST)
 
-enum { OVERRIDE_ORDER = 1 << 20 };
+enum { OVERRIDE_ORDER = 1 << 20, RESOLVED_MAX = 8 * SCENARIO_FILE_MAX };
+
+/* --set KEY=VALUE */
+
+struct change {
+  struct loader *loader;
+  const struct source *source;
+  const struct toml_node *value;
+};
+
+static void override_change_entries(const struct change *change, enum section section,
+                                    const char *key, struct entries *entries) {
+  struct entries over = {0};
+  entries_read_key(&change->loader->reader, change->source, section, key, change->value, &over);
+  entries_merge(&change->loader->reader, entries, &over);
+}
+
+/* The rest of `key` behind "prefix.", or NULL. */
+static const char *override_behind(const char *key, const char *prefix) {
+  const size_t length = strlen(prefix);
+  return strncmp(key, prefix, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
+}
+
+/* "load.NAME.size" means one load, "load.size" all of them. */
+static bool override_change_slots(const struct change *change, struct block *block,
+                                  const char *key) {
+  bool matched = false;
+  for (size_t i = 1; i < block->slot_count; i++) {
+    struct slot *slot = &block->slots[i];
+    const char *rest = override_behind(key, slot->label);
+    if (rest == NULL) {
+      rest = override_behind(key, sections[slot->section].key);
+      rest = rest != NULL && (field_find(slot->section, rest) != NULL ||
+                              field_is_group(slot->section, rest))
+                 ? rest
+                 : NULL;
+    }
+    if (rest != NULL) {
+      override_change_entries(change, slot->section, rest, &slot->entries);
+      matched = true;
+    }
+  }
+  return matched;
+}
+
+static void override_change_block(const struct change *change, struct block *block,
+                                  const char *key) {
+  if (!override_change_slots(change, block, key)) {
+    override_change_entries(change, block->slots[0].section, key, &block->slots[0].entries);
+  }
+}
+
+static bool override_change_blocks(const struct change *change, const char *key) {
+  struct loader *loader = change->loader;
+  bool changed = false;
+  for (size_t i = 0; i < loader->block_count; i++) {
+    struct block *block = loader->blocks[i];
+    const char *rest = override_behind(key, sections[block->slots[0].section].key);
+    if (rest != NULL) {
+      override_change_block(change, block, rest);
+      changed = true;
+    }
+  }
+  if (changed) {
+    return true;
+  }
+  /* Names may have dots: "a.size" could be of block "a" or the start of block "a.size". */
+  struct block *longest = NULL;
+  for (size_t i = 0; i < loader->block_count; i++) {
+    struct block *block = loader->blocks[i];
+    if (override_behind(key, block->name) != NULL &&
+        (longest == NULL || strlen(block->name) > strlen(longest->name))) {
+      longest = block;
+    }
+  }
+  if (longest != NULL) {
+    override_change_block(change, longest, override_behind(key, longest->name));
+  }
+  return longest != NULL;
+}
+
+static bool override_knows(enum section section, const char *key) {
+  return field_find(section, key) != NULL || field_is_group(section, key);
+}
+
+static void override_complain_unknown(const struct change *change, const char *key) {
+  struct arena *arena = change->loader->reader.arena;
+  const char *dot = strchr(key, '.');
+  const char *first = dot == NULL ? key : arena_strndup(arena, key, (size_t)(dot - key));
+  struct nearest nearest = nearest_start(dot == NULL ? key : first);
+  for (unsigned i = SECTION_ROOT + 1; dot != NULL && i < section_count; i++) {
+    if (sections[i].parent == SECTION_ROOT) {
+      nearest_offer(&nearest, sections[i].key);
+    }
+  }
+  for (size_t i = 0; dot != NULL && i < change->loader->block_count; i++) {
+    nearest_offer(&nearest, change->loader->blocks[i]->name);
+  }
+  for (size_t i = 0; dot == NULL && i < field_count; i++) {
+    if ((fields[i].sections & (1U << SECTION_MEASURE)) != 0) {
+      nearest_offer(&nearest, fields[i].name);
+    }
+  }
+  const char *suggestion = nearest.word == NULL || dot == NULL
+                               ? nearest.word
+                               : arena_format(arena, "%s%s", nearest.word, dot);
+  diagnostics_add(
+      change->loader->reader.diagnostics, change->source, (struct toml_span){0},
+      "measure.KEY, checks.KEY, a kind of block there is (transfer.KEY), or the name of a block "
+      "and a key of it",
+      suggestion, "unknown key \"%s\"", key);
+}
+
+static void override_change_key(const struct change *change, const char *key) {
+  struct loader *loader = change->loader;
+  const char *measure = override_behind(key, sections[SECTION_MEASURE].key);
+  const char *checks = override_behind(key, sections[SECTION_CHECKS].key);
+  if (strcmp(key, "name") == 0 || strcmp(key, "description") == 0) {
+    override_change_entries(change, SECTION_ROOT, key, &loader->root);
+  } else if (measure != NULL || checks != NULL) {
+    override_change_entries(change, measure != NULL ? SECTION_MEASURE : SECTION_CHECKS,
+                            measure != NULL ? measure : checks,
+                            measure != NULL ? &loader->measure : &loader->checks);
+  } else if (override_change_blocks(change, key)) {
+    return;
+  } else if (override_knows(SECTION_MEASURE, key)) {
+    override_change_entries(change, SECTION_MEASURE, key, &loader->measure);
+  } else if (override_knows(SECTION_CHECKS, key)) {
+    override_change_entries(change, SECTION_CHECKS, key, &loader->checks);
+  } else {
+    override_complain_unknown(change, key);
+  }
+}
+
+/* The value as TOML; what is not TOML is text, unless it begins as something that cannot be. */
+static const struct toml_node *override_read_value(struct reader *reader,
+                                                   const struct source *source, const char *value,
+                                                   struct toml_document **document) {
+  const char *text = arena_format(reader->arena, "value = %s\n", value);
+  struct error err = {0};
+  *document = NULL;
+  if (toml_parse(text, strlen(text), source->path, document, &err) == STATUS_OK) {
+    const struct toml_node *root = toml_root(*document);
+    if (root->child_count == 1 && strpbrk(value, "\n\r") == NULL) {
+      return &root->children[0];
+    }
+  } else if (value[0] != '\0' && strchr("[{\"'", value[0]) != NULL) {
+    diagnostics_add(reader->diagnostics, source, (struct toml_span){0}, NULL, NULL, "%s",
+                    err.message);
+    return NULL;
+  }
+  struct toml_node *node = arena_alloc(reader->arena, sizeof *node);
+  node->kind = TOML_TEXT;
+  node->text = arena_strdup(reader->arena, value);
+  return node;
+}
+
+static void override_apply(struct loader *loader, const struct scenario_override *override,
+                           unsigned source_order) {
+  struct arena *arena = loader->reader.arena;
+  struct source *source = arena_alloc(arena, sizeof *source);
+  struct toml_document *document = NULL;
+  source->path = arena_format(arena, "--set %s=%s", override->key, override->value);
+  source->text = "";
+  source->order = source_order;
+  const struct toml_node *value =
+      override_read_value(&loader->reader, source, override->value, &document);
+  loader_keep_document(loader->storage, document);
+  if (value != NULL) {
+    const struct change change = {loader, source, value};
+    override_change_key(&change, arena_strdup(arena, override->key));
+  }
+}
+
+/* The resolved text */
+
+/* A default as TOML: text that is no number and no flag needs quotes. */
+static void resolved_write_default(struct strbuf *out, const struct field *field) {
+  const bool quoted = field->type != FIELD_FLAG &&
+                      strspn(field->default_text, "0123456789.") != strlen(field->default_text);
+  strbuf_printf(out, "%s = ", field->name);
+  if (quoted) {
+    toml_write_text(out, field->default_text);
+  } else {
+    strbuf_append(out, field->default_text);
+  }
+  strbuf_append_char(out, '\n');
+}
+
+static void resolved_write_entries(struct strbuf *out, const struct entries *entries) {
+  for (size_t i = 0; i < entries->count; i++) {
+    strbuf_printf(out, "%s = ", entries->items[i].field->name);
+    toml_write_value(out, entries->items[i].node);
+    strbuf_append_char(out, '\n');
+  }
+}
+
+static const char *resolved_write(struct arena *arena, const struct scenario *scenario,
+                                  const struct entries *measure, const struct entries *checks) {
+  struct strbuf out;
+  strbuf_init(&out, RESOLVED_MAX);
+  strbuf_append(&out, "schema_version = 1\nname = ");
+  toml_write_text(&out, scenario->name);
+  strbuf_append(&out, "\ndescription = ");
+  toml_write_text(&out, scenario->description);
+  strbuf_append(&out, "\n\n[measure]\n");
+  resolved_write_entries(&out, measure);
+  for (size_t i = 0; i < field_count; i++) {
+    if ((fields[i].sections & (1U << SECTION_MEASURE)) != 0 && fields[i].default_text != NULL &&
+        entries_find(measure, fields[i].name) == NULL) {
+      resolved_write_default(&out, &fields[i]);
+    }
+  }
+  if (checks->count > 0) {
+    strbuf_append(&out, "\n[checks]\n");
+    resolved_write_entries(&out, checks);
+  }
+  for (size_t i = 0; i < scenario->block_count; i++) {
+    const struct block *block = scenario->blocks[i];
+    for (size_t k = 0; k < block->slot_count; k++) {
+      strbuf_printf(&out, "\n%s\n", sections[block->slots[k].section].title);
+      resolved_write_entries(&out, &block->slots[k].entries);
+    }
+  }
+  const char *text = arena_strndup(arena, out.text, out.length);
+  strbuf_fini(&out);
+  return text;
+}
+
+/* Reading a scenario */
 
 void scenario_free(struct scenario *scenario) {
   struct storage *storage = (struct storage *)scenario;
@@ -23,7 +251,7 @@ void scenario_free(struct scenario *scenario) {
   }
 }
 
-static int by_name(const void *left, const void *right) {
+static int scenario_by_name(const void *left, const void *right) {
   const struct block *a = *(struct block *const *)left;
   const struct block *b = *(struct block *const *)right;
   const int order = strcmp(a->name, b->name);
@@ -32,27 +260,27 @@ static int by_name(const void *left, const void *right) {
   return order != 0 ? order : x < y ? -1 : x > y ? 1 : 0;
 }
 
-static void check_names(struct loader *loader) {
+static void scenario_check_names(struct loader *loader) {
   const size_t count = loader->block_count;
   struct block **sorted = arena_array(loader->reader.arena, count, sizeof *sorted);
   if (count == 0) {
     return;
   }
   memcpy(sorted, loader->blocks, count * sizeof *sorted);
-  qsort(sorted, count, sizeof *sorted, by_name);
+  qsort(sorted, count, sizeof *sorted, scenario_by_name);
   for (size_t i = 1; i < count; i++) {
     const struct block *block = sorted[i];
     const struct entry *name = entries_find(&block->slots[0].entries, "name");
     if (block->name[0] != '\0' && strcmp(block->name, sorted[i - 1]->name) == 0) {
-      complain(loader->reader.diagnostics, name->source, name->node->span,
-               "a name of its own for every block", NULL,
-               "the name \"%s\" is taken by the block in line %u", block->name,
-               sorted[i - 1]->slots[0].header_span.line);
+      diagnostics_add(loader->reader.diagnostics, name->source, name->node->span,
+                      "a name of its own for every block", NULL,
+                      "the name \"%s\" is taken by the block in line %u", block->name,
+                      sorted[i - 1]->slots[0].header_span.line);
     }
   }
 }
 
-static void make_block(struct loader *loader, struct block *block) {
+static void scenario_make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
   loader_require(loader, own->source, own->section, &own->entries, own->header_span);
@@ -62,7 +290,7 @@ static void make_block(struct loader *loader, struct block *block) {
   }
 }
 
-static void make_run_settings(struct loader *loader) {
+static void scenario_make_run_settings(struct loader *loader) {
   struct run_settings *run = &loader->storage->scenario.run;
   for (size_t i = 0; i < field_count; i++) {
     union value value;
@@ -80,7 +308,7 @@ static void make_run_settings(struct loader *loader) {
 }
 
 /* One check out of NAME.want and NAME.on_fail, either of which may be absent. */
-static struct check make_check(struct loader *loader, const struct entry *entry) {
+static struct check scenario_make_check(struct loader *loader, const struct entry *entry) {
   struct check check = {.kind = entry->field->check, .on_fail = ON_FAIL_WARN};
   for (size_t i = 0; i < field_count; i++) {
     const struct field *field = &fields[i];
@@ -96,8 +324,8 @@ static struct check make_check(struct loader *loader, const struct entry *entry)
       char expected[FIELD_EXPECTED_MAX];
       field_expected(field, expected);
       if (given == NULL) {
-        complain(loader->reader.diagnostics, entry->source, entry->key_span, expected, NULL,
-                 "missing \"%s\"", field->name);
+        diagnostics_add(loader->reader.diagnostics, entry->source, entry->key_span, expected, NULL,
+                        "missing \"%s\"", field->name);
       }
       continue;
     }
@@ -110,7 +338,7 @@ static struct check make_check(struct loader *loader, const struct entry *entry)
   return check;
 }
 
-static void make_checks(struct loader *loader) {
+static void scenario_make_checks(struct loader *loader) {
   struct check *checks = arena_array(loader->reader.arena, check_kind_name_count, sizeof *checks);
   size_t count = 0;
   for (size_t i = 0; i < loader->checks.count; i++) {
@@ -120,46 +348,41 @@ static void make_checks(struct loader *loader) {
       known = known || checks[k].kind == entry->field->check;
     }
     if (!known) {
-      checks[count++] = make_check(loader, entry);
+      checks[count++] = scenario_make_check(loader, entry);
     }
   }
   loader->storage->scenario.checks = checks;
   loader->storage->scenario.check_count = count;
 }
 
-static const char *root_text(const struct loader *loader, const char *key) {
+static const char *scenario_root_text(const struct loader *loader, const char *key) {
   const struct entry *entry = entries_find(&loader->root, key);
   return entry != NULL && entry->values.count == 1 ? entry->values.items[0].text : "";
 }
 
-static void make_scenario(struct loader *loader, const struct scenario_override *overrides,
+static void scenario_make(struct loader *loader, const struct scenario_override *overrides,
                           size_t override_count) {
   struct scenario *scenario = &loader->storage->scenario;
-  const struct override_target target = {&loader->root, &loader->measure, &loader->checks,
-                                         loader->blocks, loader->block_count};
   for (size_t i = 0; i < override_count; i++) {
-    struct toml_document *document = NULL;
-    override_apply(&loader->reader, &overrides[i], OVERRIDE_ORDER + (unsigned)i, &target,
-                   &document);
-    loader_keep_document(loader->storage, document);
+    override_apply(loader, &overrides[i], OVERRIDE_ORDER + (unsigned)i);
   }
   for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
     kind_defaults((enum block_kind)kind, &loader->defaults[kind]);
   }
-  check_names(loader);
+  scenario_check_names(loader);
   for (size_t i = 0; i < loader->block_count; i++) {
-    make_block(loader, loader->blocks[i]);
+    scenario_make_block(loader, loader->blocks[i]);
   }
-  make_run_settings(loader);
-  make_checks(loader);
-  scenario->name = root_text(loader, "name");
-  scenario->description = root_text(loader, "description");
+  scenario_make_run_settings(loader);
+  scenario_make_checks(loader);
+  scenario->name = scenario_root_text(loader, "name");
+  scenario->description = scenario_root_text(loader, "description");
   scenario->blocks = (const struct block *const *)loader->blocks;
   scenario->block_count = loader->block_count;
 }
 
 /* The scenario, or NULL after complaints. */
-static struct scenario *finish(struct loader *loader) {
+static struct scenario *scenario_finish(struct loader *loader) {
   struct scenario *scenario = &loader->storage->scenario;
   struct diagnostics *diagnostics = loader->reader.diagnostics;
   if (diagnostics_count(diagnostics) > loader->first_complaint) {
@@ -172,16 +395,16 @@ static struct scenario *finish(struct loader *loader) {
   return scenario;
 }
 
-static enum status load(struct loader *loader, const struct source *source,
-                        const struct scenario_override *overrides, size_t override_count,
-                        struct scenario **scenario) {
+static enum status scenario_read(struct loader *loader, const struct source *source,
+                                 const struct scenario_override *overrides, size_t override_count,
+                                 struct scenario **scenario) {
   const struct chain chain = {NULL, source_identity(loader->reader.arena, source->path), 0};
   loader->storage->scenario.path = source->path;
   loader->storage->scenario.text = source->text;
   if (loader_read_file(loader, source, &chain, &loader->measure, &loader->checks, true)) {
-    make_scenario(loader, overrides, override_count);
+    scenario_make(loader, overrides, override_count);
   }
-  struct scenario *made = finish(loader);
+  struct scenario *made = scenario_finish(loader);
   if (made == NULL) {
     return STATUS_INVALID;
   }
@@ -189,7 +412,7 @@ static enum status load(struct loader *loader, const struct source *source,
   return STATUS_OK;
 }
 
-static void start(struct loader *loader, struct diagnostics *diagnostics) {
+static void scenario_start(struct loader *loader, struct diagnostics *diagnostics) {
   struct storage *storage = calloc(1, sizeof *storage);
   if (storage == NULL) {
     abort(); /* as the arena does */
@@ -204,28 +427,28 @@ enum status scenario_load(const char *path, const struct scenario_override *over
                           size_t override_count, struct scenario **scenario,
                           struct diagnostics *diagnostics) {
   struct loader loader;
-  start(&loader, diagnostics);
+  scenario_start(&loader, diagnostics);
   struct source *source = arena_alloc(loader.reader.arena, sizeof *source);
   struct error err = {0};
   if (source_read(loader.reader.arena, path, source, &err) != STATUS_OK) {
-    complain(diagnostics, source, (struct toml_span){0}, NULL, NULL, "%s", err.message);
-    (void)finish(&loader);
+    diagnostics_add(diagnostics, source, (struct toml_span){0}, NULL, NULL, "%s", err.message);
+    (void)scenario_finish(&loader);
     return STATUS_INVALID;
   }
   source->has_lines = true;
-  return load(&loader, source, overrides, override_count, scenario);
+  return scenario_read(&loader, source, overrides, override_count, scenario);
 }
 
 enum status scenario_parse(const char *text, size_t length, const char *path,
                            const struct scenario_override *overrides, size_t override_count,
                            struct scenario **scenario, struct diagnostics *diagnostics) {
   struct loader loader;
-  start(&loader, diagnostics);
+  scenario_start(&loader, diagnostics);
   struct arena *arena = loader.reader.arena;
   struct source *source = arena_alloc(arena, sizeof *source);
   source->path = arena_strdup(arena, path);
   source->text = arena_strndup(arena, text, length);
   source->length = length;
   source->has_lines = true;
-  return load(&loader, source, overrides, override_count, scenario);
+  return scenario_read(&loader, source, overrides, override_count, scenario);
 }

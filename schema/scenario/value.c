@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_name(const char *text) {
+static bool value_is_name(const char *text) {
   const size_t length = strlen(text);
   return length > 0 && length < SCENARIO_NAME_MAX &&
          strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
              length;
 }
 
-static bool is_version(const char *text) {
+static bool value_is_version(const char *text) {
   static const char *const operators[] = {">=", "<=", "==", "!=", ">", "<"};
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
     if (strncmp(text, operators[i], strlen(operators[i])) == 0) {
@@ -30,7 +30,7 @@ static bool is_version(const char *text) {
          text[length - 1] != '.' && strstr(text, "..") == NULL;
 }
 
-static bool word_index(const char *const *words, const char *text, unsigned *word) {
+static bool value_word_index(const char *const *words, const char *text, unsigned *word) {
   for (unsigned i = 0; words[i] != NULL; i++) {
     if (strcmp(words[i], text) == 0) {
       *word = i;
@@ -40,7 +40,7 @@ static bool word_index(const char *const *words, const char *text, unsigned *wor
   return false;
 }
 
-static bool fits(const struct field *field, const union value *value) {
+static bool value_fits(const struct field *field, const union value *value) {
   if (field->type == FIELD_NUMBER) {
     return value->number >= field->minimum && value->number <= field->maximum &&
            !(field->exclusive &&
@@ -51,7 +51,7 @@ static bool fits(const struct field *field, const union value *value) {
 }
 
 /* "per_sm*4" and "full" */
-static bool parse_grid(const char *text, uint64_t *value) {
+static bool value_parse_grid(const char *text, uint64_t *value) {
   unsigned count = 0;
   int end = 0;
   if (strcmp(text, "full") == 0) {
@@ -66,7 +66,7 @@ static bool parse_grid(const char *text, uint64_t *value) {
   return true;
 }
 
-static bool parse_whole(const char *text, uint64_t *value) {
+static bool value_parse_whole(const char *text, uint64_t *value) {
   const size_t length = strlen(text);
   if (length == 0 || length > 18 || strspn(text, "0123456789") != length) {
     return false;
@@ -76,7 +76,7 @@ static bool parse_whole(const char *text, uint64_t *value) {
 }
 
 /* What a text can say for a numeric field, limits apart. */
-static bool parse_numeric(const struct field *field, const char *text, union value *value) {
+static bool value_parse_numeric(const struct field *field, const char *text, union value *value) {
   char *end = NULL;
   switch (field->type) {
   case FIELD_SIZE:
@@ -86,7 +86,7 @@ static bool parse_numeric(const struct field *field, const char *text, union val
   case FIELD_COUNT:
   case FIELD_INTEGER:
   case FIELD_GRID:
-    return parse_whole(text, &value->integer);
+    return value_parse_whole(text, &value->integer);
   case FIELD_NUMBER:
     value->number = strtod(text, &end);
     return end != text && *end == '\0' && isfinite(value->number);
@@ -111,17 +111,17 @@ bool value_from_text(const struct field *field, const char *text, union value *v
     return true;
   case FIELD_NAME:
     value->text = text;
-    return is_name(text);
+    return value_is_name(text);
   case FIELD_VERSION:
     value->text = text;
-    return is_version(text);
+    return value_is_version(text);
   case FIELD_WORD:
-    return word_index(field->words, text, &value->word);
+    return value_word_index(field->words, text, &value->word);
   case FIELD_FLAG:
     value->flag = strcmp(text, "true") == 0;
     return value->flag || strcmp(text, "false") == 0;
   case FIELD_GRID:
-    if (parse_grid(text, &value->integer)) {
+    if (value_parse_grid(text, &value->integer)) {
       return true;
     }
     __attribute__((fallthrough));
@@ -134,7 +134,7 @@ bool value_from_text(const struct field *field, const char *text, union value *v
       value->integer = 0;
       return true;
     }
-    return parse_numeric(field, text, value) && fits(field, value);
+    return value_parse_numeric(field, text, value) && value_fits(field, value);
   case FIELD_TEXTS:
   case FIELD_ZIP:
   case FIELD_GPUS:
@@ -144,17 +144,17 @@ bool value_from_text(const struct field *field, const char *text, union value *v
   return false;
 }
 
-void complain_value(struct reader *reader, const struct source *source, const struct field *field,
+void value_complain(struct reader *reader, const struct source *source, const struct field *field,
                     const struct toml_node *node, const char *suggestion, const char *what) {
   char expected[FIELD_EXPECTED_MAX];
   field_expected(field, expected);
-  complain(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s", field->name,
-           what);
+  diagnostics_add(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s",
+                  field->name, what);
 }
 
 /* "200 ms" and "64KB" are nearly right: without spaces, and with the nearest unit. */
-static const char *suggest_quantity(struct reader *reader, const struct field *field,
-                                    const char *text) {
+static const char *value_suggest_quantity(struct reader *reader, const struct field *field,
+                                          const char *text) {
   static const char *const size_units[] = {"KiB", "MiB", "GiB", "TiB", "kB",
                                            "MB",  "GB",  "TB",  "B",   NULL};
   static const char *const duration_units[] = {"ns", "us", "ms", "s", "min", NULL};
@@ -166,8 +166,8 @@ static const char *suggest_quantity(struct reader *reader, const struct field *f
     }
   }
   union value value;
-  if (parse_numeric(field, tight, &value)) {
-    return fits(field, &value) ? arena_strdup(reader->arena, tight) : NULL;
+  if (value_parse_numeric(field, tight, &value)) {
+    return value_fits(field, &value) ? arena_strdup(reader->arena, tight) : NULL;
   }
   const size_t digits = strspn(tight, "0123456789.");
   const bool is_size = field->type == FIELD_SIZE;
@@ -179,8 +179,9 @@ static const char *suggest_quantity(struct reader *reader, const struct field *f
   return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);
 }
 
-static bool read_text(struct reader *reader, const struct source *source, const struct field *field,
-                      const struct toml_node *node, union value *value) {
+static bool value_read_text(struct reader *reader, const struct source *source,
+                            const struct field *field, const struct toml_node *node,
+                            union value *value) {
   if (value_from_text(field, node->text, value)) {
     if (field->type == FIELD_TEXT || field->type == FIELD_NAME || field->type == FIELD_VERSION) {
       value->text = arena_strdup(reader->arena, node->text);
@@ -194,18 +195,18 @@ static bool read_text(struct reader *reader, const struct source *source, const 
     suggestion = nearest_word(node->text, field->words);
   } else if (field->zero_word != NULL && nearest_distance(node->text, field->zero_word, 2) < 2) {
     suggestion = field->zero_word;
-  } else if (field_is_numeric(field) && parse_numeric(field, node->text, &beyond)) {
+  } else if (field_is_numeric(field) && value_parse_numeric(field, node->text, &beyond)) {
     what = arena_format(reader->arena, "%s is out of range", node->text);
   } else if (field->type == FIELD_SIZE || field->type == FIELD_DURATION) {
-    suggestion = suggest_quantity(reader, field, node->text);
+    suggestion = value_suggest_quantity(reader, field, node->text);
   }
-  complain_value(reader, source, field, node, suggestion, what);
+  value_complain(reader, source, field, node, suggestion, what);
   return false;
 }
 
-static bool read_number(struct reader *reader, const struct source *source,
-                        const struct field *field, const struct toml_node *node,
-                        union value *value) {
+static bool value_read_number(struct reader *reader, const struct source *source,
+                              const struct field *field, const struct toml_node *node,
+                              union value *value) {
   bool kind_fits = false;
   if (field->type == FIELD_NUMBER) {
     kind_fits = true;
@@ -215,7 +216,7 @@ static bool read_number(struct reader *reader, const struct source *source,
     kind_fits = node->integer >= 0;
     value->integer = (uint64_t)node->integer;
   }
-  if (kind_fits && fits(field, value)) {
+  if (kind_fits && value_fits(field, value)) {
     return true;
   }
   const char *what = "a number cannot stand here";
@@ -230,7 +231,7 @@ static bool read_number(struct reader *reader, const struct source *source,
   } else if (field->type == FIELD_NUMBER) {
     what = arena_format(reader->arena, "%g is out of range", node->number);
   }
-  complain_value(reader, source, field, node, NULL, what);
+  value_complain(reader, source, field, node, NULL, what);
   return false;
 }
 
@@ -242,12 +243,12 @@ bool value_read(struct reader *reader, const struct source *source, const struct
   switch (node->kind) {
   case TOML_TEXT:
     if (wants_text) {
-      return read_text(reader, source, field, node, value);
+      return value_read_text(reader, source, field, node, value);
     }
     break;
   case TOML_INTEGER:
   case TOML_NUMBER:
-    return read_number(reader, source, field, node, value);
+    return value_read_number(reader, source, field, node, value);
   case TOML_BOOLEAN:
     if (field->type == FIELD_FLAG) {
       value->flag = node->boolean;
@@ -260,20 +261,21 @@ bool value_read(struct reader *reader, const struct source *source, const struct
   case toml_kind_name_count:
     break;
   }
-  complain_value(reader, source, field, node, NULL,
+  value_complain(reader, source, field, node, NULL,
                  arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
   return false;
 }
 
-static bool read_axis(struct reader *reader, const struct source *source, const struct field *field,
-                      const struct toml_node *node, struct values *values) {
+static bool values_read_axis(struct reader *reader, const struct source *source,
+                             const struct field *field, const struct toml_node *node,
+                             struct values *values) {
   if (!field->axis || node->child_count == 0) {
-    complain_value(reader, source, field, node, NULL,
+    value_complain(reader, source, field, node, NULL,
                    node->child_count == 0 ? "the array is empty" : "it takes one value alone");
     return false;
   }
   if (node->child_count > SCENARIO_SETTINGS_MAX) {
-    complain_value(reader, source, field, node, NULL, "too many values");
+    value_complain(reader, source, field, node, NULL, "too many values");
     return false;
   }
   union value *items = arena_array(reader->arena, node->child_count, sizeof *items);
@@ -294,7 +296,7 @@ bool values_read(struct reader *reader, const struct source *source, const struc
       return false;
     }
   } else if (node->kind == TOML_ARRAY) {
-    return read_axis(reader, source, field, node, values);
+    return values_read_axis(reader, source, field, node, values);
   } else if (node->kind == TOML_TABLE && field->axis && field_is_numeric(field)) {
     return range_read(reader, source, field, node, values);
   } else if (!value_read(reader, source, field, node, one)) {
@@ -306,4 +308,113 @@ bool values_read(struct reader *reader, const struct source *source, const struc
 
 struct toml_span value_span(const struct toml_node *node, size_t i) {
   return node->kind == TOML_ARRAY && i < node->child_count ? node->children[i].span : node->span;
+}
+
+_Static_assert(sizeof(enum method) == sizeof(unsigned), "words are stored as unsigned");
+
+/* Typed values into settings, and back into text. */
+
+static void value_store_endpoint(const union value *value, enum place place, void *memory) {
+  struct endpoint_setting *endpoint = memory;
+  endpoint->place = place;
+  endpoint->selector = value->selector;
+}
+
+static void value_store_grid(uint64_t integer, void *memory) {
+  struct grid_setting *grid = memory;
+  grid->count = (uint32_t)integer;
+  grid->kind = (integer & VALUE_GRID_PER_SM) != 0 ? GRID_PER_SM
+               : (integer & VALUE_GRID_FULL) != 0 ? GRID_FULL
+               : integer != 0                     ? GRID_BLOCKS
+                                                  : GRID_AUTO;
+}
+
+void value_store(const struct field *field, const union value *value, void *owner) {
+  void *memory = (char *)owner + field->offset;
+  const uint32_t count = (uint32_t)value->integer;
+  switch (field->type) {
+  case FIELD_TEXT:
+  case FIELD_NAME:
+  case FIELD_VERSION:
+    memcpy(memory, &value->text, sizeof value->text);
+    break;
+  case FIELD_WORD:
+    memcpy(memory, &value->word, sizeof value->word);
+    break;
+  case FIELD_FLAG:
+    memcpy(memory, &value->flag, sizeof value->flag);
+    break;
+  case FIELD_COUNT:
+    memcpy(memory, &count, sizeof count);
+    break;
+  case FIELD_INTEGER:
+  case FIELD_SIZE:
+  case FIELD_DURATION:
+    memcpy(memory, &value->integer, sizeof value->integer);
+    break;
+  case FIELD_GRID:
+    value_store_grid(value->integer, memory);
+    break;
+  case FIELD_NUMBER:
+    memcpy(memory, &value->number, sizeof value->number);
+    break;
+  case FIELD_GPUS:
+    value_store_endpoint(value, PLACE_GPU, memory);
+    break;
+  case FIELD_NODES:
+    value_store_endpoint(value, PLACE_NUMA, memory);
+    break;
+  case FIELD_TEXTS:
+  case FIELD_ZIP:
+    break;
+  }
+}
+
+const char *value_text(struct arena *arena, const struct field *field, const union value *value) {
+  char text[UNITS_TEXT_MAX];
+  switch (field->type) {
+  case FIELD_TEXT:
+  case FIELD_NAME:
+  case FIELD_VERSION:
+    return value->text;
+  case FIELD_WORD:
+    return field->words[value->word];
+  case FIELD_FLAG:
+    return value->flag ? "true" : "false";
+  case FIELD_NUMBER:
+    if (!(value->number > 0) && field->zero_word != NULL) {
+      return field->zero_word;
+    }
+    return arena_format(arena, "%.15g", value->number);
+  case FIELD_GRID:
+    if (value->integer == VALUE_GRID_FULL) {
+      return "full";
+    }
+    if ((value->integer & VALUE_GRID_PER_SM) != 0) {
+      return arena_format(arena, "per_sm*%" PRIu32, (uint32_t)value->integer);
+    }
+    __attribute__((fallthrough));
+  case FIELD_COUNT:
+  case FIELD_INTEGER:
+  case FIELD_SIZE:
+  case FIELD_DURATION:
+    if (value->integer == 0 && field->zero_word != NULL) {
+      return field->zero_word;
+    }
+    if (field->type == FIELD_SIZE) {
+      units_format_size(value->integer, text);
+      return arena_strdup(arena, text);
+    }
+    if (field->type == FIELD_DURATION) {
+      units_format_duration(value->integer, text);
+      return arena_strdup(arena, text);
+    }
+    return arena_format(arena, "%" PRIu64, value->integer);
+  case FIELD_GPUS:
+  case FIELD_NODES:
+  case FIELD_TEXTS:
+  case FIELD_ZIP:
+    break;
+  }
+  return "";
 }

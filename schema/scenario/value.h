@@ -47,7 +47,7 @@ void value_store(const struct field *field, const union value *value, void *owne
 const char *value_text(struct arena *arena, const struct field *field, const union value *value);
 
 /* "FIELD: WHAT" at the node, with what the field expects. */
-void complain_value(struct reader *reader, const struct source *source, const struct field *field,
+void value_complain(struct reader *reader, const struct source *source, const struct field *field,
                     const struct toml_node *node, const char *suggestion, const char *what);
 /* Numbers from a range table { from, to, factor | step }; in range.c. */
 bool range_read(struct reader *reader, const struct source *source, const struct field *field,
