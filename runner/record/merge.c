@@ -15,13 +15,6 @@ struct merge {
   const volatile sig_atomic_t *interrupted;
 };
 
-/* Parents before what refers to them. */
-static const char *const BEFORE_RESULTS[] = {
-    "merge/environment", "merge/scenario",     "merge/bench_case", "merge/run",
-    "merge/plan_case",   "merge/check_result", "merge/process",
-};
-static const char *const RESULTS[] = {"merge/case_run", "merge/trial"};
-
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
   struct merge *merge = calloc(1, sizeof *merge);
   if (merge == NULL) {
@@ -128,27 +121,20 @@ static enum status read_result(struct database *output, struct merge_result *res
   return status;
 }
 
-static enum status run_scripts(struct database *output, const char *const *names, size_t count,
-                               struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    status = database_script(output, names[i], err);
-  }
-  return status;
-}
-
 static enum status copy_rows(struct database *output, struct merge_result *result,
                              struct error *err) {
   enum status status = check_columns(output, err);
   if (status == STATUS_OK) {
-    status =
-        run_scripts(output, BEFORE_RESULTS, sizeof BEFORE_RESULTS / sizeof *BEFORE_RESULTS, err);
+    status = database_script(output, "merge/identify", err);
   }
   if (status == STATUS_OK) {
     status = check_conflict(output, err);
   }
   if (status == STATUS_OK) {
-    status = run_scripts(output, RESULTS, sizeof RESULTS / sizeof *RESULTS, err);
+    status = database_run_generated(output, "merge/copy", err);
+  }
+  if (status == STATUS_OK) {
+    status = database_script(output, "merge/complete", err);
   }
   if (status == STATUS_OK) {
     status = read_result(output, result, err);
