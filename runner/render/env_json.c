@@ -1,7 +1,7 @@
 #include "runner/render/env.h"
 
 #include "engine/machine/peak.h"
-#include "schema/machine/keys.h"
+#include "schema/machine/machine_file.h"
 
 #include <errno.h>
 #include <jansson.h>

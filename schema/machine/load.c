@@ -1,5 +1,5 @@
-#include "schema/machine/keys.h"
 #include "schema/machine/machine_file.h"
+
 #include "schema/toml/toml.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@ struct loader {
 };
 
 /* The one place where a mistake gets its position. */
-static enum status refuse(const struct loader *loader, struct toml_span span, const char *format,
-                          ...) __attribute__((format(printf, 3, 4)));
-static enum status refuse(const struct loader *loader, struct toml_span span, const char *format,
-                          ...) {
+static enum status machine_refuse(const struct loader *loader, struct toml_span span,
+                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+static enum status machine_refuse(const struct loader *loader, struct toml_span span,
+                                  const char *format, ...) {
   va_list args;
   va_start(args, format);
   enum status status = error_vset(loader->err, STATUS_INVALID, 0, format, args);
@@ -29,14 +29,14 @@ static enum status refuse(const struct loader *loader, struct toml_span span, co
   return status;
 }
 
-static enum status want_kind(const struct loader *loader, const struct toml_node *node,
-                             enum toml_kind kind, const char *what) {
+static enum status machine_want_kind(const struct loader *loader, const struct toml_node *node,
+                                     enum toml_kind kind, const char *what) {
   return node->kind == kind ? STATUS_OK
-                            : refuse(loader, node->span, "%s: expected %s, found %s", what,
-                                     toml_kind_text(kind), toml_kind_text(node->kind));
+                            : machine_refuse(loader, node->span, "%s: expected %s, found %s", what,
+                                             toml_kind_text(kind), toml_kind_text(node->kind));
 }
 
-static enum toml_kind kind_of_type(enum key_type type) {
+static enum toml_kind machine_key_kind(enum key_type type) {
   switch (type) {
   case KEY_TEXT:
     return TOML_TEXT;
@@ -50,7 +50,7 @@ static enum toml_kind kind_of_type(enum key_type type) {
   return TOML_TABLE;
 }
 
-static void store_number(void *member, enum key_type type, int64_t value) {
+static void machine_store_number(void *member, enum key_type type, int64_t value) {
   switch (type) {
   case KEY_TEXT:
   case KEY_BOOL:
@@ -67,31 +67,32 @@ static void store_number(void *member, enum key_type type, int64_t value) {
   }
 }
 
-static enum status store(const struct loader *loader, const struct toml_node *node,
-                         const struct key *key, void *object) {
+static enum status machine_store(const struct loader *loader, const struct toml_node *node,
+                                 const struct key *key, void *object) {
   void *member = (char *)object + key->offset;
-  enum status status = want_kind(loader, node, kind_of_type(key->type), key->name);
+  enum status status = machine_want_kind(loader, node, machine_key_kind(key->type), key->name);
   if (status != STATUS_OK) {
     return status;
   }
   if (key->type == KEY_TEXT) {
     if (strlen(node->text) >= key->size) {
-      return refuse(loader, node->span, "%s: text of at most %zu bytes is wanted", key->name,
-                    key->size - 1);
+      return machine_refuse(loader, node->span, "%s: text of at most %zu bytes is wanted",
+                            key->name, key->size - 1);
     }
     (void)snprintf(member, key->size, "%s", node->text);
   } else if (key->type == KEY_BOOL) {
     *(bool *)member = node->boolean;
   } else if (node->integer < key->min || node->integer > key->max) {
-    return refuse(loader, node->span, "%s: %" PRId64 " is not between %" PRId64 " and %" PRId64,
-                  key->name, node->integer, key->min, key->max);
+    return machine_refuse(loader, node->span,
+                          "%s: %" PRId64 " is not between %" PRId64 " and %" PRId64, key->name,
+                          node->integer, key->min, key->max);
   } else {
-    store_number(member, key->type, node->integer);
+    machine_store_number(member, key->type, node->integer);
   }
   return STATUS_OK;
 }
 
-static const struct key *find_key(const struct key *keys, size_t count, const char *name) {
+static const struct key *machine_find_key(const struct key *keys, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++) {
     if (strcmp(keys[i].name, name) == 0) {
       return &keys[i];
@@ -101,117 +102,118 @@ static const struct key *find_key(const struct key *keys, size_t count, const ch
 }
 
 /* Numbers that the file leaves out are "not known". */
-static void set_defaults(void *object, const struct key *keys, size_t count) {
+static void machine_set_defaults(void *object, const struct key *keys, size_t count) {
   for (size_t i = 0; i < count; i++) {
     int64_t value = keys[i].absent < keys[i].min ? 0 : keys[i].absent;
-    store_number((char *)object + keys[i].offset, keys[i].type, value);
+    machine_store_number((char *)object + keys[i].offset, keys[i].type, value);
   }
 }
 
 /* Fill an object from a table. `others` (NULL-terminated) are keys that the caller reads. */
-static enum status load_keys(const struct loader *loader, const struct toml_node *table,
-                             const struct key *keys, size_t count, const char *const *others,
-                             void *object, const char *what) {
-  set_defaults(object, keys, count);
+static enum status machine_load_keys(const struct loader *loader, const struct toml_node *table,
+                                     const struct key *keys, size_t count,
+                                     const char *const *others, void *object, const char *what) {
+  machine_set_defaults(object, keys, count);
   for (size_t i = 0; i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
-    const struct key *key = find_key(keys, count, child->key);
+    const struct key *key = machine_find_key(keys, count, child->key);
     bool other = false;
     for (const char *const *name = others; *name != NULL; name++) {
       other = other || strcmp(*name, child->key) == 0;
     }
     if (key == NULL && !other) {
-      return refuse(loader, child->key_span, "%s has no key \"%s\"", what, child->key);
+      return machine_refuse(loader, child->key_span, "%s has no key \"%s\"", what, child->key);
     }
-    enum status status = key == NULL ? STATUS_OK : store(loader, child, key, object);
+    enum status status = key == NULL ? STATUS_OK : machine_store(loader, child, key, object);
     if (status != STATUS_OK) {
       return status;
     }
   }
   for (size_t i = 0; i < count; i++) {
     if (keys[i].required && toml_get(table, keys[i].name) == NULL) {
-      return refuse(loader, table->span, "%s needs the key \"%s\"", what, keys[i].name);
+      return machine_refuse(loader, table->span, "%s needs the key \"%s\"", what, keys[i].name);
     }
   }
   return STATUS_OK;
 }
 
 /* "value", or { unavailable = "why" }, or { denied = "why" }. */
-static enum status load_fact(const struct loader *loader, const struct toml_node *node,
-                             int32_t gpu) {
+static enum status machine_load_fact(const struct loader *loader, const struct toml_node *node,
+                                     int32_t gpu) {
   enum fact_state state = FACT_OK;
   const struct toml_node *text = node;
   if (node->kind == TOML_TABLE) {
     if (node->child_count != 1 || !fact_state_parse(node->children[0].key, &state)) {
-      return refuse(loader, node->span,
-                    "fact %s: expected text, { unavailable = \"why\" } or { denied = \"why\" }",
-                    node->key);
+      return machine_refuse(
+          loader, node->span,
+          "fact %s: expected text, { unavailable = \"why\" } or { denied = \"why\" }", node->key);
     }
     text = &node->children[0];
   }
-  enum status status = want_kind(loader, text, TOML_TEXT, node->key);
+  enum status status = machine_want_kind(loader, text, TOML_TEXT, node->key);
   if (status != STATUS_OK) {
     return status;
   }
   if (strlen(node->key) >= FACT_NAME_MAX) {
-    return refuse(loader, node->key_span, "the name of a fact has at most %d bytes",
-                  FACT_NAME_MAX - 1);
+    return machine_refuse(loader, node->key_span, "the name of a fact has at most %d bytes",
+                          FACT_NAME_MAX - 1);
   }
   if (loader->machine->fact_count == MACHINE_FACTS_MAX) {
-    return refuse(loader, node->key_span, "more than %d facts", MACHINE_FACTS_MAX);
+    return machine_refuse(loader, node->key_span, "more than %d facts", MACHINE_FACTS_MAX);
   }
   machine_add_fact(loader->machine, node->key, gpu, state, "%s", text->text);
   return STATUS_OK;
 }
 
-static enum status load_facts(const struct loader *loader, const struct toml_node *table,
-                              int32_t gpu) {
+static enum status machine_load_facts(const struct loader *loader, const struct toml_node *table,
+                                      int32_t gpu) {
   if (table == NULL) {
     return STATUS_OK;
   }
-  enum status status = want_kind(loader, table, TOML_TABLE, "facts");
+  enum status status = machine_want_kind(loader, table, TOML_TABLE, "facts");
   for (size_t i = 0; status == STATUS_OK && i < table->child_count; i++) {
-    status = load_fact(loader, &table->children[i], gpu);
+    status = machine_load_fact(loader, &table->children[i], gpu);
   }
   return status;
 }
 
 /* An array of tables of at most max; *count is set. */
-static enum status want_tables(const struct loader *loader, const struct toml_node *array,
-                               const char *what, size_t max, uint32_t *count) {
+static enum status machine_want_tables(const struct loader *loader, const struct toml_node *array,
+                                       const char *what, size_t max, uint32_t *count) {
   *count = 0;
   if (array == NULL) {
     return STATUS_OK;
   }
-  enum status status = want_kind(loader, array, TOML_ARRAY, what);
+  enum status status = machine_want_kind(loader, array, TOML_ARRAY, what);
   for (size_t i = 0; status == STATUS_OK && i < array->child_count; i++) {
-    status = want_kind(loader, &array->children[i], TOML_TABLE, what);
+    status = machine_want_kind(loader, &array->children[i], TOML_TABLE, what);
   }
   if (status == STATUS_OK && array->child_count > max) {
-    return refuse(loader, array->children[max].span, "more than %zu of [[%s]]", max, what);
+    return machine_refuse(loader, array->children[max].span, "more than %zu of [[%s]]", max, what);
   }
   *count = (uint32_t)array->child_count;
   return status;
 }
 
-static enum status load_distance(const struct loader *loader, const struct toml_node *table,
-                                 uint32_t from) {
+static enum status machine_load_distance(const struct loader *loader, const struct toml_node *table,
+                                         uint32_t from) {
   const struct toml_node *row = toml_get(table, "distance");
   struct machine *machine = loader->machine;
   if (row == NULL) {
     return STATUS_OK;
   }
-  enum status status = want_kind(loader, row, TOML_ARRAY, "distance");
+  enum status status = machine_want_kind(loader, row, TOML_ARRAY, "distance");
   if (status == STATUS_OK && row->child_count != machine->node_count) {
-    return refuse(loader, row->span, "distance: expected %u numbers, one for each node, found %zu",
-                  machine->node_count, row->child_count);
+    return machine_refuse(loader, row->span,
+                          "distance: expected %u numbers, one for each node, found %zu",
+                          machine->node_count, row->child_count);
   }
   for (uint32_t to = 0; status == STATUS_OK && to < machine->node_count; to++) {
     const struct toml_node *cell = &row->children[to];
-    status = want_kind(loader, cell, TOML_INTEGER, "distance");
+    status = machine_want_kind(loader, cell, TOML_INTEGER, "distance");
     if (status == STATUS_OK && (cell->integer < 0 || cell->integer > UINT8_MAX)) {
-      return refuse(loader, cell->span, "distance: %" PRId64 " is not between 0 and 255",
-                    cell->integer);
+      return machine_refuse(loader, cell->span, "distance: %" PRId64 " is not between 0 and 255",
+                            cell->integer);
     }
     if (status == STATUS_OK) {
       machine->node_distance[from][to] = (uint8_t)cell->integer;
@@ -220,108 +222,114 @@ static enum status load_distance(const struct loader *loader, const struct toml_
   return status;
 }
 
-static enum status load_nodes(const struct loader *loader, const struct toml_node *array) {
+static enum status machine_load_nodes(const struct loader *loader, const struct toml_node *array) {
   static const char *const OTHERS[] = {"distance", NULL};
   struct machine *machine = loader->machine;
   enum status status =
-      want_tables(loader, array, "numa_node", MACHINE_NODES_MAX, &machine->node_count);
+      machine_want_tables(loader, array, "numa_node", MACHINE_NODES_MAX, &machine->node_count);
   for (uint32_t i = 0; status == STATUS_OK && i < machine->node_count; i++) {
     const struct toml_node *table = &array->children[i];
     struct numa_node *node = &machine->nodes[i];
-    status = load_keys(loader, table, NODE_KEYS, NODE_KEY_COUNT, OTHERS, node, "[[numa_node]]");
+    status =
+        machine_load_keys(loader, table, NODE_KEYS, NODE_KEY_COUNT, OTHERS, node, "[[numa_node]]");
     if (status == STATUS_OK && machine_node_index(machine, node->number) != (int)i) {
-      return refuse(loader, table->span, "there are two NUMA nodes %d", node->number);
+      return machine_refuse(loader, table->span, "there are two NUMA nodes %d", node->number);
     }
     if (status == STATUS_OK) {
-      status = load_distance(loader, table, i);
+      status = machine_load_distance(loader, table, i);
     }
   }
   return status;
 }
 
 /* Ascending order makes a GPU's number what it is everywhere else. */
-static enum status check_address(const struct loader *loader, const struct toml_node *table,
-                                 uint32_t i) {
+static enum status machine_check_address(const struct loader *loader, const struct toml_node *table,
+                                         uint32_t i) {
   struct gpu *gpus = loader->machine->gpus;
   struct toml_span span = toml_get(table, "pci_address")->span;
   if (!machine_normalise_pci(gpus[i].pci_address, gpus[i].pci_address)) {
-    return refuse(loader, span, "pci_address: expected one such as \"0000:06:00.0\"");
+    return machine_refuse(loader, span, "pci_address: expected one such as \"0000:06:00.0\"");
   }
   if (i > 0 && machine_compare_pci(gpus[i - 1].pci_address, gpus[i].pci_address) >= 0) {
-    return refuse(loader, span, "pci_address: GPUs stand in ascending order of their address");
+    return machine_refuse(loader, span,
+                          "pci_address: GPUs stand in ascending order of their address");
   }
   return STATUS_OK;
 }
 
-static enum status check_node(const struct loader *loader, const struct toml_node *table,
-                              uint32_t i) {
+static enum status machine_check_node(const struct loader *loader, const struct toml_node *table,
+                                      uint32_t i) {
   int32_t number = loader->machine->gpus[i].numa_node;
   if (number >= 0 && machine_node_index(loader->machine, number) < 0) {
-    return refuse(loader, toml_get(table, "numa_node")->span, "there is no NUMA node %d", number);
+    return machine_refuse(loader, toml_get(table, "numa_node")->span, "there is no NUMA node %d",
+                          number);
   }
   return STATUS_OK;
 }
 
-static enum status load_gpus(const struct loader *loader, const struct toml_node *array) {
+static enum status machine_load_gpus(const struct loader *loader, const struct toml_node *array) {
   static const char *const OTHERS[] = {"facts", NULL};
   struct machine *machine = loader->machine;
-  enum status status = want_tables(loader, array, "gpu", MACHINE_GPUS_MAX, &machine->gpu_count);
+  enum status status =
+      machine_want_tables(loader, array, "gpu", MACHINE_GPUS_MAX, &machine->gpu_count);
   for (uint32_t i = 0; status == STATUS_OK && i < machine->gpu_count; i++) {
     const struct toml_node *table = &array->children[i];
-    status =
-        load_keys(loader, table, GPU_KEYS, GPU_KEY_COUNT, OTHERS, &machine->gpus[i], "[[gpu]]");
+    status = machine_load_keys(loader, table, GPU_KEYS, GPU_KEY_COUNT, OTHERS, &machine->gpus[i],
+                               "[[gpu]]");
     if (status == STATUS_OK) {
-      status = check_address(loader, table, i);
+      status = machine_check_address(loader, table, i);
     }
     if (status == STATUS_OK) {
-      status = check_node(loader, table, i);
+      status = machine_check_node(loader, table, i);
     }
     if (status == STATUS_OK) {
-      status = load_facts(loader, toml_get(table, "facts"), (int32_t)i);
+      status = machine_load_facts(loader, toml_get(table, "facts"), (int32_t)i);
     }
   }
   return status;
 }
 
-static enum status want_row(const struct loader *loader, const struct toml_node *array,
-                            const char *what) {
-  enum status status = want_kind(loader, array, TOML_ARRAY, what);
+static enum status machine_want_row(const struct loader *loader, const struct toml_node *array,
+                                    const char *what) {
+  enum status status = machine_want_kind(loader, array, TOML_ARRAY, what);
   uint32_t count = loader->machine->gpu_count;
   if (status == STATUS_OK && array->child_count != count) {
-    return refuse(loader, array->span, "%s: expected %u values, one for each GPU, found %zu", what,
-                  count, array->child_count);
+    return machine_refuse(loader, array->span,
+                          "%s: expected %u values, one for each GPU, found %zu", what, count,
+                          array->child_count);
   }
   return status;
 }
 
-static enum status load_matrix(const struct loader *loader, const struct toml_node *matrix,
-                               const struct key *key) {
-  enum status status = want_row(loader, matrix, key->name);
+static enum status machine_load_matrix(const struct loader *loader, const struct toml_node *matrix,
+                                       const struct key *key) {
+  enum status status = machine_want_row(loader, matrix, key->name);
   for (uint32_t from = 0; status == STATUS_OK && from < loader->machine->gpu_count; from++) {
     const struct toml_node *row = &matrix->children[from];
-    status = want_row(loader, row, key->name);
+    status = machine_want_row(loader, row, key->name);
     for (uint32_t to = 0; status == STATUS_OK && to < loader->machine->gpu_count; to++) {
-      status = store(loader, &row->children[to], key, &loader->machine->links[from][to]);
+      status = machine_store(loader, &row->children[to], key, &loader->machine->links[from][to]);
     }
   }
   return status;
 }
 
-static enum status load_links(const struct loader *loader, const struct toml_node *table) {
+static enum status machine_load_links(const struct loader *loader, const struct toml_node *table) {
   if (table == NULL) {
     return STATUS_OK;
   }
-  enum status status = want_kind(loader, table, TOML_TABLE, "links");
+  enum status status = machine_want_kind(loader, table, TOML_TABLE, "links");
   for (size_t i = 0; status == STATUS_OK && i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
-    const struct key *key = find_key(LINK_KEYS, LINK_KEY_COUNT, child->key);
-    status = key == NULL ? refuse(loader, child->key_span, "[links] has no key \"%s\"", child->key)
-                         : load_matrix(loader, child, key);
+    const struct key *key = machine_find_key(LINK_KEYS, LINK_KEY_COUNT, child->key);
+    status = key == NULL
+                 ? machine_refuse(loader, child->key_span, "[links] has no key \"%s\"", child->key)
+                 : machine_load_matrix(loader, child, key);
   }
   return status;
 }
 
-static enum status check_top(const struct loader *loader, const struct toml_node *root) {
+static enum status machine_check_top(const struct loader *loader, const struct toml_node *root) {
   static const char *const TOP[] = {"format", "machine", "facts", "numa_node",
                                     "gpu",    "links",   "fake",  NULL};
   for (size_t i = 0; i < root->child_count; i++) {
@@ -330,41 +338,41 @@ static enum status check_top(const struct loader *loader, const struct toml_node
       name++;
     }
     if (*name == NULL) {
-      return refuse(loader, root->children[i].key_span, "a machine file has no key \"%s\"",
-                    root->children[i].key);
+      return machine_refuse(loader, root->children[i].key_span, "a machine file has no key \"%s\"",
+                            root->children[i].key);
     }
   }
   const struct toml_node *format = toml_get(root, "format");
   const struct toml_node *machine = toml_get(root, "machine");
   struct toml_span start = {.line = 1, .column = 1, .width = 1};
   if (format == NULL || format->kind != TOML_INTEGER || format->integer != MACHINE_FILE_FORMAT) {
-    return refuse(loader, format == NULL ? start : format->span,
-                  "a machine file begins with \"format = %d\"", MACHINE_FILE_FORMAT);
+    return machine_refuse(loader, format == NULL ? start : format->span,
+                          "a machine file begins with \"format = %d\"", MACHINE_FILE_FORMAT);
   }
   if (machine == NULL) {
-    return refuse(loader, start, "a machine file needs a table [machine]");
+    return machine_refuse(loader, start, "a machine file needs a table [machine]");
   }
-  return want_kind(loader, machine, TOML_TABLE, "machine");
+  return machine_want_kind(loader, machine, TOML_TABLE, "machine");
 }
 
-static enum status load_root(const struct loader *loader, const struct toml_node *root) {
+static enum status machine_load_root(const struct loader *loader, const struct toml_node *root) {
   static const char *const NO_OTHERS[] = {NULL};
-  enum status status = check_top(loader, root);
+  enum status status = machine_check_top(loader, root);
   if (status == STATUS_OK) {
-    status = load_keys(loader, toml_get(root, "machine"), MACHINE_KEYS, MACHINE_KEY_COUNT,
-                       NO_OTHERS, loader->machine, "[machine]");
+    status = machine_load_keys(loader, toml_get(root, "machine"), MACHINE_KEYS, MACHINE_KEY_COUNT,
+                               NO_OTHERS, loader->machine, "[machine]");
   }
   if (status == STATUS_OK) {
-    status = load_facts(loader, toml_get(root, "facts"), -1);
+    status = machine_load_facts(loader, toml_get(root, "facts"), -1);
   }
   if (status == STATUS_OK) {
-    status = load_nodes(loader, toml_get(root, "numa_node"));
+    status = machine_load_nodes(loader, toml_get(root, "numa_node"));
   }
   if (status == STATUS_OK) {
-    status = load_gpus(loader, toml_get(root, "gpu"));
+    status = machine_load_gpus(loader, toml_get(root, "gpu"));
   }
   if (status == STATUS_OK) {
-    status = load_links(loader, toml_get(root, "links"));
+    status = machine_load_links(loader, toml_get(root, "links"));
   }
   return status;
 }
@@ -379,13 +387,13 @@ enum status machine_file_parse(const char *text, size_t length, const char *path
   memset(machine, 0, sizeof *machine);
   (void)snprintf(machine->source, sizeof machine->source, "%s", path);
   struct loader loader = {.path = path, .machine = machine, .err = err};
-  status = load_root(&loader, toml_root(document));
+  status = machine_load_root(&loader, toml_root(document));
   toml_free(document);
   return status;
 }
 
-static enum status read_stream(FILE *stream, const char *path, char *text, size_t *length,
-                               struct error *err) {
+static enum status machine_read_stream(FILE *stream, const char *path, char *text, size_t *length,
+                                       struct error *err) {
   struct stat state;
   if (fstat(fileno(stream), &state) == 0 && S_ISDIR(state.st_mode)) {
     return error_set(err, STATUS_INVALID,
@@ -411,7 +419,7 @@ enum status machine_file_load(const char *path, struct machine *machine, struct 
   size_t length = 0;
   enum status status = text == NULL
                            ? error_set(err, STATUS_NO_MEMORY, "%s: no memory to read it", path)
-                           : read_stream(stream, path, text, &length, err);
+                           : machine_read_stream(stream, path, text, &length, err);
   (void)fclose(stream);
   if (status == STATUS_OK) {
     status = machine_file_parse(text, length, path, machine, err);

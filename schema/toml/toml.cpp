@@ -14,7 +14,7 @@
 #include <vector>
 
 extern "C" {
-#include "schema/toml/explain.h"
+#include "schema/toml/mistake.h"
 #include "schema/toml/toml.h"
 }
 
@@ -32,7 +32,7 @@ namespace {
 
 constexpr size_t MESSAGE_MAX = 4096;
 
-toml_span span_of(const toml::source_region &region) {
+toml_span toml_span_of(const toml::source_region &region) {
   toml_span span = {region.begin.line, region.begin.column, 1};
   if (region.end.line == region.begin.line && region.end.column > region.begin.column) {
     span.width = region.end.column - region.begin.column;
@@ -40,74 +40,75 @@ toml_span span_of(const toml::source_region &region) {
   return span;
 }
 
-const char *keep(toml_document &document, std::string_view text, const toml_span &span) {
+const char *toml_keep_text(toml_document &document, std::string_view text, const toml_span &span) {
   if (text.find('\0') != std::string_view::npos && document.invalid.line == 0) {
     document.invalid = span;
   }
   return document.texts.emplace_back(text).c_str();
 }
 
-template <typename Time> const char *keep_time(toml_document &document, const Time &time) {
+template <typename Time> const char *toml_keep_time(toml_document &document, const Time &time) {
   std::ostringstream stream;
   stream << time;
   return document.texts.emplace_back(stream.str()).c_str();
 }
 
-bool stands_before(const toml_node &a, const toml_node &b) {
+bool toml_stands_before(const toml_node &a, const toml_node &b) {
   const toml_span &x = a.key_span;
   const toml_span &y = b.key_span;
   return x.line != y.line ? x.line < y.line : x.column < y.column;
 }
 
 /* toml++ and toml_prescan() bound the depth of the recursion. */
-void convert(toml_document &document, const toml::node &from, toml_node &to);
+void toml_convert(toml_document &document, const toml::node &from, toml_node &to);
 
-void convert_table(toml_document &document, const toml::table &table, toml_node &to) {
+void toml_convert_table(toml_document &document, const toml::table &table, toml_node &to) {
   std::vector<toml_node> &children = document.children.emplace_back(table.size());
   std::vector<const toml::node *> values(table.size());
   std::vector<size_t> order(table.size());
   std::vector<toml_node> unordered(table.size());
   size_t count = 0;
   for (auto &&[key, value] : table) {
-    unordered[count].key_span = span_of(key.source());
-    unordered[count].key = keep(document, key.str(), unordered[count].key_span);
+    unordered[count].key_span = toml_span_of(key.source());
+    unordered[count].key = toml_keep_text(document, key.str(), unordered[count].key_span);
     values[count] = &value;
     order[count] = count;
     count++;
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return stands_before(unordered[a], unordered[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return toml_stands_before(unordered[a], unordered[b]);
+  });
   for (size_t i = 0; i < count; i++) {
     children[i] = unordered[order[i]];
-    convert(document, *values[order[i]], children[i]);
+    toml_convert(document, *values[order[i]], children[i]);
   }
   to.children = children.data();
   to.child_count = count;
 }
 
-void convert_array(toml_document &document, const toml::array &array, toml_node &to) {
+void toml_convert_array(toml_document &document, const toml::array &array, toml_node &to) {
   std::vector<toml_node> &children = document.children.emplace_back(array.size());
   for (size_t i = 0; i < array.size(); i++) {
-    convert(document, array[i], children[i]);
+    toml_convert(document, array[i], children[i]);
   }
   to.children = children.data();
   to.child_count = children.size();
 }
 
-void convert(toml_document &document, const toml::node &from, toml_node &to) {
-  to.span = span_of(from.source());
+void toml_convert(toml_document &document, const toml::node &from, toml_node &to) {
+  to.span = toml_span_of(from.source());
   switch (from.type()) {
   case toml::node_type::table:
     to.kind = TOML_TABLE;
-    convert_table(document, *from.as_table(), to);
+    toml_convert_table(document, *from.as_table(), to);
     break;
   case toml::node_type::array:
     to.kind = TOML_ARRAY;
-    convert_array(document, *from.as_array(), to);
+    toml_convert_array(document, *from.as_array(), to);
     break;
   case toml::node_type::string:
     to.kind = TOML_TEXT;
-    to.text = keep(document, from.as_string()->get(), to.span);
+    to.text = toml_keep_text(document, from.as_string()->get(), to.span);
     break;
   case toml::node_type::integer:
     to.kind = TOML_INTEGER;
@@ -123,22 +124,23 @@ void convert(toml_document &document, const toml::node &from, toml_node &to) {
     break;
   case toml::node_type::date:
     to.kind = TOML_TIME;
-    to.text = keep_time(document, from.as_date()->get());
+    to.text = toml_keep_time(document, from.as_date()->get());
     break;
   case toml::node_type::time:
     to.kind = TOML_TIME;
-    to.text = keep_time(document, from.as_time()->get());
+    to.text = toml_keep_time(document, from.as_time()->get());
     break;
   case toml::node_type::date_time:
     to.kind = TOML_TIME;
-    to.text = keep_time(document, from.as_date_time()->get());
+    to.text = toml_keep_time(document, from.as_date_time()->get());
     break;
   case toml::node_type::none:
     break;
   }
 }
 
-status refuse(error *err, const char *path, const toml_span &span, const std::string &message) {
+status toml_refuse(error *err, const char *path, const toml_span &span,
+                   const std::string &message) {
   (void)error_set(err, STATUS_INVALID, "%s", message.c_str());
   if (err != nullptr) {
     err->position = {path, span.line, span.column};
@@ -157,18 +159,18 @@ status toml_parse(const char *text, size_t length, const char *path, toml_docume
   const toml::parse_result result = toml::parse(std::string_view(text, length));
   if (!result) {
     const toml::parse_error &failure = result.error();
-    toml_span span = span_of(failure.source());
+    toml_span span = toml_span_of(failure.source());
     strbuf message;
     strbuf_init(&message, MESSAGE_MAX);
     toml_explain(std::string(failure.description()).c_str(), text, length, &span, &message);
-    status = refuse(err, path, span, message.text);
+    status = toml_refuse(err, path, span, message.text);
     strbuf_fini(&message);
     return status;
   }
   toml_document *made = new toml_document{};
-  convert(*made, result.table(), made->root);
+  toml_convert(*made, result.table(), made->root);
   if (made->invalid.line != 0) {
-    status = refuse(err, path, made->invalid, "a NUL character in text is not allowed");
+    status = toml_refuse(err, path, made->invalid, "a NUL character in text is not allowed");
     toml_free(made);
     return status;
   }

@@ -72,8 +72,4 @@ void toml_write_text(struct strbuf *buffer, const char *text);
 /* Appends a key: bare where TOML allows it, else quoted. */
 void toml_write_key(struct strbuf *buffer, const char *key);
 
-/* What toml_parse() checks before it parses: NUL bytes, UTF-16, and the parts of dotted keys. */
-enum status toml_prescan(const char *text, size_t length, const char *path,
-                         struct error *err) CHECK_RESULT;
-
 #endif

@@ -36,13 +36,13 @@ void toml_write_text(struct strbuf *buffer, const char *text) {
   strbuf_append_char(buffer, '"');
 }
 
-static bool is_bare_key(const char *key) {
+static bool toml_is_bare_key(const char *key) {
   return *key != '\0' && key[strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                          "0123456789_-")] == '\0';
 }
 
 void toml_write_key(struct strbuf *buffer, const char *key) {
-  if (is_bare_key(key)) {
+  if (toml_is_bare_key(key)) {
     strbuf_append(buffer, key);
   } else {
     toml_write_text(buffer, key);
@@ -50,7 +50,7 @@ void toml_write_key(struct strbuf *buffer, const char *key) {
 }
 
 /* The shortest text that reads back as the same number, with the fraction that TOML wants. */
-static void write_number(struct strbuf *buffer, double number) {
+static void toml_write_number(struct strbuf *buffer, double number) {
   if (isnan(number) || isinf(number)) {
     strbuf_append(buffer, isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
     return;
@@ -68,7 +68,7 @@ static void write_number(struct strbuf *buffer, double number) {
   }
 }
 
-static void write_table(struct strbuf *buffer, const struct toml_node *table) {
+static void toml_write_table(struct strbuf *buffer, const struct toml_node *table) {
   strbuf_append(buffer, "{ ");
   for (size_t i = 0; i < table->child_count; i++) {
     strbuf_append(buffer, i == 0 ? "" : ", ");
@@ -79,7 +79,7 @@ static void write_table(struct strbuf *buffer, const struct toml_node *table) {
   strbuf_append(buffer, table->child_count == 0 ? "}" : " }");
 }
 
-static void write_array(struct strbuf *buffer, const struct toml_node *array) {
+static void toml_write_array(struct strbuf *buffer, const struct toml_node *array) {
   strbuf_append_char(buffer, '[');
   for (size_t i = 0; i < array->child_count; i++) {
     strbuf_append(buffer, i == 0 ? "" : ", ");
@@ -91,10 +91,10 @@ static void write_array(struct strbuf *buffer, const struct toml_node *array) {
 void toml_write_value(struct strbuf *buffer, const struct toml_node *node) {
   switch (node->kind) {
   case TOML_TABLE:
-    write_table(buffer, node);
+    toml_write_table(buffer, node);
     break;
   case TOML_ARRAY:
-    write_array(buffer, node);
+    toml_write_array(buffer, node);
     break;
   case TOML_TEXT:
     toml_write_text(buffer, node->text);
@@ -103,7 +103,7 @@ void toml_write_value(struct strbuf *buffer, const struct toml_node *node) {
     strbuf_printf(buffer, "%" PRId64, node->integer);
     break;
   case TOML_NUMBER:
-    write_number(buffer, node->number);
+    toml_write_number(buffer, node->number);
     break;
   case TOML_BOOLEAN:
     strbuf_append(buffer, node->boolean ? "true" : "false");

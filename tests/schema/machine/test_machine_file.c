@@ -1,5 +1,4 @@
 /* Machine files: what is saved loads back, what is wrong is refused with its place. */
-#include "schema/machine/keys.h"
 #include "schema/machine/machine_file.h"
 
 #include <setjmp.h>
