@@ -136,6 +136,19 @@ fresh
 printf '#!/bin/sh\nif\n' >engine/bad.sh
 finds '^engine/bad.sh: does not parse' scripts "$tree"
 
+# documents
+breaks_document() { # LINE MESSAGE-REGEX
+  fresh
+  printf 'See `engine/base/good.h`, `good_sum()` and [it](engine/base/good.c#top).\n' >good.md
+  passes documents "$tree"
+  printf '%s\n' "$1" >>good.md
+  finds "^good.md:2: $2" documents "$tree"
+}
+breaks_document 'See `engine/base/bad.h`.' 'there is no engine/base/bad.h'
+breaks_document 'See `engine/*/bad.h`.' 'there is no engine'
+breaks_document 'Call `bad_sum()`.' 'there is no function bad_sum'
+breaks_document 'Read [this](docs/bad.md).' 'the link goes nowhere: docs/bad.md'
+
 # globals
 fresh
 mkdir kernels schema
