@@ -1,8 +1,7 @@
-/* haul baseline set NAME RUN | list | remove NAME: runs that others are compared with. */
-#include "runner/cli/verbs.h"
+/* haul baseline set NAME RUN | list | remove NAME: named runs, to compare later ones with. */
+#include "runner/cli/options.h"
 #include "runner/record/baseline.h"
 #include "runner/record/query.h"
-#include "schema/scenario/nearest.h"
 
 #include <string.h>
 
@@ -23,8 +22,8 @@ struct baseline_options {
   size_t word_count;
 };
 
-/* Words after each action. */
-static size_t wanted_words(enum baseline_action action) {
+/* Number of arguments after the action. */
+static size_t verb_baseline_wanted_words(enum baseline_action action) {
   switch (action) {
   case BASELINE_SET:
     return 2;
@@ -37,35 +36,33 @@ static size_t wanted_words(enum baseline_action action) {
   return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_baseline_parse(int key, char *arg, struct argp_state *state) {
   struct baseline_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
     if (!options->given) {
       options->given = baseline_action_parse(arg, &options->action);
-      const char *meant = nearest_word(arg, baseline_action_names);
       if (!options->given) {
-        argp_error(state, "cannot '%s' a baseline%s%s%s: set, list or remove", arg,
-                   meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-                   meant != NULL ? "'?)" : "");
+        options_reject_name(state, "action", arg, baseline_action_names);
       }
       return 0;
     }
-    if (options->word_count == wanted_words(options->action)) {
+    if (options->word_count == verb_baseline_wanted_words(options->action)) {
       return ARGP_ERR_UNKNOWN;
     }
     options->words[options->word_count++] = arg;
     return 0;
   case ARGP_KEY_END:
     if (!options->given) {
-      argp_error(state, "set, list or remove a baseline?");
-    } else if (options->word_count < wanted_words(options->action)) {
-      argp_error(state, options->action == BASELINE_SET
-                            ? "haul baseline set NAME RUN, for example: set good latest"
-                            : "remove which baseline? haul baseline list shows them");
+      argp_error(state, "missing argument: set, list or remove");
+    } else if (options->word_count < verb_baseline_wanted_words(options->action)) {
+      argp_error(state,
+                 options->action == BASELINE_SET
+                     ? "missing arguments: haul baseline set NAME RUN, for example: set good latest"
+                     : "missing argument: NAME; haul baseline list lists them");
     } else if (options->word_count > 0 &&
                (options->words[0][0] == '\0' || strchr(options->words[0], ',') != NULL)) {
-      argp_error(state, "a baseline's name is not empty and has no comma");
+      argp_error(state, "the name of a baseline cannot be empty or contain a comma");
     }
     return 0;
   default:
@@ -73,8 +70,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static enum status set(const struct baseline_options *options, const char *path,
-                       struct arena *arena, struct error *err) {
+static enum status verb_baseline_set(const struct baseline_options *options, const char *path,
+                                     struct arena *arena, struct error *err) {
   const char *name = options->words[0];
   struct database *database = NULL;
   struct run_list runs = {0};
@@ -96,15 +93,16 @@ static enum status set(const struct baseline_options *options, const char *path,
   if (status == STATUS_OK) {
     say_note(&options->common, "baseline %s is now %s %.8s%s%s", name,
              runs.count == 1 ? "run" : "the runs from", runs.runs[0].uuid,
-             runs.count > 1 ? " on" : "", replaced ? "; what it was before is replaced" : "");
+             runs.count > 1 ? " on" : "",
+             replaced ? "; the earlier baseline of that name is replaced" : "");
   }
   return status;
 }
 
-static enum status list(const struct baseline_options *options, const char *path,
-                        struct error *err) {
+static enum status verb_baseline_list(const struct baseline_options *options, const char *path,
+                                      struct error *err) {
   struct query *query = NULL;
-  struct rows *rows = open_rows(&options->common, "there are no baselines");
+  struct rows *rows = open_rows(&options->common, "no baselines");
   enum status status = query_open(path, &query, err);
   if (status == STATUS_OK) {
     status = query_run_saved(query, "baselines", NULL, 0, NULL, rows_sink(rows), err);
@@ -114,8 +112,8 @@ static enum status list(const struct baseline_options *options, const char *path
   return status;
 }
 
-static enum status remove_one(const struct baseline_options *options, const char *path,
-                              struct error *err) {
+static enum status verb_baseline_remove_one(const struct baseline_options *options,
+                                            const char *path, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(path, DATABASE_READ, &database, err);
   database_close(database);
@@ -130,7 +128,7 @@ static enum status remove_one(const struct baseline_options *options, const char
   return status;
 }
 
-static int baseline(const struct verb *verb, int argc, char **argv) {
+static int verb_baseline_main(const struct verb *verb, int argc, char **argv) {
   struct baseline_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct arena arena = {0};
@@ -140,13 +138,13 @@ static int baseline(const struct verb *verb, int argc, char **argv) {
   if (status == STATUS_OK) {
     switch (options.action) {
     case BASELINE_SET:
-      status = set(&options, path, &arena, &err);
+      status = verb_baseline_set(&options, path, &arena, &err);
       break;
     case BASELINE_LIST:
-      status = list(&options, path, &err);
+      status = verb_baseline_list(&options, path, &err);
       break;
     case BASELINE_REMOVE:
-      status = remove_one(&options, path, &err);
+      status = verb_baseline_remove_one(&options, path, &err);
       break;
     case baseline_action_name_count:
       break;
@@ -160,11 +158,12 @@ static int baseline(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_BASELINE = {
     .name = "baseline",
     .arguments = "set NAME RUN|list|remove NAME",
-    .summary = "name runs that others are compared with",
-    .doc = "haul baseline set good latest; haul check baseline:good. The name stays with the runs "
-           "that RUN meant when it was set; baselines stay in their database when it is merged.",
-    .parse = parse,
+    .summary = "name runs, to compare later ones with them",
+    .doc =
+        "For example: haul baseline set good latest, and later haul check baseline:good. The name "
+        "keeps the runs that RUN selected when it was set. haul merge does not copy baselines.",
+    .parse = verb_baseline_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = baseline_action_names,
-    .main = baseline,
+    .main = verb_baseline_main,
 };

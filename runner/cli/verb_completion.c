@@ -1,7 +1,7 @@
 /* haul completion bash|zsh: a completion script, made from the tables of verbs, options, formats,
  * scenario keys, shipped scenarios and saved queries. */
 #include "engine/base/strbuf.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/reference.h"
@@ -16,7 +16,7 @@ struct completion_options {
   const char *shell;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_completion_parse(int key, char *arg, struct argp_state *state) {
   struct completion_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
@@ -24,22 +24,22 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return ARGP_ERR_UNKNOWN;
     }
     if (strcmp(arg, "bash") != 0 && strcmp(arg, "zsh") != 0) {
-      argp_error(state, "there is completion for bash and zsh, not for '%s'", arg);
+      options_reject_name(state, "shell", arg, shells);
     }
     options->shell = arg;
     return 0;
   case ARGP_KEY_NO_ARGS:
-    argp_error(state, "which shell: bash or zsh?");
+    argp_error(state, "missing argument: bash or zsh");
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
   }
 }
 
-static void add_word(struct strbuf *words, const char *format, ...)
+static void verb_completion_add_word(struct strbuf *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add_word(struct strbuf *words, const char *format, ...) {
+static void verb_completion_add_word(struct strbuf *words, const char *format, ...) {
   char text[256];
   va_list args;
   va_start(args, format);
@@ -48,93 +48,95 @@ static void add_word(struct strbuf *words, const char *format, ...) {
   strbuf_printf(words, "%s%s", words->length > 0 ? " " : "", text);
 }
 
-static void add_words(struct strbuf *words, const char *const *list) {
+static void verb_completion_add_words(struct strbuf *words, const char *const *list) {
   for (; *list != NULL; list++) {
-    add_word(words, "%s", *list);
+    verb_completion_add_word(words, "%s", *list);
   }
 }
 
-static void add_scenarios(struct strbuf *words) {
+static void verb_completion_add_scenarios(struct strbuf *words) {
   for (size_t i = 0; i < scenarios_count(); i++) {
     const struct embedded_file *file = scenarios_at(i);
     if (scenarios_runnable(file)) {
       const char *dot = strrchr(file->name, '.');
-      add_word(words, "%.*s", (int)(dot != NULL ? dot - file->name : (long)strlen(file->name)),
-               file->name);
+      verb_completion_add_word(words, "%.*s",
+                               (int)(dot != NULL ? dot - file->name : (long)strlen(file->name)),
+                               file->name);
     }
   }
 }
 
-static void add_saved_queries(struct strbuf *words) {
+static void verb_completion_add_saved_queries(struct strbuf *words) {
   struct arena arena = {0};
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query query;
     saved_query_at(i, &arena, &query);
-    add_word(words, "%s", query.name);
+    verb_completion_add_word(words, "%s", query.name);
   }
   arena_fini(&arena);
 }
 
-static void add_key(void *words, const struct reference_key *key) {
-  add_word(words, "%s=", key->key);
+static void verb_completion_add_key(void *words, const struct reference_key *key) {
+  verb_completion_add_word(words, "%s=", key->key);
 }
 
 /* The words that may follow an option, or nothing: then it is a file or anything. */
-static void add_values(struct strbuf *words, const char *option) {
+static void verb_completion_add_values(struct strbuf *words, const char *option) {
   if (strcmp(option, "format") == 0) {
-    add_words(words, row_format_names);
+    verb_completion_add_words(words, row_format_names);
   } else if (strcmp(option, "color") == 0) {
-    add_words(words, when_names);
+    verb_completion_add_words(words, when_names);
   } else if (strcmp(option, "saved") == 0) {
-    add_saved_queries(words);
+    verb_completion_add_saved_queries(words);
   } else if (strcmp(option, "set") == 0) {
-    reference_keys(add_key, words);
+    reference_keys(verb_completion_add_key, words);
   } else if (strcmp(option, "resume") == 0) {
-    add_word(words, "latest");
-    add_word(words, "previous");
+    verb_completion_add_word(words, "latest");
+    verb_completion_add_word(words, "previous");
   }
 }
 
-static void add_arguments(struct strbuf *words, const struct verb *verb) {
+static void verb_completion_add_arguments(struct strbuf *words, const struct verb *verb) {
   switch (verb->argument_kind) {
   case ARGUMENTS_NONE:
     return;
   case ARGUMENTS_SCENARIOS:
-    add_scenarios(words);
+    verb_completion_add_scenarios(words);
     return;
   case ARGUMENTS_WORDS:
-    add_words(words, verb->words);
+    verb_completion_add_words(words, verb->words);
     return;
   }
 }
 
-static bool is_option(const struct argp_option *option) {
+static bool verb_completion_is_option(const struct argp_option *option) {
   return option->name != NULL;
 }
 
-static bool is_last(const struct argp_option *option) {
+static bool verb_completion_is_last(const struct argp_option *option) {
   return option->name == NULL && option->key == 0 && option->doc == NULL;
 }
 
 /* bash ------------------------------------------------------------------------------------------
  */
 
-static void add_option_names(struct strbuf *words, const struct argp_option *option) {
-  for (; option != NULL && !is_last(option); option++) {
-    if (is_option(option)) {
-      add_word(words, "--%s", option->name);
+static void verb_completion_add_option_names(struct strbuf *words,
+                                             const struct argp_option *option) {
+  for (; option != NULL && !verb_completion_is_last(option); option++) {
+    if (verb_completion_is_option(option)) {
+      verb_completion_add_word(words, "--%s", option->name);
     }
   }
 }
 
-static void print_bash_values(const struct argp_option *option) {
-  for (; option != NULL && !is_last(option); option++) {
-    if (!is_option(option) || option->arg == NULL) {
+static void verb_completion_print_bash_values(const struct argp_option *option) {
+  for (; option != NULL && !verb_completion_is_last(option); option++) {
+    if (!verb_completion_is_option(option) || option->arg == NULL) {
       continue;
     }
     struct strbuf words;
     strbuf_init(&words, WORDS_MAX);
-    add_values(&words, option->name);
+    verb_completion_add_values(&words, option->name);
     if (words.length > 0) {
       printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
              words.text);
@@ -143,21 +145,21 @@ static void print_bash_values(const struct argp_option *option) {
   }
 }
 
-static void print_bash_verb(const struct verb *verb) {
+static void verb_completion_print_bash_verb(const struct verb *verb) {
   struct strbuf options, arguments;
   strbuf_init(&options, WORDS_MAX);
   strbuf_init(&arguments, WORDS_MAX);
-  add_option_names(&options, verb->options);
-  add_option_names(&options, COMMON_OPTIONS);
-  add_word(&options, "--help");
-  add_arguments(&arguments, verb);
+  verb_completion_add_option_names(&options, verb->options);
+  verb_completion_add_option_names(&options, COMMON_OPTIONS);
+  verb_completion_add_word(&options, "--help");
+  verb_completion_add_arguments(&arguments, verb);
   printf("    %s)\n      options='%s'\n      arguments='%s' ;;\n", verb->name, options.text,
          arguments.text);
   strbuf_fini(&options);
   strbuf_fini(&arguments);
 }
 
-static void print_bash(void) {
+static void verb_completion_print_bash(void) {
   printf("# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
          "_haul() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} options= arguments=\n"
@@ -171,14 +173,14 @@ static void print_bash(void) {
          "    return\n"
          "  fi\n"
          "  case ${COMP_WORDS[COMP_CWORD-1]} in\n");
-  print_bash_values(COMMON_OPTIONS);
+  verb_completion_print_bash_values(COMMON_OPTIONS);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    print_bash_values((*verb)->options);
+    verb_completion_print_bash_values((*verb)->options);
   }
   printf("  esac\n"
          "  case ${COMP_WORDS[1]} in\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    print_bash_verb(*verb);
+    verb_completion_print_bash_verb(*verb);
   }
   printf("  esac\n"
          "  case $current in\n"
@@ -193,7 +195,7 @@ static void print_bash(void) {
  */
 
 /* Inside single quotes and _arguments' brackets. */
-static void print_zsh_text(const char *text) {
+static void verb_completion_print_zsh_text(const char *text) {
   for (; *text != '\0'; text++) {
     if (strchr("[]:\\", *text) != NULL) {
       putchar('\\');
@@ -202,16 +204,16 @@ static void print_zsh_text(const char *text) {
   }
 }
 
-static void print_zsh_option(const struct argp_option *option) {
+static void verb_completion_print_zsh_option(const struct argp_option *option) {
   printf("        '--%s%s[", option->name, option->arg != NULL ? "=" : "");
-  print_zsh_text(option->doc);
+  verb_completion_print_zsh_text(option->doc);
   printf("]");
   if (option->arg != NULL) {
     struct strbuf words;
     strbuf_init(&words, WORDS_MAX);
-    add_values(&words, option->name);
+    verb_completion_add_values(&words, option->name);
     printf(":");
-    print_zsh_text(option->arg);
+    verb_completion_print_zsh_text(option->arg);
     if (words.length > 0) {
       printf(":(%s)", words.text);
     } else if (strcmp(option->arg, "FILE") == 0) {
@@ -224,19 +226,19 @@ static void print_zsh_option(const struct argp_option *option) {
   printf("' \\\n");
 }
 
-static void print_zsh_verb(const struct verb *verb) {
+static void verb_completion_print_zsh_verb(const struct verb *verb) {
   printf("    %s)\n      _arguments \\\n", verb->name);
   const struct argp_option *tables[] = {verb->options, COMMON_OPTIONS};
   for (size_t t = 0; t < 2; t++) {
-    for (const struct argp_option *o = tables[t]; o != NULL && !is_last(o); o++) {
-      if (is_option(o)) {
-        print_zsh_option(o);
+    for (const struct argp_option *o = tables[t]; o != NULL && !verb_completion_is_last(o); o++) {
+      if (verb_completion_is_option(o)) {
+        verb_completion_print_zsh_option(o);
       }
     }
   }
   struct strbuf arguments;
   strbuf_init(&arguments, WORDS_MAX);
-  add_arguments(&arguments, verb);
+  verb_completion_add_arguments(&arguments, verb);
   switch (verb->argument_kind) {
   case ARGUMENTS_NONE:
     printf("        '--help[list the options]' ;;\n");
@@ -254,7 +256,7 @@ static void print_zsh_verb(const struct verb *verb) {
   strbuf_fini(&arguments);
 }
 
-static void print_zsh(void) {
+static void verb_completion_print_zsh(void) {
   printf("#compdef haul\n"
          "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
          "_haul() {\n"
@@ -262,7 +264,7 @@ static void print_zsh(void) {
          "  verbs=(\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     printf("    '%s:", (*verb)->name);
-    print_zsh_text((*verb)->summary);
+    verb_completion_print_zsh_text((*verb)->summary);
     printf("'\n");
   }
   printf("  )\n"
@@ -274,7 +276,7 @@ static void print_zsh(void) {
          "  (( CURRENT-- ))\n"
          "  case $words[1] in\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    print_zsh_verb(*verb);
+    verb_completion_print_zsh_verb(*verb);
   }
   printf("  esac\n"
          "}\n"
@@ -285,13 +287,13 @@ static void print_zsh(void) {
          "fi\n");
 }
 
-static int completion(const struct verb *verb, int argc, char **argv) {
+static int verb_completion_main(const struct verb *verb, int argc, char **argv) {
   struct completion_options options = {0};
   cli_parse(verb, argc, argv, &options);
   if (strcmp(options.shell, "bash") == 0) {
-    print_bash();
+    verb_completion_print_bash();
   } else {
-    print_zsh();
+    verb_completion_print_zsh();
   }
   return EXIT_DONE;
 }
@@ -302,8 +304,8 @@ const struct verb VERB_COMPLETION = {
     .summary = "print a completion script for a shell",
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.",
-    .parse = parse,
+    .parse = verb_completion_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = shells,
-    .main = completion,
+    .main = verb_completion_main,
 };

@@ -1,16 +1,14 @@
-/* haul env: the machine and its software; --save keeps it for haul plan --machine. */
-#include "runner/cli/planning.h"
-#include "runner/cli/verbs.h"
+/* haul env: the machine and its software; --save writes it for haul plan --machine. */
+#include "runner/cli/options.h"
+#include "runner/console/output_file.h"
 #include "runner/render/env.h"
+#include "runner/run/plan_view.h"
 #include "schema/machine/machine_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { OPTION_SAVE = 0x700, OPTION_MACHINE };
+enum { OPTION_SAVE = OPTION_OF_VERB, OPTION_MACHINE };
 
 struct env_verb_options {
   struct common_options common;
@@ -18,13 +16,13 @@ struct env_verb_options {
   char *machine;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_ENV_OPTIONS[] = {
     {"save", OPTION_SAVE, "FILE", 0, "write the machine to FILE as TOML instead of showing it", 1},
-    {"machine", OPTION_MACHINE, "FILE", 0, "show the machine that was saved in FILE", 1},
+    {"machine", OPTION_MACHINE, "FILE", 0, "show the machine saved in FILE", 1},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_env_parse(int key, char *arg, struct argp_state *state) {
   struct env_verb_options *options = state->input;
   switch (key) {
   case OPTION_SAVE:
@@ -38,41 +36,20 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-/* Written beside and renamed: a full disk leaves what was there. */
-static enum status save(const char *path, const struct machine *machine, struct error *err) {
-  struct arena arena = {0};
-  char *beside = arena_format(&arena, "%s.XXXXXX", path);
-  int fd = mkstemp(beside);
-  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-  enum status status;
-  if (file == NULL) {
-    status = error_set_errno(err, errno, "cannot write %s", path);
-    if (fd >= 0) {
-      close(fd);
-    }
-  } else {
-    /* mkstemp() lets nobody else read; a machine is no secret. */
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
-    status = machine_file_save(file, machine, err);
-    if (fclose(file) != 0 && status == STATUS_OK) {
-      status = error_set_errno(err, errno, "cannot write %s", path);
-    }
-    if (status == STATUS_OK && rename(beside, path) != 0) {
-      status = error_set_errno(err, errno, "cannot write %s", path);
-    }
+static enum status verb_env_save(const char *path, const struct machine *machine,
+                                 struct error *err) {
+  struct output_file file;
+  enum status status = output_file_open(path, &file, err);
+  if (status == STATUS_OK) {
+    status = machine_file_save(file.stream, machine, err);
+    status = output_file_close(&file, status, err);
   }
-  if (status != STATUS_OK && fd >= 0) {
-    unlink(beside);
-  }
-  arena_fini(&arena);
   return status;
 }
 
 /* The facts as rows. */
-static enum status print_facts(const struct common_options *common, const struct machine *machine,
-                               struct error *err) {
+static enum status verb_env_print_facts(const struct common_options *common,
+                                        const struct machine *machine, struct error *err) {
   static const char *const columns[] = {"gpu", "name", "state", "value"};
   struct rows *rows = open_rows(common, NULL);
   const struct row_sink *sink = rows_sink(rows);
@@ -91,8 +68,8 @@ static enum status print_facts(const struct common_options *common, const struct
   return status;
 }
 
-static enum status print(const struct common_options *common, const struct machine *machine,
-                         struct error *err) {
+static enum status verb_env_print(const struct common_options *common,
+                                  const struct machine *machine, struct error *err) {
   struct env_options options = {
       .stream = stdout, .width = terminal_width(stdout), .colour = use_colour(common, stdout)};
   switch (common->format) {
@@ -106,19 +83,19 @@ static enum status print(const struct common_options *common, const struct machi
   case row_format_name_count:
     break;
   }
-  return print_facts(common, machine, err);
+  return verb_env_print_facts(common, machine, err);
 }
 
-static int env(const struct verb *verb, int argc, char **argv) {
+static int verb_env_main(const struct verb *verb, int argc, char **argv) {
   struct env_verb_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
   struct machine *machine = machine_new();
   enum status status = machine_get(options.machine, machine, &err);
   if (status == STATUS_OK) {
-    status = options.save == NULL             ? print(&options.common, machine, &err)
+    status = options.save == NULL             ? verb_env_print(&options.common, machine, &err)
              : strcmp(options.save, "-") == 0 ? machine_file_save(stdout, machine, &err)
-                                              : save(options.save, machine, &err);
+                                              : verb_env_save(options.save, machine, &err);
   }
   free(machine);
   return status == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
@@ -126,10 +103,12 @@ static int env(const struct verb *verb, int argc, char **argv) {
 
 const struct verb VERB_ENV = {
     .name = "env",
-    .summary = "show this machine: GPUs, links, NUMA nodes, software",
-    .doc = "json has everything; jsonl, csv and md have one row a fact. --save - writes to stdout.",
-    .options = options_table,
-    .parse = parse,
+    .summary = "show this machine: GPUs, links, NUMA nodes and software",
+    .doc =
+        "json has everything; jsonl, csv and md have one row per fact. --save - writes to standard "
+        "output.",
+    .options = VERB_ENV_OPTIONS,
+    .parse = verb_env_parse,
     .argument_kind = ARGUMENTS_NONE,
-    .main = env,
+    .main = verb_env_main,
 };

@@ -1,12 +1,12 @@
 /* haul identify [RUN]: which GPU made a run, by earlier runs. */
+#include "runner/analyse/fingerprints.h"
 #include "runner/analyse/identify.h"
-#include "runner/cli/fingerprints.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { OPTION_CONFUSION = 0x900, TEXT_MAX = 256 };
+enum { OPTION_CONFUSION = OPTION_OF_VERB, TEXT_MAX = 256 };
 
 struct identify_options {
   struct common_options common;
@@ -15,12 +15,12 @@ struct identify_options {
   struct arena arena;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_IDENTIFY_OPTIONS[] = {
     {"confusion", OPTION_CONFUSION, 0, 0,
-     "which GPU was taken for which, leaving one run out at a time", 1},
+     "show which GPU was taken for which, leaving one run out at a time", 1},
     {0}};
 
-/* The GPUs of earlier runs, by UUID, and what is known of them. */
+/* The GPUs of earlier runs, by UUID, and what they measured. */
 struct known {
   struct fingerprints samples;
   const char **uuids;
@@ -29,7 +29,7 @@ struct known {
   struct identify *identify; /* NULL: there are no earlier runs */
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_identify_parse(int key, char *arg, struct argp_state *state) {
   struct identify_options *options = state->input;
   switch (key) {
   case OPTION_CONFUSION:
@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
   case ARGP_KEY_ARG:
     if (options->run != NULL) {
-      argp_error(state, "one run; '%s' is more", arg);
+      argp_error(state, "too many arguments: '%s'; one RUN can be identified at a time", arg);
     }
     options->run = arg;
     return 0;
@@ -46,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static size_t gpu_index(struct known *known, const char *uuid, struct arena *arena) {
+static size_t verb_identify_gpu_index(struct known *known, const char *uuid, struct arena *arena) {
   for (size_t i = 0; i < known->gpu_count; i++) {
     if (strcmp(known->uuids[i], uuid) == 0) {
       return i;
@@ -58,13 +58,13 @@ static size_t gpu_index(struct known *known, const char *uuid, struct arena *are
   return known->gpu_count++;
 }
 
-static void learn(struct known *known, struct arena *arena) {
+static void verb_identify_learn(struct known *known, struct arena *arena) {
   const struct fingerprints *samples = &known->samples;
   known->earlier = arena_array(arena, samples->earlier_count, sizeof *known->earlier);
   for (size_t i = 0; i < samples->earlier_count; i++) {
     const struct fingerprint *sample = &samples->items[i];
-    known->earlier[i] = (struct identify_sample){sample->run, gpu_index(known, sample->uuid, arena),
-                                                 sample->features};
+    known->earlier[i] = (struct identify_sample){
+        sample->run, verb_identify_gpu_index(known, sample->uuid, arena), sample->features};
   }
   if (samples->earlier_count > 0) {
     known->identify = identify_new(known->earlier, samples->earlier_count, known->gpu_count,
@@ -72,16 +72,17 @@ static void learn(struct known *known, struct arena *arena) {
   }
 }
 
-static const char *uuid_or_null(const struct known *known, size_t gpu) {
+static const char *verb_identify_uuid_or_null(const struct known *known, size_t gpu) {
   return gpu < known->gpu_count ? known->uuids[gpu] : NULL;
 }
 
-static struct cell real_or_null(double value) {
+static struct cell verb_identify_real_or_null(double value) {
   return isnan(value) ? cell_null() : cell_real(value);
 }
 
-static enum status print_verdict(const struct known *known, const struct fingerprint *sample,
-                                 const struct row_sink *sink, struct error *err) {
+static enum status verb_identify_print_verdict(const struct known *known,
+                                               const struct fingerprint *sample,
+                                               const struct row_sink *sink, struct error *err) {
   struct identified identified = {.verdict = IDENTIFY_TOO_FEW,
                                   .second_distance = NAN,
                                   .distance = NAN,
@@ -92,7 +93,7 @@ static enum status print_verdict(const struct known *known, const struct fingerp
     identify_name(known->identify, sample->features, &identified);
   }
   const bool named = identified.verdict == IDENTIFY_NAMED;
-  const char *nearest = uuid_or_null(known, identified.nearest);
+  const char *nearest = verb_identify_uuid_or_null(known, identified.nearest);
   char reason[TEXT_MAX] = "";
   if (identified.verdict == IDENTIFY_NOT_TOLD_APART) {
     (void)snprintf(reason, sizeof reason, "of %zu runs of the two %zu were right",
@@ -105,32 +106,32 @@ static enum status print_verdict(const struct known *known, const struct fingerp
       cell_text(named ? nearest : NULL),
       named ? cell_text(strcmp(nearest, sample->uuid) == 0 ? "yes" : "no") : cell_null(),
       cell_text(nearest),
-      real_or_null(identified.distance),
-      cell_text(uuid_or_null(known, identified.second)),
-      real_or_null(identified.second_distance),
+      verb_identify_real_or_null(identified.distance),
+      cell_text(verb_identify_uuid_or_null(known, identified.second)),
+      verb_identify_real_or_null(identified.second_distance),
       cell_text(identified.verdict == IDENTIFY_NOT_TOLD_APART
-                    ? uuid_or_null(known, identified.rival)
+                    ? verb_identify_uuid_or_null(known, identified.rival)
                     : NULL),
       cell_text(reason[0] != '\0' ? reason : NULL),
   };
   return sink->row(sink->context, cells, err);
 }
 
-static enum status print_verdicts(const struct known *known, const struct row_sink *sink,
-                                  struct error *err) {
+static enum status verb_identify_print_verdicts(const struct known *known,
+                                                const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {
       "gpu",      "recorded_uuid", "verdict",         "named_uuid", "right", "nearest_uuid",
       "distance", "second_uuid",   "second_distance", "rival_uuid", "reason"};
   enum status status = sink->begin(sink->context, columns, sizeof columns / sizeof *columns, err);
   const struct fingerprints *samples = &known->samples;
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
-    status = print_verdict(known, &samples->items[i], sink, err);
+    status = verb_identify_print_verdict(known, &samples->items[i], sink, err);
   }
   return status == STATUS_OK ? sink->end(sink->context, err) : status;
 }
 
-static enum status print_confusion(const struct known *known, const struct row_sink *sink,
-                                   struct error *err) {
+static enum status verb_identify_print_confusion(const struct known *known,
+                                                 const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"actual_uuid", "named_uuid", "runs"};
   enum status status = sink->begin(sink->context, columns, 3, err);
   for (size_t actual = 0; known->identify != NULL && actual < known->gpu_count; actual++) {
@@ -144,25 +145,26 @@ static enum status print_confusion(const struct known *known, const struct row_s
   return status == STATUS_OK ? sink->end(sink->context, err) : status;
 }
 
-static void say_accuracy(const struct common_options *common, const struct known *known) {
+static void verb_identify_say_accuracy(const struct common_options *common,
+                                       const struct known *known) {
   size_t right = 0;
   size_t total = 0;
   if (known->identify != NULL) {
     identify_accuracy(known->identify, &right, &total);
   }
   if (total == 0) {
-    say_note(common, "no GPU has two earlier runs: how well they can be told apart is not known");
+    say_note(common, "no GPU has two earlier runs: how well GPUs can be told apart is unknown");
     return;
   }
   say_note(common,
-           "leaving one run out at a time, %zu of %zu were right (%.0f %%), of %zu GPUs by %zu "
+           "leaving one run out at a time, %zu of %zu were right (%.0f %%), with %zu GPUs and %zu "
            "cases; guessing gives %.0f %%",
            right, total, 100.0 * (double)right / (double)total, known->gpu_count,
            known->samples.feature_count, 100.0 / (double)known->gpu_count);
 }
 
-static enum status identify(struct identify_options *options, struct known *known,
-                            const struct row_sink *sink, struct error *err) {
+static enum status verb_identify_do(struct identify_options *options, struct known *known,
+                                    const struct row_sink *sink, struct error *err) {
   const char *path = NULL;
   struct query *query = NULL;
   const struct query_options query_options = {.interrupted = watch_interrupts()};
@@ -178,22 +180,22 @@ static enum status identify(struct identify_options *options, struct known *know
   if (status != STATUS_OK) {
     return status;
   }
-  learn(known, &options->arena);
-  status =
-      options->confusion ? print_confusion(known, sink, err) : print_verdicts(known, sink, err);
+  verb_identify_learn(known, &options->arena);
+  status = options->confusion ? verb_identify_print_confusion(known, sink, err)
+                              : verb_identify_print_verdicts(known, sink, err);
   if (status == STATUS_OK) {
-    say_accuracy(&options->common, known);
+    verb_identify_say_accuracy(&options->common, known);
   }
   return status;
 }
 
-static int identify_main(const struct verb *verb, int argc, char **argv) {
+static int verb_identify_main(const struct verb *verb, int argc, char **argv) {
   struct identify_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
   struct known known = {0};
   struct rows *rows = open_rows(&options.common, NULL);
-  const enum status status = identify(&options, &known, rows_sink(rows), &err);
+  const enum status status = verb_identify_do(&options, &known, rows_sink(rows), &err);
   int code = EXIT_DONE;
   if (status != STATUS_OK && !rows_reader_gone(rows)) {
     code = fail(&options.common, &err);
@@ -207,13 +209,14 @@ static int identify_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_IDENTIFY = {
     .name = "identify",
     .arguments = "[RUN]",
-    .summary = "which GPU made a run, by earlier runs",
-    .doc = "By what each GPU of the run (default: latest) measured by itself, the GPU of earlier "
-           "runs in the database that comes nearest; haul run fingerprint makes such runs. No GPU "
-           "is named where the earlier runs cannot tell it from another, or where the run is far "
-           "from all of them. How well that works is measured by leaving one run out at a time.",
-    .options = options_table,
-    .parse = parse,
+    .summary = "tell which GPU made a run, from earlier runs",
+    .doc =
+        "Compares what each GPU of the run (default: latest) measured by itself with the GPUs of "
+        "earlier runs in the database, and names the nearest; haul run fingerprint makes such "
+        "runs. No GPU is named if the earlier runs cannot tell it from another, or if the run is "
+        "far from all of them. Leaving one run out at a time tells how often that is right.",
+    .options = VERB_IDENTIFY_OPTIONS,
+    .parse = verb_identify_parse,
     .argument_kind = ARGUMENTS_NONE,
-    .main = identify_main,
+    .main = verb_identify_main,
 };

@@ -1,12 +1,11 @@
 /* haul import nvbandwidth FILE.json: results of another tool as a run. */
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "runner/cli/input.h"
-#include "runner/cli/planning.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/record/content.h"
 #include "runner/record/record.h"
+#include "runner/run/plan_view.h"
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
@@ -20,7 +19,7 @@
 /* Of nvbandwidth's buffers, unless told otherwise. */
 #define USUAL_SIZE (UINT64_C(512) << 20)
 
-enum { OPTION_MACHINE = 0x700, OPTION_HOST, OPTION_SIZE, OPTION_DATE, OPTION_TAG };
+enum { OPTION_MACHINE = OPTION_OF_VERB, OPTION_HOST, OPTION_SIZE, OPTION_DATE, OPTION_TAG };
 enum { FORMAT_SHOWN = 10 };
 
 struct import_options {
@@ -36,19 +35,19 @@ struct import_options {
   struct arena arena;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_IMPORT_OPTIONS[] = {
     {"machine", OPTION_MACHINE, "FILE", 0,
-     "the machine it was measured on (haul env --save FILE): NUMA nodes, links, UUIDs", 1},
-    {"host", OPTION_HOST, "NAME", 0, "name of the host, where the file does not say", 1},
-    {"size", OPTION_SIZE, "SIZE", 0,
-     "the size that nvbandwidth copied, where it was told one with -b", 1},
+     "the machine it was measured on, saved by haul env --save FILE: NUMA nodes, links, UUIDs", 1},
+    {"host", OPTION_HOST, "NAME", 0, "name of the host, if the file does not have it", 1},
+    {"size", OPTION_SIZE, "SIZE", 0, "the buffer size that nvbandwidth was given with -b", 1},
     {"date", OPTION_DATE, "DATE", 0,
-     "when it was measured, UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: date of the file)", 1},
-    {"tag", OPTION_TAG, "NAME", 0, "name the run, for tag:NAME later", 1},
+     "when it was measured, in UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: the date of FILE)",
+     1},
+    {"tag", OPTION_TAG, "NAME", 0, "tag the run: tag:NAME selects it later", 1},
     {0},
 };
 
-static bool parse_date(const char *text, int64_t *ns) {
+static bool verb_import_parse_date(const char *text, int64_t *ns) {
   static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
                                         "%Y-%m-%d"};
   for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
@@ -62,22 +61,24 @@ static bool parse_date(const char *text, int64_t *ns) {
   return false;
 }
 
-static void parse_argument(struct import_options *options, const char *arg,
-                           struct argp_state *state) {
+static void verb_import_parse_argument(struct import_options *options, const char *arg,
+                                       struct argp_state *state) {
   if (!options->tool_given) {
     if (strcmp(arg, SCENARIO) != 0) {
-      argp_error(state, "of which tool? Results of nvbandwidth can be imported: haul import "
-                        "nvbandwidth FILE.json");
+      argp_error(state,
+                 "unknown tool '%s': results of nvbandwidth can be imported: haul import "
+                 "nvbandwidth FILE.json",
+                 arg);
     }
     options->tool_given = true;
   } else if (options->path == NULL) {
     options->path = arg;
   } else {
-    argp_error(state, "one file at a time; '%s' is more", arg);
+    argp_error(state, "too many arguments: '%s'; one file can be imported at a time", arg);
   }
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_import_parse(int key, char *arg, struct argp_state *state) {
   struct import_options *options = state->input;
   uint64_t size_bytes = 0;
   switch (key) {
@@ -85,39 +86,33 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     options->machine = arg;
     return 0;
   case OPTION_HOST:
-    if (arg[0] == '\0') {
-      argp_error(state, "--host needs a name");
-    }
-    options->host = arg;
+    options->host = options_non_empty(state, "host", arg);
     return 0;
   case OPTION_SIZE:
     if (!units_parse_size(arg, &size_bytes) || size_bytes == 0) {
-      argp_error(state, "--size wants a size such as 512MiB, not '%s'", arg);
+      argp_error(state, "--size needs a size such as 512MiB, not '%s'", arg);
     }
     options->size = arg;
     return 0;
   case OPTION_DATE:
-    if (!parse_date(arg, &options->date_ns)) {
+    if (!verb_import_parse_date(arg, &options->date_ns)) {
       argp_error(state,
-                 "--date wants a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00, not "
+                 "--date needs a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00, not "
                  "'%s'",
                  arg);
     }
     options->date_given = true;
     return 0;
   case OPTION_TAG:
-    if (arg[0] == '\0') {
-      argp_error(state, "--tag needs a name");
-    }
-    options->tag = arg;
+    options->tag = options_non_empty(state, "tag", arg);
     return 0;
   case ARGP_KEY_ARG:
-    parse_argument(options, arg, state);
+    verb_import_parse_argument(options, arg, state);
     return 0;
   case ARGP_KEY_END:
     if (options->path == NULL) {
-      argp_error(state, "which file? haul import nvbandwidth FILE.json, with what nvbandwidth -j "
-                        "printed");
+      argp_error(state, "missing argument: haul import nvbandwidth FILE.json, the output of "
+                        "nvbandwidth -j");
     }
     return 0;
   default:
@@ -138,15 +133,15 @@ struct import {
   int64_t known_run; /* number of the run that is there already; 0 = none */
 };
 
-static void import_fini(struct import *import) {
+static void verb_import_fini(struct import *import) {
   plan_free(import->plan);
   scenario_free(import->scenario);
   free(import->machine);
   free(import->saved);
 }
 
-static enum status find_machine(const struct import_options *options, struct import *import,
-                                struct error *err) {
+static enum status verb_import_find_machine(const struct import_options *options,
+                                            struct import *import, struct error *err) {
   import->machine = machine_new();
   enum status status = STATUS_OK;
   if (options->machine != NULL) {
@@ -161,8 +156,8 @@ static enum status find_machine(const struct import_options *options, struct imp
   return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", options->path);
 }
 
-static enum status make_plan(struct import_options *options, struct import *import,
-                             struct error *err) {
+static enum status verb_import_make_plan(struct import_options *options, struct import *import,
+                                         struct error *err) {
   struct scenario_override override = {"transfer.size", options->size};
   struct diagnostics *diagnostics = diagnostics_new();
   const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
@@ -182,7 +177,7 @@ static enum status make_plan(struct import_options *options, struct import *impo
 
 /* The same values for the same cases of the same host are the same run, wherever they are imported:
  * a UUIDv8 (RFC 9562, 5.8). */
-static void name_run(struct import *import) {
+static void verb_import_name_run(struct import *import) {
   enum { VERSION_AT = 12, VARIANT_AT = 16 };
   struct content *content = content_new();
   content_text(content, SCENARIO);
@@ -197,22 +192,22 @@ static void name_run(struct import *import) {
   import->uuid[VARIANT_AT] = "89ab"[import->uuid[VARIANT_AT] & 3];
 }
 
-static enum status prepare(struct import_options *options, struct import *import,
-                           struct error *err) {
+static enum status verb_import_prepare(struct import_options *options, struct import *import,
+                                       struct error *err) {
   struct stat info;
   enum status status = nvbandwidth_read(options->path, &options->arena, &import->file, err);
   if (status == STATUS_OK) {
-    status = find_machine(options, import, err);
+    status = verb_import_find_machine(options, import, err);
   }
   if (status == STATUS_OK) {
-    status = make_plan(options, import, err);
+    status = verb_import_make_plan(options, import, err);
   }
   if (status != STATUS_OK) {
     return status;
   }
   nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &options->arena,
                     &import->cases);
-  name_run(import);
+  verb_import_name_run(import);
   import->started_at_ns = options->date_ns;
   if (!options->date_given && stat(options->path, &info) == 0) {
     import->started_at_ns = (int64_t)info.st_mtim.tv_sec * NS_PER_S + info.st_mtim.tv_nsec;
@@ -220,8 +215,8 @@ static enum status prepare(struct import_options *options, struct import *import
   return STATUS_OK;
 }
 
-static enum status write_run(struct import_options *options, struct import *import, int64_t *run,
-                             struct error *err) {
+static enum status verb_import_write_run(struct import_options *options, struct import *import,
+                                         int64_t *run, struct error *err) {
   const char *path = NULL;
   struct record *record = NULL;
   enum status status = database_path(&options->common, &options->arena, &path, err);
@@ -251,8 +246,8 @@ static enum status write_run(struct import_options *options, struct import *impo
   return status;
 }
 
-static enum status show_tests(const struct import *import, const struct row_sink *sink,
-                              struct error *err) {
+static enum status verb_import_show_tests(const struct import *import, const struct row_sink *sink,
+                                          struct error *err) {
   static const char *const COLUMNS[] = {"test", "values", "imported", "left_out_because"};
   enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < import->cases.test_count && status == STATUS_OK; i++) {
@@ -264,8 +259,8 @@ static enum status show_tests(const struct import *import, const struct row_sink
   return status == STATUS_OK ? sink->end(sink->context, err) : status;
 }
 
-static void say_result(const struct import_options *options, const struct import *import,
-                       int64_t run) {
+static void verb_import_say_result(const struct import_options *options,
+                                   const struct import *import, int64_t run) {
   const struct common_options *common = &options->common;
   size_t values = 0;
   for (size_t i = 0; i < import->cases.test_count; i++) {
@@ -273,55 +268,54 @@ static void say_result(const struct import_options *options, const struct import
   }
   const size_t taken = import->cases.plan.case_count;
   if (import->known_run != 0) {
-    say_note(common, "it is there already, as run %" PRId64 " (run:%.*s); nothing was added",
+    say_note(common, "already imported as run %" PRId64 " (run:%.*s); nothing was added",
              import->known_run, FORMAT_SHOWN, import->uuid);
     return;
   }
-  say_note(
-      common,
-      "%zu of %zu values are run %" PRId64 " now (run:%.*s), measured on %s under driver %s: one "
-      "process, one value a case, so that a diff with it alone stays undecided",
-      taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
-      import->file.driver_version != NULL ? import->file.driver_version : "of no known version");
+  say_note(common,
+           "imported %zu of %zu values as run %" PRId64
+           " (run:%.*s), measured on %s under driver %s: one "
+           "process and one value per case, so that a diff with it alone stays undecided",
+           taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
+           import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
   if (options->size == NULL &&
       import->cases.plan.cases[0].bench.flows[0].size_bytes != USUAL_SIZE) {
-    say_note(common, "the values stand for the sizes of scenario " SCENARIO
-                     "; nvbandwidth copies 512 MiB at a time unless told otherwise (--size says "
-                     "how much it was)");
+    say_note(common,
+             "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth copies 512 MiB "
+             "unless -b is given; use --size if it copied another size");
   }
   if (import->saved == NULL) {
-    say_note(common, "the file says nothing of NUMA nodes: host memory is taken to be on node 0 "
-                     "(--machine FILE, of haul env --save, knows better)");
+    say_note(common, "the file has no NUMA nodes: host memory is assumed to be on node 0 "
+                     "(--machine FILE, made by haul env --save, has them)");
   }
 }
 
-static int import_main(const struct verb *verb, int argc, char **argv) {
+static int verb_import_main(const struct verb *verb, int argc, char **argv) {
   struct import_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct import import = {0};
   struct error err = {0};
   int64_t run = 0;
   int code = EXIT_DONE;
-  enum status status = prepare(&options, &import, &err);
+  enum status status = verb_import_prepare(&options, &import, &err);
   const bool nothing = status == STATUS_OK && import.cases.plan.case_count == 0;
   if (status == STATUS_OK && !nothing) {
-    status = write_run(&options, &import, &run, &err);
+    status = verb_import_write_run(&options, &import, &run, &err);
   }
   if (status == STATUS_OK) {
-    struct rows *rows = open_rows(&options.common, "no tests in it");
-    status = show_tests(&import, rows_sink(rows), &err);
+    struct rows *rows = open_rows(&options.common, "the file has no tests");
+    status = verb_import_show_tests(&import, rows_sink(rows), &err);
     rows_free(rows);
   }
   if (status != STATUS_OK) {
     code = fail(&options.common, &err);
   } else if (nothing) {
-    say_error(&options.common,
-              "%s: none of its values is of a case that haul measures the same way", options.path);
+    say_error(&options.common, "%s: haul measures none of its values the same way", options.path);
     code = EXIT_NOT_MEASURED;
   } else {
-    say_result(&options, &import, run);
+    verb_import_say_result(&options, &import, run);
   }
-  import_fini(&import);
+  verb_import_fini(&import);
   arena_fini(&options.arena);
   return code;
 }
@@ -331,14 +325,14 @@ static const char *const TOOLS[] = {SCENARIO, NULL};
 const struct verb VERB_IMPORT = {
     .name = "import",
     .arguments = "nvbandwidth FILE.json",
-    .summary = "take the results of another tool as a run",
-    .doc =
-        "FILE.json is what nvbandwidth -j of version 0.5 to 0.8 printed. A value becomes a result "
-        "of that case of the scenario nvbandwidth that measures the same; what is measured "
-        "otherwise is left out, with the reason. Importing the same again adds nothing.",
-    .options = options_table,
-    .parse = parse,
+    .summary = "record the results of another tool as a run",
+    .doc = "FILE.json is the output of nvbandwidth -j, version 0.5 to 0.8. Each value becomes a "
+           "result "
+           "of the case of scenario nvbandwidth that measures the same; other values are left out "
+           "with a reason. Importing a file again adds nothing.",
+    .options = VERB_IMPORT_OPTIONS,
+    .parse = verb_import_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = TOOLS,
-    .main = import_main,
+    .main = verb_import_main,
 };

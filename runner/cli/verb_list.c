@@ -1,10 +1,8 @@
 /* haul list runs|cases|scenarios|queries. */
-#include "runner/cli/input.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
-#include "schema/scenario/nearest.h"
 
 #include <string.h>
 
@@ -16,7 +14,7 @@
 ENUM_NAMES_DECLARE(list_what, LIST_WHAT_LIST)
 ENUM_NAMES_DEFINE(list_what, LIST_WHAT_LIST)
 
-enum { OPTION_RUN = 0x500 };
+enum { OPTION_RUN = OPTION_OF_VERB };
 
 struct list_options {
   struct common_options common;
@@ -25,10 +23,10 @@ struct list_options {
   const char *run;
 };
 
-static const struct argp_option options_table[] = {
-    {"run", OPTION_RUN, "RUN", 0, "list cases: of that run (default: latest)", 1}, {0}};
+static const struct argp_option VERB_LIST_OPTIONS[] = {
+    {"run", OPTION_RUN, "RUN", 0, "list cases: the cases of that run (default: latest)", 1}, {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_list_parse(int key, char *arg, struct argp_state *state) {
   struct list_options *options = state->input;
   switch (key) {
   case OPTION_RUN:
@@ -39,19 +37,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return ARGP_ERR_UNKNOWN;
     }
     if (!list_what_parse(arg, &options->what)) {
-      const char *meant = nearest_word(arg, list_what_names);
-      argp_error(state, "cannot list '%s'%s%s%s: runs, cases, scenarios or queries", arg,
-                 meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-                 meant != NULL ? "'?)" : "");
+      options_reject_name(state, "list", arg, list_what_names);
     }
     options->given = true;
     return 0;
   case ARGP_KEY_END:
     if (!options->given) {
-      argp_error(state, "list what: runs, cases, scenarios or queries?");
+      argp_error(state, "missing argument: runs, cases, scenarios or queries");
     }
     if (options->run != NULL && options->what != LIST_CASES) {
-      argp_error(state, "--run goes with list cases only");
+      argp_error(state, "--run can only be combined with list cases");
     }
     return 0;
   default:
@@ -59,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static enum status list_scenarios(const struct row_sink *sink, struct error *err) {
+static enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"name", "description"};
   enum status status = sink->begin(sink->context, columns, 2, err);
   for (size_t i = 0; i < scenarios_count() && status == STATUS_OK; i++) {
@@ -88,7 +83,8 @@ static enum status list_scenarios(const struct row_sink *sink, struct error *err
 }
 
 /* ":run=latest :block=%" */
-static const char *describe_parameters(struct arena *arena, const struct saved_query *query) {
+static const char *verb_list_describe_parameters(struct arena *arena,
+                                                 const struct saved_query *query) {
   const char *text = "";
   for (size_t i = 0; i < query->parameter_count; i++) {
     const struct saved_parameter *parameter = &query->parameters[i];
@@ -99,7 +95,7 @@ static const char *describe_parameters(struct arena *arena, const struct saved_q
   return text;
 }
 
-static enum status list_queries(const struct row_sink *sink, struct error *err) {
+static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"name", "title", "parameters"};
   struct arena arena = {0};
   enum status status = sink->begin(sink->context, columns, 3, err);
@@ -107,7 +103,7 @@ static enum status list_queries(const struct row_sink *sink, struct error *err) 
     struct saved_query query;
     saved_query_at(i, &arena, &query);
     struct cell cells[] = {cell_text(query.name), cell_text(query.title),
-                           cell_text(describe_parameters(&arena, &query))};
+                           cell_text(verb_list_describe_parameters(&arena, &query))};
     status = sink->row(sink->context, cells, err);
   }
   arena_fini(&arena);
@@ -115,8 +111,8 @@ static enum status list_queries(const struct row_sink *sink, struct error *err) 
 }
 
 /* "runs" and "cases" are saved queries. */
-static enum status list_saved(const struct list_options *options, const char *name,
-                              const struct row_sink *sink, struct error *err) {
+static enum status verb_list_saved(const struct list_options *options, const char *name,
+                                   const struct row_sink *sink, struct error *err) {
   struct arena arena = {0};
   struct query *query = NULL;
   const char *path = NULL;
@@ -133,7 +129,7 @@ static enum status list_saved(const struct list_options *options, const char *na
   return status;
 }
 
-static int list(const struct verb *verb, int argc, char **argv) {
+static int verb_list_main(const struct verb *verb, int argc, char **argv) {
   struct list_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
@@ -143,13 +139,13 @@ static int list(const struct verb *verb, int argc, char **argv) {
   switch (options.what) {
   case LIST_RUNS:
   case LIST_CASES:
-    status = list_saved(&options, list_what_text(options.what), sink, &err);
+    status = verb_list_saved(&options, list_what_text(options.what), sink, &err);
     break;
   case LIST_SCENARIOS:
-    status = list_scenarios(sink, &err);
+    status = verb_list_scenarios(sink, &err);
     break;
   case LIST_QUERIES:
-    status = list_queries(sink, &err);
+    status = verb_list_queries(sink, &err);
     break;
   case list_what_name_count:
     break;
@@ -165,10 +161,10 @@ static int list(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_LIST = {
     .name = "list",
     .arguments = "runs|cases|scenarios|queries",
-    .summary = "list what there is",
-    .options = options_table,
-    .parse = parse,
+    .summary = "list runs, cases, shipped scenarios or saved queries",
+    .options = VERB_LIST_OPTIONS,
+    .parse = verb_list_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = list_what_names,
-    .main = list,
+    .main = verb_list_main,
 };

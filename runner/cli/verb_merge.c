@@ -1,5 +1,5 @@
 /* haul merge: results of many databases into one. */
-#include "runner/cli/verbs.h"
+#include "runner/cli/cli.h"
 #include "runner/record/merge.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Above that many inputs, a line for each is more than one reads. */
+/* With more inputs, one line for each is more than anyone reads. */
 enum { LISTED_MAX = 20 };
 
 struct merge_options {
@@ -32,7 +32,7 @@ struct merge_total {
   int64_t added, completed, results;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_merge_parse(int key, char *arg, struct argp_state *state) {
   struct merge_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
@@ -46,11 +46,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
   case ARGP_KEY_END:
     if (options->word_count == 0) {
-      argp_error(state, "which databases? The output comes first: haul merge all.db node1.db "
-                        "node2.db");
+      argp_error(state, "missing arguments: the output first, then the inputs: haul merge all.db "
+                        "node1.db node2.db");
     }
     if (options->common.db != NULL) {
-      argp_error(state, "--db does not go with merge: the output is the first argument");
+      argp_error(state, "--db cannot be combined with merge: the output is the first argument");
     }
     return 0;
   default:
@@ -58,29 +58,31 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static void add_input(struct arena *arena, struct merge_inputs *inputs, const char *path) {
+static void verb_merge_add_input(struct arena *arena, struct merge_inputs *inputs,
+                                 const char *path) {
   inputs->paths =
       arena_grow(arena, inputs->paths, inputs->count, &inputs->capacity, sizeof *inputs->paths);
   inputs->paths[inputs->count++] = arena_strdup(arena, path);
 }
 
-static int is_database_file(const struct dirent *entry) {
+static int verb_merge_is_database_file(const struct dirent *entry) {
   const char *dot = strrchr(entry->d_name, '.');
   return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".db") == 0;
 }
 
-static enum status add_folder(struct arena *arena, struct merge_inputs *inputs, const char *path,
-                              struct error *err) {
+static enum status verb_merge_add_folder(struct arena *arena, struct merge_inputs *inputs,
+                                         const char *path, struct error *err) {
   struct dirent **entries = NULL;
-  int count = scandir(path, &entries, is_database_file, alphasort);
+  int count = scandir(path, &entries, verb_merge_is_database_file, alphasort);
   if (count < 0) {
     return error_set_errno(err, errno, "cannot read the folder %s", path);
   }
   size_t length = strlen(path);
   for (int i = 0; i < count; i++) {
-    add_input(arena, inputs,
-              arena_format(arena, "%s%s%s", path, length > 0 && path[length - 1] == '/' ? "" : "/",
-                           entries[i]->d_name));
+    verb_merge_add_input(arena, inputs,
+                         arena_format(arena, "%s%s%s", path,
+                                      length > 0 && path[length - 1] == '/' ? "" : "/",
+                                      entries[i]->d_name));
     free(entries[i]);
   }
   free(entries);
@@ -90,19 +92,19 @@ static enum status add_folder(struct arena *arena, struct merge_inputs *inputs, 
 
 /* A file, a folder of *.db, or a pattern that no shell has expanded. A file that is not there is an
  * input like any other bad one. */
-static enum status add_word(struct arena *arena, struct merge_inputs *inputs, const char *word,
-                            struct error *err) {
+static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs *inputs,
+                                       const char *word, struct error *err) {
   struct stat info;
   if (stat(word, &info) == 0 && S_ISDIR(info.st_mode)) {
-    return add_folder(arena, inputs, word, err);
+    return verb_merge_add_folder(arena, inputs, word, err);
   }
   glob_t found = {0};
   if (strpbrk(word, "*?[") == NULL || lstat(word, &info) == 0 || glob(word, 0, NULL, &found) != 0) {
-    add_input(arena, inputs, word);
+    verb_merge_add_input(arena, inputs, word);
     return STATUS_OK;
   }
   for (size_t i = 0; i < found.gl_pathc; i++) {
-    add_input(arena, inputs, found.gl_pathv[i]);
+    verb_merge_add_input(arena, inputs, found.gl_pathv[i]);
   }
   globfree(&found);
   return STATUS_OK;
@@ -112,14 +114,14 @@ static enum status add_word(struct arena *arena, struct merge_inputs *inputs, co
 static const char *const COLUMNS[] = {"input",     "outcome", "runs",  "added",
                                       "completed", "results", "reason"};
 
-static size_t column_count(const struct common_options *common) {
+static size_t verb_merge_column_count(const struct common_options *common) {
   const size_t count = sizeof COLUMNS / sizeof *COLUMNS;
   return common->format == ROW_TABLE ? count - 1 : count;
 }
 
-static enum status give_row(const struct row_sink *sink, const char *path, const char *outcome,
-                            const struct merge_result *result, const char *reason,
-                            struct error *err) {
+static enum status verb_merge_give_row(const struct row_sink *sink, const char *path,
+                                       const char *outcome, const struct merge_result *result,
+                                       const char *reason, struct error *err) {
   const struct cell cells[] = {cell_text(path),
                                cell_text(outcome),
                                cell_integer(result->runs),
@@ -130,7 +132,7 @@ static enum status give_row(const struct row_sink *sink, const char *path, const
   return sink->row(sink->context, cells, err);
 }
 
-static const char *outcome_of(const struct merge_result *result) {
+static const char *verb_merge_outcome_of(const struct merge_result *result) {
   if (result->same) {
     return "output";
   }
@@ -138,8 +140,8 @@ static const char *outcome_of(const struct merge_result *result) {
 }
 
 /* One line that is rewritten, on a terminal. */
-static void show_progress(const struct common_options *common, size_t done, size_t count,
-                          const char *path) {
+static void verb_merge_show_progress(const struct common_options *common, size_t done, size_t count,
+                                     const char *path) {
   const unsigned width = terminal_width(stderr);
   if (width > 0 && !common->quiet && count > 1) {
     char line[256];
@@ -148,17 +150,17 @@ static void show_progress(const struct common_options *common, size_t done, size
   }
 }
 
-static void clear_progress(const struct common_options *common, size_t count) {
+static void verb_merge_clear_progress(const struct common_options *common, size_t count) {
   if (terminal_width(stderr) > 0 && !common->quiet && count > 1) {
     fputs("\r\033[K", stderr);
   }
 }
 
-static void count_input(struct merge_total *total, const struct merge_result *result) {
+static void verb_merge_count_input(struct merge_total *total, const struct merge_result *result) {
   total->added += result->added;
   total->completed += result->completed;
   total->results += result->results;
-  if (strcmp(outcome_of(result), "merged") == 0) {
+  if (strcmp(verb_merge_outcome_of(result), "merged") == 0) {
     total->merged++;
   } else {
     total->unchanged++;
@@ -166,8 +168,8 @@ static void count_input(struct merge_total *total, const struct merge_result *re
 }
 
 /* Merge them one by one. Returns the exit code. */
-static int merge_all(const struct merge_options *options, const struct merge_inputs *inputs,
-                     const struct row_sink *sink, struct merge_total *total) {
+static int verb_merge_all(const struct merge_options *options, const struct merge_inputs *inputs,
+                          const struct row_sink *sink, struct merge_total *total) {
   const volatile sig_atomic_t *interrupted = watch_interrupts();
   struct merge *merge = merge_new(options->output, interrupted);
   struct error err = {0};
@@ -176,23 +178,24 @@ static int merge_all(const struct merge_options *options, const struct merge_inp
   for (size_t i = 0; i < inputs->count && !fatal; i++) {
     const char *path = inputs->paths[i];
     struct merge_result result = {0};
-    show_progress(&options->common, i, inputs->count, path);
+    verb_merge_show_progress(&options->common, i, inputs->count, path);
     enum status status = merge_add(merge, path, &result, &fatal, &err);
     if (status == STATUS_OK) {
-      count_input(total, &result);
+      verb_merge_count_input(total, &result);
     } else {
-      clear_progress(&options->common, inputs->count);
+      verb_merge_clear_progress(&options->common, inputs->count);
     }
     if (status != STATUS_OK && fatal) {
       code = worse(code, fail(&options->common, &err));
     } else if (status != STATUS_OK) {
       total->skipped++;
       code = worse(code, EXIT_NOT_MEASURED);
-      say_warning(&options->common, "%s is skipped: %s", path, err.message);
+      say_warning(&options->common, "skipped %s: %s", path, err.message);
     }
     if (sink != NULL && !fatal &&
-        give_row(sink, path, status == STATUS_OK ? outcome_of(&result) : "skipped", &result,
-                 status == STATUS_OK ? NULL : err.message, &err) != STATUS_OK) {
+        verb_merge_give_row(sink, path,
+                            status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped",
+                            &result, status == STATUS_OK ? NULL : err.message, &err) != STATUS_OK) {
       code = worse(code, fail(&options->common, &err));
       break;
     }
@@ -201,13 +204,14 @@ static int merge_all(const struct merge_options *options, const struct merge_inp
       code = EXIT_INTERRUPTED;
     }
   }
-  clear_progress(&options->common, inputs->count);
+  verb_merge_clear_progress(&options->common, inputs->count);
   merge_free(merge);
   return code;
 }
 
-static void say_total(const struct merge_options *options, const struct merge_inputs *inputs,
-                      const struct merge_total *total) {
+static void verb_merge_say_total(const struct merge_options *options,
+                                 const struct merge_inputs *inputs,
+                                 const struct merge_total *total) {
   const size_t done = total->merged + total->unchanged;
   char rest[128] = "";
   if (total->skipped > 0) {
@@ -233,14 +237,14 @@ static void say_total(const struct merge_options *options, const struct merge_in
            total->unchanged, rest);
 }
 
-static int merge_main(const struct verb *verb, int argc, char **argv) {
+static int verb_merge_main(const struct verb *verb, int argc, char **argv) {
   struct merge_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct merge_inputs inputs = {0};
   struct error err = {0};
   enum status status = STATUS_OK;
   for (size_t i = 0; i < options.word_count && status == STATUS_OK; i++) {
-    status = add_word(&options.arena, &inputs, options.words[i], &err);
+    status = verb_merge_add_word(&options.arena, &inputs, options.words[i], &err);
   }
   if (status != STATUS_OK) {
     arena_fini(&options.arena);
@@ -253,10 +257,10 @@ static int merge_main(const struct verb *verb, int argc, char **argv) {
   struct merge_total total = {0};
   int code = EXIT_DONE;
   if (sink != NULL) {
-    status = sink->begin(sink->context, COLUMNS, column_count(&options.common), &err);
+    status = sink->begin(sink->context, COLUMNS, verb_merge_column_count(&options.common), &err);
   }
   if (status == STATUS_OK) {
-    code = merge_all(&options, &inputs, sink, &total);
+    code = verb_merge_all(&options, &inputs, sink, &total);
   }
   if (status == STATUS_OK && sink != NULL) {
     status = sink->end(sink->context, &err);
@@ -264,7 +268,7 @@ static int merge_main(const struct verb *verb, int argc, char **argv) {
   if (status != STATUS_OK) {
     code = worse(code, fail(&options.common, &err));
   } else {
-    say_total(&options, &inputs, &total);
+    verb_merge_say_total(&options, &inputs, &total);
   }
   rows_free(rows);
   arena_fini(&options.arena);
@@ -274,12 +278,13 @@ static int merge_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_MERGE = {
     .name = "merge",
     .arguments = "OUT.db IN.db...",
-    .summary = "add the results of databases to one",
-    .doc = "An input is a database or a folder of them (*.db). OUT.db is made where there is none. "
-           "Inputs are only read. Merging the same again changes nothing, and a run that was "
-           "resumed since is completed. An input that is damaged, or was made by a newer haul, is "
-           "named and skipped, and the exit code is then 3.",
-    .parse = parse,
+    .summary = "add the results of several databases to one",
+    .doc =
+        "An input is a database or a folder of them (*.db); inputs are only read. OUT.db is made "
+        "if it does not exist. Merging an input again adds only what is new, for example the "
+        "rest of a run that was resumed. An input that is damaged, or was made by a newer haul, "
+        "is reported and skipped, and the exit code is then 3.",
+    .parse = verb_merge_parse,
     .argument_kind = ARGUMENTS_NONE,
-    .main = merge_main,
+    .main = verb_merge_main,
 };

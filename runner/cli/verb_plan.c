@@ -1,11 +1,11 @@
-/* haul plan FILE...: what would be measured, what not and why, on this machine or another. */
-#include "runner/cli/batch.h"
-#include "runner/cli/planning.h"
-#include "runner/cli/verbs.h"
+/* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
+#include "runner/cli/cli.h"
+#include "runner/cli/options.h"
+#include "runner/run/plan_view.h"
 
 #include <stdlib.h>
 
-enum { OPTION_MACHINE = 0x600 };
+enum { OPTION_MACHINE = OPTION_OF_VERB };
 
 struct plan_verb_options {
   struct common_options common;
@@ -13,30 +13,27 @@ struct plan_verb_options {
   const char *machine;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
-    {"machine", OPTION_MACHINE, "FILE", 0, "plan for the machine in FILE (haul env --save FILE)",
-     1},
+    {"machine", OPTION_MACHINE, "FILE", 0,
+     "plan for the machine saved in FILE (by haul env --save FILE)", 1},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_plan_parse(int key, char *arg, struct argp_state *state) {
   struct plan_verb_options *options = state->input;
   switch (key) {
   case OPTION_MACHINE:
     options->machine = arg;
     return 0;
-  case ARGP_KEY_NO_ARGS:
-    argp_error(state, "which scenario? Name a file, a folder or a shipped scenario");
-    return 0;
   default:
-    return batch_parse(key, arg, state, &options->batch);
+    return batch_options_parse(key, arg, state, &options->batch, false);
   }
 }
 
-static int plan(const struct verb *verb, int argc, char **argv) {
+static int verb_plan_main(const struct verb *verb, int argc, char **argv) {
   struct plan_verb_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct batch batch;
@@ -47,7 +44,7 @@ static int plan(const struct verb *verb, int argc, char **argv) {
     code = fail(&options.common, &err);
   }
   if (code == EXIT_DONE) {
-    for (size_t i = 0; i < batch.inputs.count; i++) {
+    for (size_t i = 0; i < batch.count; i++) {
       code =
           worse(code, plan_show(&options.common, batch.scenarios[i], machine, options.batch.only));
     }
@@ -60,11 +57,11 @@ static int plan(const struct verb *verb, int argc, char **argv) {
 
 const struct verb VERB_PLAN = {
     .name = "plan",
-    .arguments = "FILE...",
-    .summary = "show what a run would measure, and what not and why",
-    .doc = "FILE is a scenario, a folder of them, or the name of a shipped one.",
-    .options = options_table,
-    .parse = parse,
+    .arguments = "SCENARIO...",
+    .summary = "show what a run would measure, what it would skip, and why",
+    .doc = "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario.",
+    .options = VERB_PLAN_OPTIONS,
+    .parse = verb_plan_parse,
     .argument_kind = ARGUMENTS_SCENARIOS,
-    .main = plan,
+    .main = verb_plan_main,
 };

@@ -1,8 +1,7 @@
-/* haul query: people's SQL and the saved queries, read-only. */
+/* haul query: SQL of the user and saved queries, read-only. */
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "runner/cli/plotting.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
 
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_SAVED = 0x300, OPTION_PARAM, OPTION_TIME_LIMIT, SQL_MAX = 1 << 20 };
+enum { OPTION_SAVED = OPTION_OF_VERB, OPTION_PARAM, OPTION_TIME_LIMIT, SQL_MAX = 1 << 20 };
 
 struct query_verb_options {
   struct common_options common;
@@ -23,29 +22,26 @@ struct query_verb_options {
   struct arena arena;
 };
 
-static const struct argp_option options_table[] = {
-    {"saved", OPTION_SAVED, "NAME", 0, "run a saved query; haul list queries shows them", 1},
-    {"param", OPTION_PARAM, "NAME=VALUE", 0, "value of a parameter :NAME; may be repeated", 1},
-    {"time-limit", OPTION_TIME_LIMIT, "DURATION", 0, "give up after that long, e.g. 10s", 1},
+static const struct argp_option VERB_QUERY_OPTIONS[] = {
+    {"saved", OPTION_SAVED, "NAME", 0, "run a saved query; haul list queries lists them", 1},
+    {"param", OPTION_PARAM, "NAME=VALUE", 0, "value of the parameter :NAME; may be repeated", 1},
+    {"time-limit", OPTION_TIME_LIMIT, "DURATION", 0, "give up after that time, for example 10s", 1},
     PLOT_OPTION,
     {0},
 };
 
-static void add_parameter(struct query_verb_options *options, char *arg, struct argp_state *state) {
-  char *equals = strchr(arg, '=');
-  if (equals == NULL || equals == arg) {
-    argp_error(state, "--param wants NAME=VALUE, for example --param run=latest, not '%s'", arg);
-    return;
-  }
+static void verb_query_add_parameter(struct query_verb_options *options, const char *arg,
+                                     struct argp_state *state) {
+  const struct option_pair pair =
+      options_split(state, &options->arena, "param", "NAME=VALUE", "run=latest", arg);
   options->parameters = arena_grow(&options->arena, options->parameters, options->parameter_count,
                                    &options->parameter_capacity, sizeof *options->parameters);
-  const char *name = arena_strndup(&options->arena, arg, (size_t)(equals - arg));
-  options->parameters[options->parameter_count++] = (struct query_parameter){name, equals + 1};
+  options->parameters[options->parameter_count++] = (struct query_parameter){pair.name, pair.value};
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_query_parse(int key, char *arg, struct argp_state *state) {
   struct query_verb_options *options = state->input;
-  if (plot_request_parse(key, arg, state, &options->plot, &options->common) == 0) {
+  if (plot_options_parse(key, arg, state, &options->plot, &options->common) == 0) {
     return 0;
   }
   switch (key) {
@@ -53,25 +49,25 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     options->saved = arg;
     return 0;
   case OPTION_PARAM:
-    add_parameter(options, arg, state);
+    verb_query_add_parameter(options, arg, state);
     return 0;
   case OPTION_TIME_LIMIT:
     if (!units_parse_duration(arg, &options->query.time_limit_ns)) {
-      argp_error(state, "--time-limit wants a duration such as 10s, not '%s'", arg);
+      argp_error(state, "--time-limit needs a duration such as 10s, not '%s'", arg);
     }
     return 0;
   case ARGP_KEY_ARG:
     if (options->sql != NULL) {
-      argp_error(state, "one SQL statement, in quotes; '%s' is more", arg);
+      argp_error(state, "too many arguments: '%s'; put the SQL statement in quotes", arg);
     }
     options->sql = arg;
     return 0;
   case ARGP_KEY_END:
     if (options->sql != NULL && options->saved != NULL) {
-      argp_error(state, "SQL or --saved, not both");
+      argp_error(state, "give SQL or --saved NAME, not both");
     }
     if (options->sql == NULL && options->saved == NULL && isatty(STDIN_FILENO)) {
-      argp_error(state, "which query? Give SQL in quotes, or --saved NAME");
+      argp_error(state, "missing argument: SQL in quotes, or --saved NAME");
     }
     return 0;
   default:
@@ -79,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static enum status read_stdin(struct arena *arena, const char **sql, struct error *err) {
+static enum status verb_query_read_stdin(struct arena *arena, const char **sql, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, SQL_MAX);
   char chunk[4096];
@@ -99,14 +95,14 @@ static enum status read_stdin(struct arena *arena, const char **sql, struct erro
   return status;
 }
 
-static enum status run_query(struct query_verb_options *options, const struct row_sink *sink,
-                             struct error *err) {
+static enum status verb_query_run_query(struct query_verb_options *options,
+                                        const struct row_sink *sink, struct error *err) {
   const char *path = NULL;
   struct query *query = NULL;
   enum status status = database_path(&options->common, &options->arena, &path, err);
   if (status == STATUS_OK && options->saved == NULL &&
       (options->sql == NULL || strcmp(options->sql, "-") == 0)) {
-    status = read_stdin(&options->arena, &options->sql, err);
+    status = verb_query_read_stdin(&options->arena, &options->sql, err);
   }
   if (status == STATUS_OK) {
     status = query_open(path, &query, err);
@@ -127,14 +123,14 @@ static enum status run_query(struct query_verb_options *options, const struct ro
   return status;
 }
 
-static int query_main(const struct verb *verb, int argc, char **argv) {
+static int verb_query_main(const struct verb *verb, int argc, char **argv) {
   struct query_verb_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
   struct rows *rows = open_rows(&options.common, NULL);
-  struct curves *curves = open_curves(&options.common, &options.plot, "nothing to draw");
+  struct curves *curves = plot_open(&options.common, &options.plot, "nothing to draw");
   const struct row_sink *sink = options.plot.wanted ? curves_sink(curves) : rows_sink(rows);
-  enum status status = run_query(&options, sink, &err);
+  enum status status = verb_query_run_query(&options, sink, &err);
   int code = EXIT_DONE;
   if (status != STATUS_OK && !sink->enough(sink->context)) {
     code = fail(&options.common, &err);
@@ -148,17 +144,16 @@ static int query_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_QUERY = {
     .name = "query",
     .arguments = "[SQL]",
-    .summary = "ask the results database, with SQL or a saved query",
+    .summary = "ask the results database with SQL or a saved query",
     .doc =
-        "Without SQL and without --saved, the statement is read from standard input. Nothing that "
-        "a query says can change the database. Parameters are written :name in SQL; :run takes "
-        "latest, previous, tag:NAME, driver:VERSION or the beginning of a run's id, and is the "
-        "latest run when not given. haul schema results describes the views. --plot draws the "
-        "rows: x "
-        "is the first column of numbers, columns of text before it name the curve, and y is the "
-        "next column of numbers, or without such names every one; --saved curves is made for it.",
-    .options = options_table,
-    .parse = parse,
+        "Without SQL and --saved, the statement is read from standard input. No query can change "
+        "the database. Parameters are written :name in SQL; :run takes latest, previous, tag:NAME, "
+        "driver:VERSION or the beginning of a run's id, and is the latest run by default. haul "
+        "schema results describes the views. --plot draws the rows: x is the first column of "
+        "numbers, columns of text before it name the curve, and y is the next column of numbers, "
+        "or without such names every one; --saved curves is made for it.",
+    .options = VERB_QUERY_OPTIONS,
+    .parse = verb_query_parse,
     .argument_kind = ARGUMENTS_NONE,
-    .main = query_main,
+    .main = verb_query_main,
 };

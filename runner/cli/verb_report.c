@@ -1,7 +1,7 @@
 /* haul report OUT.html [RUN...]: results as one page that can be passed on. */
-#include "runner/cli/output_file.h"
-#include "runner/cli/reporting.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
+#include "runner/cli/report_page.h"
+#include "runner/console/output_file.h"
 #include "runner/render/page.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPTION_AGAINST = 0x7c0, OPTION_BASELINE };
+enum { OPTION_AGAINST = OPTION_OF_VERB, OPTION_BASELINE };
 
 struct report_options {
   struct common_options common;
@@ -21,15 +21,15 @@ struct report_options {
   struct arena arena;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_REPORT_OPTIONS[] = {
     {"against", OPTION_AGAINST, "RUNS", 0,
-     "compare with these, e.g. tag:before or driver:VERSION, as haul diff does", 1},
+     "compare with these runs as haul diff does, for example tag:before or driver:VERSION", 1},
     {"baseline", OPTION_BASELINE, "NAME", 0, "the same as --against baseline:NAME", 1},
     {0}};
 
 /* ---- the command line ---- */
 
-static bool names_a_page(const char *path) {
+static bool verb_report_names_a_page(const char *path) {
   static const char *const ENDS[] = {".html", ".htm", ".xhtml"};
   const size_t length = strlen(path);
   for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
@@ -41,25 +41,26 @@ static bool names_a_page(const char *path) {
   return strcmp(path, "-") == 0;
 }
 
-static void check_together(const struct report_options *options, struct argp_state *state) {
+static void verb_report_check_together(const struct report_options *options,
+                                       struct argp_state *state) {
   if (options->output == NULL) {
-    argp_error(state, "into which file? haul report OUT.html, or - for standard output");
-  } else if (!names_a_page(options->output)) {
+    argp_error(state, "missing argument: OUT.html, or - for standard output");
+  } else if (!verb_report_names_a_page(options->output)) {
     argp_error(state,
-               "the first word is the file to write, which ends in .html (or is - for standard "
-               "output), not '%s'",
+               "the first argument is the file to write: it ends in .html, or is - for standard "
+               "output, not '%s'",
                options->output);
   }
   if (options->common.format_given) {
-    argp_error(state, "a report is HTML: --format and --json do not go with it");
+    argp_error(state, "a report is HTML: --format and --json cannot be combined with it");
   }
   if (options->against != NULL && options->baseline != NULL) {
-    argp_error(state, "either --against or --baseline, not both");
+    argp_error(state, "give --against or --baseline, not both");
   }
 }
 
 /* argp wants it so. NOLINTNEXTLINE(readability-non-const-parameter) */
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_report_parse(int key, char *arg, struct argp_state *state) {
   struct report_options *options = state->input;
   switch (key) {
   case OPTION_AGAINST:
@@ -78,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     options->selectors[options->selector_count++] = arg;
     return 0;
   case ARGP_KEY_END:
-    check_together(options, state);
+    verb_report_check_together(options, state);
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
@@ -87,8 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- the file ---- */
 
-/* Empty, or a report: what may be replaced. */
-static bool is_report(const char *path) {
+/* True for a report and for an empty file: these may be replaced. */
+static bool verb_report_is_report(const char *path) {
   char text[sizeof PAGE_FIRST_LINES];
   FILE *file = fopen(path, "re");
   if (file == NULL) {
@@ -101,7 +102,7 @@ static bool is_report(const char *path) {
                    (length == sizeof text - 1 && memcmp(text, PAGE_FIRST_LINES, length) == 0));
 }
 
-static enum status check_folder(const char *path, struct error *err) {
+static enum status verb_report_check_folder(const char *path, struct error *err) {
   struct stat info;
   const char *slash = strrchr(path, '/');
   char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
@@ -112,36 +113,35 @@ static enum status check_folder(const char *path, struct error *err) {
   if (stat(folder, &info) != 0) {
     status = error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
   } else if (!S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "cannot write %s: %s is no folder", path, folder);
+    status = error_set(err, STATUS_INVALID, "cannot write %s: %s is not a directory", path, folder);
   }
   free(folder);
   return status;
 }
 
-/* That nothing is there which a report may not replace. */
-static enum status check_output(const char *path, struct error *err) {
+/* A report replaces nothing but an earlier report. */
+static enum status verb_report_check_output(const char *path, struct error *err) {
   struct stat info;
   if (strcmp(path, "-") == 0) {
     return STATUS_OK;
   }
   if (stat(path, &info) != 0) {
-    return errno == ENOENT ? check_folder(path, err)
+    return errno == ENOENT ? verb_report_check_folder(path, err)
                            : error_set_errno(err, errno, "cannot write %s", path);
   }
   if (S_ISDIR(info.st_mode)) {
-    return error_set(err, STATUS_INVALID, "%s is a folder: name a file in it, %s/report.html", path,
-                     path);
+    return error_set(err, STATUS_INVALID,
+                     "%s is a directory: name a file in it, such as %s/report.html", path, path);
   }
   if (!S_ISREG(info.st_mode)) {
     return error_set(err, STATUS_INVALID,
-                     "%s is not a regular file, which could be replaced; - writes to standard "
-                     "output",
+                     "%s is not a regular file and cannot be replaced; - writes to standard output",
                      path);
   }
-  if (!is_report(path)) {
+  if (!verb_report_is_report(path)) {
     return error_set(err, STATUS_INVALID,
-                     "%s is there and is no report of haul, the only file that a report replaces: "
-                     "move it away or choose another name",
+                     "%s exists and is not a report of haul, the only kind of file that a report "
+                     "replaces: move it away or choose another name",
                      path);
   }
   return STATUS_OK;
@@ -149,8 +149,9 @@ static enum status check_output(const char *path, struct error *err) {
 
 /* ---- runs ---- */
 
-static enum status add_run(struct report_options *options, struct run_ref **runs, size_t *count,
-                           size_t *capacity, const struct run_ref *run, struct error *err) {
+static enum status verb_report_add_run(struct report_options *options, struct run_ref **runs,
+                                       size_t *count, size_t *capacity, const struct run_ref *run,
+                                       struct error *err) {
   for (size_t i = 0; *runs != NULL && i < *count; i++) {
     if ((*runs)[i].id == run->id) {
       return STATUS_OK;
@@ -158,7 +159,7 @@ static enum status add_run(struct report_options *options, struct run_ref **runs
   }
   if (*count == REPORT_RUNS_MAX) {
     return error_set(err, STATUS_INVALID,
-                     "these names mean more than %d runs, which is what a report holds",
+                     "more than %d runs are selected, the most that a report can hold",
                      REPORT_RUNS_MAX);
   }
   *runs = arena_grow(&options->arena, *runs, *count, capacity, sizeof **runs);
@@ -166,8 +167,8 @@ static enum status add_run(struct report_options *options, struct run_ref **runs
   return STATUS_OK;
 }
 
-static enum status find_runs(struct report_options *options, struct report_request *request,
-                             struct error *err) {
+static enum status verb_report_find_runs(struct report_options *options,
+                                         struct report_request *request, struct error *err) {
   struct run_ref *runs = NULL;
   size_t capacity = 0;
   enum status status = STATUS_OK;
@@ -176,7 +177,8 @@ static enum status find_runs(struct report_options *options, struct report_reque
     status = selector_find_all(query_database(request->query), options->selectors[i],
                                &options->arena, &list, err);
     for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
-      status = add_run(options, &runs, &request->run_count, &capacity, &list.runs[r], err);
+      status =
+          verb_report_add_run(options, &runs, &request->run_count, &capacity, &list.runs[r], err);
     }
   }
   request->runs = runs;
@@ -186,7 +188,7 @@ static enum status find_runs(struct report_options *options, struct report_reque
 /* ---- the comparison ---- */
 
 /* "a,b" of a and b. */
-static const char *join_selectors(struct report_options *options) {
+static const char *verb_report_join_selectors(struct report_options *options) {
   const char *text = options->selectors[0];
   for (size_t i = 1; i < options->selector_count; i++) {
     text = arena_format(&options->arena, "%s,%s", text, options->selectors[i]);
@@ -194,7 +196,7 @@ static const char *join_selectors(struct report_options *options) {
   return text;
 }
 
-static bool any_on_both(const struct comparison *comparison) {
+static bool verb_report_any_on_both(const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {
     if (isfinite(comparison->rows[i].result.change)) {
       return true;
@@ -203,22 +205,24 @@ static bool any_on_both(const struct comparison *comparison) {
   return false;
 }
 
-/* Two runs are compared where they can be; what --against names must be. */
-static enum status compare_sides(struct report_options *options, struct comparing *comparing,
-                                 struct comparing_result *result, struct report_request *request,
-                                 struct error *err) {
+/* Two runs are compared if they can be; runs that --against names must be comparable. */
+static enum status verb_report_compare_sides(struct report_options *options,
+                                             struct database *database,
+                                             struct compare_request *sides,
+                                             struct compare_result *result,
+                                             struct report_request *request, struct error *err) {
   const bool asked = options->against != NULL || options->baseline != NULL;
   if (!asked && options->selector_count != SIDES) {
     return STATUS_OK;
   }
-  comparing->name_count = SIDES;
-  comparing->names[SIDE_A] = options->against != NULL ? options->against
-                             : options->baseline != NULL
-                                 ? arena_format(&options->arena, "baseline:%s", options->baseline)
-                                 : options->selectors[0];
-  comparing->names[SIDE_B] = asked ? join_selectors(options) : options->selectors[1];
-  enum status status = comparing_run(&options->common, comparing, result, err);
-  const bool alike = status == STATUS_OK && any_on_both(result->comparison);
+  sides->name_count = SIDES;
+  sides->names[SIDE_A] = options->against != NULL ? options->against
+                         : options->baseline != NULL
+                             ? arena_format(&options->arena, "baseline:%s", options->baseline)
+                             : options->selectors[0];
+  sides->names[SIDE_B] = asked ? verb_report_join_selectors(options) : options->selectors[1];
+  enum status status = compare_runs(database, sides, result, err);
+  const bool alike = status == STATUS_OK && verb_report_any_on_both(result->comparison);
   if (status == STATUS_OK && (alike || asked)) {
     request->compared = result;
     return STATUS_OK;
@@ -226,17 +230,18 @@ static enum status compare_sides(struct report_options *options, struct comparin
   if (asked || (status != STATUS_OK && status != STATUS_INVALID)) {
     return status;
   }
-  say_warning(&options->common, "%s and %s are not compared: %s", comparing->names[SIDE_A],
-              comparing->names[SIDE_B],
+  say_warning(&options->common, "%s and %s were not compared: %s", sides->names[SIDE_A],
+              sides->names[SIDE_B],
               status == STATUS_OK ? "no case was measured in both" : err->message);
   return STATUS_OK;
 }
 
 /* ---- the verb ---- */
 
-/* What is complete goes out at once: nothing is begun that an error could end, and of a failure to
- * write the cause is known. */
-static enum status put_out(const char *output, const char *text, size_t length, struct error *err) {
+/* The page is complete in memory: a later error cannot leave half of it behind, and the cause of a
+ * failed write is known. */
+static enum status verb_report_put_out(const char *output, const char *text, size_t length,
+                                       struct error *err) {
   const char *path = strcmp(output, "-") == 0 ? NULL : output;
   struct output_file file;
   enum status status = output_file_open(path, &file, err);
@@ -252,8 +257,8 @@ static enum status put_out(const char *output, const char *text, size_t length, 
   return output_file_close(&file, status, err);
 }
 
-static enum status write_page(const struct report_options *options,
-                              const struct report_request *request, struct error *err) {
+static enum status verb_report_write_page(const struct report_options *options,
+                                          const struct report_request *request, struct error *err) {
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
@@ -262,22 +267,22 @@ static enum status write_page(const struct report_options *options,
   }
   enum status status = report_write(request, page, err);
   if (fclose(page) != 0) {
-    abort(); /* for want of memory */
+    abort(); /* out of memory */
   }
   if (status == STATUS_OK) {
-    status = put_out(options->output, text, length, err);
+    status = verb_report_put_out(options->output, text, length, err);
   }
   free(text);
   return status;
 }
 
-static enum status report_on(struct report_options *options, struct error *err) {
+static enum status verb_report_on(struct report_options *options, struct error *err) {
   const char *path = NULL;
-  struct comparing comparing = {0};
-  struct comparing_result result = {0};
-  struct report_request request = {.common = &options->common, .comparing = &comparing};
-  comparing_init(&comparing);
-  enum status status = check_output(options->output, err);
+  struct compare_request sides = {0};
+  struct compare_result result = {0};
+  struct report_request request = {.common = &options->common, .sides = &sides};
+  compare_request_init(&sides);
+  enum status status = verb_report_check_output(options->output, err);
   if (status == STATUS_OK) {
     status = database_path(&options->common, &options->arena, &path, err);
   }
@@ -285,25 +290,26 @@ static enum status report_on(struct report_options *options, struct error *err) 
     status = query_open(path, &request.query, err);
   }
   if (status == STATUS_OK) {
-    status = find_runs(options, &request, err);
+    status = verb_report_find_runs(options, &request, err);
   }
   if (status == STATUS_OK) {
-    status = compare_sides(options, &comparing, &result, &request, err);
+    status = verb_report_compare_sides(options, query_database(request.query), &sides, &result,
+                                       &request, err);
   }
   if (status == STATUS_OK) {
-    status = write_page(options, &request, err);
+    status = verb_report_write_page(options, &request, err);
   }
   if (status == STATUS_OK && strcmp(options->output, "-") != 0) {
     say_note(&options->common, "%zu %s in %s", request.run_count,
              request.run_count == 1 ? "run is" : "runs are", options->output);
   }
-  comparing_result_fini(&result);
-  comparing_fini(&comparing);
+  compare_result_fini(&result);
+  compare_request_fini(&sides);
   query_close(request.query);
   return status;
 }
 
-static int report_main(const struct verb *verb, int argc, char **argv) {
+static int verb_report_main(const struct verb *verb, int argc, char **argv) {
   static const char *LATEST[] = {"latest"};
   struct report_options options = {0};
   struct error err = {0};
@@ -312,7 +318,8 @@ static int report_main(const struct verb *verb, int argc, char **argv) {
     options.selectors = LATEST;
     options.selector_count = 1;
   }
-  const int code = report_on(&options, &err) == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
+  const int code =
+      verb_report_on(&options, &err) == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
   arena_fini(&options.arena);
   return code;
 }
@@ -331,8 +338,8 @@ const struct verb VERB_REPORT = {
         "output. -v shows the flows of cases that have several. Of a block at most 1000 cases are "
         "shown; "
         "the page says how to get the rest.",
-    .options = options_table,
-    .parse = parse,
+    .options = VERB_REPORT_OPTIONS,
+    .parse = verb_report_parse,
     .argument_kind = ARGUMENTS_NONE,
-    .main = report_main,
+    .main = verb_report_main,
 };

@@ -1,17 +1,17 @@
-/* haul run FILE...: measure scenarios, record them, show the result. */
+/* haul run SCENARIO...: measure scenarios, record them, show the result. */
 #include "engine/base/strbuf.h"
-#include "runner/cli/batch.h"
+#include "runner/cli/cli.h"
 #include "runner/cli/joined.h"
-#include "runner/cli/measuring.h"
-#include "runner/cli/planning.h"
+#include "runner/cli/options.h"
 #include "runner/cli/shell_word.h"
-#include "runner/cli/verbs.h"
+#include "runner/run/plan_view.h"
+#include "runner/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_TAG = 0x400, OPTION_RESUME, OPTION_DRY_RUN };
+enum { OPTION_TAG = OPTION_OF_VERB, OPTION_RESUME, OPTION_DRY_RUN };
 
 struct run_options {
   struct common_options common;
@@ -22,43 +22,40 @@ struct run_options {
   struct plot_request plot;
 };
 
-static const struct argp_option options_table[] = {
+static const struct argp_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
-    {"tag", OPTION_TAG, "NAME", 0, "name the run, for tag:NAME later", 1},
-    {"resume", OPTION_RESUME, "RUN", 0, "measure what an interrupted run left: latest, run:ID, ...",
-     1},
-    {"dry-run", OPTION_DRY_RUN, 0, 0, "show the plan and measure nothing", 1},
+    {"tag", OPTION_TAG, "NAME", 0, "tag the run: tag:NAME selects it later", 1},
+    {"resume", OPTION_RESUME, "RUN", 0,
+     "measure what an interrupted run did not: latest, run:ID, ...", 1},
+    {"dry-run", OPTION_DRY_RUN, 0, 0, "show the plan, measure nothing", 1},
     PLOT_OPTION,
     {0},
 };
 
-static void check_together(struct argp_state *state, const struct run_options *options) {
+static void verb_run_check_together(struct argp_state *state, const struct run_options *options) {
   const struct batch_options *batch = &options->batch;
   if (options->resume == NULL) {
     if (batch->word_count == 0) {
-      argp_error(state, "which scenario? Name a file, a folder or a shipped scenario; "
-                        "\"haul run quick\" fits every machine");
+      argp_error(state, "missing argument: SCENARIO; name a file, a folder or a shipped scenario: "
+                        "\"haul run quick\" works on every machine");
     }
   } else if (batch->word_count > 0 || batch->only != NULL || batch->override_count > 0 ||
              options->tag != NULL || options->dry_run) {
-    argp_error(state, "--resume goes on with a run as it was: no scenario and no other option of "
-                      "the run can be given with it");
+    argp_error(state, "--resume continues a run as it was begun: it cannot be combined with a "
+                      "scenario, --only, --set, --processes, --tag or --dry-run");
   }
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_run_parse(int key, char *arg, struct argp_state *state) {
   struct run_options *options = state->input;
-  if (plot_request_parse(key, arg, state, &options->plot, &options->common) == 0) {
+  if (plot_options_parse(key, arg, state, &options->plot, &options->common) == 0) {
     return 0;
   }
   switch (key) {
   case OPTION_TAG:
-    if (arg[0] == '\0') {
-      argp_error(state, "--tag needs a name");
-    }
-    options->tag = arg;
+    options->tag = options_non_empty(state, "tag", arg);
     return 0;
   case OPTION_RESUME:
     options->resume = arg;
@@ -67,15 +64,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     options->dry_run = true;
     return 0;
   case ARGP_KEY_END:
-    check_together(state, options);
+    verb_run_check_together(state, options);
     return 0;
   default:
-    return batch_parse(key, arg, state, &options->batch);
+    return batch_options_parse(key, arg, state, &options->batch, true);
   }
 }
 
 /* The command line as a shell would take it again. */
-static const char *quote_command_line(struct arena *arena, int argc, char **argv) {
+static const char *verb_run_quote_command_line(struct arena *arena, int argc, char **argv) {
   const char *line = "haul run";
   for (int i = 1; i < argc; i++) {
     line = arena_format(arena, "%s %s", line, shell_word(arena, argv[i]));
@@ -85,8 +82,8 @@ static const char *quote_command_line(struct arena *arena, int argc, char **argv
 
 /* One scenario of the batch. The first is planned for the machine as it was found at the start;
  * before each later one the machine is looked at again, for what may have changed meanwhile. */
-static int run_one(const struct run_request *request, const struct scenario *scenario,
-                   struct machine *machine, bool look_again) {
+static int verb_run_one(const struct run_request *request, const struct scenario *scenario,
+                        struct machine *machine, bool look_again) {
   struct error err = {0};
   if (look_again && supervise_probe(machine, &err) != STATUS_OK) {
     (void)fail(request->common, &err);
@@ -102,8 +99,8 @@ static int run_one(const struct run_request *request, const struct scenario *sce
   return code;
 }
 
-static int run_batch(struct run_options *options, const struct batch *batch,
-                     struct run_request *request) {
+static int verb_run_batch(struct run_options *options, const struct batch *batch,
+                          struct run_request *request) {
   struct error err = {0};
   struct machine *machine = machine_new();
   if (supervise_probe(machine, &err) != STATUS_OK) {
@@ -118,37 +115,36 @@ static int run_batch(struct run_options *options, const struct batch *batch,
   /* Only now: a driver that hangs must not keep a user who has had enough. */
   request->interrupted = watch_interrupts();
   int code = EXIT_DONE;
-  for (size_t i = 0; i < batch->inputs.count; i++) {
+  for (size_t i = 0; i < batch->count; i++) {
     if (*request->interrupted != 0) {
-      say_warning(&options->common, "interrupted before %s", batch->inputs.items[i].name);
+      say_warning(&options->common, "interrupted before %s", batch->inputs[i].name);
       code = EXIT_INTERRUPTED;
       break;
     }
-    if (batch->inputs.count > 1) {
-      say_note(&options->common, "%s (%zu of %zu)", batch->inputs.items[i].name, i + 1,
-               batch->inputs.count);
+    if (batch->count > 1) {
+      say_note(&options->common, "%s (%zu of %zu)", batch->inputs[i].name, i + 1, batch->count);
     }
-    code = worse(code, run_one(request, batch->scenarios[i], machine, i > 0));
+    code = worse(code, verb_run_one(request, batch->scenarios[i], machine, i > 0));
   }
   free(machine);
   return code;
 }
 
-static int show_plans(const struct run_options *options, const struct batch *batch) {
+static int verb_run_show_plans(const struct run_options *options, const struct batch *batch) {
   struct machine *machine = machine_new();
   struct error err = {0};
   int code = supervise_probe(machine, &err) == STATUS_OK
                  ? EXIT_DONE
                  : worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
-  for (size_t i = 0; code == EXIT_DONE && i < batch->inputs.count; i++) {
+  for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
     code = plan_show(&options->common, batch->scenarios[i], machine, options->batch.only);
   }
   free(machine);
   return code;
 }
 
-static int resume(const struct run_request *request, struct record *record,
-                  const struct resumed_run *resumed, bool *record_taken) {
+static int verb_run_resume_record(const struct run_request *request, struct record *record,
+                                  const struct resumed_run *resumed, bool *record_taken) {
   const struct common_options *common = request->common;
   struct error err = {0};
   struct scenario *scenario = NULL;
@@ -176,12 +172,12 @@ static int resume(const struct run_request *request, struct record *record,
 }
 
 /* Find the run and go on with it. Looking for one must not make an empty database. */
-static int run_resume(const struct run_options *options, const struct run_request *request) {
+static int verb_run_resume(const struct run_options *options, const struct run_request *request) {
   struct error err = {0};
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   if (access(request->database, F_OK) != 0) {
-    say_error(&options->common, "there is no run to resume: there is no database %s",
+    say_error(&options->common, "no run to resume: the database %s does not exist",
               request->database);
     return EXIT_USAGE;
   }
@@ -193,7 +189,7 @@ static int run_resume(const struct run_options *options, const struct run_reques
   if (record_resume_find(record, options->resume, &resumed, &err) != STATUS_OK) {
     code = fail(&options->common, &err);
   } else {
-    code = resume(request, record, &resumed, &record_taken);
+    code = verb_run_resume_record(request, record, &resumed, &record_taken);
   }
   resumed_run_fini(&resumed);
   if (!record_taken) {
@@ -203,8 +199,8 @@ static int run_resume(const struct run_options *options, const struct run_reques
 }
 
 /* With the scenarios read and valid: measure. */
-static int run_with_database(struct run_options *options, const struct batch *batch,
-                             const char *command_line) {
+static int verb_run_with_database(struct run_options *options, const struct batch *batch,
+                                  const char *command_line) {
   struct error err = {0};
   const char *database = NULL;
   if (database_path(&options->common, &options->batch.arena, &database, &err) != STATUS_OK) {
@@ -225,9 +221,9 @@ static int run_with_database(struct run_options *options, const struct batch *ba
   int code;
   if (options->resume != NULL) {
     request.interrupted = watch_interrupts();
-    code = run_resume(options, &request);
+    code = verb_run_resume(options, &request);
   } else {
-    code = run_batch(options, batch, &request);
+    code = verb_run_batch(options, batch, &request);
   }
   if (joined_end(&joined, &err) != STATUS_OK) {
     code = worse(code, fail(&options->common, &err));
@@ -236,16 +232,16 @@ static int run_with_database(struct run_options *options, const struct batch *ba
   return code;
 }
 
-static int run(const struct verb *verb, int argc, char **argv) {
+static int verb_run_main(const struct verb *verb, int argc, char **argv) {
   struct run_options options = {0};
   struct arena arena = {0};
-  const char *command_line = quote_command_line(&arena, argc, argv);
+  const char *command_line = verb_run_quote_command_line(&arena, argc, argv);
   cli_parse(verb, argc, argv, &options);
   struct batch batch;
   int code = batch_read(&options.common, &options.batch, &batch);
   if (code == EXIT_DONE) {
-    code = options.dry_run ? show_plans(&options, &batch)
-                           : run_with_database(&options, &batch, command_line);
+    code = options.dry_run ? verb_run_show_plans(&options, &batch)
+                           : verb_run_with_database(&options, &batch, command_line);
   }
   batch_fini(&batch);
   batch_options_fini(&options.batch);
@@ -255,14 +251,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
 
 const struct verb VERB_RUN = {
     .name = "run",
-    .arguments = "FILE...",
+    .arguments = "SCENARIO...",
     .summary = "measure scenarios and record every trial",
     .doc =
-        "FILE is a scenario, a folder of them, or the name of a shipped one; each is a run of its "
-        "own. Nothing is measured while any of them has a mistake. The first Ctrl-C ends after "
-        "the case that is being measured, the second at once; --resume goes on from there.",
-    .options = options_table,
-    .parse = parse,
+        "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario; each "
+        "scenario becomes a run of its own. If one has a mistake, nothing is measured. The first "
+        "Ctrl-C ends the run after the current case, the second at once; --resume continues it.",
+    .options = VERB_RUN_OPTIONS,
+    .parse = verb_run_parse,
     .argument_kind = ARGUMENTS_SCENARIOS,
-    .main = run,
+    .main = verb_run_main,
 };

@@ -1,8 +1,7 @@
-/* haul schema scenario|results: what a scenario may say, and what the database holds. */
+/* haul schema scenario|results: the keys of a scenario, and the tables and views of a database. */
 #include "engine/base/embed.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/options.h"
 #include "schema/results/results_sql.h"
-#include "schema/scenario/nearest.h"
 #include "schema/scenario/reference.h"
 
 #include <string.h>
@@ -16,7 +15,7 @@ struct schema_options {
   const char *what;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_schema_parse(int key, char *arg, struct argp_state *state) {
   struct schema_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
@@ -25,21 +24,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
     options->what = arg;
     if (strcmp(arg, "scenario") != 0 && strcmp(arg, "results") != 0) {
-      const char *meant = nearest_word(arg, schemas);
-      argp_error(state, "there is a schema of scenario and of results, not of '%s'%s%s%s", arg,
-                 meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-                 meant != NULL ? "'?)" : "");
+      options_reject_name(state, "schema", arg, schemas);
     }
     return 0;
   case ARGP_KEY_NO_ARGS:
-    argp_error(state, "which schema: scenario or results?");
+    argp_error(state, "missing argument: scenario or results");
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
   }
 }
 
-static void print_sql(const char *folder) {
+static void verb_schema_print_sql(const char *folder) {
   for (size_t i = 0; i < results_sql_count; i++) {
     const struct embedded_file *file = &results_sql[i];
     if (strncmp(file->name, folder, strlen(folder)) == 0) {
@@ -50,20 +46,20 @@ static void print_sql(const char *folder) {
 }
 
 /* The columns in words, then the SQL: Markdown as a whole. */
-static void print_results(void) {
+static void verb_schema_print_results(void) {
   (void)fwrite(results_reference[0].data, 1,
                (size_t)(results_reference[0].end - results_reference[0].data), stdout);
   printf("\n```sql");
-  print_sql("migrations/");
-  print_sql("views.sql");
+  verb_schema_print_sql("migrations/");
+  verb_schema_print_sql("views.sql");
   printf("```\n");
 }
 
-static int schema(const struct verb *verb, int argc, char **argv) {
+static int verb_schema_main(const struct verb *verb, int argc, char **argv) {
   struct schema_options options = {0};
   cli_parse(verb, argc, argv, &options);
   if (strcmp(options.what, "results") == 0) {
-    print_results();
+    verb_schema_print_results();
     return EXIT_DONE;
   }
   struct error err = {0};
@@ -76,9 +72,9 @@ static int schema(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .arguments = "scenario|results",
-    .summary = "print the JSON Schema of scenarios, or the tables and views of results",
-    .parse = parse,
+    .summary = "print the JSON Schema of scenarios, or document the tables and views of results",
+    .parse = verb_schema_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = schemas,
-    .main = schema,
+    .main = verb_schema_main,
 };

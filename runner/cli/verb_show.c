@@ -1,6 +1,6 @@
 /* haul show NAME: a shipped scenario's text, as a start for one's own. */
-#include "runner/cli/input.h"
-#include "runner/cli/verbs.h"
+#include "runner/cli/cli.h"
+#include "runner/run/batch.h"
 #include "scenarios/scenarios.h"
 
 struct show_options {
@@ -8,7 +8,7 @@ struct show_options {
   char *name;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
+static error_t verb_show_parse(int key, char *arg, struct argp_state *state) {
   struct show_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
@@ -18,21 +18,21 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     options->name = arg;
     return 0;
   case ARGP_KEY_NO_ARGS:
-    argp_error(state, "which scenario? haul list scenarios shows what there is");
+    argp_error(state, "missing argument: NAME; haul list scenarios lists them");
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
   }
 }
 
-static int show(const struct verb *verb, int argc, char **argv) {
+static int verb_show_main(const struct verb *verb, int argc, char **argv) {
   struct show_options options = {0};
   cli_parse(verb, argc, argv, &options);
   const struct embedded_file *file = scenarios_find(options.name);
   if (file == NULL) {
     struct arena arena = {0};
-    const char *meant = inputs_nearest(&arena, options.name);
-    say_error(&options.common, "no shipped scenario '%s'%s%s%s; haul list scenarios shows them all",
+    const char *meant = input_nearest(&arena, options.name);
+    say_error(&options.common, "no shipped scenario '%s'%s%s%s; haul list scenarios lists them",
               options.name, meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
               meant != NULL ? "'?)" : "");
     arena_fini(&arena);
@@ -45,8 +45,8 @@ static int show(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_SHOW = {
     .name = "show",
     .arguments = "NAME",
-    .summary = "print a shipped scenario, as a start for one's own",
-    .parse = parse,
+    .summary = "print a shipped scenario, as a start for your own",
+    .parse = verb_show_parse,
     .argument_kind = ARGUMENTS_SCENARIOS,
-    .main = show,
+    .main = verb_show_main,
 };

@@ -1,5 +1,5 @@
 /* The table of verbs, haul --help, and picking the verb. */
-#include "runner/cli/verbs.h"
+#include "runner/cli/cli.h"
 
 #include "runner/record/database.h"
 #include "schema/scenario/nearest.h"
@@ -7,14 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct verb *const VERBS[] = {
-    &VERB_RUN,      &VERB_PLAN,     &VERB_VALIDATE, &VERB_SHOW,       &VERB_ENV,
-    &VERB_LIST,     &VERB_QUERY,    &VERB_DIFF,     &VERB_CHECK,      &VERB_HISTORY,
-    &VERB_OUTLIERS, &VERB_BASELINE, &VERB_IDENTIFY, &VERB_MERGE,      &VERB_IMPORT,
-    &VERB_EXPORT,   &VERB_REPORT,   &VERB_SCHEMA,   &VERB_COMPLETION, NULL,
-};
+/* In the order of haul --help; runner/cli/verb_NAME.c defines each. */
+#define VERB_TABLE(X)                                                                              \
+  X(VERB_RUN)                                                                                      \
+  X(VERB_PLAN)                                                                                     \
+  X(VERB_VALIDATE)                                                                                 \
+  X(VERB_SHOW)                                                                                     \
+  X(VERB_ENV)                                                                                      \
+  X(VERB_LIST)                                                                                     \
+  X(VERB_QUERY)                                                                                    \
+  X(VERB_DIFF)                                                                                     \
+  X(VERB_CHECK)                                                                                    \
+  X(VERB_HISTORY)                                                                                  \
+  X(VERB_OUTLIERS)                                                                                 \
+  X(VERB_BASELINE)                                                                                 \
+  X(VERB_IDENTIFY)                                                                                 \
+  X(VERB_MERGE)                                                                                    \
+  X(VERB_IMPORT)                                                                                   \
+  X(VERB_EXPORT)                                                                                   \
+  X(VERB_REPORT)                                                                                   \
+  X(VERB_SCHEMA)                                                                                   \
+  X(VERB_COMPLETION)
 
-static const struct verb *verb_find(const char *name) {
+#define VERB_DECLARE(name) extern const struct verb name;
+VERB_TABLE(VERB_DECLARE)
+
+#define VERB_POINTER(name) &name,
+const struct verb *const VERBS[] = {VERB_TABLE(VERB_POINTER) NULL};
+
+static const struct verb *cli_find_verb(const char *name) {
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     if (strcmp((*verb)->name, name) == 0) {
       return *verb;
@@ -23,7 +44,7 @@ static const struct verb *verb_find(const char *name) {
   return NULL;
 }
 
-static void print_help(FILE *stream) {
+static void cli_print_help(FILE *stream) {
   fprintf(stream, "Usage: haul VERB [OPTION...] [ARGUMENT...]\n"
                   "Measures how data moves inside a GPU machine.\n\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
@@ -44,7 +65,7 @@ static void print_help(FILE *stream) {
           "corrupt; 4 check --strict is undecided; 130 interrupted.\n");
 }
 
-static void cli_version(FILE *stream) {
+static void cli_print_version(FILE *stream) {
   fprintf(stream, "haul %s\n%s\nSQLite %s\n", HAUL_VERSION,
 #ifdef HAUL_CUDA_VERSION
           "CUDA Toolkit " HAUL_CUDA_VERSION,
@@ -54,7 +75,7 @@ static void cli_version(FILE *stream) {
           sqlite3_libversion());
 }
 
-static int unknown_verb(const char *name) {
+static int cli_reject_verb(const char *name) {
   const struct common_options plain = {0};
   if (name[0] == '-') {
     say_error(&plain, "unknown option '%s': options of a verb follow it; see haul --help", name);
@@ -72,7 +93,7 @@ static int unknown_verb(const char *name) {
   return EXIT_USAGE;
 }
 
-static int run_verb(const struct verb *verb, int argc, char **argv) {
+static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
   char name[64];
   snprintf(name, sizeof name, "haul %s", verb->name);
   argv[0] = name; /* what usage lines and mistakes begin with */
@@ -81,27 +102,27 @@ static int run_verb(const struct verb *verb, int argc, char **argv) {
 
 int cli_main(int argc, char **argv) {
   if (argc < 2) {
-    print_help(stderr);
+    cli_print_help(stderr);
     return EXIT_USAGE;
   }
   const char *first = argv[1];
   if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-    cli_version(stdout);
+    cli_print_version(stdout);
     return EXIT_DONE;
   }
   bool help_word = strcmp(first, "help") == 0;
   if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help_word && argc == 2)) {
-    print_help(stdout);
+    cli_print_help(stdout);
     return EXIT_DONE;
   }
-  const struct verb *verb = verb_find(help_word ? argv[2] : first);
+  const struct verb *verb = cli_find_verb(help_word ? argv[2] : first);
   if (verb == NULL) {
-    return unknown_verb(help_word ? argv[2] : first);
+    return cli_reject_verb(help_word ? argv[2] : first);
   }
   if (help_word) {
     char help[] = "--help";
     char *help_argv[] = {argv[1], help, NULL};
-    return run_verb(verb, 2, help_argv);
+    return cli_run_verb(verb, 2, help_argv);
   }
-  return run_verb(verb, argc - 1, argv + 1);
+  return cli_run_verb(verb, argc - 1, argv + 1);
 }

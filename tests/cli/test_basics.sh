@@ -35,7 +35,7 @@ run --db x run
 expect_one_error 2 "unknown option '--db'"
 run run
 expect_code 2
-expect_err 'which scenario'
+expect_err 'missing argument: SCENARIO'
 run run --no-such-option
 expect_code 2
 expect_err 'no-such-option'

@@ -145,9 +145,9 @@ run query --db plot.db --plot 'select 1 as one'
 expect_one_error 2 'a column of numbers for x'
 run query --db plot.db --plot=logarithmic 'select 1 as one'
 expect_code 2
-expect_err "log, semilog or linear, not 'logarithmic'"
+expect_err "unknown scale 'logarithmic'.*: one of log, semilog, linear"
 run query --db plot.db --plot --json 'select 1 as one'
 expect_code 2
-expect_err 'does not go with --format json'
+expect_err 'cannot be combined with --format json'
 
 finish

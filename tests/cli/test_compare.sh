@@ -307,7 +307,7 @@ expect_one_error 2 'did you mean "driver_version"'
 run diff --by driver_version --from 1 --to 2 --db r.db
 expect_one_error 2 'no run has the driver_version "1"; there are: '
 run diff previous latest --db r.db --where tag=nobody
-expect_one_error 2 'no run fits --where'
+expect_one_error 2 'no run matches --where'
 run diff previous latest --db r.db --only nothing
 expect_one_error 2 'named like "nothing"'
 run diff previous latest --db no-such.db

@@ -9,7 +9,7 @@ run import nvbandwidth "$file" --db i.db --tag old --date 2025-11-20T14:30:00
 expect_code 0
 expect_out 'device_to_device_memcpy_read_ce +12 +12'
 expect_out 'host_device_latency_sm +4 +0 '
-expect_err '108 of 308 values are run 1 now .*measured on vm under driver 580\.159\.04'
+expect_err 'imported 108 of 308 values as run 1 .*measured on vm under driver 580\.159\.04'
 expect_value imported i.db 'select origin from v_run'
 expect_value 2025-11-20T14:30:00Z i.db 'select started_at from v_run'
 expect_value 580.159.04 i.db 'select driver_version from v_run'
@@ -25,7 +25,7 @@ expect_value 0 i.db "select count(*) from v_case where note not like 'imported:%
 begin 'again: nothing is added'
 run import nvbandwidth "$file" --db i.db
 expect_code 0
-expect_err 'there already, as run 1'
+expect_err 'already imported as run 1'
 expect_value 1 i.db 'select count(*) from run'
 
 begin 'it merges like any other run'

@@ -43,8 +43,8 @@ head -c 20000 nodes/node2.db >nodes/truncated.db
 echo 'my notes' >nodes/notes.db
 run merge some.db nodes --format json
 expect_code 3
-expect_err 'warning: nodes/truncated\.db is skipped: it is damaged'
-expect_err 'warning: nodes/notes\.db is skipped: it is not a results database'
+expect_err 'warning: skipped nodes/truncated\.db: it is damaged'
+expect_err 'warning: skipped nodes/notes\.db: it is not a results database'
 expect_out '"reason": ?"it is not a results database but some other file"'
 expect_err '3 runs added.*from 3 of 5 databases.*2 skipped'
 expect_value 3 some.db 'select count(*) from run'
@@ -54,7 +54,7 @@ begin 'nothing to merge makes no database'
 echo 'my notes' >notes.txt
 run merge none.db notes.txt no-such.db
 expect_code 3
-expect_err 'no-such\.db is skipped: it cannot be read: No such file'
+expect_err 'skipped no-such\.db: it cannot be read: No such file'
 expect_err 'nothing was merged into none\.db; 2 skipped'
 missing none.db
 

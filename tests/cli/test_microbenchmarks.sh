@@ -108,7 +108,7 @@ if command -v sqlite3 >/dev/null; then
   run identify tag:run-6 --db gpus.db --format csv
   expect_code 0
   equal 4 "$(grep -c ',named,.*,yes,' "$scratch/out")" 'GPUs that are named right'
-  expect_err '20 of 20 were right \(100 %\), of 4 GPUs by 4 cases; guessing gives 25 %'
+  expect_err '20 of 20 were right \(100 %\), with 4 GPUs and 4 cases; guessing gives 25 %'
   run identify tag:run-6 --db gpus.db --confusion --format csv
   equal 5 "$(wc -l <"$scratch/out")" 'lines of the confusion'
   # Only what came before counts.

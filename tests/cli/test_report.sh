@@ -95,7 +95,7 @@ expect_err '2 runs are in all\.html'
 begin 'two runs that have nothing in common are not compared'
 run report two.html run:1 run:2 --db r.db
 expect_page two.html
-expect_err 'warning: run:1 and run:2 are not compared: no case was measured in both'
+expect_err 'warning: run:1 and run:2 were not compared: no case was measured in both'
 not_on_page two.html 'id="comparison"'
 
 begin 'what failed is told with its reason'
@@ -183,14 +183,14 @@ expect_page c.html
 not_on_page c.html 'id="comparison"'
 echo '<!DOCTYPE html><p>mine</p>' >mine.html
 run report mine.html --db c.db
-expect_one_error 2 'mine\.html is there and is no report of haul'
+expect_one_error 2 'mine\.html exists and is not a report of haul'
 equal '<!DOCTYPE html><p>mine</p>' "$(cat mine.html)" 'what was there'
 : >empty.html
 run report empty.html --db c.db
 expect_page empty.html
 mkdir folder.html
 run report folder.html --db c.db
-expect_one_error 2 'folder\.html is a folder: name a file in it, folder\.html/report\.html'
+expect_one_error 2 'folder\.html is a directory: name a file in it, such as folder\.html/report\.html'
 run report no/such/folder.html --db c.db
 expect_one_error 2 'cannot write no/such/folder\.html: its folder no/such/'
 missing no
@@ -206,7 +206,7 @@ equal '' "$(cat "$scratch/err")" 'what is said then'
 begin 'a command line that is wrong'
 run report
 expect_code 2
-expect_err 'into which file'
+expect_err 'missing argument: OUT\.html'
 run report latest --db c.db
 expect_code 2
 expect_err "ends in \.html.*not 'latest'"

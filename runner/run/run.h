@@ -1,9 +1,8 @@
-/* measuring.h - one run: a plan measured, recorded and shown. */
-#ifndef HAUL_RUNNER_CLI_MEASURING_H
-#define HAUL_RUNNER_CLI_MEASURING_H
+/* run.h - one run: a plan measured, recorded and shown. */
+#ifndef HAUL_RUNNER_RUN_RUN_H
+#define HAUL_RUNNER_RUN_RUN_H
 
-#include "runner/cli/cli.h"
-#include "runner/cli/plotting.h"
+#include "runner/console/console.h"
 #include "runner/plan/plan.h"
 #include "runner/record/record.h"
 

@@ -1,9 +1,9 @@
 /* preflight.h - a scenario's [checks] against the machine: evaluated before the run, the late ones
  * (from telemetry) after it. */
-#ifndef HAUL_RUNNER_CLI_PREFLIGHT_H
-#define HAUL_RUNNER_CLI_PREFLIGHT_H
+#ifndef HAUL_RUNNER_RUN_PREFLIGHT_H
+#define HAUL_RUNNER_RUN_PREFLIGHT_H
 
-#include "runner/cli/cli.h"
+#include "runner/console/console.h"
 #include "schema/scenario/scenario.h"
 
 struct preflight {

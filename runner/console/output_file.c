@@ -1,4 +1,4 @@
-#include "runner/cli/output_file.h"
+#include "runner/console/output_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 enum { USUAL_MODE = 0666 };
 
 /* As a file that is made by open() is: readable for whom the umask lets. */
-static mode_t usual_mode(void) {
+static mode_t output_file_mode(void) {
   const mode_t mask = umask(0);
   (void)umask(mask);
   return USUAL_MODE & ~mask;
@@ -32,7 +32,7 @@ enum status output_file_open(const char *path, struct output_file *file, struct 
     abort();
   }
   int fd = mkstemp(file->temporary);
-  file->stream = fd >= 0 && fchmod(fd, usual_mode()) == 0 ? fdopen(fd, "w") : NULL;
+  file->stream = fd >= 0 && fchmod(fd, output_file_mode()) == 0 ? fdopen(fd, "w") : NULL;
   if (file->stream != NULL) {
     return STATUS_OK;
   }

@@ -1,6 +1,6 @@
 /* fingerprints.h - the samples that haul identify goes by, read from a database. */
-#ifndef HAUL_RUNNER_CLI_FINGERPRINTS_H
-#define HAUL_RUNNER_CLI_FINGERPRINTS_H
+#ifndef HAUL_RUNNER_ANALYSE_FINGERPRINTS_H
+#define HAUL_RUNNER_ANALYSE_FINGERPRINTS_H
 
 #include "engine/base/arena.h"
 #include "runner/record/query.h"

@@ -1,4 +1,4 @@
-#include "runner/cli/reporting.h"
+#include "runner/cli/report_page.h"
 
 #include "runner/render/curves.h"
 #include "runner/render/page.h"
@@ -23,8 +23,8 @@ struct report {
   size_t entry_count;
 };
 
-static enum status load_part(const struct report *report, size_t i, enum run_part part,
-                             struct error *err) {
+static enum status report_load_part(const struct report *report, size_t i, enum run_part part,
+                                    struct error *err) {
   char selector[64];
   (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
   const struct query_parameter run = {"run", selector};
@@ -32,7 +32,7 @@ static enum status load_part(const struct report *report, size_t i, enum run_par
                          &report->runs[i].parts[part].sink, err);
 }
 
-static enum status load_summaries(struct report *report, struct error *err) {
+static enum status report_load_summaries(struct report *report, struct error *err) {
   const struct report_request *request = report->request;
   enum status status = STATUS_OK;
   report->runs = arena_array(&report->arena, request->run_count, sizeof *report->runs);
@@ -46,15 +46,15 @@ static enum status load_summaries(struct report *report, struct error *err) {
     }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
-    status = load_part(report, i, RUN_PART_SUMMARY, err);
+    status = report_load_part(report, i, RUN_PART_SUMMARY, err);
   }
   return status;
 }
 
 /* ---- results ---- */
 
-static enum status load_charts(struct query *query, const struct query_parameter *run,
-                               struct page_results *results, struct error *err) {
+static enum status report_load_charts(struct query *query, const struct query_parameter *run,
+                                      struct page_results *results, struct error *err) {
   struct curves *curves = curves_new_drawn_by(page_results_chart, results);
   enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
   curves_free(curves);
@@ -62,8 +62,8 @@ static enum status load_charts(struct query *query, const struct query_parameter
 }
 
 /* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
-static enum status write_results(const struct report *report, size_t i, FILE *page,
-                                 size_t *left_out, struct error *err) {
+static enum status report_write_results(const struct report *report, size_t i, FILE *page,
+                                        size_t *left_out, struct error *err) {
   struct query *query = report->request->query;
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->common->verbose;
@@ -88,7 +88,7 @@ static enum status write_results(const struct report *report, size_t i, FILE *pa
     status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flow_limit.sink, err);
   }
   if (status == STATUS_OK && charts) {
-    status = load_charts(query, &parameter, &results, err);
+    status = report_load_charts(query, &parameter, &results, err);
   }
   if (status == STATUS_OK) {
     status =
@@ -103,19 +103,20 @@ static enum status write_results(const struct report *report, size_t i, FILE *pa
   return status;
 }
 
-static enum status write_run(const struct report *report, size_t i, FILE *page, struct error *err) {
+static enum status report_write_run(const struct report *report, size_t i, FILE *page,
+                                    struct error *err) {
   struct page_run *run = &report->runs[i];
   size_t left_out = 0;
   enum status status = STATUS_OK;
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count && status == STATUS_OK;
        part++) {
-    status = load_part(report, i, (enum run_part)part, err);
+    status = report_load_part(report, i, (enum run_part)part, err);
   }
   if (status != STATUS_OK) {
     return status;
   }
   page_run_begin(page, run);
-  status = write_results(report, i, page, &left_out, err);
+  status = report_write_results(report, i, page, &left_out, err);
   if (status == STATUS_OK) {
     page_run_end(page, run, left_out);
   }
@@ -124,33 +125,35 @@ static enum status write_run(const struct report *report, size_t i, FILE *page, 
 
 /* ---- the page ---- */
 
-static void add_entry(struct report *report, const char *id, const char *text, const char *extra) {
+static void report_add_entry(struct report *report, const char *id, const char *text,
+                             const char *extra) {
   report->entries[report->entry_count++] = (struct page_entry){id, text, extra};
 }
 
-static void find_entries(struct report *report) {
+static void report_find_entries(struct report *report) {
   const struct report_request *request = report->request;
   report->entries = arena_array(&report->arena, request->run_count + 1, sizeof *report->entries);
   if (request->compared != NULL) {
-    add_entry(report, "comparison", "What changed from A to B", "");
+    report_add_entry(report, "comparison", "What changed from A to B", "");
   }
   for (size_t i = 0; i < request->run_count; i++) {
     const char *tag = kept_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
-    add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]), tag != NULL ? tag : "");
+    report_add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]),
+                     tag != NULL ? tag : "");
   }
 }
 
-static const char *title_of(struct report *report) {
+static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
-    return arena_format(&report->arena, "%s compared with %s", request->comparing->names[SIDE_B],
-                        request->comparing->names[SIDE_A]);
+    return arena_format(&report->arena, "%s compared with %s", request->sides->names[SIDE_B],
+                        request->sides->names[SIDE_A]);
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
 }
 
-static const char *lead_of(const struct report *report) {
+static const char *report_lead(const struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared == NULL && request->run_count == 1) {
@@ -161,17 +164,18 @@ static const char *lead_of(const struct report *report) {
 
 enum status report_write(const struct report_request *request, FILE *page, struct error *err) {
   struct report report = {.request = request};
-  enum status status = load_summaries(&report, err);
+  enum status status = report_load_summaries(&report, err);
   if (status == STATUS_OK) {
-    find_entries(&report);
-    page_begin(page, title_of(&report), lead_of(&report), report.entries, report.entry_count);
+    report_find_entries(&report);
+    page_begin(page, report_title(&report), report_lead(&report), report.entries,
+               report.entry_count);
     if (request->compared != NULL) {
       page_diff(page, request->compared->measured, request->compared->comparison,
-                request->comparing->names);
+                request->sides->names);
     }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
-    status = write_run(&report, i, page, err);
+    status = report_write_run(&report, i, page, err);
     for (unsigned part = 0; part < run_part_name_count; part++) {
       kept_fini(&report.runs[i].parts[part]);
     }

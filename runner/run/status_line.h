@@ -1,9 +1,9 @@
 /* status_line.h - what a run shows on stderr while it measures: one line that is rewritten on a
  * terminal, nothing elsewhere; under -v also a line a case, anywhere. */
-#ifndef HAUL_RUNNER_CLI_STATUS_LINE_H
-#define HAUL_RUNNER_CLI_STATUS_LINE_H
+#ifndef HAUL_RUNNER_RUN_STATUS_LINE_H
+#define HAUL_RUNNER_RUN_STATUS_LINE_H
 
-#include "runner/cli/cli.h"
+#include "runner/console/console.h"
 #include "runner/supervise/supervise.h"
 
 struct status_line {

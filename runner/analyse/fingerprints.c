@@ -1,4 +1,4 @@
-#include "runner/cli/fingerprints.h"
+#include "runner/analyse/fingerprints.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,13 +12,13 @@ struct reading {
   struct fingerprints *into;
 };
 
-static const char *keep(struct arena *arena, const struct cell *cell) {
+static const char *fingerprints_keep_text(struct arena *arena, const struct cell *cell) {
   return cell->kind == CELL_TEXT ? arena_strndup(arena, cell->as.text.bytes, cell->as.text.length)
                                  : "";
 }
 
-static enum status begin(void *context, const char *const *columns, size_t count,
-                         struct error *err) {
+static enum status fingerprints_begin(void *context, const char *const *columns, size_t count,
+                                      struct error *err) {
   (void)context;
   if (count != COLUMNS || strcmp(columns[MEDIAN_NS], "median_ns") != 0) {
     return error_set(err, STATUS_INVALID, "the saved query fingerprint-samples has other columns");
@@ -27,7 +27,7 @@ static enum status begin(void *context, const char *const *columns, size_t count
 }
 
 /* FEATURES_MAX when there are too many. */
-static size_t feature_index(struct reading *reading, const struct cell *cell) {
+static size_t fingerprints_feature_index(struct reading *reading, const struct cell *cell) {
   struct fingerprints *x = reading->into;
   for (size_t i = 0; i < x->feature_count; i++) {
     if (strlen(x->features[i]) == cell->as.text.length &&
@@ -40,11 +40,11 @@ static size_t feature_index(struct reading *reading, const struct cell *cell) {
   }
   x->features = arena_grow(reading->arena, x->features, x->feature_count, &x->feature_capacity,
                            sizeof *x->features);
-  x->features[x->feature_count] = keep(reading->arena, cell);
+  x->features[x->feature_count] = fingerprints_keep_text(reading->arena, cell);
   return x->feature_count++;
 }
 
-static struct fingerprint *fingerprint_of(struct reading *reading, const struct cell *cells) {
+static struct fingerprint *fingerprints_find(struct reading *reading, const struct cell *cells) {
   struct fingerprints *x = reading->into;
   const int64_t run = cells[RUN].as.integer;
   const int64_t gpu = cells[GPU].as.integer;
@@ -55,12 +55,12 @@ static struct fingerprint *fingerprint_of(struct reading *reading, const struct 
   struct fingerprint *made = &x->items[x->count++];
   *made = (struct fingerprint){
       .run = run,
-      .run_uuid = keep(reading->arena, &cells[RUN_UUID]),
-      .started_at = keep(reading->arena, &cells[STARTED_AT]),
-      .host = keep(reading->arena, &cells[HOST]),
+      .run_uuid = fingerprints_keep_text(reading->arena, &cells[RUN_UUID]),
+      .started_at = fingerprints_keep_text(reading->arena, &cells[STARTED_AT]),
+      .host = fingerprints_keep_text(reading->arena, &cells[HOST]),
       .gpu = gpu,
-      .uuid = keep(reading->arena, &cells[UUID]),
-      .name = keep(reading->arena, &cells[GPU_NAME]),
+      .uuid = fingerprints_keep_text(reading->arena, &cells[UUID]),
+      .name = fingerprints_keep_text(reading->arena, &cells[GPU_NAME]),
       .features = arena_array(reading->arena, FEATURES_MAX, sizeof *made->features)};
   for (size_t i = 0; i < FEATURES_MAX; i++) {
     made->features[i] = NAN;
@@ -68,29 +68,29 @@ static struct fingerprint *fingerprint_of(struct reading *reading, const struct 
   return made;
 }
 
-static enum status row(void *context, const struct cell *cells, struct error *err) {
+static enum status fingerprints_row(void *context, const struct cell *cells, struct error *err) {
   struct reading *reading = context;
   if (cells[FEATURE].kind != CELL_TEXT || cells[MEDIAN_NS].kind != CELL_REAL ||
       !(cells[MEDIAN_NS].as.real > 0)) {
     return STATUS_OK;
   }
-  const size_t feature = feature_index(reading, &cells[FEATURE]);
+  const size_t feature = fingerprints_feature_index(reading, &cells[FEATURE]);
   if (feature == FEATURES_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d different cases to go by",
                      (int)FEATURES_MAX);
   }
-  fingerprint_of(reading, cells)->features[feature] = log(cells[MEDIAN_NS].as.real);
+  fingerprints_find(reading, cells)->features[feature] = log(cells[MEDIAN_NS].as.real);
   return STATUS_OK;
 }
 
-static enum status end(void *context, struct error *err) {
+static enum status fingerprints_end(void *context, struct error *err) {
   (void)context;
   (void)err;
   return STATUS_OK;
 }
 
 /* A sample without all features cannot be compared with one that has them. */
-static void drop_incomplete(struct fingerprints *x) {
+static void fingerprints_drop_incomplete(struct fingerprints *x) {
   size_t kept = 0;
   x->earlier_count = 0;
   for (size_t i = 0; i < x->count; i++) {
@@ -110,7 +110,8 @@ enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) {
   struct reading reading = {arena, fingerprints};
-  const struct row_sink sink = {&reading, begin, row, end, NULL};
+  const struct row_sink sink = {&reading, fingerprints_begin, fingerprints_row, fingerprints_end,
+                                NULL};
   const struct query_parameter parameter = {"run", run};
   *fingerprints = (struct fingerprints){0};
   enum status status = query_run_saved(query, "fingerprint-samples", &parameter,
@@ -124,6 +125,6 @@ enum status fingerprints_read(struct query *query, const char *run,
                      "haul run fingerprint makes some");
   }
   fingerprints->run = fingerprints->items[fingerprints->count - 1].run;
-  drop_incomplete(fingerprints);
+  fingerprints_drop_incomplete(fingerprints);
   return STATUS_OK;
 }

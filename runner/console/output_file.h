@@ -1,7 +1,7 @@
 /* output_file.h - a file that others see whole or not at all: written beside its place, then moved
  * into it. */
-#ifndef HAUL_RUNNER_CLI_OUTPUT_FILE_H
-#define HAUL_RUNNER_CLI_OUTPUT_FILE_H
+#ifndef HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
+#define HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
 
 #include "engine/base/error.h"
 

@@ -1,6 +1,6 @@
-/* comparing_help.c - what would decide an undecided comparison, as commands. */
+#include "runner/cli/compare_advice.h"
+
 #include "engine/base/strbuf.h"
-#include "runner/cli/comparing.h"
 #include "runner/cli/shell_word.h"
 
 #include <assert.h>
@@ -9,15 +9,15 @@
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
-static bool is_option(const char *word, size_t length, const char *name) {
+static bool advice_is_option(const char *word, size_t length, const char *name) {
   const size_t size = strlen(name);
   return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
 }
 
 /* The command that made a run, with other processes and, where tag is not NULL, that tag; what only
  * changes how the result is shown is left out. */
-static void put_command(struct strbuf *command, const struct measured_run *run, unsigned processes,
-                        const char *tag) {
+static void advice_put_command(struct strbuf *command, const struct measured_run *run,
+                               unsigned processes, const char *tag) {
   static const struct {
     const char *name;
     bool has_value; /* which may be the next word */
@@ -34,7 +34,7 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
     const size_t length = (size_t)(end - word);
     bool skip = false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
-      skip = is_option(word, length, LEFT_OUT[i].name);
+      skip = advice_is_option(word, length, LEFT_OUT[i].name);
       if (skip && LEFT_OUT[i].has_value && length == strlen(LEFT_OUT[i].name) && *end == ' ') {
         end = shell_word_end(end + 1); /* its value */
       }
@@ -52,11 +52,11 @@ static void put_command(struct strbuf *command, const struct measured_run *run, 
 }
 
 /* The value of --db in a command, as it is quoted there; NULL = it has none. */
-static const char *database_word(struct arena *arena, const char *command) {
+static const char *advice_database_word(struct arena *arena, const char *command) {
   const char *found = NULL;
   for (const char *word = command; *word != '\0';) {
     const char *end = shell_word_end(word);
-    if (is_option(word, (size_t)(end - word), "--db")) {
+    if (advice_is_option(word, (size_t)(end - word), "--db")) {
       const char *value = word + strlen("--db");
       if (*value == ' ') {
         end = shell_word_end(end + 1);
@@ -69,7 +69,7 @@ static const char *database_word(struct arena *arena, const char *command) {
   return found;
 }
 
-static bool same_file(const char *a, const char *b) {
+static bool advice_same_file(const char *a, const char *b) {
   struct stat x;
   struct stat y;
   return strcmp(a, b) == 0 ||
@@ -79,7 +79,7 @@ static bool same_file(const char *a, const char *b) {
 /* ---- the sides ---- */
 
 /* What can be done about a side. */
-struct side_help {
+struct side_advice {
   const struct measured_run *last; /* measured where there is such a one; else imported */
   bool imported;                   /* all of it: no command makes more */
   bool elsewhere;                  /* not the machine and driver of the latest run of both */
@@ -87,11 +87,12 @@ struct side_help {
   const char *tag;                 /* of the new run; NULL = none is needed */
 };
 
-static bool is_imported(const struct measured_run *run) {
+static bool advice_is_imported(const struct measured_run *run) {
   return strcmp(run->origin, "imported") == 0;
 }
 
-static const struct measured_run *last_run(const struct comparing_result *result, enum side side) {
+static const struct measured_run *advice_last_run(const struct compare_result *result,
+                                                  enum side side) {
   const struct measured *measured = result->measured;
   const struct measured_run *last = NULL;
   for (size_t i = 0; i < measured->run_count; i++) {
@@ -99,43 +100,45 @@ static const struct measured_run *last_run(const struct comparing_result *result
     if (result->sides[i] != side) {
       continue;
     }
-    if (last == NULL || (is_imported(last) && !is_imported(run)) ||
-        (is_imported(last) == is_imported(run) && run->started_at_ns >= last->started_at_ns)) {
+    if (last == NULL || (advice_is_imported(last) && !advice_is_imported(run)) ||
+        (advice_is_imported(last) == advice_is_imported(run) &&
+         run->started_at_ns >= last->started_at_ns)) {
       last = run;
     }
   }
   return last;
 }
 
-static bool same_text(const char *a, const char *b) {
+static bool advice_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* Whether what measured one run is likely what measured the other. */
-static bool same_place(const struct measured *measured, const struct measured_run *a,
-                       const struct measured_run *b) {
+static bool advice_same_place(const struct measured *measured, const struct measured_run *a,
+                              const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
   const struct measured_environment *y = &measured->environments[b->environment];
-  return same_text(x->host_name, y->host_name) && same_text(x->driver_version, y->driver_version);
+  return advice_same_text(x->host_name, y->host_name) &&
+         advice_same_text(x->driver_version, y->driver_version);
 }
 
 /* Whether new runs will be on that side by themselves. */
-static bool is_open_side(const struct comparing *comparing, size_t side) {
-  const char *name = comparing->names[side];
-  return comparing->by != NULL || (strchr(name, ',') == NULL && (strncmp(name, "tag:", 4) == 0 ||
-                                                                 strncmp(name, "driver:", 7) == 0));
+static bool advice_is_open_side(const struct compare_request *request, size_t side) {
+  const char *name = request->names[side];
+  return request->by != NULL || (strchr(name, ',') == NULL && (strncmp(name, "tag:", 4) == 0 ||
+                                                               strncmp(name, "driver:", 7) == 0));
 }
 
 /* "a", or "a2", "a3" ... where there are runs with that tag: others must not come in. */
-static const char *free_tag(struct comparing *comparing, const struct comparing_result *result,
-                            const char *word) {
-  struct arena *arena = &comparing->selecting.arena;
+static const char *advice_free_tag(struct database *database, struct compare_request *request,
+                                   const char *word) {
+  struct arena *arena = &request->filter.arena;
   const char *tag = word;
   for (int i = 2; i < TAGS_TRIED; i++) {
     struct run_list list;
     struct error err = {0};
-    if (selector_find_all(result->database, arena_format(arena, "tag:%s", tag), arena, &list,
-                          &err) == STATUS_NOT_FOUND) {
+    if (selector_find_all(database, arena_format(arena, "tag:%s", tag), arena, &list, &err) ==
+        STATUS_NOT_FOUND) {
       break;
     }
     tag = arena_format(arena, "%s%d", word, i);
@@ -143,56 +146,58 @@ static const char *free_tag(struct comparing *comparing, const struct comparing_
   return tag;
 }
 
-static void find_help(struct comparing *comparing, const struct comparing_result *result, bool open,
-                      struct side_help help[SIDES]) {
+static void advice_find(struct database *database, struct compare_request *request,
+                        const struct compare_result *result, bool open,
+                        struct side_advice help[SIDES]) {
   static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
   const struct comparison *comparison = result->comparison;
   for (size_t s = 0; s < SIDES; s++) {
-    const char *name = comparing->names[s];
+    const char *name = request->names[s];
     const unsigned have = open ? comparison->processes_least[s] : 0;
     const unsigned needed = comparison->processes_needed;
-    help[s] = (struct side_help){.last = last_run(result, (enum side)s),
-                                 .wanted = needed > have ? needed - have : 0};
+    help[s] = (struct side_advice){.last = advice_last_run(result, (enum side)s),
+                                   .wanted = needed > have ? needed - have : 0};
     assert(help[s].last != NULL); /* a side is what some run was found for */
-    help[s].imported = is_imported(help[s].last);
-    help[s].tag = !open                           ? free_tag(comparing, result, FRESH_TAGS[s])
+    help[s].imported = advice_is_imported(help[s].last);
+    help[s].tag = !open ? advice_free_tag(database, request, FRESH_TAGS[s])
                   : strncmp(name, "tag:", 4) == 0 ? name + 4
                                                   : NULL;
   }
   const bool later = help[SIDE_B].last->started_at_ns >= help[SIDE_A].last->started_at_ns;
-  struct side_help *older = &help[later ? SIDE_A : SIDE_B];
-  older->elsewhere =
-      !older->imported && !same_place(result->measured, help[SIDE_A].last, help[SIDE_B].last);
+  struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
+  older->elsewhere = !older->imported &&
+                     !advice_same_place(result->measured, help[SIDE_A].last, help[SIDE_B].last);
 }
 
 /* ---- words ---- */
 
-static char letter_of(size_t side) {
+static char advice_letter(size_t side) {
   return side == SIDE_A ? 'A' : 'B';
 }
 
 /* What more of the other side does, where this one stays as it is. */
-static void put_alone(struct strbuf *text, const struct comparison *comparison, size_t stays) {
+static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
+                             size_t stays) {
   const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
   const unsigned alone = comparison->needed_alone[other];
   if (alone > 0) {
-    strbuf_printf(text, "%u processes of %c alone would decide", alone, letter_of(other));
+    strbuf_printf(text, "%u processes of %c alone would decide", alone, advice_letter(other));
   } else {
-    strbuf_printf(text, "more of %c alone would not decide", letter_of(other));
+    strbuf_printf(text, "more of %c alone would not decide", advice_letter(other));
   }
 }
 
-static void put_place(struct strbuf *text, const struct comparing_result *result,
-                      const struct side_help *help, size_t side) {
+static void advice_put_place(struct strbuf *text, const struct compare_result *result,
+                             const struct side_advice *help, size_t side) {
   const struct comparison_total *totals = result->comparison->totals;
-  if (help->elsewhere && !same_text(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
+  if (help->elsewhere && !advice_same_text(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
     strbuf_printf(text, "host %s, ", totals[side].hosts);
   }
   strbuf_printf(text, "driver %s", totals[side].drivers);
 }
 
-static void put_commands(struct strbuf *text, const struct comparing_result *result,
-                         const struct side_help help[SIDES], bool open) {
+static void advice_put_commands(struct strbuf *text, const struct compare_result *result,
+                                const struct side_advice help[SIDES], bool open) {
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
   for (size_t s = 0; s < SIDES; s++) {
@@ -200,9 +205,9 @@ static void put_commands(struct strbuf *text, const struct comparing_result *res
       continue;
     }
     strbuf_clear(&command);
-    put_command(&command, help[s].last, help[s].wanted, help[s].tag);
-    strbuf_printf(text, "\n  %c (", letter_of(s));
-    put_place(text, result, &help[s], s);
+    advice_put_command(&command, help[s].last, help[s].wanted, help[s].tag);
+    strbuf_printf(text, "\n  %c (", advice_letter(s));
+    advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "afresh", command.text);
   }
   strbuf_fini(&command);
@@ -210,14 +215,15 @@ static void put_commands(struct strbuf *text, const struct comparing_result *res
 
 /* The file that new runs of a side will be in, as a word of a command; NULL = the one that is read.
  * That of another host has that host's name where its own is that of the one that is read. */
-static const char *other_database(struct arena *arena, const struct comparing_result *result,
-                                  const struct side_help *help, bool other_host, const char *read) {
+static const char *advice_other_database(struct arena *arena, const struct compare_result *result,
+                                         const struct side_advice *help, bool other_host,
+                                         const char *read) {
   const struct common_options usual = {0};
   struct error err = {0};
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
-  put_command(&command, help->last, help->wanted, help->tag);
-  const char *word = database_word(arena, command.text);
+  advice_put_command(&command, help->last, help->wanted, help->tag);
+  const char *word = advice_database_word(arena, command.text);
   strbuf_fini(&command);
   const char *path = NULL;
   if (word != NULL) {
@@ -225,7 +231,7 @@ static const char *other_database(struct arena *arena, const struct comparing_re
   } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
     return NULL;
   }
-  if (!same_file(path, read)) {
+  if (!advice_same_file(path, read)) {
     return word != NULL ? word : shell_word(arena, path);
   }
   const size_t environment = help->last->environment;
@@ -236,13 +242,13 @@ static const char *other_database(struct arena *arena, const struct comparing_re
 }
 
 /* What was read together does not come together by itself. */
-static void put_merge(struct strbuf *text, const struct common_options *common,
-                      struct comparing *comparing, const struct comparing_result *result,
-                      const struct side_help help[SIDES]) {
-  struct arena *arena = &comparing->selecting.arena;
+static void advice_put_merge(struct strbuf *text, const struct common_options *common,
+                             struct compare_request *request, const struct compare_result *result,
+                             const struct side_advice help[SIDES]) {
+  struct arena *arena = &request->filter.arena;
   const struct measured_environment *environments = result->measured->environments;
-  const bool other_host = !same_text(environments[help[SIDE_A].last->environment].host_name,
-                                     environments[help[SIDE_B].last->environment].host_name);
+  const bool other_host = !advice_same_text(environments[help[SIDE_A].last->environment].host_name,
+                                            environments[help[SIDE_B].last->environment].host_name);
   const char *others[SIDES] = {NULL, NULL};
   const char *read = NULL;
   struct error err = {0};
@@ -251,10 +257,10 @@ static void put_merge(struct strbuf *text, const struct common_options *common,
   }
   for (size_t s = 0; s < SIDES; s++) {
     if (help[s].wanted > 0) {
-      others[s] = other_database(arena, result, &help[s], other_host, read);
+      others[s] = advice_other_database(arena, result, &help[s], other_host, read);
     }
   }
-  if (others[SIDE_A] != NULL && same_text(others[SIDE_A], others[SIDE_B])) {
+  if (others[SIDE_A] != NULL && advice_same_text(others[SIDE_A], others[SIDE_B])) {
     if (other_host) { /* two files of one name */
       for (size_t s = 0; s < SIDES; s++) {
         const char *host = environments[help[s].last->environment].host_name;
@@ -280,54 +286,54 @@ static void put_merge(struct strbuf *text, const struct common_options *common,
 }
 
 /* Of imported results there are never more. */
-static void put_imported(struct strbuf *text, const struct comparing_result *result,
-                         const struct side_help help[SIDES]) {
+static void advice_put_imported(struct strbuf *text, const struct compare_result *result,
+                                const struct side_advice help[SIDES]) {
   const struct comparison *comparison = result->comparison;
   const bool both = help[SIDE_A].imported && help[SIDE_B].imported;
   const size_t s = help[SIDE_A].imported ? SIDE_A : SIDE_B;
   if (both) {
     strbuf_append(text, "A and B were imported and cannot be measured again");
   } else {
-    strbuf_printf(text, "%c was imported and cannot be measured again, and ", letter_of(s));
-    put_alone(text, comparison, s);
+    strbuf_printf(text, "%c was imported and cannot be measured again, and ", advice_letter(s));
+    advice_put_alone(text, comparison, s);
   }
   strbuf_printf(text, "; %u processes a side would, of runs of haul in %s place",
                 comparison->processes_needed, both ? "their" : "its");
 }
 
-void comparing_say_what_helps(const struct common_options *common, struct comparing *comparing,
-                              const struct comparing_result *result) {
+void compare_advise(const struct common_options *common, struct database *database,
+                    struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
   const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
-  if (comparison->processes_needed == 0 || comparing->compare.one_side) {
+  if (comparison->processes_needed == 0 || request->compare.one_side) {
     return;
   }
   /* Processes of new runs come on top where the names take them in; else they start afresh. */
-  const bool open = is_open_side(comparing, SIDE_A) && is_open_side(comparing, SIDE_B);
-  struct side_help help[SIDES];
+  const bool open = advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
+  struct side_advice help[SIDES];
   struct strbuf text;
-  find_help(comparing, result, open, help);
+  advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
   strbuf_printf(&text, "%zu %s undecided with so few processes", count,
                 count == 1 ? "case is" : "cases are");
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
-    put_imported(&text, result, help);
+    advice_put_imported(&text, result, help);
   } else {
     strbuf_printf(&text, "; %u a side would decide:", comparison->processes_needed);
-    put_commands(&text, result, help, open);
-    put_merge(&text, common, comparing, result, help);
+    advice_put_commands(&text, result, help, open);
+    advice_put_merge(&text, common, request, result, help);
     if (open) {
       strbuf_append(&text, "\n  and then the same again");
     } else {
       strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s%s", help[SIDE_A].tag,
                     help[SIDE_B].tag, common->db != NULL ? " --db " : "",
-                    common->db != NULL ? shell_word(&comparing->selecting.arena, common->db) : "");
+                    common->db != NULL ? shell_word(&request->filter.arena, common->db) : "");
     }
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].elsewhere) {
-        strbuf_printf(&text, "\n  or, if %c cannot be measured again: ", letter_of(s));
-        put_alone(&text, comparison, s);
+        strbuf_printf(&text, "\n  or, if %c cannot be measured again: ", advice_letter(s));
+        advice_put_alone(&text, comparison, s);
       }
     }
   }

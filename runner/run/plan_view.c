@@ -1,4 +1,4 @@
-#include "runner/cli/planning.h"
+#include "runner/run/plan_view.h"
 
 #include "runner/render/plan.h"
 #include "runner/supervise/supervise.h"

@@ -1,8 +1,8 @@
-#include "runner/cli/preflight.h"
+#include "runner/run/preflight.h"
 
 #include <stdlib.h>
 
-static void describe(const struct check_result *result, char text[CASE_REASON_MAX]) {
+static void preflight_describe(const struct check_result *result, char text[CASE_REASON_MAX]) {
   char where[32] = "";
   if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
@@ -12,10 +12,10 @@ static void describe(const struct check_result *result, char text[CASE_REASON_MA
 }
 
 /* What a failed check leads to; `late`: the run is over. */
-static void act(struct preflight *preflight, const struct common_options *common,
-                const struct check_result *result, bool late) {
+static void preflight_act(struct preflight *preflight, const struct common_options *common,
+                          const struct check_result *result, bool late) {
   char text[CASE_REASON_MAX];
-  describe(result, text);
+  preflight_describe(result, text);
   switch (result->on_fail) {
   case ON_FAIL_RECORD:
     return;
@@ -42,13 +42,13 @@ static void act(struct preflight *preflight, const struct common_options *common
   say_warning(common, "%s", text);
 }
 
-static void take_results(struct preflight *preflight, const struct common_options *common,
-                         size_t count, bool late) {
+static void preflight_take(struct preflight *preflight, const struct common_options *common,
+                           size_t count, bool late) {
   for (size_t i = 0; i < count; i++) {
     const struct check_result *result = &preflight->results[preflight->count + i];
     switch (result->status) {
     case CHECK_FAILED:
-      act(preflight, common, result, late);
+      preflight_act(preflight, common, result, late);
       break;
     case CHECK_DENIED:
       if (result->on_fail != ON_FAIL_RECORD) {
@@ -65,7 +65,7 @@ static void take_results(struct preflight *preflight, const struct common_option
   preflight->count += count;
 }
 
-static void start(struct preflight *preflight) {
+static void preflight_start(struct preflight *preflight) {
   *preflight = (struct preflight){
       .results = calloc(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
   if (preflight->results == NULL) {
@@ -75,12 +75,12 @@ static void start(struct preflight *preflight) {
 
 void preflight_before(struct preflight *preflight, const struct common_options *common,
                       const struct scenario *scenario, const struct machine *machine) {
-  start(preflight);
+  preflight_start(preflight);
   for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
     if (!check_needs_telemetry(scenario->checks[i].kind)) {
       size_t count =
           check_evaluate(&scenario->checks[i], machine, preflight->results + preflight->count);
-      take_results(preflight, common, count, false);
+      preflight_take(preflight, common, count, false);
     }
   }
 }
@@ -88,12 +88,12 @@ void preflight_before(struct preflight *preflight, const struct common_options *
 void preflight_after(struct preflight *preflight, const struct common_options *common,
                      const struct scenario *scenario, const struct machine *machine,
                      const struct telemetry_extent extents[MACHINE_GPUS_MAX]) {
-  start(preflight);
+  preflight_start(preflight);
   for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
     if (check_needs_telemetry(scenario->checks[i].kind)) {
       size_t count = check_evaluate_telemetry(&scenario->checks[i], machine, extents,
                                               preflight->results + preflight->count);
-      take_results(preflight, common, count, true);
+      preflight_take(preflight, common, count, true);
     }
   }
 }

@@ -1,9 +1,9 @@
-/* reporting.h - a report put together: runs and a comparison, read from the database and written to
- * a page. */
-#ifndef HAUL_RUNNER_CLI_REPORTING_H
-#define HAUL_RUNNER_CLI_REPORTING_H
+/* report_page.h - a report: runs and a comparison, read from the database and written to a page. */
+#ifndef HAUL_RUNNER_CLI_REPORT_PAGE_H
+#define HAUL_RUNNER_CLI_REPORT_PAGE_H
 
-#include "runner/cli/comparing.h"
+#include "runner/analyse/compare_runs.h"
+#include "runner/console/console.h"
 #include "runner/record/query.h"
 
 /* Runs that one page holds; cases of a block and of a run that have a row of their own. */
@@ -14,8 +14,8 @@ struct report_request {
   struct query *query;
   const struct run_ref *runs; /* a section each, in this order */
   size_t run_count;
-  const struct comparing *comparing;       /* the sides' names; with result */
-  const struct comparing_result *compared; /* NULL = no comparison */
+  const struct compare_request *sides;   /* the names of the sides */
+  const struct compare_result *compared; /* NULL = no comparison */
 };
 
 /* page: in memory; a failure to write to it is not looked for. */

@@ -1,4 +1,4 @@
-#include "runner/cli/status_line.h"
+#include "runner/run/status_line.h"
 
 #include "engine/base/units.h"
 #include "engine/statistics.h"
@@ -13,7 +13,7 @@ void status_line_init(struct status_line *line, const struct common_options *com
 }
 
 /* What is left to a person who waits, in whole seconds; "" where the estimate has run out. */
-static void describe_left(uint64_t left_ns, char *text, size_t size) {
+static void status_line_describe_left(uint64_t left_ns, char *text, size_t size) {
   const uint64_t second_ns = UINT64_C(1000000000);
   char left[UNITS_TEXT_MAX];
   if (left_ns == 0) {
@@ -31,7 +31,7 @@ void status_line_show(struct status_line *line, const struct progress *progress)
     return;
   }
   char left[UNITS_TEXT_MAX + 16];
-  describe_left(progress->left_ns, left, sizeof left);
+  status_line_describe_left(progress->left_ns, left, sizeof left);
   char text[512];
   const char *what = progress->case_name != NULL         ? progress->case_name
                      : progress->done == progress->total ? "finishing"
@@ -54,8 +54,8 @@ void status_line_clear(struct status_line *line) {
 }
 
 /* "55.2 GB/s, 23 trials" of what was measured; "" when nothing was. */
-static void describe_rate(const struct bench_case *bench_case, const struct case_report *report,
-                          char *text, size_t size) {
+static void status_line_describe_rate(const struct bench_case *bench_case,
+                                      const struct case_report *report, char *text, size_t size) {
   text[0] = '\0';
   double *scratch = calloc(report->trial_count + 1, sizeof *scratch);
   if (scratch == NULL) {
@@ -88,7 +88,7 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
     return;
   }
   char rate[96];
-  describe_rate(bench_case, report, rate, sizeof rate);
+  status_line_describe_rate(bench_case, report, rate, sizeof rate);
   say_note(line->common, "[%zu/%zu] %s: ok%s%s%s", done, total, bench_case->name, rate,
            outcome->note[0] != '\0' ? "; " : "", outcome->note);
 }

@@ -1,8 +1,8 @@
-/* planning.h - a machine to plan for, and a plan to look at. */
-#ifndef HAUL_RUNNER_CLI_PLANNING_H
-#define HAUL_RUNNER_CLI_PLANNING_H
+/* plan_view.h - a machine to plan for, and a plan to look at. */
+#ifndef HAUL_RUNNER_RUN_PLAN_VIEW_H
+#define HAUL_RUNNER_RUN_PLAN_VIEW_H
 
-#include "runner/cli/cli.h"
+#include "runner/console/console.h"
 #include "runner/plan/plan.h"
 
 /* Zeroed, on the heap (free() it): it is too large for the stack. */

@@ -1,7 +1,8 @@
-/* How the verbs speak: errors, warnings, colour, width. */
-#include "runner/cli/cli.h"
+#include "runner/console/console.h"
+
 #include "runner/render/text.h"
 
+#include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,30 @@
 ENUM_NAMES_DEFINE(when, WHEN_LIST)
 
 enum { SAID_MAX = 1 << 16 };
+/* Of plots: without a terminal, and where lines get long to follow. */
+enum { WIDTH_DEFAULT = 80, WIDTH_MAX = 120 };
+
+enum status database_path(const struct common_options *options, struct arena *arena,
+                          const char **path, struct error *err) {
+  const char *given = options->db != NULL ? options->db : getenv("HAUL_DB");
+  if (given != NULL && given[0] != '\0') {
+    *path = arena_strdup(arena, given);
+    return STATUS_OK;
+  }
+  /* A relative XDG_DATA_HOME is to be ignored (XDG Base Directory Specification). */
+  const char *data = getenv("XDG_DATA_HOME");
+  if (data != NULL && data[0] == '/') {
+    *path = arena_format(arena, "%s/haul/results.db", data);
+    return STATUS_OK;
+  }
+  const char *home = getenv("HOME");
+  if (home != NULL && home[0] == '/') {
+    *path = arena_format(arena, "%s/.local/share/haul/results.db", home);
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_USAGE,
+                   "no place for the results database: HOME is not set; name one with --db FILE");
+}
 
 bool use_colour(const struct common_options *options, FILE *stream) {
   switch (options->colour) {
@@ -50,7 +75,20 @@ struct rows *open_rows(const struct common_options *options, const char *empty) 
   return rows_new(&rows);
 }
 
-static void say(const char *head, const char *colour, const char *format, va_list args) {
+struct curves *plot_open(const struct common_options *options, const struct plot_request *request,
+                         const char *empty) {
+  const unsigned terminal = terminal_width(stdout);
+  const unsigned width = terminal > 0 ? terminal : WIDTH_DEFAULT;
+  const struct plot_style style = {.scale = request->scale,
+                                   .width = width < WIDTH_MAX ? width : WIDTH_MAX,
+                                   .colour = use_colour(options, stdout),
+                                   .unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+  return curves_new(stdout, &style, empty);
+}
+
+/* ---- messages ---- */
+
+static void say_line(const char *head, const char *colour, const char *format, va_list args) {
   struct strbuf shown;
   char *text = NULL;
   int length = vasprintf(&text, format, args);
@@ -81,7 +119,7 @@ static void say(const char *head, const char *colour, const char *format, va_lis
 void say_error(const struct common_options *options, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  say("error: ", use_colour(options, stderr) ? "1;31" : NULL, format, args);
+  say_line("error: ", use_colour(options, stderr) ? "1;31" : NULL, format, args);
   va_end(args);
 }
 
@@ -91,7 +129,7 @@ void say_warning(const struct common_options *options, const char *format, ...) 
   }
   va_list args;
   va_start(args, format);
-  say("warning: ", use_colour(options, stderr) ? "1;35" : NULL, format, args);
+  say_line("warning: ", use_colour(options, stderr) ? "1;35" : NULL, format, args);
   va_end(args);
 }
 
@@ -101,11 +139,11 @@ void say_note(const struct common_options *options, const char *format, ...) {
   }
   va_list args;
   va_start(args, format);
-  say("", NULL, format, args);
+  say_line("", NULL, format, args);
   va_end(args);
 }
 
-static int exit_code_of(enum status status) {
+static int exit_code_of_status(enum status status) {
   switch (status) {
   case STATUS_OK:
     return EXIT_DONE;
@@ -140,9 +178,39 @@ int fail(const struct common_options *options, const struct error *err) {
   } else {
     say_error(options, "%s", err->message);
   }
-  return exit_code_of(err->status);
+  return exit_code_of_status(err->status);
 }
 
 int worse(int a, int b) {
   return a > b ? a : b;
+}
+
+/* ---- interrupts ---- */
+
+/* A signal handler has no other place to leave word. */
+static volatile sig_atomic_t interrupts;
+
+static void count_interrupt(int number) {
+  (void)number;
+  if (interrupts < 2) {
+    interrupts = interrupts + 1;
+  }
+}
+
+static void watch_signal(int number) {
+  struct sigaction before;
+  /* Who starts us with a signal ignored (nohup, a script's background job) means it. */
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) {
+    return;
+  }
+  struct sigaction action = {.sa_handler = count_interrupt};
+  sigemptyset(&action.sa_mask);
+  /* No SA_RESTART: a wait is to end at once. */
+  (void)sigaction(number, &action, NULL);
+}
+
+const volatile sig_atomic_t *watch_interrupts(void) {
+  watch_signal(SIGINT);
+  watch_signal(SIGTERM);
+  return &interrupts;
 }

@@ -1,0 +1,80 @@
+/* console.h - how haul speaks to the person at the terminal: the options that every verb takes,
+ * messages on stderr, exit codes, colour, width, interrupts.
+ *
+ * Data goes to stdout, everything else to stderr. The environment is read here (HAUL_DB,
+ * XDG_DATA_HOME, HOME, NO_COLOR, TERM) and nowhere below. */
+#ifndef HAUL_RUNNER_CONSOLE_CONSOLE_H
+#define HAUL_RUNNER_CONSOLE_CONSOLE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "runner/render/curves.h"
+#include "runner/render/rows.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum exit_code {
+  EXIT_DONE = 0,
+  EXIT_REGRESSED = 1,    /* check found a verdict that it was told to fail on */
+  EXIT_USAGE = 2,        /* the command line or a scenario is wrong */
+  EXIT_NOT_MEASURED = 3, /* nothing could be measured or answered, or a case went wrong */
+  EXIT_UNDECIDED = 4,    /* check --strict: a case could not be decided */
+  EXIT_INTERRUPTED = 130,
+};
+
+#define WHEN_LIST(X) X(WHEN_AUTO, "auto") X(WHEN_ALWAYS, "always") X(WHEN_NEVER, "never")
+ENUM_NAMES_DECLARE(when, WHEN_LIST)
+
+/* The options that every verb takes; the first member of each verb's own options. */
+struct common_options {
+  const char *db; /* as given; NULL = not given. database_path() has the rest */
+  enum row_format format;
+  bool format_given;
+  enum when colour;
+  bool quiet;         /* errors only */
+  bool verbose;       /* more */
+  bool junit_allowed; /* set before cli_parse(): --format junit sets junit */
+  bool junit;
+};
+
+/* --db, then HAUL_DB, then $XDG_DATA_HOME/haul/results.db, then ~/.local/share/haul/results.db. */
+enum status database_path(const struct common_options *options, struct arena *arena,
+                          const char **path, struct error *err) CHECK_RESULT;
+
+/* Whether to write to that stream in colour, and how wide its terminal is (0 = no terminal). */
+bool use_colour(const struct common_options *options, FILE *stream);
+unsigned terminal_width(FILE *stream);
+/* How rows are written to stdout: in the format asked for, as wide as its terminal, in colour or
+ * not. */
+struct rows_options rows_to_stdout(const struct common_options *options);
+/* A sink that writes so; empty as in rows.h. */
+struct rows *open_rows(const struct common_options *options, const char *empty);
+
+/* The option --plot. */
+struct plot_request {
+  bool wanted;
+  enum plot_scale scale;
+};
+/* Curves on stdout, as wide as the terminal allows; empty as in curves.h. */
+struct curves *plot_open(const struct common_options *options, const struct plot_request *request,
+                         const char *empty);
+
+/* "haul: error: ..." on stderr; control characters are escaped. */
+void say_error(const struct common_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Nothing under -q. */
+void say_warning(const struct common_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void say_note(const struct common_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Say the error and return the exit code that goes with its status. */
+int fail(const struct common_options *options, const struct error *err);
+/* The more severe of two exit codes, which is the higher: 130 over 3 over 2 over 0. */
+int worse(int a, int b);
+
+/* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. */
+const volatile sig_atomic_t *watch_interrupts(void);
+
+#endif

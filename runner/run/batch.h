@@ -1,0 +1,50 @@
+/* batch.h - the scenarios that a command line names: found, read, all of them valid before anything
+ * is measured.
+ *
+ * An argument is the first of these that it names: a file; a folder (its *.toml, sorted by name); a
+ * shipped scenario ("quick"); a group of shipped scenarios ("comm-scope"). Texts belong to the
+ * arena. */
+#ifndef HAUL_RUNNER_RUN_BATCH_H
+#define HAUL_RUNNER_RUN_BATCH_H
+
+#include "engine/base/embed.h"
+#include "runner/console/console.h"
+#include "schema/scenario/scenario.h"
+
+struct input {
+  const char *name;                     /* for people */
+  const char *path;                     /* of a file; NULL = shipped */
+  const struct embedded_file *embedded; /* NULL = a file */
+};
+
+/* The shipped scenario whose name is nearest to the word, without ".toml"; NULL = none is near. */
+const char *input_nearest(struct arena *arena, const char *word);
+/* As scenario_load(). */
+enum status input_read(const struct input *input, const struct scenario_override *overrides,
+                       size_t override_count, struct scenario **scenario,
+                       struct diagnostics *diagnostics) CHECK_RESULT;
+
+/* What a command line says of scenarios. */
+struct batch_options {
+  char **words; /* files, folders, names */
+  size_t word_count, word_capacity;
+  struct scenario_override *overrides; /* --set and --processes, in their order */
+  size_t override_count, override_capacity;
+  const char *only;
+  struct arena arena; /* of all the above */
+};
+
+void batch_options_fini(struct batch_options *options);
+
+struct batch {
+  struct input *inputs;
+  struct scenario **scenarios; /* one per input */
+  size_t count;
+};
+
+/* Every error is reported. Returns the exit code. */
+int batch_read(const struct common_options *common, struct batch_options *options,
+               struct batch *batch);
+void batch_fini(struct batch *batch);
+
+#endif

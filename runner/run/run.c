@@ -1,0 +1,448 @@
+#include "runner/run/run.h"
+
+#include "runner/record/query.h"
+#include "runner/render/run_result.h"
+#include "runner/run/preflight.h"
+#include "runner/run/status_line.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { DUPLICATES_SHOWN_MAX = 5 };
+
+struct run_state {
+  const struct run_request *request;
+  const struct plan *plan;
+  struct record *record;
+  uint32_t processes;
+  bool resumed; /* some of it was measured before */
+  struct status_line line;
+  bool interrupt_said; /* that the first interrupt waits for the end of the case */
+  bool lock_said;      /* that another program keeps the database locked */
+  size_t done, total;  /* of the progress */
+  size_t counts[case_status_name_count];
+  struct telemetry_extent extents[MACHINE_GPUS_MAX];
+};
+
+/* The receiver of what the workers measure ----------------------------------------------------- */
+
+static bool run_already_done(void *context, uint32_t process, size_t case_index) {
+  const struct run_state *state = context;
+  return record_has_case(state->record, process, state->plan->cases[case_index].bench.key);
+}
+
+static enum status run_take_process_started(void *context, uint32_t process, pid_t pid,
+                                            struct error *err) {
+  const struct run_state *state = context;
+  return record_process_started(state->record, process, pid, err);
+}
+
+/* What was measured is not to be lost to somebody who looks at the database or copies it. */
+static bool run_wait_for_database(void *context, uint64_t waited_ms) {
+  enum { SAY_MS = 3000, PATIENT_MS = 600000, INTERRUPTED_MS = 30000, AT_ONCE_MS = 1000 };
+  struct run_state *state = context;
+  const int interrupts = *state->request->interrupted;
+  if (waited_ms >= SAY_MS && !state->lock_said) {
+    state->lock_said = true;
+    status_line_clear(&state->line);
+    say_warning(state->request->common,
+                "%s: another program keeps it locked; the run waits up to %d minutes to write what "
+                "was measured: end that program, or press Ctrl-C to wait 30 s at most",
+                state->request->database, PATIENT_MS / 60000);
+  }
+  return waited_ms < (interrupts == 0 ? PATIENT_MS : interrupts == 1 ? INTERRUPTED_MS : AT_ONCE_MS);
+}
+
+static enum status run_take_case(void *context, const struct case_report *report,
+                                 struct error *err) {
+  struct run_state *state = context;
+  enum status status = record_case(state->record, state->plan, report, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  state->counts[report->outcome->status]++;
+  state->done++;
+  status_line_case(&state->line, &state->plan->cases[report->case_index].bench, report, state->done,
+                   state->total);
+  return STATUS_OK;
+}
+
+static enum status run_take_process_ended(void *context, uint32_t process, struct error *err) {
+  const struct run_state *state = context;
+  return record_process_ended(state->record, process, err);
+}
+
+static enum status run_take_telemetry(void *context, const struct telemetry_sample *samples,
+                                      size_t count, struct error *err) {
+  struct run_state *state = context;
+  for (size_t i = 0; i < count; i++) {
+    if (samples[i].gpu >= 0 && samples[i].gpu < MACHINE_GPUS_MAX) {
+      telemetry_extent_add(&state->extents[samples[i].gpu], &samples[i]);
+    }
+  }
+  return record_telemetry(state->record, samples, count, err);
+}
+
+static void run_take_progress(void *context, const struct progress *progress) {
+  struct run_state *state = context;
+  state->total = progress->total;
+  if (*state->request->interrupted == 1 && !state->interrupt_said && progress->case_name != NULL) {
+    state->interrupt_said = true;
+    status_line_clear(&state->line);
+    say_note(state->request->common,
+             "interrupted: the run ends after this case, or at once with another Ctrl-C");
+  }
+  status_line_show(&state->line, progress);
+}
+
+static void run_take_warning(void *context, const char *text) {
+  struct run_state *state = context;
+  status_line_clear(&state->line);
+  say_warning(state->request->common, "%s", text);
+}
+
+/* What a run measured, read back from the database and shown -------------------------------------
+ */
+
+/* Skipped cases that share a reason. */
+struct skipped {
+  const char *reason;
+  size_t count;
+  const char *block; /* NULL = of several blocks */
+};
+
+static size_t run_group_skipped(const struct plan *plan, struct skipped *groups) {
+  size_t group_count = 0;
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct plan_case *item = &plan->cases[i];
+    if (item->skip_reason == NULL) {
+      continue;
+    }
+    size_t g = 0;
+    while (g < group_count && strcmp(groups[g].reason, item->skip_reason) != 0) {
+      g++;
+    }
+    if (g == group_count) {
+      groups[group_count++] = (struct skipped){item->skip_reason, 0, item->bench.block};
+    }
+    groups[g].count++;
+    if (groups[g].block != NULL && strcmp(groups[g].block, item->bench.block) != 0) {
+      groups[g].block = NULL;
+    }
+  }
+  return group_count;
+}
+
+static void run_show_skipped(const struct common_options *common, const struct plan *plan) {
+  struct skipped *groups = calloc(plan->skip_count + 1, sizeof *groups);
+  if (groups == NULL) {
+    abort();
+  }
+  size_t group_count = run_group_skipped(plan, groups);
+  for (size_t i = 0; i < group_count; i++) {
+    say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
+             groups[i].count == 1 ? "case" : "cases", groups[i].block != NULL ? " of " : "",
+             groups[i].block != NULL ? groups[i].block : "", groups[i].reason);
+  }
+  free(groups);
+}
+
+/* Cases that a name of this run asks for twice: measured under the first. */
+static void run_show_duplicates(const struct common_options *common, const struct plan *plan) {
+  for (size_t i = 0; i < plan->duplicate_count; i++) {
+    if (i == DUPLICATES_SHOWN_MAX && plan->duplicate_count > DUPLICATES_SHOWN_MAX + 1) {
+      say_note(common, "and %zu more", plan->duplicate_count - i);
+      return;
+    }
+    say_note(common, "%s is the same measurement as %s", plan->duplicates[i].name,
+             plan->duplicates[i].same_as);
+  }
+}
+
+/* For people: matrices and tables. */
+static enum status run_show_blocks(struct query *query, const struct common_options *common,
+                                   const struct query_parameter *run, struct error *err) {
+  const struct style style = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
+  struct run_rows cases;
+  struct run_rows flows;
+  run_rows_init(&cases);
+  run_rows_init(&flows);
+  enum status status = query_run_saved(query, "run-result", run, 1, NULL, &cases.sink, err);
+  if (status == STATUS_OK && common->verbose) {
+    status = query_run_saved(query, "run-flows", run, 1, NULL, &flows.sink, err);
+  }
+  if (status == STATUS_OK) {
+    status = run_result_print(&cases, common->verbose ? &flows : NULL, &style, err);
+  }
+  run_rows_fini(&cases);
+  run_rows_fini(&flows);
+  return status;
+}
+
+/* The run's sweeps. */
+static enum status run_show_curves(struct query *query, const struct run_request *request,
+                                   const struct query_parameter *run, struct error *err) {
+  struct curves *curves =
+      plot_open(request->common, &request->plot, "nothing to draw: no block is a sweep");
+  (void)putchar('\n');
+  enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
+  curves_free(curves);
+  return status;
+}
+
+/* Where the wall time went, on stderr: it is about the run, not its result. */
+static enum status run_show_times(struct query *query, const struct common_options *common,
+                                  const struct query_parameter *run, struct error *err) {
+  const struct rows_options options = {.format = ROW_TABLE,
+                                       .stream = stderr,
+                                       .width = terminal_width(stderr),
+                                       .colour = use_colour(common, stderr)};
+  struct rows *rows = rows_new(&options);
+  enum status status = query_run_saved(query, "run-time", run, 1, NULL, rows_sink(rows), err);
+  rows_free(rows);
+  return status;
+}
+
+static int run_show(const struct run_request *request, const struct plan *plan, const char *uuid) {
+  const struct common_options *common = request->common;
+  struct error err = {0};
+  struct query *query = NULL;
+  char run[80];
+  snprintf(run, sizeof run, "run:%s", uuid);
+  const struct query_parameter parameter = {"run", run};
+  enum status status = query_open(request->database, &query, &err);
+  if (status == STATUS_OK) {
+    status = common->format == ROW_TABLE
+                 ? run_show_blocks(query, common, &parameter, &err)
+                 : query_run_saved(query, "run-result", &parameter, 1, NULL, request->result, &err);
+  }
+  if (status == STATUS_OK && request->plot.wanted) {
+    status = run_show_curves(query, request, &parameter, &err);
+  }
+  (void)fflush(stdout);
+  if (status == STATUS_OK && common->verbose) {
+    status = run_show_times(query, common, &parameter, &err);
+  }
+  query_close(query);
+  if (status != STATUS_OK) {
+    return worse(fail(common, &err), EXIT_NOT_MEASURED);
+  }
+  run_show_skipped(common, plan);
+  run_show_duplicates(common, plan);
+  say_note(common, "run %s of %s is in %s", uuid, plan->scenario->name, request->database);
+  return EXIT_DONE;
+}
+
+/* One run -------------------------------------------------------------------------------------- */
+
+static enum status run_measure(struct run_state *state, struct error *err) {
+  const struct scenario *scenario = state->plan->scenario;
+  struct supervise_sink sink = {
+      .context = state,
+      .already_done = state->resumed ? run_already_done : NULL,
+      .process_started = run_take_process_started,
+      .case_finished = run_take_case,
+      .process_ended = run_take_process_ended,
+      .telemetry = run_take_telemetry,
+      .progress = run_take_progress,
+      .warning = run_take_warning,
+  };
+  struct supervise_options options = {
+      .ops = &supervise_real_ops,
+      .processes = state->processes,
+      .telemetry_ns = scenario->run.telemetry_ns,
+      .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
+      .interrupted = state->request->interrupted,
+  };
+  enum status status = supervise_run(state->plan, &options, &sink, err);
+  status_line_clear(&state->line);
+  return status;
+}
+
+static enum status run_record_late_checks(struct run_state *state, struct error *err) {
+  struct preflight late;
+  preflight_after(&late, state->request->common, state->plan->scenario, state->plan->machine,
+                  state->extents);
+  enum status status =
+      late.count > 0 ? record_checks(state->record, late.results, late.count, err) : STATUS_OK;
+  preflight_fini(&late);
+  return status;
+}
+
+static int run_exit_code(const struct run_state *state) {
+  const size_t *counts = state->counts;
+  bool wrong =
+      counts[CASE_FAILED] + counts[CASE_CRASHED] + counts[CASE_HUNG] + counts[CASE_CORRUPT] > 0;
+  return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
+}
+
+/* Measure what is open in the record, write how it ended, and show it. */
+static int run_measure_and_show(struct run_state *state) {
+  struct error err = {0};
+  const struct common_options *common = state->request->common;
+  for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    telemetry_extent_init(&state->extents[i]);
+  }
+  status_line_init(&state->line, common);
+  if (state->plan->machine->simulated) {
+    say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
+  }
+  char uuid[64];
+  snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
+
+  record_when_locked(state->record, run_wait_for_database, state);
+  enum status status = run_measure(state, &err);
+  if (status == STATUS_OK) {
+    status = run_record_late_checks(state, &err);
+  }
+  if (status == STATUS_OK) {
+    status = record_end_run(state->record, "done", NULL, &err);
+  } else {
+    /* It may be the database that fails: the first error is the one that counts. */
+    struct error second;
+    bool interrupted = status == STATUS_INTERRUPTED;
+    (void)!record_end_run(state->record, interrupted ? "interrupted" : "failed",
+                          interrupted ? NULL : err.message, &second);
+  }
+  record_close(state->record);
+  state->record = NULL;
+
+  int code = run_exit_code(state);
+  if (status == STATUS_INTERRUPTED) {
+    say_warning(common,
+                "interrupted; what was measured is kept, and haul run --resume run:%.13s "
+                "goes on",
+                uuid);
+    code = EXIT_INTERRUPTED;
+  } else if (status != STATUS_OK) {
+    (void)fail(common, &err);
+    if (err.status != STATUS_DATABASE) { /* the record said so itself */
+      say_note(common,
+               "what was measured before is kept in %s, and haul run --resume run:%.13s goes on",
+               state->request->database, uuid);
+    }
+    return EXIT_NOT_MEASURED;
+  }
+  return worse(code, run_show(state->request, state->plan, uuid));
+}
+
+/* The plan in which every case is skipped for that reason; cases belong to the caller. */
+static struct plan run_skip_all(const struct plan *plan, const char *reason,
+                                struct plan_case **cases) {
+  *cases = calloc(plan->case_count + 1, sizeof **cases);
+  if (*cases == NULL) {
+    abort();
+  }
+  for (size_t i = 0; i < plan->case_count; i++) {
+    (*cases)[i] = plan->cases[i];
+    if ((*cases)[i].skip_reason == NULL) {
+      (*cases)[i].skip_reason = reason;
+      (*cases)[i].estimate_ns = 0;
+    }
+  }
+  struct plan skipped = *plan;
+  skipped.cases = *cases;
+  skipped.skip_count = plan->case_count;
+  skipped.estimate_ns = 0;
+  return skipped;
+}
+
+/* Which run is the latest goes by the time at which it started. */
+static enum status run_warn_of_clock(const struct run_state *state, struct error *err) {
+  enum { NS_PER_S = 1000000000 };
+  int64_t lag_ns = 0;
+  enum status status = record_clock_lag(state->record, &lag_ns, err);
+  if (status == STATUS_OK && lag_ns >= NS_PER_S) {
+    say_warning(state->request->common,
+                "the clock is %lld s behind the newest run in %s: \"latest\" goes on meaning that "
+                "one; set the clock right, or name the runs with --tag",
+                (long long)(lag_ns / NS_PER_S), state->request->database);
+  }
+  return status;
+}
+
+/* Open the database and write all that is known before state. */
+static enum status run_begin(struct run_state *state, const struct preflight *preflight,
+                             struct error *err) {
+  const struct run_request *request = state->request;
+  struct run_info info = {
+      .tag = request->tag,
+      .only = request->only,
+      .command_line = request->command_line,
+      .haul_version = HAUL_VERSION,
+      .processes = state->processes,
+  };
+  enum status status = record_open(request->database, &state->record, err);
+  if (status == STATUS_OK) {
+    status = run_warn_of_clock(state, err);
+  }
+  if (status == STATUS_OK) {
+    status = record_begin_run(state->record, &info, state->plan->machine, state->plan,
+                              preflight->results, preflight->count, err);
+  }
+  return status;
+}
+
+int run_plan(const struct run_request *request, const struct plan *plan) {
+  struct error err = {0};
+  struct preflight preflight;
+  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  struct plan_case *skipped_cases = NULL;
+  struct plan skipped_plan;
+  if (preflight.skip_reason[0] != '\0') {
+    skipped_plan = run_skip_all(plan, preflight.skip_reason, &skipped_cases);
+    plan = &skipped_plan;
+  }
+  struct run_state state = {
+      .request = request, .plan = plan, .processes = plan->scenario->run.processes};
+  int code;
+  if (run_begin(&state, &preflight, &err) != STATUS_OK) {
+    code = fail(request->common, &err);
+  } else if (preflight.abort_reason[0] != '\0') {
+    (void)!record_end_run(state.record, "failed", preflight.abort_reason, &err);
+    say_error(request->common, "%s: nothing was measured", preflight.abort_reason);
+    code = EXIT_NOT_MEASURED;
+  } else {
+    code = run_measure_and_show(&state);
+  }
+  record_close(state.record);
+  free(skipped_cases);
+  preflight_fini(&preflight);
+  return code;
+}
+
+/* The machine may not be in the state any more in which the run began. */
+static enum status run_check_again(const struct run_request *request, const struct plan *plan,
+                                   struct record *record, struct error *err) {
+  struct preflight preflight;
+  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  const char *reason =
+      preflight.abort_reason[0] != '\0' ? preflight.abort_reason : preflight.skip_reason;
+  enum status status = STATUS_OK;
+  if (reason[0] != '\0') {
+    (void)!record_end_run(record, "interrupted", reason, err);
+    status = error_set(err, STATUS_UNSUPPORTED, "%s: the run was not resumed", reason);
+  } else if (preflight.count > 0) {
+    status = record_checks(record, preflight.results, preflight.count, err);
+  }
+  preflight_fini(&preflight);
+  return status;
+}
+
+int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
+                const struct resumed_run *resumed) {
+  struct error err = {0};
+  struct run_state state = {.request = request,
+                            .plan = plan,
+                            .record = record,
+                            .processes = resumed->processes,
+                            .resumed = true};
+  int code;
+  if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK ||
+      run_check_again(request, plan, record, &err) != STATUS_OK) {
+    code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);
+  } else {
+    code = run_measure_and_show(&state);
+  }
+  record_close(state.record);
+  return code;
+}
