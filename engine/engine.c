@@ -1,50 +1,13 @@
 #include "engine/engine.h"
 
-#include "engine/cuda/session_lifetime.h"
-#include "engine/engine_state.h"
+#include "engine/gpu/session.h"
 #include "engine/method/method.h"
 #include "engine/workload/workload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 unsigned engine_method_version(enum method method) {
   return methods[method] != NULL ? methods[method]->version : 0;
-}
-
-static const char *endpoint_unsupported_reason(const struct endpoint *endpoint,
-                                               const struct machine *machine,
-                                               char reason[CASE_REASON_MAX]) {
-  if (memory_kinds[endpoint->memory] == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
-                   memory_kind_text(endpoint->memory));
-    return reason;
-  }
-  if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
-                   memory_kind_text(endpoint->memory), machine->cuda_state);
-    return reason;
-  }
-  return NULL;
-}
-
-const char *engine_unsupported_reason(const struct flow *flow, const struct machine *machine,
-                                      char reason[CASE_REASON_MAX]) {
-  const struct method_ops *ops = methods[flow->method];
-  if (ops == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "method %s is not part of this build",
-                   method_text(flow->method));
-    return reason;
-  }
-  if (flow->method != METHOD_UM &&
-      (flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
-    return "only method um measures managed memory: any other copy also moves its pages";
-  }
-  const char *unsupported = endpoint_unsupported_reason(&flow->source, machine, reason);
-  if (unsupported == NULL) {
-    unsupported = endpoint_unsupported_reason(&flow->target, machine, reason);
-  }
-  return unsupported != NULL ? unsupported : ops->unsupported_reason(flow, machine, reason);
 }
 
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
@@ -95,4 +58,10 @@ void engine_free(struct engine *engine) {
   data_free(engine->data);
   cuda_session_free(engine->context.cuda);
   free(engine);
+}
+
+enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
+                            const struct trial_sink *sink, struct case_outcome *outcome,
+                            struct error *err) {
+  return case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
 }

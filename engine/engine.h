@@ -5,18 +5,15 @@
 #ifndef HAUL_ENGINE_ENGINE_H
 #define HAUL_ENGINE_ENGINE_H
 
+#include "engine/case/trial.h"
 #include "engine/machine/machine.h"
-#include "engine/trial.h"
 
 struct engine;
 
 /* The part of version that goes into case_key: raised whenever a method measures differently. */
 unsigned engine_method_version(enum method method);
-/* NULL when this build can measure the flow's method and memory on that machine, else why not, for
- * a person ("GPU 0 and GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
-const char *engine_unsupported_reason(const struct flow *flow, const struct machine *machine,
-                                      char reason[CASE_REASON_MAX]);
-/* The same for a whole case: its flows one by one, and that they can be measured together. */
+/* NULL when this build can measure the case on that machine, else why not, for a person ("GPU 0 and
+ * GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]);

@@ -3,7 +3,7 @@
  * by tests/gpu/instructions.sh. */
 #include "kernels/arithmetic_values.h"
 #include "kernels/kernels.h"
-#include "kernels/span.cuh"
+#include "kernels/timer.cuh"
 
 /* The operands of a step. */
 template <typename T> struct operands {

@@ -1,7 +1,7 @@
 /* STREAM: loops over arrays of numbers, a template over operation, type, width and depth. Values
  * and contract: kernels.h, stream_values.h. */
 #include "kernels/kernels.h"
-#include "kernels/span.cuh"
+#include "kernels/timer.cuh"
 
 /* What one access moves. */
 template <typename T, int N> struct __align__(sizeof(T) * N) pack {

@@ -1,7 +1,5 @@
 #include "engine/cuda/driver.h"
 
-#include "engine/cuda/simulated.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

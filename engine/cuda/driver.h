@@ -92,7 +92,7 @@ typedef CUresult(CUDAAPI *cuda_advise_function)(CUdeviceptr address, size_t size
 struct cuda_driver {
   void *library;  /* NULL = not loaded */
   int version;    /* cuDriverGetVersion: 13000 for CUDA 13.0 */
-  bool simulated; /* engine/cuda/simulated.h */
+  bool simulated; /* engine/cuda/driver.h */
 #define CUDA_FUNCTION_MEMBER_(name, typedef_version, number, required)                             \
   PFN_##name##_##typedef_version name;
   CUDA_FUNCTION_LIST(CUDA_FUNCTION_MEMBER_)
@@ -113,5 +113,25 @@ void cuda_driver_unload(struct cuda_driver *driver);
  * (text)". */
 enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct error *err,
                        const char *what, ...) __attribute__((format(printf, 4, 5))) CHECK_RESULT;
+
+/* How a fake driver says that it is one. The fake libcuda.so.1 of tests/fake_cuda exports
+ * haul_simulation(). Where the loaded driver has that symbol, the machine is marked simulated, its
+ * host topology is taken from here, and NUMA bindings to node n go to the real node
+ * n % (number of real nodes): code paths run, numbers mean nothing. A real driver has no such
+ * symbol. */
+#define SIMULATION_SYMBOL "haul_simulation"
+enum { SIMULATION_NODES_MAX = 64 };
+
+struct simulation {
+  uint32_t version; /* 1, or 2: with the last two members */
+  uint32_t node_count;
+  int32_t node_numbers[SIMULATION_NODES_MAX];
+  uint8_t node_distance[SIMULATION_NODES_MAX][SIMULATION_NODES_MAX];
+  const char *machine_file;                      /* path of the TOML it was told to be */
+  uint32_t node_cpu_count[SIMULATION_NODES_MAX]; /* 0 = memory only */
+  uint64_t node_memory_bytes[SIMULATION_NODES_MAX];
+};
+
+typedef const struct simulation *(*simulation_function)(void);
 
 #endif

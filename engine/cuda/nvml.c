@@ -1,7 +1,5 @@
 #include "engine/cuda/nvml.h"
 
-#include "engine/machine/machine.h"
-
 #include <dlfcn.h>
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
@@ -83,22 +81,4 @@ bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsign
       .field_id = field_id, .scope_id = scope_id, .value_type = -1, .result = NVML_OK};
   return NVML_CALL(nvml, nvmlDeviceGetFieldValues, device, 1, &field) == NVML_OK &&
          field.result == NVML_OK && field_value(&field, value);
-}
-
-struct nvml_device *nvml_device_at(const struct nvml *nvml, const char *pci_address) {
-  unsigned count = 0;
-  if (NVML_CALL(nvml, nvmlDeviceGetCount_v2, &count) != NVML_OK) {
-    return NULL;
-  }
-  for (unsigned i = 0; i < count; i++) {
-    struct nvml_device *device = NULL;
-    struct nvml_pci_info info = {0};
-    char address[16];
-    if (NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, i, &device) == NVML_OK &&
-        NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, device, &info) == NVML_OK &&
-        machine_normalise_pci(info.bus_id, address) && strcmp(address, pci_address) == 0) {
-      return device;
-    }
-  }
-  return NULL;
 }

@@ -10,7 +10,7 @@
 #define HAUL_ENGINE_CUDA_NVML_H
 
 #include "engine/base/error.h"
-#include "engine/enums.h"
+#include "engine/case/enums.h"
 
 /* nvmlReturn_t, the values that are told apart. */
 enum {
@@ -178,6 +178,4 @@ const char *nvml_text(const struct nvml *nvml, int result);
 /* The value of one field as a whole number; false = not to be had. */
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value);
-/* The device at a PCI address ("0000:06:00.0"), or NULL. */
-struct nvml_device *nvml_device_at(const struct nvml *nvml, const char *pci_address);
 #endif

@@ -1,6 +1,6 @@
 /* numa.h - the only user of libnuma: where threads run and where pages are.
  *
- * Node numbers are the operating system's. On a simulated machine (engine/cuda/simulated.h) node n
+ * Node numbers are the operating system's. On a simulated machine (engine/cuda/driver.h) node n
  * stands for the real node at place n % (number of real nodes). Where the kernel has no NUMA, node
  * 0 is everything. A container may deny mbind, set_mempolicy or move_pages (STATUS_DENIED): pages
  * still come from the node of the thread that touches them first, so callers bind threads, go on,

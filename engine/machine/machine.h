@@ -8,7 +8,7 @@
 #define HAUL_ENGINE_MACHINE_MACHINE_H
 
 #include "engine/base/error.h"
-#include "engine/enums.h"
+#include "engine/case/enums.h"
 
 #include <stdint.h>
 
@@ -145,5 +145,19 @@ int machine_compare_pci(const char *left, const char *right);
 enum status machine_probe(struct machine *machine, struct error *err) CHECK_RESULT;
 /* The host alone: the GPU driver and NVML are not touched; cuda_state stays empty. */
 enum status machine_probe_host(struct machine *machine, struct error *err) CHECK_RESULT;
+
+/* Theoretical rates, from what the hardware says of itself: bytes per second and direction; 0 = not
+ * known. */
+
+/* Memory clock x 2 (double data rate) x bus width / 8: read and written bytes together. */
+uint64_t peak_dram(const struct gpu *gpu);
+/* Generation and width of the link at its maximum, after line coding (8b/10b to generation 2,
+ * 128b/130b from 3, 242B/256B FLIT from 6), before packet headers. */
+uint64_t peak_pcie(uint32_t generation, uint32_t width);
+/* GPU to host: PCIe, or C2C where there is one. *limit says which. */
+uint64_t peak_gpu_host(const struct gpu *gpu, enum limit *limit);
+/* GPU to GPU by the direct path: NVLink where there is one, else the slower of the two PCIe links.
+ * A GPU to itself: its memory. */
+uint64_t peak_gpu_gpu(const struct machine *machine, uint32_t from, uint32_t to, enum limit *limit);
 
 #endif

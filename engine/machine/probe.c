@@ -3,6 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct nvml_device *probe_nvml_device(const struct nvml *nvml, const char *pci_address) {
+  unsigned count = 0;
+  if (NVML_CALL(nvml, nvmlDeviceGetCount_v2, &count) != NVML_OK) {
+    return NULL;
+  }
+  for (unsigned i = 0; i < count; i++) {
+    struct nvml_device *device = NULL;
+    struct nvml_pci_info info = {0};
+    char address[16];
+    if (NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, i, &device) == NVML_OK &&
+        NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, device, &info) == NVML_OK &&
+        machine_normalise_pci(info.bus_id, address) && strcmp(address, pci_address) == 0) {
+      return device;
+    }
+  }
+  return NULL;
+}
+
 /* "16.0 GT/s PCIe" of sysfs -> generation; 0 = unknown. */
 static uint32_t generation_of_speed(const char *text) {
   static const double SPEEDS[] = {2.5, 5, 8, 16, 32, 64};
@@ -134,7 +152,7 @@ static void read_numa_node(const struct probe *probe, struct nvml_device *device
 void probe_gpus(struct probe *probe) {
   for (uint32_t i = 0; i < probe->machine->gpu_count; i++) {
     struct gpu *gpu = &probe->machine->gpus[i];
-    struct nvml_device *device = nvml_device_at(probe->nvml, gpu->pci_address);
+    struct nvml_device *device = probe_nvml_device(probe->nvml, gpu->pci_address);
     probe->devices[i] = device;
     if (device != NULL) {
       read_pcie(probe, device, gpu);
@@ -233,3 +251,10 @@ enum status machine_probe_host(struct machine *machine, struct error *err) {
   (void)error_set(&nvml_error, STATUS_UNSUPPORTED, "the GPU driver was not asked");
   return run(&sources, &nvml, &nvml_error, false, machine, err);
 }
+
+#ifndef HAUL_CUDA
+void probe_cuda(struct probe *probe) {
+  (void)snprintf(probe->machine->cuda_state, sizeof probe->machine->cuda_state,
+                 "this executable was built without CUDA");
+}
+#endif

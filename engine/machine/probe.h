@@ -26,6 +26,9 @@ enum status probe_run(const struct machine_sources *sources, const struct nvml *
                       const struct error *nvml_error, struct machine *machine,
                       struct error *err) CHECK_RESULT;
 
+/* NVML's device at a PCI address ("0000:06:00.0"), or NULL. */
+struct nvml_device *probe_nvml_device(const struct nvml *nvml, const char *pci_address);
+
 /* NUMA nodes and their distances. */
 void probe_topology(struct probe *probe);
 /* GPUs that CUDA shows, sorted by PCI address, with peer access; cuda_state. A simulated driver

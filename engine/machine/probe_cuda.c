@@ -1,6 +1,5 @@
 /* GPUs through the CUDA driver API, without creating a context. */
 #include "engine/cuda/driver.h"
-#include "engine/cuda/simulated.h"
 #include "engine/machine/probe.h"
 
 #include <dlfcn.h>

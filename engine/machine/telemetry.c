@@ -1,6 +1,6 @@
 #include "engine/machine/telemetry.h"
 
-#include "engine/cuda/nvml.h"
+#include "engine/machine/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ enum status telemetry_new(const struct machine *machine, struct telemetry **tele
   }
   made->gpu_count = machine->gpu_count;
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    made->devices[i] = nvml_device_at(&made->nvml, machine->gpus[i].pci_address);
+    made->devices[i] = probe_nvml_device(&made->nvml, machine->gpus[i].pci_address);
   }
   *telemetry = made;
   return STATUS_OK;

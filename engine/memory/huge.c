@@ -5,8 +5,6 @@
 #include "engine/base/units.h"
 #include "engine/host/numa.h"
 #include "engine/memory/kinds.h"
-#include "engine/memory/page_lock.h"
-#include "engine/memory/pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>

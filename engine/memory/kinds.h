@@ -1,17 +1,35 @@
-/* kinds.h - the ops of every kind, one file each, for the table in memory.c. */
+/* kinds.h - what the kinds of memory share; for the files of this folder and their tests.
+ *
+ * Anonymous pages (pageable, registered, huge): mappings begin at a multiple of 2 MiB and have an
+ * inaccessible guard on either side: a copy that runs over an end faults, and the kernel merges no
+ * two buffers into one mapping, so that what /proc/self/smaps says of a buffer's mapping is about
+ * that buffer alone. Page locking: pages of ours made known to the driver. */
 #ifndef HAUL_ENGINE_MEMORY_KINDS_H
 #define HAUL_ENGINE_MEMORY_KINDS_H
 
 #include "engine/memory/memory.h"
 
-extern const struct memory_ops memory_pageable;
-extern const struct memory_ops memory_huge;
-#ifdef HAUL_CUDA
-extern const struct memory_ops memory_pinned;
-extern const struct memory_ops memory_registered;
-extern const struct memory_ops memory_write_combined;
-extern const struct memory_ops memory_device;
-extern const struct memory_ops memory_managed;
-#endif
+#define PAGES_HUGE_BYTES (UINT64_C(2) << 20)
+
+/* Map size_bytes, rounded up to page_bytes, between guards; nothing is placed or faulted yet. */
+enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *err) CHECK_RESULT;
+/* Bind the pages to the endpoint's node and fault them in. */
+enum status pages_place(const struct memory_context *context, struct buffer *buffer,
+                        uint64_t page_bytes, struct error *err) CHECK_RESULT;
+/* Sets placement_verified, or the note that says why not; an error when pages are elsewhere. */
+enum status pages_verify(const struct memory_context *context, struct buffer *buffer,
+                         struct error *err) CHECK_RESULT;
+void pages_unmap(struct buffer *buffer);
+/* Appends to the note, with "; " between. */
+void buffer_add_note(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* cuMemHostRegister of the whole buffer, for all GPUs; sets device and page_locked. */
+enum status page_lock(const struct memory_context *context, struct buffer *buffer,
+                      struct error *err) CHECK_RESULT;
+/* Undoes it where page_locked is set. */
+void page_unlock(const struct memory_context *context, struct buffer *buffer);
+
+extern const struct memory_ops memory_pageable; /* registered memory begins as this */
 
 #endif

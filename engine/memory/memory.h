@@ -9,10 +9,10 @@
 #define HAUL_ENGINE_MEMORY_MEMORY_H
 
 #include "engine/base/error.h"
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 
-struct cuda_session; /* engine/cuda/session.h */
+struct cuda_session; /* engine/gpu/session.h */
 
 enum { BUFFER_NOTE_MAX = 160 };
 

@@ -1,12 +1,99 @@
 /* Pageable memory: anonymous pages as malloc would give them, with huge pages only where the
  * system's setting is "always"; see kind huge for the rest. */
+#include "engine/base/units.h"
+#include "engine/host/numa.h"
 #include "engine/memory/kinds.h"
-#include "engine/memory/pages.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static enum status allocate(const struct memory_context *context, struct buffer *buffer,
-                            struct error *err) {
+void buffer_add_note(struct buffer *buffer, const char *format, ...) {
+  size_t used = strlen(buffer->note);
+  if (used > 0 && used + 2 < sizeof buffer->note) {
+    memcpy(buffer->note + used, "; ", 3);
+    used += 2;
+  }
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(buffer->note + used, sizeof buffer->note - used, format, args);
+  va_end(args);
+}
+
+enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *err) {
+  if (buffer->size_bytes > (uint64_t)INT64_MAX - 4 * PAGES_HUGE_BYTES) {
+    return error_set(err, STATUS_NO_MEMORY, "%" PRIu64 " bytes of host memory cannot be had",
+                     buffer->size_bytes);
+  }
+  const uint64_t bytes = (buffer->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const uint64_t whole = bytes + 2 * PAGES_HUGE_BYTES;
+  void *mapping = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  if (mapping == MAP_FAILED) {
+    return error_set_errno(err, errno, "cannot map %s of host memory", text);
+  }
+  /* The first boundary past the start: a guard of up to 2 MiB before, the rest of 4 MiB after. */
+  uintptr_t start = (uintptr_t)mapping / PAGES_HUGE_BYTES * PAGES_HUGE_BYTES + PAGES_HUGE_BYTES;
+  unsigned char *pages = (unsigned char *)mapping + (start - (uintptr_t)mapping);
+  if (mprotect(pages, bytes, PROT_READ | PROT_WRITE) != 0) {
+    enum status status = error_set_errno(err, errno, "cannot map %s of host memory", text);
+    (void)munmap(mapping, whole);
+    return status;
+  }
+  buffer->host = pages;
+  buffer->mapped_bytes = bytes;
+  buffer->mapping = mapping;
+  buffer->mapping_bytes = whole;
+  return STATUS_OK;
+}
+
+enum status pages_place(const struct memory_context *context, struct buffer *buffer,
+                        uint64_t page_bytes, struct error *err) {
+  enum status status =
+      numa_check_available(context->machine, buffer->endpoint.index, buffer->mapped_bytes, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  status = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
+                            buffer->endpoint.index, err);
+  /* Where binding is not to be had, the touching threads run on the node: first touch places. */
+  if (status != STATUS_OK && status != STATUS_DENIED && status != STATUS_UNSUPPORTED) {
+    return status;
+  }
+  return numa_touch_memory(context->machine, buffer->host, buffer->mapped_bytes, page_bytes,
+                           buffer->endpoint.index, err);
+}
+
+enum status pages_verify(const struct memory_context *context, struct buffer *buffer,
+                         struct error *err) {
+  struct error local;
+  enum status status = numa_verify_memory(context->machine, buffer->host, buffer->mapped_bytes,
+                                          buffer->endpoint.index, &local);
+  if (status == STATUS_OK) {
+    buffer->placement_verified = true;
+  } else if (status == STATUS_DENIED || status == STATUS_UNSUPPORTED) {
+    buffer_add_note(buffer, "placement not verified: %s", local.message);
+  } else {
+    return error_set(err, status, "%s memory: %s", memory_kind_text(buffer->endpoint.memory),
+                     local.message);
+  }
+  return STATUS_OK;
+}
+
+void pages_unmap(struct buffer *buffer) {
+  if (buffer->mapping != NULL) {
+    (void)munmap(buffer->mapping, buffer->mapping_bytes);
+    buffer->mapping = NULL;
+    buffer->host = NULL;
+  }
+}
+
+static enum status pageable_allocate(const struct memory_context *context, struct buffer *buffer,
+                                     struct error *err) {
   const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
   enum status status = pages_map(buffer, page_bytes, err);
   if (status == STATUS_OK) {
@@ -21,7 +108,7 @@ static enum status allocate(const struct memory_context *context, struct buffer 
   return status;
 }
 
-static void release(const struct memory_context *context, struct buffer *buffer) {
+static void pageable_release(const struct memory_context *context, struct buffer *buffer) {
   (void)context;
   pages_unmap(buffer);
 }
@@ -31,6 +118,6 @@ const struct memory_ops memory_pageable = {
     .place = PLACE_NUMA,
     .needs_cuda = false,
     .help = "anonymous pages of the operating system's usual size",
-    .allocate = allocate,
-    .release = release,
+    .allocate = pageable_allocate,
+    .release = pageable_release,
 };

@@ -1,7 +1,6 @@
 /* Method ce: the copy engines, through the driver's asynchronous memcpy, on a stream of the
  * initiating GPU. */
-#include "engine/cuda/session.h"
-#include "engine/method/gpu_flow.h"
+#include "engine/gpu/session.h"
 #include "engine/method/method.h"
 
 /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far. */

@@ -14,7 +14,7 @@
 enum { SHARE_UNIT_BYTES = 4096 };
 
 struct cpu_state {
-  struct crew *crew;
+  struct thread_team *team;
   const struct host_copy *loop;
   unsigned char *target;
   const unsigned char *source;
@@ -84,20 +84,20 @@ static int32_t gpu(const struct flow *flow) {
   return -1;
 }
 
-static void expect_seats(const struct flow *flow, const struct machine *machine,
-                         struct crew_seats *seats) {
-  crew_seats_expect(seats, machine, initiating_node(flow), flow->threads);
+static void expect_cpus(const struct flow *flow, const struct machine *machine,
+                        struct cpu_reservation *reservation) {
+  cpu_reservation_expect(reservation, machine, initiating_node(flow), flow->threads);
 }
 
-/* Last-level cache of the processors of a crew. */
-static uint64_t crew_cache_bytes(const struct crew *crew) {
-  const uint32_t count = crew_size(crew);
+/* Last-level cache of the processors of a team. */
+static uint64_t thread_team_cache_bytes(const struct thread_team *team) {
+  const uint32_t count = thread_team_size(team);
   int *cpus = calloc(count, sizeof *cpus);
   if (cpus == NULL) {
     return 0;
   }
   for (uint32_t i = 0; i < count; i++) {
-    cpus[i] = crew_cpu(crew, i);
+    cpus[i] = thread_team_cpu(team, i);
   }
   uint64_t cache_bytes = cache_last_level_bytes(cpus, count);
   free(cpus);
@@ -111,8 +111,8 @@ static enum status prepare(const struct memory_context *context, struct flow_run
     return error_set(err, STATUS_NO_MEMORY, "out of host memory");
   }
   const struct flow *flow = run->flow;
-  enum status status = crew_new(context->machine, initiating_node(flow), flow->threads, run->seats,
-                                &state->crew, err);
+  enum status status = thread_team_new(context->machine, initiating_node(flow), flow->threads,
+                                       run->reservation, &state->team, err);
   if (status != STATUS_OK) {
     free(state);
     return status;
@@ -123,7 +123,7 @@ static enum status prepare(const struct memory_context *context, struct flow_run
   state->source = run->source->host;
   state->size_bytes = flow->size_bytes;
   state->loop =
-      host_copy_choose(write_combined, 2 * flow->size_bytes, crew_cache_bytes(state->crew));
+      host_copy_choose(write_combined, 2 * flow->size_bytes, thread_team_cache_bytes(state->team));
   run->state = state;
   return STATUS_OK;
 }
@@ -132,7 +132,7 @@ static void release(const struct memory_context *context, struct flow_run *run) 
   (void)context;
   struct cpu_state *state = run->state;
   if (state != NULL) {
-    crew_free(state->crew);
+    thread_team_free(state->team);
     free(state);
     run->state = NULL;
   }
@@ -140,7 +140,7 @@ static void release(const struct memory_context *context, struct flow_run *run) 
 
 static uint32_t thread_count(const struct flow_run *run) {
   const struct cpu_state *state = run->state;
-  return crew_size(state->crew);
+  return thread_team_size(state->team);
 }
 
 /* Whole units are dealt out evenly; the last thread takes what is left of the last unit. */
@@ -170,13 +170,13 @@ static enum status execute(struct flow_run *run, uint32_t iterations, struct hos
   (void)err;
   struct cpu_state *state = run->state;
   state->stop = run->flow->role == FLOW_LOAD && start != NULL ? &start->stop : NULL;
-  crew_start(state->crew, work, state, iterations, start);
+  thread_team_start(state->team, work, state, iterations, start);
   return STATUS_OK;
 }
 
 static void wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
   struct cpu_state *state = run->state;
-  crew_wait(state->crew, start_ns, end_ns);
+  thread_team_wait(state->team, start_ns, end_ns);
 }
 
 /* Declared in methods.c, which lists all. */
@@ -192,7 +192,7 @@ const struct method_ops method_cpu = {
     .release = release,
     .enqueue = NULL,
     .blocks_host = NULL,
-    .expect_seats = expect_seats,
+    .expect_cpus = expect_cpus,
     .thread_count = thread_count,
     .execute = execute,
     .wait = wait,

@@ -1,6 +1,6 @@
-#include "engine/method/gpu_flow.h"
+#include "engine/method/method.h"
 
-#include "engine/cuda/session.h"
+#include "engine/gpu/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

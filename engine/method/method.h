@@ -1,12 +1,12 @@
 /* method.h - ways to move bytes behind one ops table, one file a method.
  *
- * The trial (engine/case_run.c) makes a flow ready with prepare(), then either enqueues it on a
- * stream (event clock) or has it executed by host threads (host clock), any number of times, and
- * ends with release(). */
+ * The trial (engine/workload/case_run.c) makes a flow ready with prepare(), then either enqueues it
+ * on a stream (event clock) or has it executed by host threads (host clock), any number of times,
+ * and ends with release(). */
 #ifndef HAUL_ENGINE_METHOD_METHOD_H
 #define HAUL_ENGINE_METHOD_METHOD_H
 
-#include "engine/host/crew.h"
+#include "engine/host/thread_team.h"
 #include "engine/memory/memory.h"
 
 /* A flow made ready to run. */
@@ -14,17 +14,18 @@ struct flow_run {
   const struct flow *flow;
   const struct buffer *source;
   const struct buffer *target;
-  int32_t gpu;              /* the GPU whose stream it runs on; -1 = host threads */
-  void *stream;             /* CUstream of that GPU; NULL for host threads */
-  uint32_t kernels_on_gpu;  /* flows of the case whose kernels share that GPU, this one included */
-  void *state;              /* the method's own, made by prepare() */
-  struct crew_seats *seats; /* processors shared with the case's other flows; NULL = alone */
-  uint64_t seed;            /* of the pattern that the flow moves */
-  const char *note;         /* set by prepare(): what the reader must know; NULL = nothing */
+  int32_t gpu;             /* the GPU whose stream it runs on; -1 = host threads */
+  void *stream;            /* CUstream of that GPU; NULL for host threads */
+  uint32_t kernels_on_gpu; /* flows of the case whose kernels share that GPU, this one included */
+  void *state;             /* the method's own, made by prepare() */
+  struct cpu_reservation
+      *reservation; /* processors shared with the case's other flows; NULL = alone */
+  uint64_t seed;    /* of the pattern that the flow moves */
+  const char *note; /* set by prepare(): what the reader must know; NULL = nothing */
   /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
   const struct buffer *primer;
-  /* In place of the method's own, for work that is no flow's (engine/cuda/stream_gpu.c); NULL = the
-   * method's. */
+  /* In place of the method's own, for work that is no flow's (engine/workload/stream_gpu.c); NULL =
+   * the method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
   /* Where the method shares one buffer: it as the source and as the target see it. */
@@ -45,7 +46,7 @@ struct method_ops {
   /* Source and target are one buffer of managed memory, of which run->source and run->target are
    * two views. */
   bool shares_buffer;
-  /* Why this flow cannot be measured there, or NULL (see engine_unsupported_reason). */
+  /* Why this flow cannot be measured there, or NULL (see method_unsupported_reason). */
   const char *(*unsupported_reason)(const struct flow *flow, const struct machine *machine,
                                     char reason[CASE_REASON_MAX]);
   /* The GPU that runs it, -1 = the host. */
@@ -75,10 +76,10 @@ struct method_ops {
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
-  /* Host clock only (NULL for the others): what prepare() will take, added to the seats; called for
-   * every flow of the case before the first prepare(). */
-  void (*expect_seats)(const struct flow *flow, const struct machine *machine,
-                       struct crew_seats *seats);
+  /* Host clock only (NULL for the others): what prepare() will take, added to the reservation;
+   * called for every flow of the case before the first prepare(). */
+  void (*expect_cpus)(const struct flow *flow, const struct machine *machine,
+                      struct cpu_reservation *reservation);
   /* Host clock only: threads that execute() will bring to start->ready. */
   uint32_t (*thread_count)(const struct flow_run *run);
   /* Host clock only: wake the threads; each reports ready and waits for the start; then
@@ -94,5 +95,23 @@ enum clock method_clock(const struct flow *flow);
 
 /* Every method, in the order of enum method; NULL entries: not in this build. */
 extern const struct method_ops *const methods[method_name_count];
+/* NULL when this build can measure the flow's method and memory on that machine, else why not, for
+ * a person. Needs no GPU and allocates nothing. */
+const char *method_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                      char reason[CASE_REASON_MAX]);
+
+/* ---- What the methods that run on a GPU share (engine/method/gpu_flow.c) ---- */
+
+/* The initiating side where it is a GPU, else the GPU at the other end; -1 without any. */
+int32_t gpu_flow_gpu(const struct flow *flow);
+/* Peer access that the flow needs and the machine lacks; NULL = none. */
+const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                        char reason[CASE_REASON_MAX]);
+/* What is wrong with a strided copy; NULL = nothing, or a contiguous one. */
+const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
+                                              char reason[CASE_REASON_MAX]);
+/* Contexts of both GPUs exist, and peer access is on (direct) or off (staged) between them. */
+enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,
+                             struct error *err) CHECK_RESULT;
 
 #endif

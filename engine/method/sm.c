@@ -5,8 +5,7 @@
  * host, peer and local copies, and "bulk" is never faster. It is "bulk" for copies to or from the
  * host that share their GPU with another kernel of the case: of two grids that cover their data the
  * first takes all SMs, and both ways move 70 GB/s where two bulk copies move 82. */
-#include "engine/cuda/session.h"
-#include "engine/method/gpu_flow.h"
+#include "engine/gpu/session.h"
 #include "engine/method/method.h"
 
 #include <assert.h>

@@ -10,8 +10,7 @@
  * block a driver moves for one fault. */
 #include "engine/method/um_pages.h"
 
-#include "engine/cuda/session.h"
-#include "engine/host/touch.h"
+#include "engine/gpu/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@ enum { TOUCH_BLOCK = 256, TOUCH_GRID = 256, WARP_LANES = 32 };
 
 struct um_state {
   struct touch touch;
-  struct crew *crew; /* NULL: a GPU touches, or the driver prefetches */
+  struct thread_team *team; /* NULL: a GPU touches, or the driver prefetches */
   struct um_abilities abilities;
 };
 
@@ -207,8 +206,8 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
         um_pages_advise(context, run->target, flow->size_bytes, flow->unified.advise, true, err);
   }
   if (status == STATUS_OK && host_touches(flow)) {
-    status = crew_new(context->machine, touching_end(flow)->index, thread_count_of(flow),
-                      run->seats, &state->crew, err);
+    status = thread_team_new(context->machine, touching_end(flow)->index, thread_count_of(flow),
+                             run->reservation, &state->team, err);
   }
   if (status != STATUS_OK) {
     free(state);
@@ -223,7 +222,7 @@ static void um_release(const struct memory_context *context, struct flow_run *ru
   struct um_state *state = run->state;
   (void)context;
   if (state != NULL) {
-    crew_free(state->crew);
+    thread_team_free(state->team);
     free(state);
     run->state = NULL;
   }
@@ -332,16 +331,16 @@ static bool um_blocks_host(const struct flow *flow) {
   return false;
 }
 
-static void um_expect_seats(const struct flow *flow, const struct machine *machine,
-                            struct crew_seats *seats) {
+static void um_expect_cpus(const struct flow *flow, const struct machine *machine,
+                           struct cpu_reservation *reservation) {
   if (host_touches(flow)) {
-    crew_seats_expect(seats, machine, touching_end(flow)->index, thread_count_of(flow));
+    cpu_reservation_expect(reservation, machine, touching_end(flow)->index, thread_count_of(flow));
   }
 }
 
 static uint32_t um_thread_count(const struct flow_run *run) {
   const struct um_state *state = run->state;
-  return crew_size(state->crew);
+  return thread_team_size(state->team);
 }
 
 static void touch_work(void *context, uint32_t thread, uint32_t thread_count, uint32_t iterations) {
@@ -354,13 +353,13 @@ static enum status um_execute(struct flow_run *run, uint32_t iterations, struct 
                               struct error *err) {
   struct um_state *state = run->state;
   (void)err;
-  crew_start(state->crew, touch_work, state, iterations, start);
+  thread_team_start(state->team, touch_work, state, iterations, start);
   return STATUS_OK;
 }
 
 static void um_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
   const struct um_state *state = run->state;
-  crew_wait(state->crew, start_ns, end_ns);
+  thread_team_wait(state->team, start_ns, end_ns);
 }
 
 /* Declared in methods.c, which lists all. */
@@ -382,7 +381,7 @@ const struct method_ops method_um = {
     .invalidate = um_invalidate,
     .enqueue = um_enqueue,
     .blocks_host = um_blocks_host,
-    .expect_seats = um_expect_seats,
+    .expect_cpus = um_expect_cpus,
     .thread_count = um_thread_count,
     .execute = um_execute,
     .wait = um_wait,

@@ -3,7 +3,7 @@
 #ifndef HAUL_ENGINE_WORKLOAD_ARITHMETIC_REFERENCE_H
 #define HAUL_ENGINE_WORKLOAD_ARITHMETIC_REFERENCE_H
 
-#include "engine/enums.h"
+#include "engine/case/enums.h"
 #include "kernels/kernels.h"
 
 /* The operands' bits as the kernels take them; the rest of the arguments is left alone. */

@@ -4,11 +4,10 @@
  * never takes more than fits it, so that no call waits for the GPU. Memory that is not the driver's
  * (pageable, huge) is allocated as this tool does it: mapped, placed on its node, faulted in and
  * its placement checked. */
-#include "engine/cuda/overhead_gpu.h"
-#include "engine/event_trial.h"
 #include "engine/host/clock.h"
 #include "engine/host/numa.h"
-#include "engine/workload/managed_share.h"
+#include "engine/trial/event_trial.h"
+#include "engine/workload/overhead_gpu.h"
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>

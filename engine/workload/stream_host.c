@@ -1,9 +1,9 @@
 /* A stream by host threads. Each has its own whole pages of every array; they do not wait for each
  * other between iterations. */
 #include "engine/host/cache.h"
-#include "engine/host/crew.h"
 #include "engine/host/stream.h"
-#include "engine/workload/stream_place.h"
+#include "engine/host/thread_team.h"
+#include "engine/workload/stream.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct part {
 
 struct host_state {
   const struct stream *stream;
-  struct crew *crew;
+  struct thread_team *team;
   host_stream_loop loop;
   struct host_stream_arrays arrays;
   uint32_t passes;
@@ -106,23 +106,23 @@ static void compare_work(void *context, uint32_t thread, uint32_t count, uint32_
 static void host_destroy(void *opaque) {
   struct host_state *state = opaque;
   if (state != NULL) {
-    crew_free(state->crew);
+    thread_team_free(state->team);
     free(state->parts);
     free(state->bits);
     free(state);
   }
 }
 
-/* Last-level caches of the crew's processors. */
-static uint64_t crew_cache_bytes(const struct crew *crew) {
-  int *cpus = calloc(crew_size(crew), sizeof *cpus);
+/* Last-level caches of the team's processors. */
+static uint64_t thread_team_cache_bytes(const struct thread_team *team) {
+  int *cpus = calloc(thread_team_size(team), sizeof *cpus);
   if (cpus == NULL) {
     return 0;
   }
-  for (uint32_t i = 0; i < crew_size(crew); i++) {
-    cpus[i] = crew_cpu(crew, i);
+  for (uint32_t i = 0; i < thread_team_size(team); i++) {
+    cpus[i] = thread_team_cpu(team, i);
   }
-  const uint64_t bytes = cache_last_level_bytes(cpus, crew_size(crew));
+  const uint64_t bytes = cache_last_level_bytes(cpus, thread_team_size(team));
   free(cpus);
   return bytes;
 }
@@ -133,13 +133,13 @@ static enum status host_create(const struct memory_context *context, const struc
   if (state == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a stream");
   }
-  enum status status =
-      crew_new(context->machine, stream->memory.index, stream->threads, NULL, &state->crew, err);
+  enum status status = thread_team_new(context->machine, stream->memory.index, stream->threads,
+                                       NULL, &state->team, err);
   if (status != STATUS_OK) {
     host_destroy(state);
     return status;
   }
-  const uint32_t count = crew_size(state->crew);
+  const uint32_t count = thread_team_size(state->team);
   state->stream = stream;
   state->passes = stream->passes > 0 ? stream->passes : 1;
   state->arrays = (struct host_stream_arrays){
@@ -149,7 +149,7 @@ static enum status host_create(const struct memory_context *context, const struc
   };
   state->loop = host_stream_choose(stream->op, stream->type,
                                    stream_op_arrays(stream->op) * stream->size_bytes,
-                                   crew_cache_bytes(state->crew));
+                                   thread_team_cache_bytes(state->team));
   state->parts = aligned_alloc(64, count * sizeof *state->parts);
   state->bits = calloc(count, sizeof *state->bits);
   if (state->parts == NULL || state->bits == NULL) {
@@ -161,9 +161,9 @@ static enum status host_create(const struct memory_context *context, const struc
   return STATUS_OK;
 }
 
-static void run_job(struct value_job *job, crew_work work) {
-  crew_start(job->state->crew, work, job, 1, NULL);
-  crew_wait(job->state->crew, NULL, NULL);
+static void run_job(struct value_job *job, thread_team_work work) {
+  thread_team_start(job->state->team, work, job, 1, NULL);
+  thread_team_wait(job->state->team, NULL, NULL);
 }
 
 static enum status host_fill(void *opaque, const struct buffer *array,
@@ -191,8 +191,8 @@ static enum status host_run(void *opaque, uint32_t iterations, struct trial_time
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   (void)err;
-  crew_start(state->crew, stream_work, state, iterations, NULL);
-  crew_wait(state->crew, &start_ns, &end_ns);
+  thread_team_start(state->team, stream_work, state, iterations, NULL);
+  thread_team_wait(state->team, &start_ns, &end_ns);
   state->times = (struct flow_times){.elapsed_ns = end_ns - start_ns};
   times->window_ns = end_ns - start_ns;
   times->gate_timed_out = false;
@@ -202,7 +202,7 @@ static enum status host_run(void *opaque, uint32_t iterations, struct trial_time
 
 static enum status host_parts(void *opaque, struct stream_parts *parts, struct error *err) {
   struct host_state *state = opaque;
-  const uint32_t count = crew_size(state->crew);
+  const uint32_t count = thread_team_size(state->team);
   const uint64_t element_bytes = state->stream->type == NUMBER_F64 ? 8 : 4;
   (void)err;
   for (uint32_t i = 0; i < count; i++) {
@@ -221,7 +221,7 @@ static enum status host_parts(void *opaque, struct stream_parts *parts, struct e
 static enum status host_invalidate_parts(void *opaque, struct error *err) {
   struct host_state *state = opaque;
   (void)err;
-  memset(state->parts, 0xff, crew_size(state->crew) * sizeof *state->parts);
+  memset(state->parts, 0xff, thread_team_size(state->team) * sizeof *state->parts);
   return STATUS_OK;
 }
 

@@ -1,10 +1,8 @@
 /* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
-#include "engine/event_trial.h"
 #include "engine/host/clock.h"
-#include "engine/host_trial.h"
 #include "engine/method/method.h"
-#include "engine/mixed_trial.h"
-#include "engine/workload/managed_share.h"
+#include "engine/trial/event_trial.h"
+#include "engine/trial/host_trial.h"
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
@@ -24,7 +22,7 @@ struct transfer {
   struct case_outcome *outcome;
   struct flow_run *runs; /* bench->flow_count */
   uint32_t ready_count;  /* runs prepared by their method */
-  struct crew_seats seats;
+  struct cpu_reservation reservation;
   struct event_trial *event;     /* of flows on GPU streams alone; else NULL */
   struct mixed_trial *mixed;     /* of some on streams and some on host threads; else NULL */
   struct flow_times *host_times; /* of the host clock */
@@ -92,7 +90,7 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
     struct flow_run *run = &transfer->runs[i];
     *run = (struct flow_run){.flow = flow,
                              .gpu = ops_of(flow)->gpu(flow),
-                             .seats = &transfer->seats,
+                             .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
     transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
@@ -135,8 +133,8 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < count; i++) {
     const struct flow *flow = transfer->runs[i].flow;
-    if (ops_of(flow)->expect_seats != NULL) {
-      ops_of(flow)->expect_seats(flow, context->machine, &transfer->seats);
+    if (ops_of(flow)->expect_cpus != NULL) {
+      ops_of(flow)->expect_cpus(flow, context->machine, &transfer->reservation);
     }
   }
   for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {

@@ -1,7 +1,7 @@
 #include "engine/workload/transfer_flows.h"
 
 #include "engine/method/method.h"
-#include "engine/workload/managed_share.h"
+#include "engine/workload/workload.h"
 
 #include <stdio.h>
 
@@ -72,7 +72,7 @@ const char *transfer_unsupported_reason(const struct bench_case *bench_case,
                                         const struct machine *machine,
                                         char reason[CASE_REASON_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const char *unsupported = engine_unsupported_reason(&bench_case->flows[i], machine, reason);
+    const char *unsupported = method_unsupported_reason(&bench_case->flows[i], machine, reason);
     if (unsupported != NULL) {
       return unsupported;
     }

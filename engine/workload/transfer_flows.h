@@ -3,7 +3,7 @@
 #ifndef HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 #define HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 
 /* Why the case cannot be measured there, or NULL; `reason` may hold the text. */

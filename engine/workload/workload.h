@@ -3,8 +3,19 @@
 #ifndef HAUL_ENGINE_WORKLOAD_WORKLOAD_H
 #define HAUL_ENGINE_WORKLOAD_WORKLOAD_H
 
-#include "engine/engine_state.h"
-#include "engine/trial_times.h"
+#include "engine/case/trial.h"
+#include "engine/host/cache.h"
+#include "engine/memory/data.h"
+#include "engine/memory/pool.h"
+
+/* What one engine owns (engine/engine.h), and what every workload works with. */
+struct engine {
+  struct memory_context context;
+  struct pool *pool;
+  struct data *data;
+  bool flush_proven; /* flush_proof is filled in: at the first case that flushes host caches */
+  struct cache_flush_proof flush_proof;
+};
 
 struct workload_ops {
   enum case_kind kind;
@@ -36,10 +47,32 @@ struct workload_ops {
 /* Every kind, in the order of enum case_kind. */
 extern const struct workload_ops *const workloads[case_kind_name_count];
 
+/* The life of one case, by the ops of its kind: what engine_run_case() promises (engine/engine.h;
+ * engine/workload/case_run.c). */
+enum status case_run_measure(const struct workload_ops *ops, struct engine *engine,
+                             const struct bench_case *bench_case, const struct trial_sink *sink,
+                             struct case_outcome *outcome, struct error *err) CHECK_RESULT;
+
 /* Append to the outcome's note, once, "; " between; an empty text is nothing. */
 void workload_note(struct case_outcome *outcome, const char *text);
 /* For cases that flush host caches: the flush is proven once an engine; where it cannot be done or
  * proven, the outcome's note says so. */
 void workload_prove_flush(struct engine *engine, struct case_outcome *outcome);
+
+/* How much managed memory a case may have: measure.free_share of what each GPU has free. More than
+ * a GPU has free can hang the GPU itself, so it is refused before anything is allocated: when the
+ * case is planned, by what the GPU had free when it was probed, and again before the case's first
+ * allocation, by what it has free then. */
+
+/* bytes: managed memory of the case that may come to each GPU. NULL: allowed. */
+const char *managed_share_unsupported_reason(const struct measure *measure,
+                                             const struct machine *machine,
+                                             const uint64_t bytes[MACHINE_GPUS_MAX],
+                                             char reason[CASE_REASON_MAX]);
+/* STATUS_UNSUPPORTED: not allowed, also with the pool's free buffers released. No managed buffers
+ * may be in the pool. */
+enum status managed_share_admit(struct engine *engine, const struct measure *measure,
+                                const uint64_t bytes[MACHINE_GPUS_MAX],
+                                struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,6 +1,6 @@
 #include "runner/plan/bound.h"
 
-#include "engine/machine/peak.h"
+#include "engine/machine/machine.h"
 
 /* Typical rates in bytes per second, for estimates only. */
 #define TYPICAL_HOST_LINK UINT64_C(20000000000)

@@ -8,8 +8,8 @@
  *   a GPU's NVLink port, out and in for themselves: all its NVLink flows together
  *   a GPU's memory: read and written bytes together
  *
- * A resource needs bytes / rate (engine/machine/peak.h); the slowest gives the least window that is
- * possible. This is a lower bound for any schedule, exact for one flow, and needs no search:
+ * A resource needs bytes / rate (engine/machine/machine.h); the slowest gives the least window that
+ * is possible. This is a lower bound for any schedule, exact for one flow, and needs no search:
  *
  *   traffic_bytes = payload, or for LIMIT_DRAM what is read and written in all memories
  *   peak_bytes_per_second = traffic_bytes / least window
@@ -24,7 +24,7 @@
 #ifndef HAUL_RUNNER_PLAN_BOUND_H
 #define HAUL_RUNNER_PLAN_BOUND_H
 
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 
 struct bound {

@@ -8,7 +8,7 @@
 #ifndef HAUL_RUNNER_PLAN_ESTIMATE_H
 #define HAUL_RUNNER_PLAN_ESTIMATE_H
 
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 
 struct estimate {

@@ -20,7 +20,7 @@
 #define HAUL_RUNNER_PLAN_KEY_H
 
 #include "engine/base/strbuf.h"
-#include "engine/case.h"
+#include "engine/case/case.h"
 
 /* Append the definition. */
 void key_define(const struct flow *flows, uint32_t flow_count, const struct measure *measure,

@@ -12,7 +12,7 @@
 #define HAUL_RUNNER_PLAN_NAME_H
 
 #include "engine/base/strbuf.h"
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "schema/scenario/scenario.h"
 
 void name_path(const struct flow *flows, uint32_t flow_count, struct strbuf *text);

@@ -12,7 +12,7 @@
 #define HAUL_RUNNER_PLAN_PLACE_H
 
 #include "engine/base/strbuf.h"
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 

@@ -18,7 +18,7 @@
 #define HAUL_RUNNER_PLAN_PLAN_H
 
 #include "engine/base/arena.h"
-#include "engine/case.h"
+#include "engine/case/case.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 

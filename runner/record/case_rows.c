@@ -1,7 +1,7 @@
 /* case_rows.c - what was measured of one case, as rows: the large tables are filled here. */
 #include "runner/record/record_state.h"
 
-#include "engine/statistics.h"
+#include "engine/case/statistics.h"
 
 static double *scratch(struct record *record, size_t count) {
   if (count > record->scratch_capacity) {

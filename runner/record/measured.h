@@ -8,7 +8,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
-#include "engine/enums.h"
+#include "engine/case/enums.h"
 #include "runner/record/selector.h"
 
 #include <stdbool.h>

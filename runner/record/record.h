@@ -7,7 +7,7 @@
 #ifndef HAUL_RUNNER_RECORD_RECORD_H
 #define HAUL_RUNNER_RECORD_RECORD_H
 
-#include "engine/check.h"
+#include "engine/machine/check.h"
 #include "runner/supervise/supervise.h"
 
 struct record;

@@ -1,6 +1,6 @@
 #include "runner/render/env.h"
 
-#include "engine/machine/peak.h"
+#include "engine/machine/machine.h"
 #include "runner/render/rows.h"
 #include "runner/render/text.h"
 

@@ -1,6 +1,5 @@
 #include "runner/render/env.h"
 
-#include "engine/machine/peak.h"
 #include "schema/machine/machine_file.h"
 
 #include <errno.h>

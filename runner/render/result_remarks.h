@@ -5,7 +5,7 @@
 #define HAUL_RUNNER_RENDER_RESULT_REMARKS_H
 
 #include "engine/base/arena.h"
-#include "engine/enums.h"
+#include "engine/case/enums.h"
 #include "runner/render/footnotes.h"
 #include "runner/render/run_rows.h"
 

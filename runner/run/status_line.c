@@ -1,7 +1,7 @@
 #include "runner/run/status_line.h"
 
 #include "engine/base/units.h"
-#include "engine/statistics.h"
+#include "engine/case/statistics.h"
 
 #include <stdlib.h>
 

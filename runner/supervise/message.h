@@ -8,7 +8,7 @@
 #define HAUL_RUNNER_SUPERVISE_MESSAGE_H
 
 #include "engine/base/error.h"
-#include "engine/trial.h"
+#include "engine/case/trial.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,9 +11,9 @@
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 #define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 
+#include "engine/case/trial.h"
 #include "engine/engine.h"
 #include "engine/machine/telemetry.h"
-#include "engine/trial.h"
 #include "runner/plan/plan.h"
 
 #include <signal.h>

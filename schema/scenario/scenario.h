@@ -18,8 +18,8 @@
 #define HAUL_SCHEMA_SCENARIO_SCENARIO_H
 
 #include "engine/base/error.h"
-#include "engine/case.h"
-#include "engine/check.h"
+#include "engine/case/case.h"
+#include "engine/machine/check.h"
 
 #include <stdio.h>
 

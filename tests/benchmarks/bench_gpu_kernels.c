@@ -1,5 +1,5 @@
 /* What the kernels of streams, chases and arithmetic do by shape, on one GPU: what justifies the
- * defaults of engine/workload/stream_shape.h and shows what an SM does. Every case is verified. Run
+ * defaults of engine/workload/stream.h and shows what an SM does. Every case is verified. Run
  * by hand:
  *
  * bench_gpu_kernels stream [MIB [GPU]]  GB/s of each operation by access, unroll, block, grid

@@ -1,9 +1,9 @@
-/* Rates of the host copy loops by size, one crew on node 0: what justifies the rule of
+/* Rates of the host copy loops by size, one team on node 0: what justifies the rule of
  * engine/host/copy.h. Run by hand: bench_host_copy [THREADS]. GB/s of payload, median of trials; 0:
  * not on this processor. */
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
-#include "engine/host/crew.h"
+#include "engine/host/thread_team.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,8 @@ static int compare_times(const void *a, const void *b) {
 
 /* Median time of every loop that this processor has; the loops take turns, so that a change of the
  * machine's load meets them all. */
-static void measure(struct crew *crew, struct job *job, uint32_t iterations, uint64_t *medians) {
+static void measure(struct thread_team *team, struct job *job, uint32_t iterations,
+                    uint64_t *medians) {
   static uint64_t times[LOOPS_MAX][TRIALS];
   for (int trial = -1; trial < TRIALS; trial++) {
     for (size_t i = 0; i < host_copies_count; i++) {
@@ -45,8 +46,8 @@ static void measure(struct crew *crew, struct job *job, uint32_t iterations, uin
       uint64_t end = 0;
       job->loop = &host_copies[i];
       if (job->loop->supported()) {
-        crew_start(crew, work, job, iterations, NULL);
-        crew_wait(crew, &start, &end);
+        thread_team_start(team, work, job, iterations, NULL);
+        thread_team_wait(team, &start, &end);
       }
       times[i][trial < 0 ? 0 : trial] = end - start;
     }
@@ -76,24 +77,24 @@ static unsigned char *pages(const struct machine *machine, uint64_t size_bytes, 
 int main(int argc, char **argv) {
   static struct machine machine = {.node_count = 1};
   const uint64_t largest = UINT64_C(512) << 20;
-  struct crew *crew = NULL;
+  struct thread_team *team = NULL;
   struct error err;
-  if (crew_new(&machine, 0, argc > 1 ? (uint32_t)atoi(argv[1]) : 0, NULL, &crew, &err) !=
+  if (thread_team_new(&machine, 0, argc > 1 ? (uint32_t)atoi(argv[1]) : 0, NULL, &team, &err) !=
       STATUS_OK) {
     (void)fprintf(stderr, "%s\n", err.message);
     return 1;
   }
-  int *cpus = calloc(crew_size(crew), sizeof *cpus);
-  for (uint32_t i = 0; cpus != NULL && i < crew_size(crew); i++) {
-    cpus[i] = crew_cpu(crew, i);
+  int *cpus = calloc(thread_team_size(team), sizeof *cpus);
+  for (uint32_t i = 0; cpus != NULL && i < thread_team_size(team); i++) {
+    cpus[i] = thread_team_cpu(team, i);
   }
-  uint64_t cache_bytes = cpus != NULL ? cache_last_level_bytes(cpus, crew_size(crew)) : 0;
+  uint64_t cache_bytes = cpus != NULL ? cache_last_level_bytes(cpus, thread_team_size(team)) : 0;
   free(cpus);
   for (int huge = 0; huge < 2; huge++) {
     unsigned char *source = pages(&machine, largest, huge);
     unsigned char *target = pages(&machine, largest, huge);
     (void)printf("%u threads, last-level cache %" PRIu64 " MiB, %s pages, GB/s\n%10s",
-                 crew_size(crew), cache_bytes >> 20, huge ? "2 MiB" : "4 KiB", "size");
+                 thread_team_size(team), cache_bytes >> 20, huge ? "2 MiB" : "4 KiB", "size");
     for (size_t i = 0; i < host_copies_count; i++) {
       (void)printf(" %14s", host_copies[i].name);
     }
@@ -103,7 +104,7 @@ int main(int argc, char **argv) {
       struct job job = {NULL, target, source, size};
       uint32_t iterations = (uint32_t)(size < TRIAL_BYTES ? TRIAL_BYTES / size : 1);
       uint64_t medians[LOOPS_MAX];
-      measure(crew, &job, iterations, medians);
+      measure(team, &job, iterations, medians);
       for (size_t i = 0; i < host_copies_count; i++) {
         double bytes = (double)size * iterations;
         (void)printf(" %14.2f", medians[i] > 0 ? bytes / (double)medians[i] : 0.0);
@@ -113,6 +114,6 @@ int main(int argc, char **argv) {
     (void)munmap(source, largest);
     (void)munmap(target, largest);
   }
-  crew_free(crew);
+  thread_team_free(team);
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "engine/statistics.h"
+#include "engine/case/statistics.h"
 
 #include <math.h>
 

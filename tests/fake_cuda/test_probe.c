@@ -1,8 +1,8 @@
 /* What haul finds on a fake machine is what the machine's file says. */
 #include "tests/fake_cuda/in_child.h"
 
-#include "engine/cuda/nvml.h"
 #include "engine/machine/machine.h"
+#include "engine/machine/probe.h"
 #include "schema/machine/machine_file.h"
 
 #include <string.h>
@@ -107,8 +107,8 @@ static void nvml_needs_its_init(const struct cuda_driver *none) {
   struct nvml nvml;
   struct error error = {0};
   CHECK(nvml_load(&nvml, &error) == STATUS_OK);
-  struct nvml_device *device = nvml_device_at(&nvml, "0000:1b:00.0");
-  CHECK(device != NULL && nvml_device_at(&nvml, "0000:ff:00.0") == NULL);
+  struct nvml_device *device = probe_nvml_device(&nvml, "0000:1b:00.0");
+  CHECK(device != NULL && probe_nvml_device(&nvml, "0000:ff:00.0") == NULL);
   unsigned value;
   unsigned long long reasons;
   CHECK(nvml.nvmlDeviceGetTemperature(device, NVML_SENSOR_OF_GPU, &value) == NVML_OK);

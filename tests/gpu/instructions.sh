@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 body=$(sed -n 's/.*ARITHMETIC_BODY = \([0-9]*\).*/\1/p' "$root/kernels/arithmetic_values.h")
 case $form in
   ptx)
-    for file in chase shared_chase stream arithmetic; do
+    for file in chase stream arithmetic; do
       echo "#include \"kernels/$file.cu\""
     done >"$folder/unit.cu"
     "$tool" -ptx -std=c++17 -O3 -allow-unsupported-compiler "-I$root" -o "$folder/listing" \

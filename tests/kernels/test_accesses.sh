@@ -37,10 +37,10 @@ check copy haul_copy_8 "$load\.[ub]64" "$store\.[ub]64"
 check copy haul_copy_16 "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
 check copy haul_copy_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'cp\.async\.bulk\.global\.shared::cta'
 check strided haul_copy_rows "$load\.v4\.[ub]32" "$store\.v4\.[ub]32" "$load\.[ub]8" "$store\.[ub]8"
-check touch haul_touch "st\.volatile(\.global)?\.[ub]8"
+check pattern haul_touch "st\.volatile(\.global)?\.[ub]8"
 check chase haul_chase_sys 'ld\.relaxed\.sys\.global\.u64'
 check chase haul_chase_l1 'ld\.global\.ca\.u64'
 check chase haul_chase_l2 'ld\.global\.cg\.u64'
-check shared_chase haul_chase_shared 'ld\.shared\.u32'
+check chase haul_chase_shared 'ld\.shared\.u32'
 check pattern haul_pattern_compare "$load"
 [ "$failures" -eq 0 ]

@@ -54,7 +54,7 @@ finds() { # MESSAGE-REGEX RULE ARGUMENT...
 tree=$scratch/tree
 
 fresh
-for rule in includes calls text scripts; do
+for rule in includes circles calls text scripts; do
   passes "$rule" "$tree"
 done
 passes headers "$tree" "$compiler"
@@ -62,18 +62,33 @@ passes headers "$tree" "$compiler"
 # includes
 breaks_include() { # FILE LINE MESSAGE-REGEX
   fresh
-  mkdir -p "$(dirname -- "$1")" engine/machine runner/plan
+  mkdir -p "$(dirname -- "$1")" engine/case engine/machine runner/plan
   : >runner/plan/plan.h
-  : >engine/case.h
+  : >engine/case/case.h
   printf '%s\n' "$2" >>"$1"
   finds "^$1:[0-9]+: $3" includes "$tree"
 }
-breaks_include engine/base/good.c '#include "engine/case.h"' 'must not include engine/case.h'
-breaks_include engine/machine/x.c '#include "engine/case.h"' 'must not include engine/case.h'
+breaks_include engine/base/good.c '#include "engine/case/case.h"' 'must not include engine/case/case.h'
+breaks_include engine/machine/x.c '#include "engine/case/case.h"' 'must not include engine/case/case.h'
 breaks_include schema/x.c '#include "runner/plan/plan.h"' 'must not include runner/plan/plan.h'
 breaks_include runner/cli/verb.c '#include <sqlite3.h>' 'must not include sqlite3.h'
 breaks_include runner/cli/verb.c '#  include <cuda.h>' 'must not include cuda.h'
 breaks_include engine/base/good.c '#include "good.h"' 'there is no good.h'
+
+# circles: each file below is in order by itself.
+fresh
+mkdir engine/memory engine/method
+for header in memory/buffer method/move; do
+  guard=HAUL_ENGINE_$(printf '%s' "$header" | tr 'a-z/' 'A-Z_')_H
+  printf '/* %s.h - a layer. */\n#ifndef %s\n#define %s\n#endif\n' \
+    "${header#*/}" "$guard" "$guard" >"engine/$header.h"
+done
+printf '#include "engine/base/good.h"\n#include "engine/memory/buffer.h"\n' >engine/method/move.c
+passes circles "$tree"
+printf '#include "runner/show.h"\n' >engine/memory/buffer.c
+printf '#include "engine/method/move.h"\n' >runner/show.c
+finds '^circle: engine/memory -> runner -> engine/method -> engine/memory$' circles "$tree"
+finds '^  engine/method/move.c:2: includes engine/memory/buffer.h$' circles "$tree"
 
 # calls
 breaks_call() { # FILE LINE MESSAGE-REGEX

@@ -1,5 +1,5 @@
 /* Theoretical rates against published ones, and the small functions of machine.c. */
-#include "engine/machine/peak.h"
+#include "engine/machine/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

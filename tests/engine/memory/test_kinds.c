@@ -7,8 +7,8 @@
 /* clang-format on */
 
 #include "engine/host/numa.h"
+#include "engine/memory/kinds.h"
 #include "engine/memory/memory.h"
-#include "engine/memory/pages.h"
 
 #include <errno.h>
 #include <linux/filter.h>

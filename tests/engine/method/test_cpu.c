@@ -173,15 +173,18 @@ static void two_flows_on_one_node_share_its_processors(void **state) {
   unsigned char bytes[2][4096] = {{0}};
   struct buffer source = {.endpoint = flow.source, .size_bytes = 4096, .host = bytes[0]};
   struct buffer target = {.endpoint = flow.target, .size_bytes = 4096, .host = bytes[1]};
-  struct crew_seats seats = {0};
+  struct cpu_reservation reservation = {0};
   struct flow_run runs[2];
   struct error err = {0};
   for (size_t i = 0; i < 2; i++) {
-    method_cpu.expect_seats(&flow, &machine, &seats);
+    method_cpu.expect_cpus(&flow, &machine, &reservation);
   }
   for (size_t i = 0; i < 2; i++) {
-    runs[i] = (struct flow_run){
-        .flow = &flow, .source = &source, .target = &target, .gpu = -1, .seats = &seats};
+    runs[i] = (struct flow_run){.flow = &flow,
+                                .source = &source,
+                                .target = &target,
+                                .gpu = -1,
+                                .reservation = &reservation};
     assert_int_equal(method_cpu.prepare(&context, &runs[i], &err), STATUS_OK);
   }
   assert_int_equal(method_cpu.thread_count(&runs[0]) + method_cpu.thread_count(&runs[1]),

@@ -2,9 +2,9 @@
  * uses no processor, is in the result. */
 #include "tests/engine/workload/fixture.h"
 
-#include "engine/engine_state.h"
-#include "engine/host_trial.h"
 #include "engine/method/method.h"
+#include "engine/trial/host_trial.h"
+#include "engine/workload/workload.h"
 #include "kernels/pattern.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* Strided copies: odd shapes arrive whole, and nothing is written between the rows. */
+#include "engine/method/method.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static void odd_shapes_arrive_by_kernel(void **state) {
 
 static void refuses(struct fixture *fixture, struct flow flow, const char *why) {
   char reason[CASE_REASON_MAX];
-  const char *unsupported = engine_unsupported_reason(&flow, fixture->machine, reason);
+  const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
   assert_non_null(unsupported);
   if (strstr(unsupported, why) == NULL) {
     fail_msg("\"%s\" is not in \"%s\"", why, unsupported);

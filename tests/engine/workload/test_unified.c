@@ -1,6 +1,9 @@
 /* Method um: both modes in all directions, both ways at once, and what is refused. */
+#include "engine/method/um_pages.h"
+#include "kernels/pattern.h"
 #include "tests/engine/workload/fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // clang-format off
@@ -239,6 +242,74 @@ static void more_iterations_than_one_are_an_error(void **state) {
   assert_non_null(strstr(fixture->outcome.reason, "at most 1"));
 }
 
+enum { TOUCHED_BYTES = 100003, PAGE_BYTES = 4096, UNTOUCHED = 0x5a };
+
+/* Every stride is written once, by one of the threads, and nothing else is. */
+static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement) {
+  unsigned char *bytes = malloc(TOUCHED_BYTES);
+  assert_non_null(bytes);
+  memset(bytes, UNTOUCHED, TOUCHED_BYTES);
+  const struct touch touch = {.bytes = bytes,
+                              .size_bytes = TOUCHED_BYTES,
+                              .stride_bytes = stride_bytes,
+                              .page_bytes = PAGE_BYTES,
+                              .seed = 99,
+                              .complement = complement};
+  for (uint32_t part = 0; part < count; part++) {
+    touch_part(&touch, part, count);
+  }
+  for (uint64_t offset = 0; offset < TOUCHED_BYTES; offset++) {
+    unsigned char wanted = UNTOUCHED;
+    if (offset % stride_bytes == 0) {
+      wanted = (unsigned char)(pattern_byte(99, offset) ^ (complement ? 0xff : 0));
+    }
+    if (bytes[offset] != wanted) {
+      fail_msg("stride %llu, %u threads: offset %llu", (unsigned long long)stride_bytes, count,
+               (unsigned long long)offset);
+    }
+  }
+  free(bytes);
+}
+
+static void touch_part_writes_each_stride_once(void **state) {
+  (void)state;
+  const uint64_t strides[] = {1, 7, 4096, 5000, 8192, TOUCHED_BYTES - 1, TOUCHED_BYTES, 1 << 20};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    for (uint32_t count = 1; count < 40; count += 6) {
+      check_touched(strides[i], count, count % 2 == 0);
+    }
+  }
+}
+
+/* With the page as stride, a thread's first byte is the first of a page, and the parts of any two
+ * threads are apart. */
+static void touch_part_keeps_threads_on_pages_of_their_own(void **state) {
+  (void)state;
+  unsigned char *bytes = calloc(TOUCHED_BYTES, 1);
+  assert_non_null(bytes);
+  const struct touch touch = {.bytes = bytes,
+                              .size_bytes = TOUCHED_BYTES,
+                              .stride_bytes = 64,
+                              .page_bytes = PAGE_BYTES,
+                              .seed = 1};
+  uint64_t touched_pages = 0;
+  for (uint32_t part = 0; part < 3; part++) {
+    memset(bytes, 0, TOUCHED_BYTES);
+    touch_part(&touch, part, 3);
+    for (uint64_t page = 0; page * PAGE_BYTES < TOUCHED_BYTES; page++) {
+      const uint64_t end =
+          (page + 1) * PAGE_BYTES < TOUCHED_BYTES ? (page + 1) * PAGE_BYTES : TOUCHED_BYTES;
+      uint64_t written = 0;
+      for (uint64_t offset = page * PAGE_BYTES; offset < end; offset += 64) {
+        written += bytes[offset] == pattern_byte(1, offset) && bytes[offset] != 0;
+      }
+      touched_pages += written > 0;
+    }
+  }
+  assert_int_equal(touched_pages, (TOUCHED_BYTES + PAGE_BYTES - 1) / PAGE_BYTES);
+  free(bytes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pages_move_on_demand),
@@ -253,6 +324,8 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(without_concurrent_access_it_is_refused),
       cmocka_unit_test(a_gpu_that_reads_host_pages_says_so),
+      cmocka_unit_test(touch_part_writes_each_stride_once),
+      cmocka_unit_test(touch_part_keeps_threads_on_pages_of_their_own),
       cmocka_unit_test(more_iterations_than_one_are_an_error),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -7,7 +7,7 @@
 #ifndef HAUL_TESTS_FAKE_CUDA_MACHINE_CONFIG_H
 #define HAUL_TESTS_FAKE_CUDA_MACHINE_CONFIG_H
 
-#include "engine/cuda/simulated.h"
+#include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
 #include "tests/fake_cuda/machine/faults.h"
 

@@ -1,6 +1,6 @@
 #include "tests/fake_cuda/machine/links.h"
 
-#include "engine/machine/peak.h"
+#include "engine/machine/machine.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Scenarios in TOML x the machines of tests/machines: the whole way to a plan. */
-#include "engine/machine/peak.h"
+#include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 #include "tests/runner/plan/planned.h"
 

@@ -1,6 +1,6 @@
 #include "tests/runner/record/fixture.h"
 
-#include "engine/statistics.h"
+#include "engine/case/statistics.h"
 #include "runner/record/database.h"
 
 #include <setjmp.h>

@@ -1,0 +1,101 @@
+#include "engine/case/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { INTERVAL_COUNT_MIN = 6 };
+static const double INTERVAL_CONFIDENCE = 0.95;
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a;
+  double y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double sorted_quantile(const double *sorted, size_t count, double p) {
+  if (count == 0) {
+    return 0;
+  }
+  double rank = p * (double)(count - 1);
+  size_t below = (size_t)rank;
+  if (below + 1 >= count) {
+    return sorted[count - 1];
+  }
+  return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+/* log of P(B = k), B binomial (n, 1/2). lgamma_r, since lgamma() writes a global. */
+static double log_binomial_half(double n, double k) {
+  int sign = 0;
+  return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign) -
+         n * log(2.0);
+}
+
+bool median_interval_ranks(size_t count, size_t *low, size_t *high) {
+  if (count < INTERVAL_COUNT_MIN) {
+    return false;
+  }
+  /* Add up P(r <= B <= n - r) from the middle outwards: no term is too small for a double, and
+   * about sqrt(n) terms do. */
+  double n = (double)count;
+  size_t r = count / 2;
+  double term = exp(log_binomial_half(n, (double)r));
+  double inside = count % 2 == 0 ? term : 2 * term;
+  while (inside < INTERVAL_CONFIDENCE && r > 1) {
+    /* P(B = r - 1) from P(B = r). */
+    term *= (double)r / (n - (double)r + 1);
+    inside += 2 * term;
+    r--;
+  }
+  *low = r - 1;
+  *high = count - r;
+  return true;
+}
+
+static double coefficient_of_variation(const double *values, size_t count, double mean) {
+  if (count < 2 || mean == 0) {
+    return 0;
+  }
+  double squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    squares += (values[i] - mean) * (values[i] - mean);
+  }
+  return sqrt(squares / (double)(count - 1)) / mean;
+}
+
+void summary_of_values(double *values, size_t count, struct summary *summary) {
+  *summary = (struct summary){.count = (uint32_t)count};
+  if (count == 0) {
+    return;
+  }
+  qsort(values, count, sizeof *values, compare_doubles);
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    sum += values[i];
+  }
+  summary->median_ns = sorted_quantile(values, count, 0.5);
+  summary->p5_ns = sorted_quantile(values, count, 0.05);
+  summary->p95_ns = sorted_quantile(values, count, 0.95);
+  summary->min_ns = values[0];
+  summary->max_ns = values[count - 1];
+  summary->mean_ns = sum / (double)count;
+  summary->cv = coefficient_of_variation(values, count, summary->mean_ns);
+  size_t low = 0;
+  size_t high = 0;
+  if (median_interval_ranks(count, &low, &high)) {
+    summary->median_low_ns = values[low];
+    summary->median_high_ns = values[high];
+  }
+}
+
+void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
+                       struct summary *summary) {
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct trial *trial = &trials[i];
+    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0) {
+      scratch[used++] = (double)trial->elapsed_ns / (double)trial->iterations;
+    }
+  }
+  summary_of_values(scratch, used, summary);
+}

@@ -1,0 +1,36 @@
+/* statistics.h - order statistics of the trials of one case: the stop rule and the summary. */
+#ifndef HAUL_ENGINE_CASE_STATISTICS_H
+#define HAUL_ENGINE_CASE_STATISTICS_H
+
+#include "engine/case/trial.h"
+
+#include <stddef.h>
+
+/* Of the measured trials that are ok, per iteration, in ns. count = 0: all the rest is 0. */
+struct summary {
+  uint32_t count;
+  double median_ns;
+  double p5_ns, p95_ns; /* linear interpolation between order statistics (type 7) */
+  double min_ns, max_ns;
+  double mean_ns;
+  double cv;            /* sample standard deviation / mean; 0 for count < 2 */
+  double median_low_ns; /* distribution-free 95 % interval of the median; 0 for count < 6 */
+  double median_high_ns;
+};
+
+/* values need not be sorted; they are left sorted. */
+void summary_of_values(double *values, size_t count, struct summary *summary);
+/* Takes trials with phase measure, status ok and iterations > 0. scratch holds count doubles. */
+void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
+                       struct summary *summary);
+/* Quantile p (0 to 1) of ascending values by linear interpolation at rank p * (count - 1): type 7
+ * of Hyndman and Fan, Sample quantiles in statistical packages, 1996. 0 for count = 0. */
+double sorted_quantile(const double *sorted, size_t count, double p);
+/* Ranks (from 0) of the order statistics that enclose the median with at least 95 % confidence
+ * whatever the distribution. The interval from the r-th smallest to the r-th largest of n values
+ * holds the median with probability P(r <= B <= n - r), B binomial (n, 1/2) (David and Nagaraja,
+ * Order Statistics, 7.1); r is the largest for which that is at least 0.95, from the exact
+ * distribution for every n. false for n < 6, where no interval is that sure. */
+bool median_interval_ranks(size_t count, size_t *low, size_t *high);
+
+#endif

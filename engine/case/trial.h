@@ -1,0 +1,67 @@
+/* trial.h - what a measurement yields: trials, and the outcome of a case. Plain data: it travels
+ * through the worker's pipe as it is. */
+#ifndef HAUL_ENGINE_CASE_TRIAL_H
+#define HAUL_ENGINE_CASE_TRIAL_H
+
+#include "engine/base/error.h"
+#include "engine/case/case.h"
+#include "engine/case/enums.h"
+
+/* One timed execution of all flows of a case. */
+struct trial {
+  uint32_t ordinal; /* from 0 in the case, warm-up included */
+  enum trial_phase phase;
+  enum trial_status status;
+  uint32_t iterations; /* back-to-back repeats in elapsed_ns */
+  uint64_t start_ns;   /* CLOCK_MONOTONIC_RAW at submission */
+  uint64_t elapsed_ns; /* the window: first flow's start to last flow's end */
+  uint64_t cycles;     /* of the SM that took longest, by its own counter; 0 = not counted */
+};
+
+/* One flow in one trial; sent only for cases of several flows. */
+struct flow_trial {
+  uint32_t ordinal;  /* of the trial */
+  uint32_t flow;     /* index in the case */
+  uint64_t start_ns; /* after the window's start; UINT64_MAX = on another GPU's clock, not known */
+  uint64_t elapsed_ns;
+};
+
+/* What one execution of the flows took, while the engine has it in hand: engine only. */
+struct flow_times {
+  uint64_t start_ns;   /* after the window's start; UINT64_MAX: on another GPU's clock, not known */
+  uint64_t elapsed_ns; /* 0 = a load flow: not timed */
+};
+
+struct trial_times {
+  uint64_t window_ns;       /* first measured flow's start to last one's end */
+  uint64_t cycles;          /* of the SM, where a kernel times itself; else 0 */
+  bool gate_timed_out;      /* the gate opened by itself: the times mean nothing */
+  bool load_outlasted;      /* every load flow was still running when the window had closed */
+  struct flow_times *flows; /* one a flow of the case; owned by what filled it in */
+};
+
+struct case_outcome {
+  enum case_status status;
+  enum stop stop;
+  enum clock clock;
+  bool gated;      /* enqueueing was kept out of the time by the gate */
+  bool verified;   /* every byte of every measured flow was compared and right */
+  bool serialised; /* flow times and window disagree: the flows did not run side by side */
+  uint32_t iterations;
+  /* Wall time of the case by what it went to, ns. */
+  uint64_t allocate_ns;
+  uint64_t measure_ns; /* inside trials */
+  uint64_t verify_ns;  /* filling, poisoning and comparing */
+  uint64_t total_ns;
+  char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
+  char note[CASE_REASON_MAX];   /* what the reader of the number must know; may be empty */
+};
+
+/* Where the engine delivers. Calls come between timed parts, never inside one. */
+struct trial_sink {
+  void *context;
+  void (*trial)(void *context, const struct trial *trial);
+  void (*flow_trial)(void *context, const struct flow_trial *flow_trial);
+};
+
+#endif

@@ -1,0 +1,265 @@
+#include "engine/gpu/session.h"
+
+#include "engine/base/embed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Device code, one fatbin of every kernel (kernels/CMakeLists.txt). */
+extern const struct embedded_file kernel_images[];
+
+/* The GPU of that CUDA ordinal must be where the probed one was: when one has fallen off its bus
+ * since, the driver counts the others anew, and numbers would go to the wrong GPU. */
+static enum status find_device(struct cuda_session *session, int32_t gpu, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  const struct gpu *probed = &session->machine->gpus[gpu];
+  char text[32] = "";
+  char pci_address[sizeof probed->pci_address] = "";
+  CUdevice device;
+  enum status status = cuda_check(driver, driver->cuDeviceGet(&device, probed->cuda_ordinal), err,
+                                  "cuDeviceGet for GPU %d", gpu);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (driver->cuDeviceGetPCIBusId(text, (int)sizeof text, device) == CUDA_SUCCESS &&
+      machine_normalise_pci(text, pci_address) && strcmp(pci_address, probed->pci_address) != 0) {
+    return error_set(err, STATUS_CUDA,
+                     "GPU %d was at %s when haul began, and the driver now has one at %s there: a "
+                     "GPU was lost or their order has changed; run again",
+                     gpu, probed->pci_address, pci_address);
+  }
+  session->gpus[gpu].device = device;
+  return STATUS_OK;
+}
+
+enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
+                             struct error *err) {
+  struct cuda_session *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the CUDA session");
+  }
+  made->machine = machine;
+  enum status status = cuda_driver_load(&made->driver, err);
+  for (uint32_t gpu = 0; status == STATUS_OK && gpu < machine->gpu_count; gpu++) {
+    status = find_device(made, (int32_t)gpu, err);
+  }
+  if (status != STATUS_OK) {
+    cuda_session_free(made);
+    return status;
+  }
+  *session = made;
+  return STATUS_OK;
+}
+
+static void free_device(const struct cuda_driver *driver, CUdeviceptr address) {
+  if (address != 0) {
+    (void)driver->cuMemFree(address);
+  }
+}
+
+/* Results are ignored: a lost context answers every call with an error, and the process ends. */
+void cuda_session_free(struct cuda_session *session) {
+  if (session == NULL) {
+    return;
+  }
+  const struct cuda_driver *driver = &session->driver;
+  for (uint32_t i = 0; i < session->machine->gpu_count; i++) {
+    struct cuda_gpu *gpu = &session->gpus[i];
+    if (gpu->context != NULL) {
+      (void)driver->cuCtxSetCurrent(gpu->context);
+      free_device(driver, gpu->compare_result);
+      free_device(driver, gpu->flush_buffer);
+      if (gpu->stream != NULL) {
+        (void)driver->cuStreamDestroy(gpu->stream);
+      }
+      if (gpu->module != NULL) {
+        (void)driver->cuModuleUnload(gpu->module);
+      }
+      (void)driver->cuDevicePrimaryCtxRelease(gpu->device);
+    }
+  }
+  cuda_driver_unload(&session->driver);
+  free(session);
+}
+
+/* Get every kernel and make sure it is on the device now, not at its first launch. */
+static enum status load_kernels(struct cuda_session *session, struct cuda_gpu *gpu,
+                                struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  enum status status =
+      cuda_check(driver, driver->cuModuleLoadData(&gpu->module, kernel_images[0].data), err,
+                 "loading device code (built for other GPUs or by a newer toolkit than this driver "
+                 "supports?)");
+  for (int i = 0; status == STATUS_OK && i < (int)kernel_name_count; i++) {
+    const char *name = kernel_text((enum kernel)i);
+    status = cuda_check(driver, driver->cuModuleGetFunction(&gpu->kernels[i], gpu->module, name),
+                        err, "finding kernel %s", name);
+    if (status == STATUS_OK && driver->cuFuncLoad != NULL) {
+      status =
+          cuda_check(driver, driver->cuFuncLoad(gpu->kernels[i]), err, "loading kernel %s", name);
+    } else if (status == STATUS_OK) {
+      int registers; /* asking for an attribute loads the function in drivers that load lazily */
+      status = cuda_check(
+          driver,
+          driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, gpu->kernels[i]), err,
+          "loading kernel %s", name);
+    }
+  }
+  return status;
+}
+
+static enum status create_context(struct cuda_session *session, int32_t index, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  struct cuda_gpu *gpu = &session->gpus[index];
+  CUcontext context;
+  enum status status = cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device),
+                                  err, "creating a context on GPU %d", index);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  gpu->context = context;
+  status = cuda_check(driver, driver->cuCtxSetCurrent(context), err, "cuCtxSetCurrent");
+  if (status == STATUS_OK) {
+    status = load_kernels(session, gpu, err);
+  }
+  if (status == STATUS_OK) {
+    status = cuda_check(driver, driver->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), err,
+                        "cuStreamCreate");
+  }
+  return status;
+}
+
+enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct error *err) {
+  if (session->gpus[gpu].stream == NULL) {
+    return create_context(session, gpu, err);
+  }
+  return cuda_check(&session->driver, session->driver.cuCtxSetCurrent(session->gpus[gpu].context),
+                    err, "cuCtxSetCurrent for GPU %d", gpu);
+}
+
+enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
+                                    struct error *err) {
+  size_t unused = 0;
+  size_t total = 0;
+  enum status status = cuda_session_use(session, gpu, err);
+  if (status == STATUS_OK) {
+    status = cuda_check(&session->driver, session->driver.cuMemGetInfo(&unused, &total), err,
+                        "asking for the free memory of GPU %d", gpu);
+  }
+  *free_bytes = unused;
+  return status;
+}
+
+enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
+                                  bool enabled, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  if (gpu == peer || session->gpus[gpu].peer_enabled[peer] == enabled) {
+    return STATUS_OK;
+  }
+  if (enabled && !session->machine->links[gpu][peer].peer_access) {
+    return error_set(err, STATUS_UNSUPPORTED, "GPU %d has no peer access to GPU %d", gpu, peer);
+  }
+  enum status status = cuda_session_use(session, peer, err);
+  if (status == STATUS_OK) {
+    status = cuda_session_use(session, gpu, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  CUcontext other = session->gpus[peer].context;
+  CUresult result =
+      enabled ? driver->cuCtxEnablePeerAccess(other, 0) : driver->cuCtxDisablePeerAccess(other);
+  status = cuda_check(driver, result, err, "%s peer access of GPU %d to GPU %d",
+                      enabled ? "enabling" : "disabling", gpu, peer);
+  if (status == STATUS_OK) {
+    session->gpus[gpu].peer_enabled[peer] = enabled;
+  }
+  return status;
+}
+
+enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
+                                       enum kernel kernel, uint32_t grid, uint32_t block,
+                                       uint32_t shared_bytes, CUstream stream, void *arguments,
+                                       struct error *err) {
+  void *parameters[] = {arguments};
+  return cuda_check(&session->driver,
+                    session->driver.cuLaunchKernel(session->gpus[gpu].kernels[kernel], grid, 1, 1,
+                                                   block, 1, 1, shared_bytes, stream, parameters,
+                                                   NULL),
+                    err, "launching %s on GPU %d", kernel_text(kernel), gpu);
+}
+
+enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
+                                uint32_t grid, uint32_t block, CUstream stream, void *arguments,
+                                struct error *err) {
+  return cuda_session_launch_shared(session, gpu, kernel, grid, block, 0, stream, arguments, err);
+}
+
+enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
+                              struct error *err) {
+  return cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err, "%s", what);
+}
+
+enum { SPANS_BYTES = SM_SPANS * sizeof(struct sm_span) };
+
+enum status spans_init(struct cuda_session *session, struct spans *spans, struct error *err) {
+  *spans = (struct spans){.host = calloc(SM_SPANS, sizeof *spans->host)};
+  if (spans->host == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the times of a kernel");
+  }
+  return cuda_check(&session->driver, session->driver.cuMemAlloc(&spans->device, SPANS_BYTES), err,
+                    "allocating the times of a kernel");
+}
+
+void spans_fini(struct cuda_session *session, struct spans *spans) {
+  if (spans->device != 0) {
+    (void)session->driver.cuMemFree(spans->device);
+  }
+  free(spans->host);
+  *spans = (struct spans){0};
+}
+
+enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstream stream,
+                        struct error *err) {
+  for (int sm = 0; sm < SM_SPANS; sm++) {
+    spans->host[sm] = (struct sm_span){.first_cycle = UINT64_MAX, .first_ns = UINT64_MAX};
+  }
+  enum status status =
+      cuda_check(&session->driver,
+                 session->driver.cuMemcpyHtoDAsync(spans->device, spans->host, SPANS_BYTES, stream),
+                 err, "clearing the times of a kernel");
+  return status == STATUS_OK
+             ? cuda_session_wait(session, stream, "waiting for a kernel that times itself", err)
+             : status;
+}
+
+enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
+                       struct spans_total *total, struct error *err) {
+  enum status status =
+      cuda_check(&session->driver,
+                 session->driver.cuMemcpyDtoHAsync(spans->host, spans->device, SPANS_BYTES, stream),
+                 err, "reading the times of a kernel");
+  if (status == STATUS_OK) {
+    status = cuda_session_wait(session, stream, "waiting for a kernel that times itself", err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  uint64_t first_ns = UINT64_MAX;
+  uint64_t last_ns = 0;
+  *total = (struct spans_total){0};
+  for (int sm = 0; sm < SM_SPANS; sm++) {
+    const struct sm_span *span = &spans->host[sm];
+    if (span->last_cycle > span->first_cycle) {
+      const uint64_t cycles = span->last_cycle - span->first_cycle;
+      total->cycles = cycles > total->cycles ? cycles : total->cycles;
+      first_ns = span->first_ns < first_ns ? span->first_ns : first_ns;
+      last_ns = span->last_ns > last_ns ? span->last_ns : last_ns;
+    }
+  }
+  if (total->cycles == 0) {
+    return error_set(err, STATUS_CUDA, "no SM noted when the kernel ran");
+  }
+  total->elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 1;
+  return STATUS_OK;
+}

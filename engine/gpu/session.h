@@ -1,0 +1,94 @@
+/* session.h - the CUDA state of one worker process: contexts, loaded kernels, peer access.
+ *
+ * GPUs are named by their index in struct machine. Contexts are the devices' primary ones, taken at
+ * first use and kept. All kernels are loaded when a context is made: one loaded lazily while a gate
+ * spins would deadlock. What stands before HAUL_CUDA needs no cuda.h: builds without the CUDA
+ * Toolkit have it as well (absent.c), where no machine has a usable GPU. */
+#ifndef HAUL_ENGINE_GPU_SESSION_H
+#define HAUL_ENGINE_GPU_SESSION_H
+
+#include "engine/machine/machine.h"
+#ifdef HAUL_CUDA
+#include "engine/cuda/driver.h"
+#include "kernels/kernels.h"
+#endif
+
+struct cuda_session;
+
+/* Load the driver and find the machine's GPUs; contexts are made at first use. machine is borrowed.
+ * STATUS_UNSUPPORTED: no usable driver, or built without CUDA. */
+enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
+                             struct error *err) CHECK_RESULT;
+void cuda_session_free(struct cuda_session *session); /* NULL is fine */
+/* Memory of that GPU that nobody uses now. */
+enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
+                                    struct error *err) CHECK_RESULT;
+
+#ifndef HAUL_CUDA
+/* STATUS_UNSUPPORTED, with the message that says why. */
+enum status cuda_absent(struct error *err) CHECK_RESULT;
+#else
+struct cuda_gpu {
+  CUdevice device;
+  CUcontext context; /* NULL until first used */
+  CUmodule module;
+  CUfunction kernels[kernel_name_count];
+  CUstream stream; /* for work outside timed parts */
+  bool peer_enabled[MACHINE_GPUS_MAX];
+  CUdeviceptr compare_result; /* of data_gpu.h: made at first use */
+  CUdeviceptr flush_buffer;   /* of data_gpu.h: made at first use, twice the L2 cache */
+};
+
+struct cuda_session {
+  struct cuda_driver driver;
+  const struct machine *machine; /* borrowed */
+  struct cuda_gpu gpus[MACHINE_GPUS_MAX];
+};
+
+/* Make that GPU's context current in the calling thread, creating it at first. */
+enum status cuda_session_use(struct cuda_session *session, int32_t gpu,
+                             struct error *err) CHECK_RESULT;
+/* Let `gpu` reach memory of `peer` directly, or no more (then copies between them go through the
+ * host). No error where it is so already; STATUS_UNSUPPORTED where the machine has no peer access
+ * between them. Leaves the context of `gpu` current when it changes anything. */
+enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
+                                  bool enabled, struct error *err) CHECK_RESULT;
+/* Launch on a stream of that GPU, whose context is current. arguments is one struct of kernels.h.
+ */
+enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
+                                uint32_t grid, uint32_t block, CUstream stream, void *arguments,
+                                struct error *err) CHECK_RESULT;
+/* The same with that much shared memory for each block. */
+enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
+                                       enum kernel kernel, uint32_t grid, uint32_t block,
+                                       uint32_t shared_bytes, CUstream stream, void *arguments,
+                                       struct error *err) CHECK_RESULT;
+/* Until all work of the stream is done; its errors come out here. what: "filling a buffer". */
+enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
+                              struct error *err) CHECK_RESULT;
+
+/* What kernels that time themselves note about each SM (struct sm_span): made ready before a
+ * launch, summed up after it. */
+struct spans {
+  CUdeviceptr device;   /* for the kernel's arguments */
+  struct sm_span *host; /* SM_SPANS rows */
+};
+
+struct spans_total {
+  uint64_t cycles;     /* of the SM that took longest: first block's start to last one's end */
+  uint64_t elapsed_ns; /* from the first block of all to the last */
+};
+
+/* The GPU's context is current, here and below. */
+enum status spans_init(struct cuda_session *session, struct spans *spans,
+                       struct error *err) CHECK_RESULT;
+void spans_fini(struct cuda_session *session, struct spans *spans); /* a zeroed one is fine */
+/* On that stream, before the launch; returns when it is done. */
+enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstream stream,
+                        struct error *err) CHECK_RESULT;
+/* On that stream, after the launch; waits for it. STATUS_CUDA: no block has noted anything. */
+enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
+                       struct spans_total *total, struct error *err) CHECK_RESULT;
+#endif /* HAUL_CUDA */
+
+#endif

@@ -1,0 +1,39 @@
+/* data.h - what buffers hold: the pattern before, poison in the target, the comparison after.
+ *
+ * Done by a GPU where it can reach the memory, else by host threads on the buffer's node. All
+ * offsets and counts are 64-bit. Never inside a timed part. */
+#ifndef HAUL_ENGINE_MEMORY_DATA_H
+#define HAUL_ENGINE_MEMORY_DATA_H
+
+#include "engine/memory/memory.h"
+#include "kernels/kernels.h"
+
+struct data; /* host teams, result buffers */
+
+/* context is borrowed and must outlive it. */
+struct data *data_new(const struct memory_context *context);
+void data_free(struct data *data);
+
+/* The first size_bytes of the buffer become the pattern of seed, or its complement (poison: wrong
+ * in every byte). gpu: a GPU that may do it for host memory, -1 = host threads. */
+enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
+                      uint64_t seed, bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
+
+/* The same for the rows of a shape alone; what is between them stays as it is. */
+enum status data_fill_rows(struct data *data, const struct buffer *buffer,
+                           const struct copy_shape *shape, uint64_t seed, bool complement,
+                           int32_t gpu, struct error *err) CHECK_RESULT;
+
+struct data_difference {
+  uint64_t bad_bytes; /* 0 = all is right, and the rest is not set */
+  uint64_t first_offset;
+  unsigned char expected;
+  unsigned char found;
+};
+enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
+                         uint64_t seed, int32_t gpu, struct data_difference *difference,
+                         struct error *err) CHECK_RESULT;
+/* Push what the GPU's L2 holds out of it, by writing twice its size to memory of its own. */
+enum status data_flush_gpu_cache(struct data *data, int32_t gpu, struct error *err) CHECK_RESULT;
+
+#endif

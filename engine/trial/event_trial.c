@@ -1,0 +1,427 @@
+#include "engine/trial/event_trial.h"
+
+#include "engine/gpu/session.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* The host opens a gate within milliseconds; when it does not within this time (a debugger, a
+ * suspended machine), the trial is worthless, but the GPU must get free. */
+#define GATE_TIMEOUT_NS UINT64_C(4000000000)
+
+/* In page-locked host memory, seen by the host and every GPU. */
+struct gate_page {
+  uint32_t flag; /* a gate opens when it equals the trial's own number */
+  uint32_t reports[];
+};
+
+struct event_flow {
+  CUevent start;
+  CUevent end;
+};
+
+struct event_trial {
+  const struct memory_context *context;
+  struct flow_run *runs; /* borrowed */
+  struct event_flow *flows;
+  struct flow_times *times;
+  uint32_t count;
+  uint32_t first; /* the measured flow whose stream carries the window */
+  uint32_t measured_count;
+  bool gated;
+  uint32_t sequence; /* number of the trial: the value that opens its gate */
+  CUevent final;
+  struct gate_page *gate;
+  uint64_t gate_device;
+};
+
+static const struct cuda_driver *driver_of(const struct event_trial *trial) {
+  return &trial->context->cuda->driver;
+}
+
+static bool is_measured(const struct event_trial *trial, uint32_t i) {
+  return trial->runs[i].flow->role == FLOW_MEASURED;
+}
+
+static enum status use_gpu_of(const struct event_trial *trial, uint32_t i, struct error *err) {
+  return cuda_session_use(trial->context->cuda, trial->runs[i].gpu, err);
+}
+
+static bool flow_blocks_host(const struct flow *flow) {
+  return methods[flow->method]->blocks_host(flow);
+}
+
+static enum status allocate_gate(struct event_trial *trial, struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
+  void *host = NULL;
+  CUdeviceptr device = 0;
+  enum status status = cuda_check(
+      driver,
+      driver->cuMemHostAlloc(&host, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+      err, "allocating the gate");
+  if (status != STATUS_OK) {
+    return status;
+  }
+  trial->gate = host;
+  trial->gate->flag = 0;
+  status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
+                      "mapping the gate");
+  trial->gate_device = device;
+  return status;
+}
+
+static enum status create_streams_and_events(struct event_trial *trial, struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    CUstream stream = NULL;
+    status = use_gpu_of(trial, i, err);
+    if (status == STATUS_OK) {
+      status = cuda_check(driver, driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err,
+                          "cuStreamCreate");
+    }
+    if (status == STATUS_OK) {
+      trial->runs[i].stream = stream;
+      status = cuda_check(driver, driver->cuEventCreate(&trial->flows[i].start, CU_EVENT_DEFAULT),
+                          err, "cuEventCreate");
+    }
+    if (status == STATUS_OK) {
+      status = cuda_check(driver, driver->cuEventCreate(&trial->flows[i].end, CU_EVENT_DEFAULT),
+                          err, "cuEventCreate");
+    }
+  }
+  if (status == STATUS_OK) {
+    status = use_gpu_of(trial, trial->first, err);
+  }
+  if (status == STATUS_OK) {
+    status = cuda_check(driver, driver->cuEventCreate(&trial->final, CU_EVENT_DEFAULT), err,
+                        "cuEventCreate");
+  }
+  return status;
+}
+
+enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
+                            uint32_t count, enum gating gating, struct event_trial **trial,
+                            struct error *err) {
+  struct event_trial *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a trial");
+  }
+  made->context = context;
+  made->runs = runs;
+  made->count = count;
+  made->first = count;
+  made->gated = gating == GATING_ON;
+  made->flows = calloc(count, sizeof *made->flows);
+  made->times = calloc(count, sizeof *made->times);
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_measured(made, i)) {
+      made->first = made->measured_count++ == 0 ? i : made->first;
+    }
+    made->gated = made->gated && !flow_blocks_host(runs[i].flow);
+  }
+  enum status status = STATUS_OK;
+  if (made->flows == NULL || made->times == NULL) {
+    status = error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
+  }
+  if (status == STATUS_OK) {
+    status = create_streams_and_events(made, err);
+  }
+  if (status == STATUS_OK) {
+    status = allocate_gate(made, err);
+  }
+  if (status != STATUS_OK) {
+    event_trial_free(made);
+    return status;
+  }
+  *trial = made;
+  return STATUS_OK;
+}
+
+void event_trial_free(struct event_trial *trial) {
+  if (trial == NULL) {
+    return;
+  }
+  const struct cuda_driver *driver = driver_of(trial);
+  for (uint32_t i = 0; trial->flows != NULL && i < trial->count; i++) {
+    struct flow_run *run = &trial->runs[i];
+    if (trial->flows[i].start != NULL) {
+      (void)driver->cuEventDestroy(trial->flows[i].start);
+    }
+    if (trial->flows[i].end != NULL) {
+      (void)driver->cuEventDestroy(trial->flows[i].end);
+    }
+    if (run->stream != NULL) {
+      (void)driver->cuStreamDestroy(run->stream);
+      run->stream = NULL;
+    }
+  }
+  if (trial->final != NULL) {
+    (void)driver->cuEventDestroy(trial->final);
+  }
+  if (trial->gate != NULL) {
+    (void)driver->cuMemFreeHost(trial->gate);
+  }
+  free(trial->flows);
+  free(trial->times);
+  free(trial);
+}
+
+bool event_trial_is_gated(const struct event_trial *trial) {
+  return trial->gated;
+}
+
+static enum status launch_gate(struct event_trial *trial, uint32_t i, struct error *err) {
+  trial->gate->reports[i] = GATE_WAITING;
+  struct gate_arguments arguments = {
+      .flag = trial->gate_device + offsetof(struct gate_page, flag),
+      .report = trial->gate_device + offsetof(struct gate_page, reports) + i * sizeof(uint32_t),
+      .timeout_ns = GATE_TIMEOUT_NS,
+      .open = trial->sequence,
+  };
+  return cuda_session_launch(trial->context->cuda, trial->runs[i].gpu, KERNEL_GATE, 1, 1,
+                             trial->runs[i].stream, &arguments, err);
+}
+
+static enum status record(const struct event_trial *trial, CUevent event, uint32_t i,
+                          struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  return cuda_check(driver, driver->cuEventRecord(event, trial->runs[i].stream), err,
+                    "cuEventRecord");
+}
+
+static enum status wait_for(const struct event_trial *trial, uint32_t i, CUevent event,
+                            struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  return cuda_check(driver, driver->cuStreamWaitEvent(trial->runs[i].stream, event, 0), err,
+                    "cuStreamWaitEvent");
+}
+
+/* Gate, primer, dependencies and start event of flow i. */
+static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct error *err) {
+  enum status status = use_gpu_of(trial, i, err);
+  if (status == STATUS_OK && trial->gated) {
+    status = launch_gate(trial, i, err);
+  }
+  if (status == STATUS_OK && trial->gated && trial->runs[i].primer != NULL) {
+    status = methods[trial->runs[i].flow->method]->prime(trial->context, &trial->runs[i], err);
+  }
+  if (is_measured(trial, i) && i != trial->first && status == STATUS_OK) {
+    status = wait_for(trial, i, trial->flows[trial->first].start, err);
+  }
+  for (uint32_t j = 0; i == trial->first && status == STATUS_OK && j < trial->count; j++) {
+    if (!is_measured(trial, j)) {
+      status = wait_for(trial, i, trial->flows[j].start, err);
+    }
+  }
+  return status == STATUS_OK ? record(trial, trial->flows[i].start, i, err) : status;
+}
+
+static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
+                                struct error *err) {
+  struct flow_run *run = &trial->runs[i];
+  enum status status = use_gpu_of(trial, i, err);
+  if (status == STATUS_OK) {
+    status = run->enqueue != NULL
+                 ? run->enqueue(trial->context, run, iterations, err)
+                 : methods[run->flow->method]->enqueue(trial->context, run, iterations, err);
+  }
+  return status == STATUS_OK ? record(trial, trial->flows[i].end, i, err) : status;
+}
+
+/* A thread that enqueues one flow whose copies block it. */
+struct enqueuer {
+  pthread_t thread;
+  struct event_trial *trial;
+  atomic_uint *ready;
+  atomic_bool *go;
+  uint32_t flow;
+  uint32_t iterations;
+  enum status status;
+  struct error err;
+};
+
+static void *enqueuer_main(void *argument) {
+  struct enqueuer *enqueuer = argument;
+  enqueuer->status = use_gpu_of(enqueuer->trial, enqueuer->flow, &enqueuer->err);
+  (void)atomic_fetch_add(enqueuer->ready, 1);
+  while (!atomic_load(enqueuer->go)) {
+  }
+  if (enqueuer->status == STATUS_OK) {
+    enqueuer->status =
+        enqueue_work(enqueuer->trial, enqueuer->flow, enqueuer->iterations, &enqueuer->err);
+  }
+  return NULL;
+}
+
+/* All flows by a thread each, let go together. */
+static enum status enqueue_blocking(struct event_trial *trial, uint32_t iterations,
+                                    uint32_t load_iterations, struct error *err) {
+  assert(trial->count > 0);
+  struct enqueuer *enqueuers = calloc(trial->count, sizeof *enqueuers);
+  if (enqueuers == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for %u threads", trial->count);
+  }
+  atomic_uint ready = 0;
+  atomic_bool go = false;
+  enum status status = STATUS_OK;
+  uint32_t started = 0;
+  for (; status == STATUS_OK && started < trial->count; started++) {
+    struct enqueuer *enqueuer = &enqueuers[started];
+    enqueuer->trial = trial;
+    enqueuer->ready = &ready;
+    enqueuer->go = &go;
+    enqueuer->flow = started;
+    enqueuer->iterations = is_measured(trial, started) ? iterations : load_iterations;
+    int result = pthread_create(&enqueuer->thread, NULL, enqueuer_main, enqueuer);
+    if (result != 0) {
+      status = error_set_errno(err, result, "starting a thread to enqueue a flow");
+      break;
+    }
+  }
+  while (atomic_load(&ready) < started) {
+  }
+  atomic_store(&go, true);
+  for (uint32_t i = 0; i < started; i++) {
+    (void)pthread_join(enqueuers[i].thread, NULL);
+    if (status == STATUS_OK && enqueuers[i].status != STATUS_OK) {
+      status = enqueuers[i].status;
+      *err = enqueuers[i].err;
+    }
+  }
+  free(enqueuers);
+  return status;
+}
+
+/* Everything of one trial onto the streams. Dependencies point only to what was enqueued before, so
+ * that streams which share a hardware queue cannot block each other. */
+static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
+                               uint32_t load_iterations, struct error *err) {
+  enum status status = STATUS_OK;
+  for (int role = FLOW_LOAD; role >= FLOW_MEASURED; role--) {
+    for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+      if ((int)trial->runs[i].flow->role == role) {
+        status = enqueue_start(trial, i, err);
+        if (status == STATUS_OK && trial->gated) {
+          status = enqueue_work(trial, i, role == FLOW_LOAD ? load_iterations : iterations, err);
+        }
+      }
+    }
+  }
+  if (status == STATUS_OK && !trial->gated) {
+    status = trial->count == 1 ? enqueue_work(trial, 0, iterations, err)
+                               : enqueue_blocking(trial, iterations, load_iterations, err);
+  }
+  if (status == STATUS_OK) {
+    status = use_gpu_of(trial, trial->first, err);
+  }
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    if (is_measured(trial, i) && i != trial->first) {
+      status = wait_for(trial, trial->first, trial->flows[i].end, err);
+    }
+  }
+  return status == STATUS_OK ? record(trial, trial->final, trial->first, err) : status;
+}
+
+static enum status elapsed_ns(const struct event_trial *trial, CUevent start, CUevent end,
+                              uint64_t *elapsed, struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  float milliseconds = 0;
+  enum status status = cuda_check(driver, driver->cuEventElapsedTime(&milliseconds, start, end),
+                                  err, "cuEventElapsedTime");
+  *elapsed = milliseconds > 0 ? (uint64_t)llround((double)milliseconds * 1e6) : 0;
+  return status;
+}
+
+static enum status read_times(struct event_trial *trial, struct trial_times *times,
+                              struct error *err) {
+  CUevent window_start = trial->flows[trial->first].start;
+  enum status status = elapsed_ns(trial, window_start, trial->final, &times->window_ns, err);
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    trial->times[i] = (struct flow_times){.start_ns = UINT64_MAX};
+    if (!is_measured(trial, i)) {
+      continue;
+    }
+    status = use_gpu_of(trial, i, err);
+    if (status == STATUS_OK) {
+      status = elapsed_ns(trial, trial->flows[i].start, trial->flows[i].end,
+                          &trial->times[i].elapsed_ns, err);
+    }
+    if (status == STATUS_OK && trial->runs[i].gpu == trial->runs[trial->first].gpu) {
+      status =
+          elapsed_ns(trial, window_start, trial->flows[i].start, &trial->times[i].start_ns, err);
+    }
+  }
+  times->flows = trial->times;
+  return status;
+}
+
+static enum status finish(struct event_trial *trial, struct trial_times *times, struct error *err) {
+  const struct cuda_driver *driver = driver_of(trial);
+  enum status status = cuda_check(driver, driver->cuEventSynchronize(trial->final), err,
+                                  "waiting for the end of a trial");
+  times->load_outlasted = true;
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    if (!is_measured(trial, i)) {
+      CUresult result = driver->cuEventQuery(trial->flows[i].end);
+      times->load_outlasted = times->load_outlasted && result == CUDA_ERROR_NOT_READY;
+    }
+  }
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    status = cuda_check(driver, driver->cuStreamSynchronize(trial->runs[i].stream), err,
+                        "waiting for a stream");
+  }
+  times->gate_timed_out = false;
+  for (uint32_t i = 0; trial->gated && i < trial->count; i++) {
+    times->gate_timed_out = times->gate_timed_out || trial->gate->reports[i] != GATE_OPENED;
+  }
+  return status == STATUS_OK ? read_times(trial, times, err) : status;
+}
+
+/* After an error: what was enqueued must not run into the next case's use of the buffers. */
+static void drain(struct event_trial *trial) {
+  for (uint32_t i = 0; i < trial->count; i++) {
+    if (use_gpu_of(trial, i, NULL) == STATUS_OK) {
+      (void)driver_of(trial)->cuStreamSynchronize(trial->runs[i].stream);
+    }
+  }
+}
+
+enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
+                                uint32_t load_iterations, struct error *err) {
+  trial->sequence++;
+  return enqueue_all(trial, iterations, load_iterations, err);
+}
+
+void event_trial_open(struct event_trial *trial) {
+  __atomic_store_n(&trial->gate->flag, trial->sequence, __ATOMIC_RELEASE);
+}
+
+enum status event_trial_poll(struct event_trial *trial, bool *ended, struct error *err) {
+  CUresult result = driver_of(trial)->cuEventQuery(trial->final);
+  *ended = result != CUDA_ERROR_NOT_READY;
+  return *ended ? cuda_check(driver_of(trial), result, err, "watching for the end of a trial")
+                : STATUS_OK;
+}
+
+enum status event_trial_finish(struct event_trial *trial, enum status status,
+                               struct trial_times *times, struct error *err) {
+  if (status == STATUS_OK) {
+    status = finish(trial, times, err);
+  }
+  if (status != STATUS_OK) {
+    drain(trial);
+  }
+  return status;
+}
+
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
+                            uint32_t load_iterations, struct trial_times *times,
+                            struct error *err) {
+  enum status status = event_trial_enqueue(trial, iterations, load_iterations, err);
+  event_trial_open(trial); /* also after an error, so that nothing spins on */
+  return event_trial_finish(trial, status, times, err);
+}

@@ -1,0 +1,48 @@
+/* event_trial.h - one trial of flows that run on GPU streams, timed by events, started by a gate.
+ *
+ * Every stream gets the gate, where it needs one a primer (method.h), its start event, its repeats
+ * and its end event; the measured flows
+ * wait for the start of every load flow and for the first measured flow's start event, and the
+ * final event, on the first flow's stream, waits for all ends: the window covers first start to
+ * last end on one clock. The gate is a kernel that spins on a flag in host memory, so that the time
+ * of enqueueing is not in the window; it gives up after a while and says so. Flows whose enqueueing
+ * blocks the host (pageable memory) cannot stand behind a gate: then no flow has one, and each of
+ * several flows is enqueued by a thread of its own. The same with gating off. */
+#ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
+#define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
+
+#include "engine/case/trial.h"
+#include "engine/method/method.h"
+
+/* No more repeats than this stand behind a gate: the hardware queue of a stream takes about a
+ * thousand entries, and a full one would block the host before it can open the gate. */
+enum { EVENT_ITERATIONS_MAX = 128 };
+
+struct event_trial; /* streams, events and gate of one case */
+
+/* Give every run its stream. runs is borrowed and must outlive the trial. */
+enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
+                            uint32_t count, enum gating gating, struct event_trial **trial,
+                            struct error *err) CHECK_RESULT;
+void event_trial_free(struct event_trial *trial);
+/* False: gating is off, or some flow blocks the host. */
+bool event_trial_is_gated(const struct event_trial *trial);
+/* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX behind a gate), load flows
+ * `load_iterations` times. Returns when every stream is idle; times->flows is valid until the next
+ * run. */
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
+                            uint32_t load_iterations, struct trial_times *times,
+                            struct error *err) CHECK_RESULT;
+/* The same in steps, for a trial that has host threads as well (engine/trial/host_trial.h):
+ * everything behind the closed gate; the gate opened; whether all has ended; the times. After an
+ * error of the first, open and finish all the same. finish() waits for all streams; with a status
+ * that is not OK it does so and passes it on. */
+enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
+                                uint32_t load_iterations, struct error *err) CHECK_RESULT;
+void event_trial_open(struct event_trial *trial);
+enum status event_trial_poll(struct event_trial *trial, bool *ended,
+                             struct error *err) CHECK_RESULT;
+enum status event_trial_finish(struct event_trial *trial, enum status status,
+                               struct trial_times *times, struct error *err) CHECK_RESULT;
+
+#endif

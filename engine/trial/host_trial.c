@@ -1,0 +1,210 @@
+#include "engine/trial/host_trial.h"
+
+#include "engine/host/clock.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+/* Looks at a not yet ready team before the caller offers its processor. */
+enum { SPINS_BEFORE_YIELD = 4096 };
+
+static const struct method_ops *ops_of(const struct flow_run *run) {
+  return methods[run->flow->method];
+}
+
+/* Wake the threads of every flow; the last to be ready starts all. Returns how many flows were
+ * woken; less than count after an error, when those woken are let go. */
+static uint32_t start_all(struct flow_run *runs, uint32_t count, uint32_t iterations,
+                          struct host_start *start, enum status *status, struct error *err) {
+  for (uint32_t i = 0; i < count; i++) {
+    start->expected += ops_of(&runs[i])->thread_count(&runs[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    *status = ops_of(&runs[i])->execute(&runs[i], iterations, start, err);
+    if (*status != STATUS_OK) {
+      atomic_store(&start->go, true);
+      return i;
+    }
+  }
+  return count;
+}
+
+/* Wait for the flows of one role; the span of the measured ones is the window. */
+static void wait_for_role(struct flow_run *runs, uint32_t started, enum flow_role role,
+                          struct flow_times *times, uint64_t *first_ns, uint64_t *last_ns) {
+  for (uint32_t i = 0; i < started; i++) {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    if (runs[i].flow->role != role) {
+      continue;
+    }
+    ops_of(&runs[i])->wait(&runs[i], &start_ns, &end_ns);
+    times[i] = (struct flow_times){.start_ns = start_ns, .elapsed_ns = end_ns - start_ns};
+    *first_ns = start_ns < *first_ns ? start_ns : *first_ns;
+    *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
+  }
+}
+
+enum status host_trial_run(struct flow_run *runs, uint32_t count, uint32_t iterations,
+                           struct trial_times *times, struct error *err) {
+  struct host_start start = {0};
+  enum status status = STATUS_OK;
+  uint32_t started = start_all(runs, count, iterations, &start, &status, err);
+  uint64_t first_ns = UINT64_MAX;
+  uint64_t last_ns = 0;
+  wait_for_role(runs, started, FLOW_MEASURED, times->flows, &first_ns, &last_ns);
+  atomic_store(&start.stop, true);
+  uint64_t load_first_ns = UINT64_MAX;
+  uint64_t load_last_ns = 0;
+  wait_for_role(runs, started, FLOW_LOAD, times->flows, &load_first_ns, &load_last_ns);
+  for (uint32_t i = 0; i < started; i++) {
+    times->flows[i].start_ns -= first_ns;
+  }
+  times->window_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+  times->gate_timed_out = false;
+  times->load_outlasted = load_last_ns == 0 || load_last_ns >= last_ns;
+  return status;
+}
+
+struct mixed_trial {
+  struct event_trial *event;
+  struct flow_run *event_runs; /* copies: event_trial.h wants them side by side */
+  struct flow_run *host_runs;
+  uint32_t *event_flows; /* place in the case of each of them */
+  uint32_t *host_flows;
+  uint32_t event_count;
+  uint32_t host_count;
+  struct flow_times *times; /* of all flows of the case */
+  uint64_t uncertainty_ns;
+};
+
+enum status mixed_trial_new(const struct memory_context *context, struct flow_run *runs,
+                            uint32_t count, struct mixed_trial **trial, struct error *err) {
+  struct mixed_trial *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a trial");
+  }
+  made->event_runs = calloc(count, sizeof *made->event_runs);
+  made->host_runs = calloc(count, sizeof *made->host_runs);
+  made->event_flows = calloc(count, sizeof *made->event_flows);
+  made->host_flows = calloc(count, sizeof *made->host_flows);
+  made->times = calloc(count, sizeof *made->times);
+  if (made->event_runs == NULL || made->host_runs == NULL || made->event_flows == NULL ||
+      made->host_flows == NULL || made->times == NULL) {
+    mixed_trial_free(made);
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (method_clock(runs[i].flow) == CLOCK_HOST) {
+      made->host_flows[made->host_count] = i;
+      made->host_runs[made->host_count++] = runs[i];
+    } else {
+      made->event_flows[made->event_count] = i;
+      made->event_runs[made->event_count++] = runs[i];
+    }
+  }
+  enum status status =
+      event_trial_new(context, made->event_runs, made->event_count, GATING_ON, &made->event, err);
+  if (status != STATUS_OK) {
+    mixed_trial_free(made);
+    return status;
+  }
+  *trial = made;
+  return STATUS_OK;
+}
+
+void mixed_trial_free(struct mixed_trial *trial) {
+  if (trial == NULL) {
+    return;
+  }
+  event_trial_free(trial->event);
+  free(trial->event_runs);
+  free(trial->host_runs);
+  free(trial->event_flows);
+  free(trial->host_flows);
+  free(trial->times);
+  free(trial);
+}
+
+uint64_t mixed_trial_uncertainty_ns(const struct mixed_trial *trial) {
+  return trial->uncertainty_ns;
+}
+
+/* Wake the threads of the host flows and wait until all stand ready. Returns how many flows were
+ * woken; those must be let go and waited for, after an error as well. */
+static uint32_t ready_threads(struct mixed_trial *trial, uint32_t iterations,
+                              struct host_start *start, enum status *status, struct error *err) {
+  uint32_t expected = 0;
+  uint32_t woken = 0;
+  for (; *status == STATUS_OK && woken < trial->host_count; woken++) {
+    struct flow_run *run = &trial->host_runs[woken];
+    *status = ops_of(run)->execute(run, iterations, start, err);
+    if (*status != STATUS_OK) {
+      break;
+    }
+    expected += ops_of(run)->thread_count(run);
+  }
+  for (uint32_t spins = 0; atomic_load(&start->ready) < expected; spins++) {
+    if (spins >= SPINS_BEFORE_YIELD) {
+      (void)sched_yield();
+    }
+  }
+  return woken;
+}
+
+/* Look at the GPU flows until all have ended; the time at which the last was seen to. */
+static enum status watch_gpu_flows(struct mixed_trial *trial, uint64_t *last_ns,
+                                   struct error *err) {
+  bool ended = false;
+  uint64_t before_ns = clock_now_ns();
+  enum status status = STATUS_OK;
+  while (status == STATUS_OK && !ended) {
+    status = event_trial_poll(trial->event, &ended, err);
+    uint64_t now_ns = clock_now_ns();
+    uint64_t gap_ns = now_ns - before_ns;
+    trial->uncertainty_ns = gap_ns > trial->uncertainty_ns ? gap_ns : trial->uncertainty_ns;
+    before_ns = now_ns;
+  }
+  *last_ns = before_ns;
+  return status;
+}
+
+enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
+                            struct trial_times *times, struct error *err) {
+  struct host_start start = {0};
+  struct trial_times of_gpu = {0};
+  uint64_t last_ns = 0;
+  uint32_t woken = 0;
+  enum status status = event_trial_enqueue(trial->event, iterations, iterations, err);
+  if (status == STATUS_OK) {
+    woken = ready_threads(trial, iterations, &start, &status, err);
+  }
+  const uint64_t first_ns = clock_now_ns();
+  event_trial_open(trial->event);
+  atomic_store_explicit(&start.go, true, memory_order_release);
+  if (status == STATUS_OK) {
+    status = watch_gpu_flows(trial, &last_ns, err);
+  }
+  for (uint32_t i = 0; i < woken; i++) {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    ops_of(&trial->host_runs[i])->wait(&trial->host_runs[i], &start_ns, &end_ns);
+    trial->times[trial->host_flows[i]] =
+        (struct flow_times){.start_ns = start_ns - first_ns, .elapsed_ns = end_ns - start_ns};
+    last_ns = end_ns > last_ns ? end_ns : last_ns;
+  }
+  /* In every case: after an error it empties the streams. */
+  status = event_trial_finish(trial->event, status, &of_gpu, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  for (uint32_t i = 0; i < trial->event_count; i++) {
+    trial->times[trial->event_flows[i]] =
+        (struct flow_times){.start_ns = UINT64_MAX, .elapsed_ns = of_gpu.flows[i].elapsed_ns};
+  }
+  times->window_ns = last_ns - first_ns;
+  times->gate_timed_out = of_gpu.gate_timed_out;
+  times->load_outlasted = true;
+  times->flows = trial->times;
+  return STATUS_OK;
+}

@@ -1,0 +1,294 @@
+/* The life of one case: set up, warm-up, trials until the stop rule, verification. */
+#include "engine/case/statistics.h"
+#include "engine/host/clock.h"
+#include "engine/workload/workload.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  CALIBRATION_ROUNDS = 3,
+  GATE_TIMEOUTS_MAX = 3, /* in a row: then the case has failed */
+};
+
+/* Flows over like paths end within some per cent of each other; two that share one engine or queue
+ * come to 1.5 and more. */
+static const double SERIALISED_RATIO = 1.25;
+
+struct case_run {
+  const struct workload_ops *ops;
+  void *state; /* of the workload; NULL before set_up */
+  const struct bench_case *bench;
+  const struct trial_sink *sink;
+  struct case_outcome *outcome;
+  struct trial_times times;
+  uint32_t ordinal;
+  uint32_t iterations;
+  uint32_t gate_timeouts;
+  uint32_t serialised_count;
+  double *values; /* ns an iteration of the trials that count */
+  double *scratch;
+  size_t count;
+  size_t timeless_count; /* of them, those in which the clock did not advance */
+};
+
+static enum status poison(struct case_run *run, struct error *err) {
+  uint64_t start_ns = clock_now_ns();
+  enum status status = run->ops->poison != NULL ? run->ops->poison(run->state, err) : STATUS_OK;
+  run->outcome->verify_ns += clock_now_ns() - start_ns;
+  return status;
+}
+
+static enum status verify(struct case_run *run, struct error *err) {
+  uint64_t start_ns = clock_now_ns();
+  enum status status = run->ops->verify != NULL ? run->ops->verify(run->state, err) : STATUS_OK;
+  run->outcome->verify_ns += clock_now_ns() - start_ns;
+  return status;
+}
+
+/* Flows that run side by side from first to last have as much by the sum of their own rates as by
+ * the window. One after the other, or one long after the others, they have more. */
+static bool looks_serialised(const struct case_run *run) {
+  double own = 0; /* bytes a ns */
+  double bytes = 0;
+  uint32_t measured = 0;
+  for (uint32_t i = 0; i < run->bench->flow_count; i++) {
+    const struct flow *flow = &run->bench->flows[i];
+    if (flow->role == FLOW_MEASURED) {
+      if (run->times.flows[i].elapsed_ns == 0) {
+        return false; /* too short to tell */
+      }
+      own += (double)flow->size_bytes / (double)run->times.flows[i].elapsed_ns;
+      bytes += (double)flow->size_bytes;
+      measured++;
+    }
+  }
+  return measured > 1 && own * (double)run->times.window_ns > SERIALISED_RATIO * bytes;
+}
+
+static void deliver(const struct case_run *run, const struct trial *trial) {
+  run->sink->trial(run->sink->context, trial);
+  for (uint32_t i = 0; run->bench->flow_count > 1 && i < run->bench->flow_count; i++) {
+    if (run->bench->flows[i].role == FLOW_MEASURED) {
+      struct flow_trial flow_trial = {.ordinal = trial->ordinal,
+                                      .flow = i,
+                                      .start_ns = run->times.flows[i].start_ns,
+                                      .elapsed_ns = run->times.flows[i].elapsed_ns};
+      run->sink->flow_trial(run->sink->context, &flow_trial);
+    }
+  }
+}
+
+/* One trial, delivered as it is. Its times count when its status is TRIAL_OK. */
+static enum status run_trial(struct case_run *run, enum trial_phase phase, uint32_t iterations,
+                             struct trial *done, struct error *err) {
+  const bool every = run->bench->measure.verify == VERIFY_EVERY;
+  enum status status = every ? poison(run, err) : STATUS_OK;
+  uint64_t before_ns = clock_now_ns();
+  if (status == STATUS_OK && run->ops->before_trial != NULL) {
+    status = run->ops->before_trial(run->state, err);
+  }
+  struct trial trial = {.ordinal = run->ordinal++,
+                        .phase = phase,
+                        .iterations = iterations,
+                        .start_ns = clock_now_ns()};
+  if (status == STATUS_OK) {
+    run->times.cycles = 0;
+    status = run->ops->run(run->state, iterations, &run->times, err);
+  }
+  run->outcome->measure_ns += clock_now_ns() - before_ns;
+  if (status != STATUS_OK) {
+    return status;
+  }
+  trial.elapsed_ns = run->times.window_ns;
+  trial.cycles = run->times.cycles;
+  trial.status = run->times.gate_timed_out ? TRIAL_GATE_TIMEOUT : TRIAL_OK;
+  if (every && trial.status == TRIAL_OK) {
+    status = verify(run, err);
+    trial.status = status == STATUS_CORRUPT ? TRIAL_CORRUPT : trial.status;
+  }
+  *done = trial;
+  run->gate_timeouts = trial.status == TRIAL_GATE_TIMEOUT ? run->gate_timeouts + 1 : 0;
+  run->serialised_count +=
+      phase == TRIAL_MEASURE && trial.status == TRIAL_OK && looks_serialised(run);
+  deliver(run, &trial);
+  if (status == STATUS_OK && run->gate_timeouts >= GATE_TIMEOUTS_MAX) {
+    status = error_set(err, STATUS_TIMEOUT,
+                       "the gate timed out %u times in a row: the host could not enqueue the flows "
+                       "while it was closed; under a debugger, profiler or sanitizer: "
+                       "--set measure.gate=off",
+                       run->gate_timeouts);
+  }
+  return status;
+}
+
+/* Repeats would find in the cache what the first one of a trial was to find outside. */
+static bool one_iteration_only(const struct case_run *run) {
+  return run->bench->measure.host_cache == CACHE_FLUSHED ||
+         run->bench->measure.device_cache == CACHE_FLUSHED;
+}
+
+/* How many iterations last as long as a trial should, going by that one. */
+static uint32_t iterations_for(const struct case_run *run, const struct trial *trial) {
+  const uint32_t limit = run->ops->iterations_max(run->state);
+  const double one_ns = (double)(trial->elapsed_ns > 0 ? trial->elapsed_ns : 1) / trial->iterations;
+  const double wanted = ceil(1.05 * (double)run->bench->measure.min_trial_ns / one_ns);
+  return wanted < limit ? (uint32_t)wanted : limit;
+}
+
+/* Warm up, and choose the number of iterations so that a trial lasts at least min_trial. */
+static enum status warm_up(struct case_run *run, struct error *err) {
+  const struct measure *measure = &run->bench->measure;
+  const uint32_t limit = run->ops->iterations_max(run->state);
+  enum status status = STATUS_OK;
+  struct trial trial = {0};
+  uint32_t done = 0;
+  run->iterations = measure->iterations > 0 ? measure->iterations : 1;
+  if (run->iterations > limit) {
+    return error_set(err, STATUS_INVALID, "iterations = %u: a trial of this case has at most %u",
+                     run->iterations, limit);
+  }
+  if (measure->iterations == 0 && !one_iteration_only(run)) {
+    for (int round = 0; status == STATUS_OK && round < CALIBRATION_ROUNDS; round++) {
+      status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
+      done++;
+      if (status != STATUS_OK || run->iterations == limit) {
+        break;
+      }
+      if (trial.status != TRIAL_OK) {
+        round--; /* its times mean nothing; GATE_TIMEOUTS_MAX in a row end the case */
+      } else if (trial.elapsed_ns >= measure->min_trial_ns) {
+        break;
+      } else {
+        run->iterations = iterations_for(run, &trial);
+      }
+    }
+  }
+  for (; status == STATUS_OK && done < measure->warmup; done++) {
+    status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
+  }
+  return status;
+}
+
+/* Whether to look at the precision after that many trials: always at first and then less and less
+ * often, for sorting must not cost more than measuring. */
+static bool is_time_to_look(size_t count) {
+  return count <= 64 || count % (count / 16) == 0;
+}
+
+/* Whether the 95 % interval of the median is narrow enough. */
+static bool precise_enough(const struct case_run *run) {
+  const struct measure *measure = &run->bench->measure;
+  size_t count = run->count;
+  if (count < measure->trials_min) {
+    return false;
+  }
+  struct summary summary;
+  memcpy(run->scratch, run->values, count * sizeof *run->scratch);
+  summary_of_values(run->scratch, count, &summary);
+  double half_width = (summary.median_high_ns - summary.median_low_ns) / 2;
+  return summary.median_high_ns > 0 && half_width <= measure->precision * summary.median_ns;
+}
+
+static void add_value(struct case_run *run, const struct trial *trial) {
+  if (trial->status == TRIAL_OK) {
+    run->values[run->count++] = (double)trial->elapsed_ns / run->iterations;
+    run->timeless_count += trial->elapsed_ns == 0;
+  }
+}
+
+static enum status measure_trials(struct case_run *run, struct error *err) {
+  const struct measure *measure = &run->bench->measure;
+  const uint64_t start_ns = clock_now_ns();
+  run->outcome->stop = STOP_NONE;
+  while (run->outcome->stop == STOP_NONE) {
+    struct trial trial;
+    enum status status = run_trial(run, TRIAL_MEASURE, run->iterations, &trial, err);
+    if (status != STATUS_OK) {
+      return status;
+    }
+    add_value(run, &trial);
+    if (run->count >= measure->trials_max) {
+      run->outcome->stop = STOP_TRIALS;
+    } else if (clock_now_ns() - start_ns >= measure->max_time_ns &&
+               run->count >= measure->trials_min) {
+      run->outcome->stop = STOP_TIME;
+    }
+    if ((run->outcome->stop != STOP_NONE || is_time_to_look(run->count)) && precise_enough(run)) {
+      run->outcome->stop = STOP_PRECISION;
+    }
+  }
+  if (2 * run->timeless_count >= run->count) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "the clock did not advance in %zu of %zu trials: raise iterations, or "
+                     "min_trial where iterations is \"auto\"",
+                     run->timeless_count, run->count);
+  }
+  return STATUS_OK;
+}
+
+static enum status measure_case(struct case_run *run, struct engine *engine, struct error *err) {
+  const struct measure *measure = &run->bench->measure;
+  const bool once = measure->verify == VERIFY_ONCE;
+  run->values = calloc(measure->trials_max, sizeof *run->values);
+  run->scratch = calloc(measure->trials_max, sizeof *run->scratch);
+  if (run->values == NULL || run->scratch == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for %u trials", measure->trials_max);
+  }
+  enum status status = run->ops->set_up(engine, run->bench, run->outcome, &run->state, err);
+  if (status == STATUS_OK) {
+    status = warm_up(run, err);
+  }
+  /* Only now: the trials that count must write the target, not the warm-up alone. */
+  if (status == STATUS_OK && once) {
+    status = poison(run, err);
+  }
+  if (status == STATUS_OK) {
+    status = measure_trials(run, err);
+  }
+  if (status == STATUS_OK && once) {
+    status = verify(run, err);
+  }
+  return status;
+}
+
+enum status case_run_measure(const struct workload_ops *ops, struct engine *engine,
+                             const struct bench_case *bench_case, const struct trial_sink *sink,
+                             struct case_outcome *outcome, struct error *err) {
+  uint64_t start_ns = clock_now_ns();
+  *outcome = (struct case_outcome){.status = CASE_OK};
+  struct error local = {0};
+  struct error *error = err != NULL ? err : &local;
+  char reason[CASE_REASON_MAX];
+  const char *unsupported = ops->unsupported_reason(bench_case, engine->context.machine, reason);
+  if (unsupported != NULL) {
+    outcome->status = CASE_SKIPPED;
+    (void)snprintf(outcome->reason, sizeof outcome->reason, "%s", unsupported);
+    return STATUS_OK;
+  }
+  struct case_run run = {.ops = ops, .bench = bench_case, .sink = sink, .outcome = outcome};
+  outcome->clock = run.ops->clock(bench_case);
+  enum status status = measure_case(&run, engine, error);
+  outcome->iterations = run.iterations;
+  outcome->serialised = 2 * (size_t)run.serialised_count > run.count;
+  if (outcome->serialised) {
+    workload_note(outcome, "the flows did not run side by side all the time: the sum of their own "
+                           "rates is more than bytes by window (v_flow has both)");
+  }
+  outcome->verified = status == STATUS_OK &&
+                      (run.ops->verifies_itself ||
+                       (run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF));
+  if (status != STATUS_OK) {
+    outcome->status = status == STATUS_CORRUPT ? CASE_CORRUPT : CASE_FAILED;
+    (void)snprintf(outcome->reason, sizeof outcome->reason, "%.*s", CASE_REASON_MAX - 1,
+                   error->message);
+  }
+  if (run.state != NULL) {
+    run.ops->tear_down(run.state);
+  }
+  free(run.values);
+  free(run.scratch);
+  outcome->total_ns = clock_now_ns() - start_ns;
+  return status == STATUS_STICKY ? STATUS_STICKY : STATUS_OK;
+}

@@ -1,0 +1,136 @@
+#include "engine/workload/chase_gpu.h"
+
+#include "engine/gpu/session.h"
+
+#include <stdlib.h>
+
+struct chase_gpu {
+  struct cuda_session *session;
+  struct chase_gpu_request request;
+  /* Page-locked: positions of all threads, then times of all blocks. */
+  uint64_t *positions;
+  struct chase_time *times;
+  uint64_t positions_device;
+  uint64_t times_device;
+};
+
+static enum status allocate(struct chase_gpu *gpu, struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const struct chase_gpu_request *request = &gpu->request;
+  const uint64_t threads = (uint64_t)request->threads * request->blocks;
+  const uint64_t positions_bytes = threads * sizeof *gpu->positions;
+  void *host = NULL;
+  CUdeviceptr device = 0;
+  enum status status = cuda_check(
+      driver,
+      driver->cuMemHostAlloc(&host, positions_bytes + request->blocks * sizeof *gpu->times,
+                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+      err, "allocating the result of a chase");
+  if (status != STATUS_OK) {
+    return status;
+  }
+  gpu->positions = host;
+  gpu->times = (struct chase_time *)(void *)(gpu->positions + threads);
+  status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
+                      "mapping the result of a chase");
+  gpu->positions_device = device;
+  gpu->times_device = device + positions_bytes;
+  return status;
+}
+
+/* More shared memory than a kernel gets unasked. */
+static enum status ask_for_shared(const struct chase_gpu *gpu, struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const struct chase_gpu_request *request = &gpu->request;
+  return cuda_check(
+      driver,
+      driver->cuFuncSetAttribute(gpu->session->gpus[request->gpu].kernels[request->kernel],
+                                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 (int)request->shared_bytes),
+      err, "asking for %u bytes of shared memory", request->shared_bytes);
+}
+
+enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
+                          struct chase_gpu **gpu, struct error *err) {
+  struct chase_gpu *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a chase");
+  }
+  made->session = session;
+  made->request = *request;
+  enum status status = request->peer >= 0
+                           ? cuda_session_set_peer(session, request->gpu, request->peer, true, err)
+                           : STATUS_OK;
+  if (status == STATUS_OK) {
+    status = cuda_session_use(session, request->gpu, err);
+  }
+  if (status == STATUS_OK && request->shared_bytes > 0) {
+    status = ask_for_shared(made, err);
+  }
+  if (status == STATUS_OK) {
+    status = allocate(made, err);
+  }
+  if (status != STATUS_OK) {
+    chase_gpu_free(made);
+    return status;
+  }
+  *gpu = made;
+  return STATUS_OK;
+}
+
+void chase_gpu_free(struct chase_gpu *gpu) {
+  if (gpu != NULL) {
+    if (gpu->positions != NULL) {
+      (void)gpu->session->driver.cuMemFreeHost(gpu->positions);
+    }
+    free(gpu);
+  }
+}
+
+uint64_t *chase_gpu_positions(struct chase_gpu *gpu) {
+  return gpu->positions;
+}
+
+enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
+                             const void *bytes, uint64_t size_bytes, struct error *err) {
+  enum status status = cuda_session_use(session, gpu, err);
+  if (status == STATUS_OK) {
+    status = cuda_check(
+        &session->driver,
+        session->driver.cuMemcpyHtoDAsync(address, bytes, size_bytes, session->gpus[gpu].stream),
+        err, "copying the elements of a chase to GPU %d", gpu);
+  }
+  return status == STATUS_OK
+             ? cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err)
+             : status;
+}
+
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) {
+  const struct chase_gpu_request *request = &gpu->request;
+  CUstream stream = gpu->session->gpus[request->gpu].stream;
+  struct chase_arguments arguments = {
+      .positions = gpu->positions_device,
+      .times = gpu->times_device,
+      .hops = hops,
+      .warm_hops = warm_hops,
+      .table = table,
+      .table_bytes = request->shared_bytes,
+  };
+  enum status status = cuda_session_use(gpu->session, request->gpu, err);
+  if (status == STATUS_OK) {
+    status = cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
+                                        request->blocks, request->threads, request->shared_bytes,
+                                        stream, &arguments, err);
+  }
+  if (status == STATUS_OK) {
+    status = cuda_session_wait(gpu->session, stream, "waiting for a chase", err);
+  }
+  *times = (struct chase_times){0};
+  for (uint32_t i = 0; status == STATUS_OK && i < request->blocks; i++) {
+    const struct chase_time *time = &gpu->times[i];
+    times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
+    times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;
+  }
+  return status;
+}

@@ -1,0 +1,41 @@
+/* chase_gpu.h - the GPU's part of a pointer chase (engine/workload/chase.c). */
+#ifndef HAUL_ENGINE_WORKLOAD_CHASE_GPU_H
+#define HAUL_ENGINE_WORKLOAD_CHASE_GPU_H
+
+#include "engine/base/error.h"
+#include "kernels/kernels.h"
+
+struct cuda_session;
+struct chase_gpu;
+
+struct chase_gpu_request {
+  enum kernel kernel; /* KERNEL_CHASE_... */
+  int32_t gpu;        /* whose threads load */
+  int32_t peer;     /* the GPU whose memory they read, to which access is switched on; -1 = none */
+  uint32_t threads; /* a block */
+  uint32_t blocks;
+  uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
+};
+
+/* What a run took, of the slowest thread. */
+struct chase_times {
+  uint64_t cycles;
+  uint64_t elapsed_ns;
+};
+
+enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
+                          struct chase_gpu **gpu, struct error *err) CHECK_RESULT;
+void chase_gpu_free(struct chase_gpu *gpu); /* NULL is fine */
+/* Where each thread of the grid is: an address, or, in shared memory, a byte offset. Set it before
+ * the first run; each run goes on from where the last one ended. */
+uint64_t *chase_gpu_positions(struct chase_gpu *gpu);
+/* Copy the elements to memory of that GPU. */
+enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
+                             const void *bytes, uint64_t size_bytes,
+                             struct error *err) CHECK_RESULT;
+/* Every thread goes warm_hops, then `hops` that are timed; waits for them. table: of shared memory,
+ * else 0. */
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) CHECK_RESULT;
+
+#endif

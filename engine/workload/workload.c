@@ -1,0 +1,118 @@
+#include "engine/workload/workload.h"
+
+#include "engine/base/units.h"
+#include "engine/gpu/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* One row per kind of case, with the ops that its file defines. */
+#define WORKLOAD_LIST(X)                                                                           \
+  X(CASE_TRANSFER, workload_transfer)                                                              \
+  X(CASE_CHASE, workload_chase)                                                                    \
+  X(CASE_OVERHEAD, workload_overhead)                                                              \
+  X(CASE_STREAM, workload_stream)                                                                  \
+  X(CASE_ARITHMETIC, workload_arithmetic)
+
+#define WORKLOAD_EXTERN_(kind, ops) extern const struct workload_ops ops;
+WORKLOAD_LIST(WORKLOAD_EXTERN_)
+
+#define WORKLOAD_ROW_(kind, ops) [kind] = &ops,
+const struct workload_ops *const workloads[case_kind_name_count] = {WORKLOAD_LIST(WORKLOAD_ROW_)};
+
+void workload_note(struct case_outcome *outcome, const char *text) {
+  size_t used = strlen(outcome->note);
+  if (text[0] != '\0' && strstr(outcome->note, text) == NULL) {
+    (void)snprintf(outcome->note + used, sizeof outcome->note - used, "%s%s", used > 0 ? "; " : "",
+                   text);
+  }
+}
+
+void workload_prove_flush(struct engine *engine, struct case_outcome *outcome) {
+  if (!engine->flush_proven) {
+    cache_flush_prove(&engine->flush_proof);
+    engine->flush_proven = true;
+  }
+  if (!engine->flush_proof.supported) {
+    workload_note(outcome,
+                  "host caches were not flushed: this processor has no instruction for it");
+  } else if (!engine->flush_proof.works) {
+    workload_note(outcome, "the flush of host caches could not be proven: a reload after it took "
+                           "no longer");
+  }
+}
+
+/* Where the scenario does not say. */
+static const double FREE_SHARE_DEFAULT = 0.25;
+
+static double share_of(const struct measure *measure) {
+  return measure->free_share == 0 ? FREE_SHARE_DEFAULT : measure->free_share;
+}
+
+static const char *unsupported_reason_of(const struct measure *measure, int32_t gpu, uint64_t bytes,
+                                         uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
+  const double share = share_of(measure);
+  if (!(share > 0 && share < 1)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
+                   share);
+    return reason;
+  }
+  if ((double)bytes <= share * (double)free_bytes) {
+    return NULL;
+  }
+  char wanted[UNITS_TEXT_MAX];
+  char available[UNITS_TEXT_MAX];
+  units_format_size(bytes, wanted);
+  units_format_size(free_bytes, available);
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "%s of managed memory for GPU %" PRId32
+                 " are more than free_share = %g of its free memory, %s",
+                 wanted, gpu, share, available);
+  return reason;
+}
+
+const char *managed_share_unsupported_reason(const struct measure *measure,
+                                             const struct machine *machine,
+                                             const uint64_t bytes[MACHINE_GPUS_MAX],
+                                             char reason[CASE_REASON_MAX]) {
+  const char *unsupported = NULL;
+  for (uint32_t gpu = 0; unsupported == NULL && gpu < machine->gpu_count; gpu++) {
+    const struct gpu *facts = &machine->gpus[gpu];
+    if (bytes[gpu] > 0) {
+      unsupported = unsupported_reason_of(
+          measure, (int32_t)gpu, bytes[gpu],
+          facts->free_memory_bytes > 0 ? facts->free_memory_bytes : facts->memory_bytes, reason);
+    }
+  }
+  return unsupported;
+}
+
+static enum status admit(struct engine *engine, const struct measure *measure, int32_t gpu,
+                         uint64_t bytes, struct error *err) {
+  char reason[CASE_REASON_MAX];
+  const char *unsupported = NULL;
+  for (int attempt = 0; attempt < 2; attempt++) {
+    uint64_t free_bytes = 0;
+    enum status status = cuda_session_free_bytes(engine->context.cuda, gpu, &free_bytes, err);
+    if (status != STATUS_OK) {
+      return status;
+    }
+    unsupported = unsupported_reason_of(measure, gpu, bytes, free_bytes, reason);
+    if (unsupported == NULL) {
+      return STATUS_OK;
+    }
+    pool_trim(engine->pool);
+  }
+  return error_set(err, STATUS_UNSUPPORTED, "%s", unsupported);
+}
+
+enum status managed_share_admit(struct engine *engine, const struct measure *measure,
+                                const uint64_t bytes[MACHINE_GPUS_MAX], struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t gpu = 0; status == STATUS_OK && gpu < engine->context.machine->gpu_count; gpu++) {
+    if (bytes[gpu] > 0) {
+      status = admit(engine, measure, (int32_t)gpu, bytes[gpu], err);
+    }
+  }
+  return status;
+}
