@@ -8,7 +8,8 @@
  *
  * gives enum colour (closed by colour_name_count), colour_text() (static text, "?" for a value
  * outside the list), colour_parse() (exact match; false and *value untouched when unknown), and
- * colour_names (all texts in order, NULL-terminated). */
+ * colour_names (all texts in order, NULL-terminated). A row may hold more than the two, for tables
+ * that are made from the same list. */
 #ifndef HAUL_ENGINE_BASE_ENUM_NAMES_H
 #define HAUL_ENGINE_BASE_ENUM_NAMES_H
 
@@ -16,8 +17,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ENUM_NAMES_VALUE_(id, text) id,
-#define ENUM_NAMES_TEXT_(id, text)  text,
+#define ENUM_NAMES_VALUE_(id, text, ...) id,
+#define ENUM_NAMES_TEXT_(id, text, ...)  text,
 
 #define ENUM_NAMES_DECLARE(name, LIST)                                                             \
   enum name { LIST(ENUM_NAMES_VALUE_) name##_name_count };                                         \

@@ -147,6 +147,14 @@ struct overhead {
   uint64_t size_bytes;    /* of allocate and free: one allocation */
 };
 
+/* What a case of any kind but transfer measures: the member of that kind. */
+union work {
+  struct chase chase;
+  struct stream stream;
+  struct arithmetic arithmetic;
+  struct overhead overhead;
+};
+
 struct bench_case {
   enum case_kind kind;
   const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
@@ -156,10 +164,7 @@ struct bench_case {
   const char *path;         /* "numa0:pinned-gpu0"; several flows: a short text for all */
   const struct flow *flows; /* of a transfer */
   uint32_t flow_count;      /* 0 for other kinds */
-  struct chase chase;       /* of a chase */
-  struct overhead overhead; /* of an overhead */
-  struct stream stream;     /* of a stream */
-  struct arithmetic arithmetic;
+  union work work;          /* of every other kind; all zero where the selectors came to nothing */
   /* Of one iteration, for cycles and ns an operation: a chase's hops; an arithmetic's instructions
    * (of one thread); 0 for other kinds. */
   uint64_t operations;

@@ -5,13 +5,15 @@
 
 #include "engine/base/enum_names.h"
 
-/* What a case measures; one kind of block in a scenario each. */
+/* What a case measures, and a block of a scenario describes. The third member names the tables of
+ * the kind: workload_NAME (engine/workload), scenario_kind_NAME (schema/scenario) and
+ * plan_kind_NAME (runner/plan). */
 #define CASE_KIND_LIST(X)                                                                          \
-  X(CASE_TRANSFER, "transfer")     /* flows of bytes */                                            \
-  X(CASE_CHASE, "chase")           /* latency of dependent loads */                                \
-  X(CASE_OVERHEAD, "overhead")     /* what calls of the driver cost the host */                    \
-  X(CASE_STREAM, "stream")         /* bandwidth of loops over arrays of numbers */                 \
-  X(CASE_ARITHMETIC, "arithmetic") /* latency and throughput of instructions */
+  X(CASE_TRANSFER, "transfer", transfer)       /* flows of bytes */                                \
+  X(CASE_CHASE, "chase", chase)                /* latency of dependent loads */                    \
+  X(CASE_STREAM, "stream", stream)             /* bandwidth of loops over arrays of numbers */     \
+  X(CASE_ARITHMETIC, "arithmetic", arithmetic) /* latency and throughput of instructions */        \
+  X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 
 /* How bytes are moved. */

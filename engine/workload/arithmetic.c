@@ -38,7 +38,7 @@ static bool find_kernel(const struct arithmetic *arithmetic, enum kernel *kernel
 static const char *arithmetic_unsupported_reason(const struct bench_case *bench_case,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->arithmetic;
+  const struct arithmetic *arithmetic = &bench_case->work.arithmetic;
   enum kernel kernel;
   if (arithmetic->gpu < 0 || arithmetic->gpu >= (int32_t)machine->gpu_count) {
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, arithmetic->gpu);
@@ -73,7 +73,7 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
 
 static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                     uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->arithmetic;
+  const struct arithmetic *arithmetic = &bench_case->work.arithmetic;
   const uint64_t results_bytes = (uint64_t)arithmetic->block * arithmetic->grid * sizeof(uint64_t);
   *host_bytes += results_bytes;
   gpu_bytes[arithmetic->gpu] += results_bytes;
@@ -93,7 +93,7 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
   state->engine = engine;
-  state->arithmetic = &bench_case->arithmetic;
+  state->arithmetic = &bench_case->work.arithmetic;
   const struct arithmetic *arithmetic = state->arithmetic;
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};

@@ -155,7 +155,7 @@ static const char *elements_unsupported_reason(const struct chase *chase,
 static const char *chase_unsupported_reason(const struct bench_case *bench_case,
                                             const struct machine *machine,
                                             char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = &bench_case->chase;
+  const struct chase *chase = &bench_case->work.chase;
   const struct memory_ops *kind = memory_kinds[chase->memory.memory];
   if (kind == NULL) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
@@ -171,7 +171,7 @@ static const char *chase_unsupported_reason(const struct bench_case *bench_case,
 
 static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct chase *chase = &bench_case->chase;
+  const struct chase *chase = &bench_case->work.chase;
   if (chase->memory.place == PLACE_GPU) {
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
   }
@@ -338,7 +338,7 @@ static struct chase_gpu_request request_of(const struct chase *chase) {
 
 static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
                                 struct case_outcome *outcome, void **state, struct error *err) {
-  const struct chase *chase = &bench_case->chase;
+  const struct chase *chase = &bench_case->work.chase;
   uint64_t start_ns = clock_now_ns();
   struct chase_state *made = calloc(1, sizeof *made);
   *state = made;

@@ -62,7 +62,7 @@ static uint32_t operations_max(const struct overhead *overhead) {
 static const char *allocation_unsupported_reason(const struct bench_case *bench_case,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->overhead;
+  const struct overhead *overhead = &bench_case->work.overhead;
   const struct endpoint *memory = &overhead->memory;
   const struct memory_ops *kind = memory_kinds[memory->memory];
   if (kind == NULL) {
@@ -97,7 +97,7 @@ static const char *allocation_unsupported_reason(const struct bench_case *bench_
 static const char *overhead_unsupported_reason(const struct bench_case *bench_case,
                                                const struct machine *machine,
                                                char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->overhead;
+  const struct overhead *overhead = &bench_case->work.overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s is a call of a GPU's driver: %.255s",
@@ -111,7 +111,7 @@ static const char *overhead_unsupported_reason(const struct bench_case *bench_ca
 
 static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                   uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct overhead *overhead = &bench_case->overhead;
+  const struct overhead *overhead = &bench_case->work.overhead;
   if (!is_allocation(overhead) || overhead->size_bytes == 0) {
     return;
   }
@@ -172,7 +172,7 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
 
 static enum status overhead_set_up(struct engine *engine, const struct bench_case *bench_case,
                                    struct case_outcome *outcome, void **opaque, struct error *err) {
-  const struct overhead *overhead = &bench_case->overhead;
+  const struct overhead *overhead = &bench_case->work.overhead;
   const uint64_t start_ns = clock_now_ns();
   struct overhead_state *state = calloc(1, sizeof *state);
   *opaque = state;

@@ -168,7 +168,7 @@ static const char *host_unsupported_reason(const struct stream *stream,
 static const char *stream_unsupported_reason(const struct bench_case *bench_case,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
-  const struct stream *stream = &bench_case->stream;
+  const struct stream *stream = &bench_case->work.stream;
   if (stream->type != NUMBER_F32 && stream->type != NUMBER_F64) {
     return "the numbers of a stream are f32 or f64";
   }
@@ -183,7 +183,7 @@ static const char *stream_unsupported_reason(const struct bench_case *bench_case
 
 static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                 uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct stream *stream = &bench_case->stream;
+  const struct stream *stream = &bench_case->work.stream;
   const uint64_t bytes = stream_op_arrays(stream->op) * stream->size_bytes;
   if (stream->memory.place == PLACE_GPU) {
     gpu_bytes[stream->memory.index] += bytes;
@@ -193,7 +193,7 @@ static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *h
 }
 
 static enum clock stream_clock(const struct bench_case *bench_case) {
-  return bench_case->stream.memory.place == PLACE_GPU ? CLOCK_EVENT : CLOCK_HOST;
+  return bench_case->work.stream.memory.place == PLACE_GPU ? CLOCK_EVENT : CLOCK_HOST;
 }
 
 /* What the output holds when all is right; the inputs are copies of one number each. */
@@ -231,7 +231,7 @@ static struct stream_values input_values(const struct stream *stream, uint64_t s
 
 static enum status take_arrays(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   struct {
     bool wanted;
     const struct buffer **buffer;
@@ -252,7 +252,7 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
 }
 
 static enum status fill_inputs(const struct stream_state *state, struct error *err) {
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   enum status status = STATUS_OK;
   if (state->arrays.a != NULL) {
     const struct stream_values values = input_values(stream, STREAM_SEED_A);
@@ -275,13 +275,13 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   }
   state->engine = engine;
   state->bench = bench_case;
-  state->place = place_of(&bench_case->stream);
+  state->place = place_of(&bench_case->work.stream);
   enum status status = take_arrays(state, outcome, err);
   if (status == STATUS_OK) {
-    status = state->place->create(&engine->context, &bench_case->stream, &state->arrays,
+    status = state->place->create(&engine->context, &bench_case->work.stream, &state->arrays,
                                   &state->work, err);
   }
-  outcome->gated = status == STATUS_OK && bench_case->stream.memory.place == PLACE_GPU;
+  outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
@@ -317,7 +317,7 @@ static void flush_host_cache(const struct buffer *buffer) {
 static enum status stream_before_trial(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
   const struct measure *measure = &state->bench->measure;
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   if (measure->host_cache == CACHE_FLUSHED) {
     flush_host_cache(state->arrays.out);
     flush_host_cache(state->arrays.a);
@@ -336,7 +336,7 @@ static enum status stream_run(void *opaque, uint32_t iterations, struct trial_ti
 
 static enum status stream_poison(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   if (stream_op_sums(stream->op)) {
     return state->place->invalidate_parts(state->work, err);
   }
@@ -347,7 +347,7 @@ static enum status stream_poison(void *opaque, struct error *err) {
 
 /* The sums of one pass, exactly. */
 static void expect_sums(struct stream_state *state) {
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   const uint32_t element_bytes = element_bytes_of(stream);
   const uint64_t count = stream->size_bytes / element_bytes;
   const struct stream_values values = input_values(stream, STREAM_SEED_A);
@@ -369,7 +369,7 @@ static void expect_sums(struct stream_state *state) {
 
 static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
                               struct error *err) {
-  const long double expected = state->expected_dot * passes_of(&state->bench->stream);
+  const long double expected = state->expected_dot * passes_of(&state->bench->work.stream);
   const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
   long double sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
@@ -387,7 +387,7 @@ static enum status verify_dot(const struct stream_state *state, const struct str
 
 static enum status verify_read(const struct stream_state *state, const struct stream_parts *parts,
                                struct error *err) {
-  const uint32_t expected = state->expected_read * passes_of(&state->bench->stream);
+  const uint32_t expected = state->expected_read * passes_of(&state->bench->work.stream);
   uint32_t sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
     sum += (uint32_t)parts->bits[i];
@@ -408,13 +408,13 @@ static enum status verify_sum(struct stream_state *state, struct error *err) {
   if (!state->expected_known) {
     expect_sums(state);
   }
-  return state->bench->stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
-                                               : verify_read(state, &parts, err);
+  return state->bench->work.stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
+                                                    : verify_read(state, &parts, err);
 }
 
 static enum status stream_verify(void *opaque, struct error *err) {
   struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->stream;
+  const struct stream *stream = &state->bench->work.stream;
   if (stream_op_sums(stream->op)) {
     return verify_sum(state, err);
   }

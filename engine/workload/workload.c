@@ -6,19 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* One row per kind of case, with the ops that its file defines. */
-#define WORKLOAD_LIST(X)                                                                           \
-  X(CASE_TRANSFER, workload_transfer)                                                              \
-  X(CASE_CHASE, workload_chase)                                                                    \
-  X(CASE_OVERHEAD, workload_overhead)                                                              \
-  X(CASE_STREAM, workload_stream)                                                                  \
-  X(CASE_ARITHMETIC, workload_arithmetic)
+#define WORKLOAD_EXTERN_(id, text, name) extern const struct workload_ops workload_##name;
+CASE_KIND_LIST(WORKLOAD_EXTERN_)
 
-#define WORKLOAD_EXTERN_(kind, ops) extern const struct workload_ops ops;
-WORKLOAD_LIST(WORKLOAD_EXTERN_)
-
-#define WORKLOAD_ROW_(kind, ops) [kind] = &ops,
-const struct workload_ops *const workloads[case_kind_name_count] = {WORKLOAD_LIST(WORKLOAD_ROW_)};
+#define WORKLOAD_ROW_(id, text, name) [id] = &workload_##name,
+const struct workload_ops *const workloads[case_kind_name_count] = {CASE_KIND_LIST(WORKLOAD_ROW_)};
 
 void workload_note(struct case_outcome *outcome, const char *text) {
   size_t used = strlen(outcome->note);

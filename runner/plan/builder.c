@@ -139,37 +139,19 @@ static void add_duplicate(struct plan_builder *b, const char *name, size_t same_
       (struct plan_duplicate){.name = name, .same_as = b->cases[same_as].bench.name};
 }
 
-static enum case_kind case_kind_of(enum block_kind kind) {
-  switch (kind) {
-  case BLOCK_TRANSFER:
-    return CASE_TRANSFER;
-  case BLOCK_CHASE:
-    return CASE_CHASE;
-  case BLOCK_STREAM:
-    return CASE_STREAM;
-  case BLOCK_ARITHMETIC:
-    return CASE_ARITHMETIC;
-  case BLOCK_OVERHEAD:
-    return CASE_OVERHEAD;
-  case block_kind_name_count:
-    break;
-  }
-  abort();
-}
-
 /* What was asked for, where the selectors came to nothing. */
 static uint64_t asked_size(const struct setting *setting) {
   switch (setting->kind) {
-  case BLOCK_TRANSFER:
+  case CASE_TRANSFER:
     return setting->transfer.flow.size_bytes;
-  case BLOCK_CHASE:
+  case CASE_CHASE:
     return setting->chase.footprint_bytes;
-  case BLOCK_STREAM:
+  case CASE_STREAM:
     return setting->stream.size_bytes;
-  case BLOCK_OVERHEAD:
+  case CASE_OVERHEAD:
     return setting->overhead.size_bytes;
-  case BLOCK_ARITHMETIC:
-  case block_kind_name_count:
+  case CASE_ARITHMETIC:
+  case case_kind_name_count:
     break;
   }
   return 0;
@@ -200,7 +182,7 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
   strbuf_append(&b->name, b->path.text);
   name_settings(setting->axis_values, setting->axis_value_count, size_bytes, &b->name);
   if (expansion->asked != NULL) {
-    key_define_unresolved(case_kind_of(setting->kind), b->name.text, &b->definition);
+    key_define_unresolved(setting->kind, b->name.text, &b->definition);
   } else if (work != NULL) {
     key_define_work(work, &setting->measure, &b->definition);
   } else {
@@ -210,8 +192,8 @@ static void describe(struct plan_builder *b, const struct expansion *expansion) 
 
 static void bound_case(const struct machine *machine, struct bench_case *bench) {
   struct bound bound; /* chases, instructions and calls move no bytes that count: they have none */
-  if (bench->kind == CASE_STREAM && bench->stream.size_bytes > 0) {
-    bound_of_stream(&bench->stream, bench->measure.device_cache, machine, &bound);
+  if (bench->kind == CASE_STREAM && bench->work.stream.size_bytes > 0) {
+    bound_of_stream(&bench->work.stream, bench->measure.device_cache, machine, &bound);
   } else {
     bound_of_flows(bench->flows, bench->flow_count, machine, &bound);
   }
@@ -227,10 +209,10 @@ static void fill_case(struct plan_builder *b, const struct expansion *expansion,
   struct bench_case *bench = &c->bench;
   if (expansion->work != NULL) {
     *bench = *expansion->work;
-  } else {
-    bench->overhead.gpu = -1;
+  } else if (b->setting->kind == CASE_OVERHEAD) {
+    bench->work.overhead.gpu = -1;
   }
-  bench->kind = case_kind_of(b->setting->kind);
+  bench->kind = b->setting->kind;
   bench->key = key;
   bench->definition = keep(b, &b->definition);
   bench->block = b->block;

@@ -142,7 +142,7 @@ static struct costs costs_of_chase(const struct chase *chase, const struct machi
 
 /* Bytes a second that the threads of a stream can have under way: by the latency of memory. */
 static double stream_rate(const struct bench_case *bench, const struct machine *machine) {
-  const struct stream *stream = &bench->stream;
+  const struct stream *stream = &bench->work.stream;
   if (stream->memory.place == PLACE_NUMA) {
     const int node = machine_node_index(machine, stream->memory.index);
     const double all = node >= 0 ? machine->nodes[node].cpu_count : 1;
@@ -163,7 +163,7 @@ static double stream_rate(const struct bench_case *bench, const struct machine *
 }
 
 static struct costs costs_of_stream(const struct bench_case *bench, const struct machine *machine) {
-  const struct stream *stream = &bench->stream;
+  const struct stream *stream = &bench->work.stream;
   const struct measure *measure = &bench->measure;
   const bool host = stream->memory.place == PLACE_NUMA;
   const bool sums = stream->op == STREAM_DOT || stream->op == STREAM_READ;
@@ -187,7 +187,7 @@ static struct costs costs_of_stream(const struct bench_case *bench, const struct
 
 /* An instruction takes a warp at least so many clocks, and an SM does so many a clock. */
 static struct costs costs_of_arithmetic(const struct bench_case *bench) {
-  const struct arithmetic *arithmetic = &bench->arithmetic;
+  const struct arithmetic *arithmetic = &bench->work.arithmetic;
   const double chained = (double)arithmetic->instructions * ARITHMETIC_CLOCKS / arithmetic->ilp;
   const double filled = (double)bench->operations_per_sm / ARITHMETIC_PER_CLOCK;
   return (struct costs){.work_ns = fmax(chained, filled) / ARITHMETIC_GHZ + GPU_COPY_OVERHEAD_NS,
@@ -206,9 +206,9 @@ static struct costs costs_of_overhead(const struct overhead *overhead) {
 static struct costs costs_of(const struct bench_case *bench, const struct machine *machine) {
   switch (bench->kind) {
   case CASE_CHASE:
-    return costs_of_chase(&bench->chase, machine);
+    return costs_of_chase(&bench->work.chase, machine);
   case CASE_OVERHEAD:
-    return costs_of_overhead(&bench->overhead);
+    return costs_of_overhead(&bench->work.overhead);
   case CASE_STREAM:
     return costs_of_stream(bench, machine);
   case CASE_ARITHMETIC:
@@ -269,11 +269,11 @@ static uint64_t hold(struct estimate_pool *pool, const struct endpoint *endpoint
 
 uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench) {
   uint64_t total_ns = 0;
-  if (bench->kind == CASE_CHASE && bench->chase.space != CHASE_SHARED) {
-    return hold(pool, &bench->chase.memory, bench->chase.footprint_bytes);
+  if (bench->kind == CASE_CHASE && bench->work.chase.space != CHASE_SHARED) {
+    return hold(pool, &bench->work.chase.memory, bench->work.chase.footprint_bytes);
   }
   if (bench->kind == CASE_STREAM) {
-    const struct stream *stream = &bench->stream;
+    const struct stream *stream = &bench->work.stream;
     return hold(pool, &stream->memory, stream_op_arrays(stream->op) * stream->size_bytes);
   }
   for (uint32_t i = 0; i < bench->flow_count; i++) {

@@ -65,16 +65,16 @@ static uint32_t blocks_of(const struct grid_setting *grid, const struct machine 
 static struct bench_case chase_work(const struct chase_setting *setting, int32_t gpu,
                                     struct endpoint memory) {
   return (struct bench_case){.kind = CASE_CHASE,
-                             .chase = {.space = setting->space,
-                                       .gpu = gpu,
-                                       .memory = memory,
-                                       .footprint_bytes = setting->footprint_bytes,
-                                       .stride_bytes = setting->stride_bytes,
-                                       .order = setting->order,
-                                       .cache = setting->cache,
-                                       .threads = setting->threads,
-                                       .blocks = setting->blocks,
-                                       .hops = setting->hops},
+                             .work.chase = {.space = setting->space,
+                                            .gpu = gpu,
+                                            .memory = memory,
+                                            .footprint_bytes = setting->footprint_bytes,
+                                            .stride_bytes = setting->stride_bytes,
+                                            .order = setting->order,
+                                            .cache = setting->cache,
+                                            .threads = setting->threads,
+                                            .blocks = setting->blocks,
+                                            .hops = setting->hops},
                              .operations = setting->hops};
 }
 
@@ -108,18 +108,18 @@ static void expand_stream(struct expander *x, const struct stream_setting *strea
     const char *reason = NULL;
     const struct bench_case work = {
         .kind = CASE_STREAM,
-        .stream = {.op = stream->op,
-                   .type = stream->type,
-                   .memory = {stream->at.place, places.indices[i], stream->at.memory},
-                   .size_bytes = stream->size_bytes,
-                   .passes = stream->passes,
-                   .threads = stream->threads,
-                   .block = stream->block,
-                   .grid =
-                       gpu ? blocks_of(&stream->grid, x->machine, places.indices[i], &reason) : 0,
-                   .vector_bytes = stream->vector_bytes,
-                   .unroll = stream->unroll,
-                   .clock = stream->clock}};
+        .work.stream = {
+            .op = stream->op,
+            .type = stream->type,
+            .memory = {stream->at.place, places.indices[i], stream->at.memory},
+            .size_bytes = stream->size_bytes,
+            .passes = stream->passes,
+            .threads = stream->threads,
+            .block = stream->block,
+            .grid = gpu ? blocks_of(&stream->grid, x->machine, places.indices[i], &reason) : 0,
+            .vector_bytes = stream->vector_bytes,
+            .unroll = stream->unroll,
+            .clock = stream->clock}};
     emit(x, &work, reason);
   }
 }
@@ -144,16 +144,17 @@ static void expand_arithmetic(struct expander *x, const struct arithmetic_settin
     const char *reason = NULL;
     struct bench_case work = {
         .kind = CASE_ARITHMETIC,
-        .arithmetic = {.op = arithmetic->op,
-                       .type = arithmetic->type,
-                       .measure = arithmetic->measure,
-                       .gpu = gpu,
-                       .ilp = arithmetic->ilp,
-                       .block = arithmetic->block,
-                       .grid = blocks_of(&arithmetic->grid, x->machine, gpu, &reason),
-                       .instructions = arithmetic->instructions},
+        .work.arithmetic = {.op = arithmetic->op,
+                            .type = arithmetic->type,
+                            .measure = arithmetic->measure,
+                            .gpu = gpu,
+                            .ilp = arithmetic->ilp,
+                            .block = arithmetic->block,
+                            .grid = blocks_of(&arithmetic->grid, x->machine, gpu, &reason),
+                            .instructions = arithmetic->instructions},
         .operations = arithmetic->instructions};
-    work.operations_per_sm = operations_per_sm(&work.arithmetic, x->machine->gpus[gpu].sm_count);
+    work.operations_per_sm =
+        operations_per_sm(&work.work.arithmetic, x->machine->gpus[gpu].sm_count);
     emit(x, &work, reason);
   }
 }
@@ -163,10 +164,10 @@ static void expand_arithmetic(struct expander *x, const struct arithmetic_settin
 static void emit_overhead(struct expander *x, const struct overhead_setting *setting, int32_t gpu,
                           struct endpoint memory) {
   const struct bench_case work = {.kind = CASE_OVERHEAD,
-                                  .overhead = {.operation = setting->operation,
-                                               .gpu = gpu,
-                                               .memory = memory,
-                                               .size_bytes = setting->size_bytes}};
+                                  .work.overhead = {.operation = setting->operation,
+                                                    .gpu = gpu,
+                                                    .memory = memory,
+                                                    .size_bytes = setting->size_bytes}};
   emit(x, &work, NULL);
 }
 
@@ -222,22 +223,22 @@ void expand_setting(struct expander *expander, const struct setting *setting,
   expander->receive = receive;
   expander->context = context;
   switch (setting->kind) {
-  case BLOCK_TRANSFER:
+  case CASE_TRANSFER:
     expand_transfer(expander, &setting->transfer, receive, context);
     break;
-  case BLOCK_CHASE:
+  case CASE_CHASE:
     expand_chase(expander, &setting->chase);
     break;
-  case BLOCK_STREAM:
+  case CASE_STREAM:
     expand_stream(expander, &setting->stream);
     break;
-  case BLOCK_ARITHMETIC:
+  case CASE_ARITHMETIC:
     expand_arithmetic(expander, &setting->arithmetic);
     break;
-  case BLOCK_OVERHEAD:
+  case CASE_OVERHEAD:
     expand_overhead(expander, &setting->overhead);
     break;
-  case block_kind_name_count:
+  case case_kind_name_count:
     break;
   }
 }

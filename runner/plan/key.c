@@ -201,16 +201,16 @@ void key_define_work(const struct bench_case *bench, const struct measure *measu
   append_start(text, bench->kind);
   switch (bench->kind) {
   case CASE_CHASE:
-    append_chase(text, &bench->chase);
+    append_chase(text, &bench->work.chase);
     break;
   case CASE_STREAM:
-    append_stream(text, &bench->stream);
+    append_stream(text, &bench->work.stream);
     break;
   case CASE_ARITHMETIC:
-    append_arithmetic(text, &bench->arithmetic);
+    append_arithmetic(text, &bench->work.arithmetic);
     break;
   case CASE_OVERHEAD:
-    append_overhead(text, &bench->overhead);
+    append_overhead(text, &bench->work.overhead);
     break;
   case CASE_TRANSFER:
   case case_kind_name_count:
@@ -218,7 +218,7 @@ void key_define_work(const struct bench_case *bench, const struct measure *measu
   }
   append_length(text, measure);
   if (bench->kind == CASE_STREAM) {
-    const bool host = bench->stream.memory.place == PLACE_NUMA;
+    const bool host = bench->work.stream.memory.place == PLACE_NUMA;
     append_word(text, host ? ",\"host_cache\":" : ",\"device_cache\":",
                 cache_state_text(host ? measure->host_cache : measure->device_cache));
   }

@@ -130,16 +130,16 @@ static void name_overhead_path(const struct overhead *overhead, struct strbuf *t
 void name_work_path(const struct bench_case *bench, struct strbuf *text) {
   switch (bench->kind) {
   case CASE_CHASE:
-    name_chase_path(&bench->chase, text);
+    name_chase_path(&bench->work.chase, text);
     break;
   case CASE_OVERHEAD:
-    name_overhead_path(&bench->overhead, text);
+    name_overhead_path(&bench->work.overhead, text);
     break;
   case CASE_STREAM:
-    append_endpoint(text, &bench->stream.memory);
+    append_endpoint(text, &bench->work.stream.memory);
     break;
   case CASE_ARITHMETIC:
-    append_gpu(text, bench->arithmetic.gpu);
+    append_gpu(text, bench->work.arithmetic.gpu);
     break;
   case CASE_TRANSFER:
   case case_kind_name_count:
@@ -150,11 +150,11 @@ void name_work_path(const struct bench_case *bench, struct strbuf *text) {
 uint64_t name_work_size(const struct bench_case *bench) {
   switch (bench->kind) {
   case CASE_CHASE:
-    return bench->chase.footprint_bytes;
+    return bench->work.chase.footprint_bytes;
   case CASE_OVERHEAD:
-    return bench->overhead.size_bytes;
+    return bench->work.overhead.size_bytes;
   case CASE_STREAM:
-    return bench->stream.size_bytes;
+    return bench->work.stream.size_bytes;
   case CASE_ARITHMETIC:
   case CASE_TRANSFER:
   case case_kind_name_count:

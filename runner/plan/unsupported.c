@@ -43,11 +43,11 @@ static const char *flow_unsupported_reason(const struct flow *flow, bool alone,
 static const struct endpoint *memory_of(const struct bench_case *bench) {
   switch (bench->kind) {
   case CASE_CHASE:
-    return &bench->chase.memory;
+    return &bench->work.chase.memory;
   case CASE_OVERHEAD:
-    return &bench->overhead.memory;
+    return &bench->work.overhead.memory;
   case CASE_STREAM:
-    return &bench->stream.memory;
+    return &bench->work.stream.memory;
   case CASE_TRANSFER:
   case CASE_ARITHMETIC:
   case case_kind_name_count:

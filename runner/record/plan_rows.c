@@ -193,14 +193,14 @@ static enum status insert_arithmetic(struct record *record, int64_t bench_case,
 static bool is_unresolved(const struct bench_case *bench) {
   switch (bench->kind) {
   case CASE_CHASE:
-    return bench->chase.hops == 0;
+    return bench->work.chase.hops == 0;
   case CASE_STREAM:
-    return bench->stream.size_bytes == 0;
+    return bench->work.stream.size_bytes == 0;
   case CASE_ARITHMETIC:
-    return bench->arithmetic.instructions == 0;
+    return bench->work.arithmetic.instructions == 0;
   case CASE_OVERHEAD: /* only allocations can do without a GPU */
-    return bench->overhead.gpu < 0 && bench->overhead.operation != OVERHEAD_ALLOCATE &&
-           bench->overhead.operation != OVERHEAD_FREE;
+    return bench->work.overhead.gpu < 0 && bench->work.overhead.operation != OVERHEAD_ALLOCATE &&
+           bench->work.overhead.operation != OVERHEAD_FREE;
   case CASE_TRANSFER:
   case case_kind_name_count:
     break;
@@ -222,13 +222,13 @@ static enum status insert_workload(struct record *record, int64_t bench_case,
     }
     return status;
   case CASE_CHASE:
-    return insert_chase(record, bench_case, &bench->chase, err);
+    return insert_chase(record, bench_case, &bench->work.chase, err);
   case CASE_OVERHEAD:
-    return insert_overhead(record, bench_case, &bench->overhead, err);
+    return insert_overhead(record, bench_case, &bench->work.overhead, err);
   case CASE_STREAM:
-    return insert_stream(record, bench_case, &bench->stream, err);
+    return insert_stream(record, bench_case, &bench->work.stream, err);
   case CASE_ARITHMETIC:
-    return insert_arithmetic(record, bench_case, &bench->arithmetic, err);
+    return insert_arithmetic(record, bench_case, &bench->work.arithmetic, err);
   case case_kind_name_count:
     break;
   }

@@ -44,7 +44,7 @@ static const struct flow *first_flow(const struct plan_case *c) {
 /* Bytes of a measured flow, 0 where they differ; of a chase its footprint. */
 static uint64_t common_size(const struct plan_case *c) {
   if (c->bench.kind == CASE_CHASE) {
-    return c->bench.chase.footprint_bytes;
+    return c->bench.work.chase.footprint_bytes;
   }
   uint64_t size_bytes = 0;
   for (uint32_t i = 0; i < c->bench.flow_count; i++) {

@@ -65,7 +65,7 @@ static void status_line_describe_rate(const struct bench_case *bench_case,
   summary_of_trials(report->trials, report->trial_count, scratch, &summary);
   if (summary.count > 0 && bench_case->kind == CASE_CHASE) {
     (void)snprintf(text, size, ", %.4g ns a load, %u trials",
-                   summary.median_ns / (double)bench_case->chase.hops, summary.count);
+                   summary.median_ns / (double)bench_case->work.chase.hops, summary.count);
   } else if (summary.count > 0 && bench_case->payload_bytes == 0) {
     (void)snprintf(text, size, ", %.4g ns, %u trials", summary.median_ns, summary.count);
   } else if (summary.count > 0 && summary.median_ns > 0) {

@@ -131,7 +131,7 @@ static void block_make_base(struct reader *reader, const struct setting *default
   block->base = *defaults;
   block_store_fixed(block, measure, 0);
   block_store_fixed(block, &block->slots[0].entries, 0);
-  if (block->kind == BLOCK_TRANSFER) {
+  if (block->kind == CASE_TRANSFER) {
     block_make_transfer(reader, defaults, block);
   }
 }
@@ -312,7 +312,7 @@ const char *block_name(const struct block *block) {
   return block->name;
 }
 
-enum block_kind block_kind_of(const struct block *block) {
+enum case_kind block_kind_of(const struct block *block) {
   return block->kind;
 }
 

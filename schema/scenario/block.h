@@ -31,7 +31,7 @@ struct slot {
 
 struct block {
   const char *name;
-  enum block_kind kind;
+  enum case_kind kind;
   struct slot *slots;
   size_t slot_count; /* 1 + load_count + flow_count */
   size_t load_count;

@@ -20,13 +20,13 @@ struct kind {
   const char *const *checked;
 };
 
-extern const struct kind kinds[block_kind_name_count];
+extern const struct kind kinds[case_kind_name_count];
 
 /* Where a value of that owner goes: in the setting, or in `flow`, the flow of one slot (NULL: of
  * slot 0). NULL = it belongs to no setting. */
 void *setting_member(enum field_owner owner, struct setting *setting, struct flow_setting *flow);
 /* Every default of that kind of block. */
-void kind_defaults(enum block_kind kind, struct setting *defaults);
+void kind_defaults(enum case_kind kind, struct setting *defaults);
 
 /* transfer.c */
 void transfer_finish(const struct block *block, struct setting *setting);

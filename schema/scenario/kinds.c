@@ -7,32 +7,32 @@ static const char *const arithmetic_checked[] = {"measure", "ilp",          "blo
                                                  "grid",    "instructions", NULL};
 static const char *const overhead_checked[] = {NULL};
 
-const struct kind kinds[block_kind_name_count] = {
-    [BLOCK_TRANSFER] = {.section = SECTION_TRANSFER,
-                        .finish = transfer_finish,
-                        .check_keys = transfer_check_keys,
-                        .check_setting = transfer_check_setting,
-                        .checked = transfer_checked},
-    [BLOCK_CHASE] = {.section = SECTION_CHASE,
-                     .finish = chase_finish,
-                     .check_keys = chase_check_keys,
-                     .check_setting = chase_check_setting,
-                     .checked = chase_checked},
-    [BLOCK_STREAM] = {.section = SECTION_STREAM,
-                      .finish = stream_finish,
-                      .check_keys = stream_check_keys,
-                      .check_setting = stream_check_setting,
-                      .checked = stream_checked},
-    [BLOCK_ARITHMETIC] = {.section = SECTION_ARITHMETIC,
-                          .finish = arithmetic_finish,
-                          .check_keys = arithmetic_check_keys,
-                          .check_setting = arithmetic_check_setting,
-                          .checked = arithmetic_checked},
-    [BLOCK_OVERHEAD] = {.section = SECTION_OVERHEAD,
-                        .finish = overhead_finish,
-                        .check_keys = overhead_check_keys,
-                        .check_setting = overhead_check_setting,
-                        .checked = overhead_checked},
+const struct kind kinds[case_kind_name_count] = {
+    [CASE_TRANSFER] = {.section = SECTION_TRANSFER,
+                       .finish = transfer_finish,
+                       .check_keys = transfer_check_keys,
+                       .check_setting = transfer_check_setting,
+                       .checked = transfer_checked},
+    [CASE_CHASE] = {.section = SECTION_CHASE,
+                    .finish = chase_finish,
+                    .check_keys = chase_check_keys,
+                    .check_setting = chase_check_setting,
+                    .checked = chase_checked},
+    [CASE_STREAM] = {.section = SECTION_STREAM,
+                     .finish = stream_finish,
+                     .check_keys = stream_check_keys,
+                     .check_setting = stream_check_setting,
+                     .checked = stream_checked},
+    [CASE_ARITHMETIC] = {.section = SECTION_ARITHMETIC,
+                         .finish = arithmetic_finish,
+                         .check_keys = arithmetic_check_keys,
+                         .check_setting = arithmetic_check_setting,
+                         .checked = arithmetic_checked},
+    [CASE_OVERHEAD] = {.section = SECTION_OVERHEAD,
+                       .finish = overhead_finish,
+                       .check_keys = overhead_check_keys,
+                       .check_setting = overhead_check_setting,
+                       .checked = overhead_checked},
 };
 
 void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual) {
@@ -66,7 +66,7 @@ void *setting_member(enum field_owner owner, struct setting *setting, struct flo
   return NULL;
 }
 
-void kind_defaults(enum block_kind kind, struct setting *defaults) {
+void kind_defaults(enum case_kind kind, struct setting *defaults) {
   *defaults = (struct setting){.kind = kind};
   for (size_t i = 0; i < field_count; i++) {
     const struct field *field = &fields[i];

@@ -272,7 +272,7 @@ static const struct toml_node *loader_get_below(struct loader *loader, const str
 }
 
 static void loader_read_block(struct loader *loader, const struct source *source,
-                              const struct toml_node *node, enum block_kind kind,
+                              const struct toml_node *node, enum case_kind kind,
                               struct block *block) {
   block->kind = kind;
   const struct toml_node *loads = loader_get_below(loader, source, node, block, SECTION_LOAD);
@@ -300,11 +300,11 @@ static bool loader_stands_before(struct toml_span a, struct toml_span b) {
 /* Blocks of all kinds in the order of the file. */
 static void loader_read_blocks(struct loader *loader, const struct source *source,
                                const struct toml_node *root, bool is_main) {
-  const struct toml_node *nodes[block_kind_name_count];
-  size_t next[block_kind_name_count] = {0};
+  const struct toml_node *nodes[case_kind_name_count];
+  size_t next[case_kind_name_count] = {0};
   size_t count = 0;
   bool written = false;
-  for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
+  for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
     nodes[kind] = loader_get_section(loader, source, root, kinds[kind].section);
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
     written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
@@ -317,10 +317,10 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
   loader->blocks =
       is_main ? arena_array(loader->reader.arena, count, sizeof *loader->blocks) : loader->blocks;
   for (size_t i = 0; i < count; i++) {
-    unsigned first = block_kind_name_count;
-    for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
+    unsigned first = case_kind_name_count;
+    for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
       if (nodes[kind] != NULL && next[kind] < nodes[kind]->child_count &&
-          (first == block_kind_name_count ||
+          (first == case_kind_name_count ||
            loader_stands_before(nodes[kind]->children[next[kind]].span,
                                 nodes[first]->children[next[first]].span))) {
         first = kind;
@@ -334,7 +334,7 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
     }
     struct block *block = arena_alloc(loader->reader.arena, sizeof *block);
     loader->blocks[loader->block_count++] = block;
-    loader_read_block(loader, source, node, (enum block_kind)first, block);
+    loader_read_block(loader, source, node, (enum case_kind)first, block);
   }
 }
 

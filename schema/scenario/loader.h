@@ -18,7 +18,7 @@ struct storage {
 struct loader {
   struct storage *storage;
   struct reader reader;
-  struct setting defaults[block_kind_name_count];
+  struct setting defaults[case_kind_name_count];
   size_t first_complaint;
   unsigned source_count;
   struct entries root;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-ENUM_NAMES_DEFINE(block_kind, BLOCK_KIND_LIST)
-
 enum { OVERRIDE_ORDER = 1 << 20, RESOLVED_MAX = 8 * SCENARIO_FILE_MAX };
 
 /* --set KEY=VALUE */
@@ -366,8 +364,8 @@ static void scenario_make(struct loader *loader, const struct scenario_override 
   for (size_t i = 0; i < override_count; i++) {
     override_apply(loader, &overrides[i], OVERRIDE_ORDER + (unsigned)i);
   }
-  for (unsigned kind = 0; kind < block_kind_name_count; kind++) {
-    kind_defaults((enum block_kind)kind, &loader->defaults[kind]);
+  for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
+    kind_defaults((enum case_kind)kind, &loader->defaults[kind]);
   }
   scenario_check_names(loader);
   for (size_t i = 0; i < loader->block_count; i++) {

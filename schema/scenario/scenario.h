@@ -148,17 +148,9 @@ struct axis_value {
   const char *text;
 };
 
-#define BLOCK_KIND_LIST(X)                                                                         \
-  X(BLOCK_TRANSFER, "transfer")                                                                    \
-  X(BLOCK_CHASE, "chase")                                                                          \
-  X(BLOCK_STREAM, "stream")                                                                        \
-  X(BLOCK_ARITHMETIC, "arithmetic")                                                                \
-  X(BLOCK_OVERHEAD, "overhead")
-ENUM_NAMES_DECLARE(block_kind, BLOCK_KIND_LIST)
-
 struct setting {
   struct measure measure;
-  enum block_kind kind;
+  enum case_kind kind;
   union {
     struct transfer_setting transfer;
     struct chase_setting chase;
@@ -240,7 +232,7 @@ enum status scenario_parse(const char *text, size_t length, const char *path,
 void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);
-enum block_kind block_kind_of(const struct block *block);
+enum case_kind block_kind_of(const struct block *block);
 /* Number of settings: the product of the axes, zip respected; at most SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);
 /* The i-th setting, the last axis of the file fastest. What it points to lives as long as the

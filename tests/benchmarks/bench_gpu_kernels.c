@@ -87,7 +87,7 @@ static struct medians run(struct bench *bench, const struct bench_case *bench_ca
 static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
   const uint32_t blocks[] = {128, 256, 512, 1024};
   const uint32_t per_sm[] = {0, 1, 2, 4, 8, 16}; /* of 2048 threads; 0: a full grid */
-  struct stream *stream = &bench_case->stream;
+  struct stream *stream = &bench_case->work.stream;
   const uint64_t bytes = stream_op_arrays(stream->op) * stream->size_bytes;
   for (stream->vector_bytes = stream->type == NUMBER_F64 ? 8 : 4; stream->vector_bytes <= 16;
        stream->vector_bytes *= 2) {
@@ -114,10 +114,10 @@ static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
 static void bench_stream(struct bench *bench, uint64_t mib) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = new_case(CASE_STREAM);
-    bench_case.stream = (struct stream){.op = (enum stream_op)op,
-                                        .type = NUMBER_F64,
-                                        .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                        .size_bytes = mib * MIB};
+    bench_case.work.stream = (struct stream){.op = (enum stream_op)op,
+                                             .type = NUMBER_F64,
+                                             .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
+                                             .size_bytes = mib * MIB};
     const struct medians usual = run(bench, &bench_case);
     if (usual.ok) {
       (void)printf("%8.1f GB/s  %-5s f64  defaults\n",
@@ -130,12 +130,12 @@ static void bench_stream(struct bench *bench, uint64_t mib) {
 
 static struct bench_case chase_case(const struct bench *bench, enum chase_space space) {
   struct bench_case bench_case = new_case(CASE_CHASE);
-  bench_case.chase = (struct chase){.space = space,
-                                    .gpu = bench->gpu,
-                                    .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                    .footprint_bytes = 64 << 10,
-                                    .order = CHASE_STRIDED,
-                                    .hops = 4096};
+  bench_case.work.chase = (struct chase){.space = space,
+                                         .gpu = bench->gpu,
+                                         .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
+                                         .footprint_bytes = 64 << 10,
+                                         .order = CHASE_STRIDED,
+                                         .hops = 4096};
   return bench_case;
 }
 
@@ -169,14 +169,14 @@ static void bench_arithmetic(struct bench *bench) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = 0; type < (int)number_type_name_count; type++) {
       struct bench_case bench_case = new_case(CASE_ARITHMETIC);
-      bench_case.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
-                                                  .type = (enum number_type)type,
-                                                  .gpu = bench->gpu,
-                                                  .ilp = 1,
-                                                  .block = 1,
-                                                  .grid = 1,
-                                                  .instructions = 8192};
-      struct arithmetic *arithmetic = &bench_case.arithmetic;
+      bench_case.work.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
+                                                       .type = (enum number_type)type,
+                                                       .gpu = bench->gpu,
+                                                       .ilp = 1,
+                                                       .block = 1,
+                                                       .grid = 1,
+                                                       .instructions = 8192};
+      struct arithmetic *arithmetic = &bench_case.work.arithmetic;
       (void)printf("%s %s  %6.3f cycles;  operations a clock and SM, ilp 1 to 8:",
                    arithmetic_op_text(arithmetic->op), number_type_text(arithmetic->type),
                    run(bench, &bench_case).cycles / arithmetic->instructions);

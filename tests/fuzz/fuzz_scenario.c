@@ -23,30 +23,30 @@ static void look_at_setting(const struct setting *setting) {
   const struct transfer_setting *transfer = &setting->transfer;
   const struct chase_setting *chase = &setting->chase;
   switch (setting->kind) {
-  case BLOCK_TRANSFER:
+  case CASE_TRANSFER:
     require(transfer->flow_count > 0 || transfer->flow.size_bytes > 0, "a size is not checked");
     require(transfer->flow_count > 0 || transfer->flow.from.selector.kind != SELECTOR_NONE,
             "an end is not checked");
     return;
-  case BLOCK_CHASE:
+  case CASE_CHASE:
     require(chase->stride_bytes > 0 && chase->stride_bytes <= chase->footprint_bytes,
             "a stride is not checked");
     require(chase->at.selector.kind != SELECTOR_NONE, "a place is not checked");
     return;
-  case BLOCK_STREAM:
+  case CASE_STREAM:
     require(setting->stream.size_bytes > 0 && setting->stream.passes > 0, "a size is not checked");
     require(setting->stream.at.selector.kind != SELECTOR_NONE, "a place is not checked");
     return;
-  case BLOCK_ARITHMETIC:
+  case CASE_ARITHMETIC:
     require(setting->arithmetic.ilp > 0 && setting->arithmetic.instructions > 0,
             "a chain is not checked");
     require(setting->arithmetic.at.selector.kind != SELECTOR_NONE, "a place is not checked");
     return;
-  case BLOCK_OVERHEAD:
+  case CASE_OVERHEAD:
     require((unsigned)setting->overhead.operation < (unsigned)overhead_operation_name_count,
             "an operation is not checked");
     return;
-  case block_kind_name_count:
+  case case_kind_name_count:
     require(false, "a kind is not known");
     return;
   }

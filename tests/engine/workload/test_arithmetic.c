@@ -13,15 +13,15 @@
 static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type type) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
-  bench_case.arithmetic = (struct arithmetic){.op = op,
-                                              .type = type,
-                                              .measure = ARITHMETIC_LATENCY,
-                                              .gpu = 1,
-                                              .ilp = 1,
-                                              .block = 1,
-                                              .grid = 1,
-                                              .instructions = 4096};
-  bench_case.operations = bench_case.arithmetic.instructions;
+  bench_case.work.arithmetic = (struct arithmetic){.op = op,
+                                                   .type = type,
+                                                   .measure = ARITHMETIC_LATENCY,
+                                                   .gpu = 1,
+                                                   .ilp = 1,
+                                                   .block = 1,
+                                                   .grid = 1,
+                                                   .instructions = 4096};
+  bench_case.operations = bench_case.work.arithmetic.instructions;
   return bench_case;
 }
 
@@ -31,15 +31,15 @@ static void every_operation_and_type(void **state) {
       struct bench_case bench_case =
           arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
       for (uint32_t ilp = 1; ilp <= 8; ilp *= 2) {
-        bench_case.arithmetic.ilp = ilp;
+        bench_case.work.arithmetic.ilp = ilp;
         fixture_run_ok(*state, &bench_case);
         const struct fixture *fixture = *state;
         assert_true(fixture->outcome.verified);
         assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
         assert_true(fixture->trials[0].cycles > 0);
-        bench_case.arithmetic.measure = ARITHMETIC_THROUGHPUT;
-        bench_case.arithmetic.block = 96;
-        bench_case.arithmetic.grid = 200;
+        bench_case.work.arithmetic.measure = ARITHMETIC_THROUGHPUT;
+        bench_case.work.arithmetic.block = 96;
+        bench_case.work.arithmetic.grid = 200;
       }
     }
   }
@@ -55,25 +55,25 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
 
 static void what_cannot_be_is_refused(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
-  bench_case.arithmetic.ilp = 3;
+  bench_case.work.arithmetic.ilp = 3;
   refuses(*state, bench_case, "1, 2, 4 or 8");
-  bench_case.arithmetic.ilp = 2;
+  bench_case.work.arithmetic.ilp = 2;
   refuses(*state, bench_case, "one chain by one warp");
-  bench_case.arithmetic.ilp = 1;
-  bench_case.arithmetic.instructions = 4095;
+  bench_case.work.arithmetic.ilp = 1;
+  bench_case.work.arithmetic.instructions = 4095;
   refuses(*state, bench_case, "a multiple of 512");
-  bench_case.arithmetic.instructions = 512;
-  bench_case.arithmetic.block = 0;
+  bench_case.work.arithmetic.instructions = 512;
+  bench_case.work.arithmetic.block = 0;
   refuses(*state, bench_case, "at least one");
-  bench_case.arithmetic.block = 1;
-  bench_case.arithmetic.gpu = 4;
+  bench_case.work.arithmetic.block = 1;
+  bench_case.work.arithmetic.gpu = 4;
   refuses(*state, bench_case, "no GPU 4");
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
 static void chains_have_an_end(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
-  bench_case.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
+  bench_case.work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(*state, &bench_case);
   assert_int_equal(((struct fixture *)*state)->outcome.iterations, 2);

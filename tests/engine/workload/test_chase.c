@@ -13,13 +13,13 @@
 static struct bench_case chase_case(enum chase_space space, struct endpoint memory) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.chase = (struct chase){.space = space,
-                                    .memory = memory,
-                                    .footprint_bytes = 64 << 10,
-                                    .stride_bytes = 128,
-                                    .order = CHASE_RANDOM,
-                                    .hops = 100};
-  bench_case.operations = bench_case.chase.hops;
+  bench_case.work.chase = (struct chase){.space = space,
+                                         .memory = memory,
+                                         .footprint_bytes = 64 << 10,
+                                         .stride_bytes = 128,
+                                         .order = CHASE_RANDOM,
+                                         .hops = 100};
+  bench_case.operations = bench_case.work.chase.hops;
   return bench_case;
 }
 
@@ -33,7 +33,7 @@ static double cycles_of(struct fixture *fixture, const struct bench_case *bench_
   assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
   const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
   assert_true(trial->cycles > 0);
-  return (double)trial->cycles / ((double)trial->iterations * (double)bench_case->chase.hops);
+  return (double)trial->cycles / ((double)trial->iterations * (double)bench_case->work.chase.hops);
 }
 
 static void every_space_and_order(void **state) {
@@ -42,12 +42,12 @@ static void every_space_and_order(void **state) {
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
     struct bench_case bench_case = spaces[i];
     for (int order = 0; order < (int)chase_order_name_count; order++) {
-      bench_case.chase.order = (enum chase_order)order;
-      bench_case.chase.threads = 0;
-      bench_case.chase.blocks = 0;
+      bench_case.work.chase.order = (enum chase_order)order;
+      bench_case.work.chase.threads = 0;
+      bench_case.work.chase.blocks = 0;
       (void)cycles_of(*state, &bench_case);
-      bench_case.chase.threads = 96;
-      bench_case.chase.blocks = 3;
+      bench_case.work.chase.threads = 96;
+      bench_case.work.chase.blocks = 3;
       (void)cycles_of(*state, &bench_case);
     }
   }
@@ -56,10 +56,10 @@ static void every_space_and_order(void **state) {
 static void caches_tell_footprints_apart(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   const double first = cycles_of(*state, &bench_case);
-  bench_case.chase.cache = CACHE_L2;
+  bench_case.work.chase.cache = CACHE_L2;
   const double second = cycles_of(*state, &bench_case);
-  bench_case.chase.cache = CACHE_L1;
-  bench_case.chase.footprint_bytes = 4 << 20;
+  bench_case.work.chase.cache = CACHE_L1;
+  bench_case.work.chase.footprint_bytes = 4 << 20;
   const double beyond = cycles_of(*state, &bench_case);
   assert_true(first < second);
   assert_true(beyond > 0.9 * second && beyond < 1.1 * second);
@@ -68,11 +68,11 @@ static void caches_tell_footprints_apart(void **state) {
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
 static void threads_need_room(void **state) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
-  bench_case.chase.order = CHASE_STRIDED;
+  bench_case.work.chase.order = CHASE_STRIDED;
   for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
     for (uint64_t stride = 4; stride <= 128; stride *= 2) {
-      bench_case.chase.threads = threads;
-      bench_case.chase.stride_bytes = stride;
+      bench_case.work.chase.threads = threads;
+      bench_case.work.chase.stride_bytes = stride;
       if (threads * stride <= 64 << 10) {
         (void)cycles_of(*state, &bench_case);
       } else {
@@ -98,13 +98,13 @@ static void what_cannot_be_is_refused(void **state) {
   refuses(*state, chase_case(CHASE_SHARED, host), "own (device) memory");
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
-  bench_case.chase.footprint_bytes = 228 << 10;
+  bench_case.work.chase.footprint_bytes = 228 << 10;
   refuses(*state, bench_case, "bytes of shared memory to spare");
   bench_case = chase_case(CHASE_GLOBAL, own);
-  bench_case.chase.stride_bytes = 4;
+  bench_case.work.chase.stride_bytes = 4;
   refuses(*state, bench_case, "multiple of 8");
-  bench_case.chase.stride_bytes = 8;
-  bench_case.chase.threads = 1025;
+  bench_case.work.chase.stride_bytes = 8;
+  bench_case.work.chase.threads = 1025;
   refuses(*state, bench_case, "at most 1024");
 }
 

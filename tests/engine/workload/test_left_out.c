@@ -28,12 +28,12 @@ static void streams_are_corrupt(void **state) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = fixture_transfer(NULL, 0);
     bench_case.kind = CASE_STREAM;
-    bench_case.stream = (struct stream){.op = (enum stream_op)op,
-                                        .type = NUMBER_F32,
-                                        .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                        .size_bytes = 40000};
+    bench_case.work.stream = (struct stream){.op = (enum stream_op)op,
+                                             .type = NUMBER_F32,
+                                             .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                             .size_bytes = 40000};
     fixture_run_ok(*state, &bench_case);
-    bench_case.stream.memory.index = LEFT_OUT;
+    bench_case.work.stream.memory.index = LEFT_OUT;
     is_found(*state, &bench_case, CASE_CORRUPT,
              op == STREAM_DOT    ? "the dot product is"
              : op == STREAM_READ ? "the words that were read add up to"
@@ -44,15 +44,15 @@ static void streams_are_corrupt(void **state) {
 static void chases_are_corrupt(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.chase = (struct chase){.space = CHASE_GLOBAL,
-                                    .gpu = WORKING,
-                                    .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                    .footprint_bytes = 64 << 10,
-                                    .stride_bytes = 128,
-                                    .hops = 100};
+  bench_case.work.chase = (struct chase){.space = CHASE_GLOBAL,
+                                         .gpu = WORKING,
+                                         .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                         .footprint_bytes = 64 << 10,
+                                         .stride_bytes = 128,
+                                         .hops = 100};
   fixture_run_ok(*state, &bench_case);
-  bench_case.chase.gpu = LEFT_OUT;
-  bench_case.chase.memory.index = LEFT_OUT;
+  bench_case.work.chase.gpu = LEFT_OUT;
+  bench_case.work.chase.memory.index = LEFT_OUT;
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
@@ -60,33 +60,33 @@ static void chases_are_corrupt(void **state) {
 static void whole_rounds_are_corrupt(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.chase = (struct chase){.space = CHASE_GLOBAL,
-                                    .gpu = WORKING,
-                                    .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                    .footprint_bytes = 128 << 10,
-                                    .stride_bytes = 256,
-                                    .order = CHASE_RANDOM,
-                                    .cache = CACHE_L1,
-                                    .hops = 512};
+  bench_case.work.chase = (struct chase){.space = CHASE_GLOBAL,
+                                         .gpu = WORKING,
+                                         .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                         .footprint_bytes = 128 << 10,
+                                         .stride_bytes = 256,
+                                         .order = CHASE_RANDOM,
+                                         .cache = CACHE_L1,
+                                         .hops = 512};
   bench_case.measure.iterations = 1;
   fixture_run_ok(*state, &bench_case);
-  bench_case.chase.gpu = LEFT_OUT;
-  bench_case.chase.memory.index = LEFT_OUT;
+  bench_case.work.chase.gpu = LEFT_OUT;
+  bench_case.work.chase.memory.index = LEFT_OUT;
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
 static void arithmetic_has_no_times(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
-  bench_case.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
-                                              .type = NUMBER_F32,
-                                              .gpu = WORKING,
-                                              .ilp = 1,
-                                              .block = 1,
-                                              .grid = 1,
-                                              .instructions = 512};
+  bench_case.work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
+                                                   .type = NUMBER_F32,
+                                                   .gpu = WORKING,
+                                                   .ilp = 1,
+                                                   .block = 1,
+                                                   .grid = 1,
+                                                   .instructions = 512};
   fixture_run_ok(*state, &bench_case);
-  bench_case.arithmetic.gpu = LEFT_OUT;
+  bench_case.work.arithmetic.gpu = LEFT_OUT;
   is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
 }
 

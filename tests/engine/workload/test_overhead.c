@@ -15,7 +15,7 @@ static struct bench_case overhead(enum overhead_operation operation, enum memory
   const bool at_gpu = memory == MEMORY_DEVICE || memory == MEMORY_MANAGED;
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_OVERHEAD;
-  bench_case.overhead =
+  bench_case.work.overhead =
       (struct overhead){.operation = operation,
                         .gpu = 0,
                         .memory = at_gpu ? fixture_gpu(0, memory) : fixture_node(0, memory),
@@ -60,7 +60,7 @@ static void allocations_are_limited(void **state) {
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.iterations, 64);
-  bench_case.overhead.size_bytes = UINT64_C(300) << 20;
+  bench_case.work.overhead.size_bytes = UINT64_C(300) << 20;
   fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.iterations, 3);
   uint64_t host_bytes = 0;
@@ -81,15 +81,15 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
 static void what_cannot_be_is_refused(void **state) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
-  bench_case.overhead.gpu = 99;
+  bench_case.work.overhead.gpu = 99;
   refuses(*state, &bench_case, "no such GPU");
   bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 0);
   refuses(*state, &bench_case, "at least one byte");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
-  bench_case.overhead.memory.place = PLACE_GPU;
+  bench_case.work.overhead.memory.place = PLACE_GPU;
   refuses(*state, &bench_case, "cannot be at a GPU");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
-  bench_case.overhead.memory.index = 17;
+  bench_case.work.overhead.memory.index = 17;
   refuses(*state, &bench_case, "no NUMA node 17");
   bench_case =
       overhead(OVERHEAD_ALLOCATE, MEMORY_MANAGED, fixture->machine->gpus[0].free_memory_bytes / 2);

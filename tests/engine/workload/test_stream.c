@@ -18,7 +18,7 @@ static struct bench_case stream_case(struct endpoint memory, enum stream_op op,
                                      enum number_type type) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_STREAM;
-  bench_case.stream =
+  bench_case.work.stream =
       (struct stream){.op = op, .type = type, .memory = memory, .size_bytes = SIZE_BYTES};
   return bench_case;
 }
@@ -36,9 +36,9 @@ static void every_operation_on_a_gpu(void **state) {
       const enum number_type type = i % 2 == 0 ? NUMBER_F32 : NUMBER_F64;
       struct bench_case bench_case =
           stream_case(fixture_gpu(1, MEMORY_DEVICE), (enum stream_op)op, type);
-      bench_case.stream.unroll = unrolls[i / 2 % 3];
-      bench_case.stream.vector_bytes = vectors[i / 6];
-      if (type == NUMBER_F64 && bench_case.stream.vector_bytes == 4) {
+      bench_case.work.stream.unroll = unrolls[i / 2 % 3];
+      bench_case.work.stream.vector_bytes = vectors[i / 6];
+      if (type == NUMBER_F64 && bench_case.work.stream.vector_bytes == 4) {
         continue;
       }
       run_verified(*state, &bench_case);
@@ -57,9 +57,9 @@ static void every_operation_on_the_host(void **state) {
       struct bench_case bench_case =
           stream_case(fixture_node(0, MEMORY_PAGEABLE), (enum stream_op)op,
                       i % 2 == 0 ? NUMBER_F32 : NUMBER_F64);
-      bench_case.stream.size_bytes = sizes[i / 2];
-      bench_case.stream.threads = i % 2 == 0 ? 0 : 1;
-      bench_case.stream.passes = (uint32_t)(i % 3);
+      bench_case.work.stream.size_bytes = sizes[i / 2];
+      bench_case.work.stream.threads = i % 2 == 0 ? 0 : 1;
+      bench_case.work.stream.passes = (uint32_t)(i % 3);
       run_verified(*state, &bench_case);
       assert_int_equal(((struct fixture *)*state)->outcome.clock, CLOCK_HOST);
     }
@@ -74,9 +74,9 @@ static void one_thread_and_many_blocks(void **state) {
     for (int op = 0; op < (int)stream_op_name_count; op++) {
       struct bench_case bench_case =
           stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
-      bench_case.stream.block = shapes[i].block;
-      bench_case.stream.grid = shapes[i].grid;
-      bench_case.stream.passes = 3;
+      bench_case.work.stream.block = shapes[i].block;
+      bench_case.work.stream.grid = shapes[i].grid;
+      bench_case.work.stream.passes = 3;
       run_verified(*state, &bench_case);
     }
   }
@@ -86,7 +86,7 @@ static void one_thread_and_many_blocks(void **state) {
 static void cycles_are_counted(void **state) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F32);
-  bench_case.stream.clock = STREAM_CLOCK_CYCLES;
+  bench_case.work.stream.clock = STREAM_CLOCK_CYCLES;
   bench_case.measure.min_trial_ns = 1000000;
   run_verified(*state, &bench_case);
   const struct fixture *fixture = *state;
@@ -133,21 +133,21 @@ static void what_cannot_be_is_refused(void **state) {
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
   refuses(*state, &bench_case, "f32 or f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F64);
-  bench_case.stream.size_bytes = 12;
+  bench_case.work.stream.size_bytes = 12;
   refuses(*state, &bench_case, "whole f64");
   bench_case = stream_case(gpu, STREAM_MUL, NUMBER_F64);
-  bench_case.stream.vector_bytes = 4;
+  bench_case.work.stream.vector_bytes = 4;
   refuses(*state, &bench_case, "less than one f64");
-  bench_case.stream.vector_bytes = 32;
+  bench_case.work.stream.vector_bytes = 32;
   refuses(*state, &bench_case, "no kernel");
-  bench_case.stream.vector_bytes = 16;
-  bench_case.stream.unroll = 3;
+  bench_case.work.stream.vector_bytes = 16;
+  bench_case.work.stream.unroll = 3;
   refuses(*state, &bench_case, "no kernel");
-  bench_case.stream.unroll = 1;
-  bench_case.stream.block = 1025;
+  bench_case.work.stream.unroll = 1;
+  bench_case.work.stream.block = 1025;
   refuses(*state, &bench_case, "1024");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
-  bench_case.stream.grid = 1 << 23;
+  bench_case.work.stream.grid = 1 << 23;
   refuses(*state, &bench_case, "sum of its own");
   bench_case = stream_case(fixture_gpu(99, MEMORY_DEVICE), STREAM_DOT, NUMBER_F32);
   refuses(*state, &bench_case, "no GPU 99");
@@ -158,10 +158,10 @@ static void what_cannot_be_is_refused(void **state) {
   bench_case = stream_case(fixture_node(77, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
   refuses(*state, &bench_case, "no NUMA node 77");
   bench_case = stream_case(fixture_node(0, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
-  bench_case.stream.threads = 100000;
+  bench_case.work.stream.threads = 100000;
   refuses(*state, &bench_case, "100000 threads");
-  bench_case.stream.threads = 0;
-  bench_case.stream.grid = 1;
+  bench_case.work.stream.threads = 0;
+  bench_case.work.stream.grid = 1;
   refuses(*state, &bench_case, "a GPU's");
 }
 

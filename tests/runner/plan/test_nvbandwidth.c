@@ -145,7 +145,7 @@ static void latencies(void **state) {
     if (bench->kind != CASE_CHASE) {
       continue;
     }
-    const struct chase *chase = &bench->chase;
+    const struct chase *chase = &bench->work.chase;
     assert_int_equal(chase->footprint_bytes, chase->space == CHASE_HOST ? 64 << 20 : 2 << 20);
     assert_int_equal(chase->stride_bytes, 128);
     assert_int_equal(chase->order, CHASE_RANDOM);

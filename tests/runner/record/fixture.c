@@ -116,15 +116,15 @@ struct fixture *fixture_new(void) {
   set_case(fixture, 4, "latency", "numa0-gpu0", NULL, 0);
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 0 has no managed memory";
   fixture->cases[4].bench.kind = CASE_CHASE;
-  fixture->cases[4].bench.chase = (struct chase){.space = CHASE_HOST,
-                                                 .gpu = 0,
-                                                 .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
-                                                 .footprint_bytes = 1 << 20,
-                                                 .stride_bytes = 64,
-                                                 .hops = 1000};
+  fixture->cases[4].bench.work.chase = (struct chase){.space = CHASE_HOST,
+                                                      .gpu = 0,
+                                                      .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
+                                                      .footprint_bytes = 1 << 20,
+                                                      .stride_bytes = 64,
+                                                      .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
   fixture->cases[5].bench.kind = CASE_OVERHEAD;
-  fixture->cases[5].bench.overhead =
+  fixture->cases[5].bench.work.overhead =
       (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
   fixture->scenario = (struct scenario){.path = "test.toml",
                                         .name = "test",

@@ -388,14 +388,14 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                 .traffic_bytes = 3 << 20,
                                 .limit = LIMIT_DRAM,
                                 .peak_bytes_per_second = UINT64_C(4814000000000),
-                                .stream = {.op = STREAM_TRIAD,
-                                           .type = NUMBER_F32,
-                                           .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
-                                           .size_bytes = 1 << 20,
-                                           .passes = 1,
-                                           .block = 256,
-                                           .grid = STREAM_GRID_FULL,
-                                           .clock = STREAM_CLOCK_CYCLES}};
+                                .work.stream = {.op = STREAM_TRIAD,
+                                                .type = NUMBER_F32,
+                                                .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
+                                                .size_bytes = 1 << 20,
+                                                .passes = 1,
+                                                .block = 256,
+                                                .grid = STREAM_GRID_FULL,
+                                                .clock = STREAM_CLOCK_CYCLES}};
   struct bench_case *arithmetic = &fixture->cases[3].bench;
   *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
                                     .key = arithmetic->key,
@@ -405,18 +405,18 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                     .path = "gpu1",
                                     .operations = 512,
                                     .operations_per_sm = 262144,
-                                    .arithmetic = {.op = ARITHMETIC_FMA,
-                                                   .type = NUMBER_F32,
-                                                   .measure = ARITHMETIC_THROUGHPUT,
-                                                   .gpu = 1,
-                                                   .ilp = 4,
-                                                   .block = 512,
-                                                   .grid = 132,
-                                                   .instructions = 512}};
+                                    .work.arithmetic = {.op = ARITHMETIC_FMA,
+                                                        .type = NUMBER_F32,
+                                                        .measure = ARITHMETIC_THROUGHPUT,
+                                                        .gpu = 1,
+                                                        .ilp = 4,
+                                                        .block = 512,
+                                                        .grid = 132,
+                                                        .instructions = 512}};
   struct bench_case *chase = &fixture->cases[4].bench;
-  chase->chase.space = CHASE_SHARED;
-  chase->chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
-  chase->chase.threads = 32;
+  chase->work.chase.space = CHASE_SHARED;
+  chase->work.chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
+  chase->work.chase.threads = 32;
   chase->operations = 1000;
 }
 

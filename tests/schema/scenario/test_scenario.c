@@ -14,7 +14,7 @@ static void defaults_are_filled_in(void **state) {
   assert_int_equal(scenario->block_count, 1);
   const struct block *block = scenario->blocks[0];
   assert_string_equal(block_name(block), "b");
-  assert_int_equal(block_kind_of(block), BLOCK_TRANSFER);
+  assert_int_equal(block_kind_of(block), CASE_TRANSFER);
   assert_int_equal(block_setting_count(block), 1);
   struct setting setting;
   block_setting(block, 0, &setting);
@@ -382,15 +382,15 @@ static void chases_have_their_own_defaults(void **state) {
            "[[chase]]\nname = \"d\"\nspace = \"peer\"\nat.gpu = 1\nof.gpu = [0, 2]\n"
            "stride = 64\norder = \"strided\"\n");
   assert_int_equal(scenario->block_count, 3);
-  assert_int_equal(block_kind_of(scenario->blocks[0]), BLOCK_CHASE); /* in the order of the file */
-  assert_int_equal(block_kind_of(scenario->blocks[1]), BLOCK_TRANSFER);
+  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_CHASE); /* in the order of the file */
+  assert_int_equal(block_kind_of(scenario->blocks[1]), CASE_TRANSFER);
   assert_string_equal(block_name(scenario->blocks[2]), "d");
   assert_int_equal(block_setting_count(scenario->blocks[0]), 2);
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2);
   struct setting setting;
   block_setting(scenario->blocks[0], 0, &setting);
   const struct chase_setting *chase = &setting.chase;
-  assert_int_equal(setting.kind, BLOCK_CHASE);
+  assert_int_equal(setting.kind, CASE_CHASE);
   assert_int_equal(setting.measure.warmup, 7);
   assert_int_equal(setting.measure.host_cache, CACHE_WARM);
   assert_int_equal(setting.measure.verify, VERIFY_OFF);

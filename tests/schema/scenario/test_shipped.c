@@ -130,22 +130,22 @@ static void assert_equal_settings(const struct setting *a, const struct setting 
   assert_equal_measures(&a->measure, &b->measure);
   assert_int_equal(a->kind, b->kind);
   switch (a->kind) {
-  case BLOCK_TRANSFER:
+  case CASE_TRANSFER:
     assert_equal_transfers(&a->transfer, &b->transfer);
     break;
-  case BLOCK_CHASE:
+  case CASE_CHASE:
     assert_equal_chases(&a->chase, &b->chase);
     break;
-  case BLOCK_STREAM:
+  case CASE_STREAM:
     assert_equal_streams(&a->stream, &b->stream);
     break;
-  case BLOCK_ARITHMETIC:
+  case CASE_ARITHMETIC:
     assert_equal_arithmetic(&a->arithmetic, &b->arithmetic);
     break;
-  case BLOCK_OVERHEAD:
+  case CASE_OVERHEAD:
     assert_equal_overheads(&a->overhead, &b->overhead);
     break;
-  case block_kind_name_count:
+  case case_kind_name_count:
     fail();
   }
   assert_int_equal(a->axis_value_count, b->axis_value_count);

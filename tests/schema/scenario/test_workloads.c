@@ -18,7 +18,7 @@ static void streams_have_their_defaults(void **state) {
            "[[stream]]\nname = \"host\"\nop = \"read\"\nat = { numa = \"*\" }\nsize = 8\n");
   struct setting setting = setting_of(scenario, 0, 1);
   const struct stream_setting *stream = &setting.stream;
-  assert_int_equal(setting.kind, BLOCK_STREAM);
+  assert_int_equal(setting.kind, CASE_STREAM);
   assert_int_equal(setting.measure.verify, VERIFY_EVERY);
   assert_int_equal(setting.measure.device_cache, CACHE_FLUSHED);
   assert_int_equal(stream->op, STREAM_TRIAD);
