@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "schema/results/results_sql.h"
+#include "schema/scenario/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +12,26 @@ ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 #define QUERY_FOLDER "queries/"
 enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16 };
 
-static bool is_query(const struct embedded_file *file) {
+static bool saved_query_is(const struct embedded_file *file) {
   return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
 }
 
-static const struct embedded_file *query_file(size_t i) {
+static const struct embedded_file *saved_query_file(size_t i) {
   for (size_t file = 0; file < results_sql_count; file++) {
-    if (is_query(&results_sql[file]) && i-- == 0) {
+    if (saved_query_is(&results_sql[file]) && i-- == 0) {
       return &results_sql[file];
     }
   }
   abort(); /* i is past saved_query_count() */
 }
 
-static const char *name_of(const struct embedded_file *file, struct arena *arena) {
+static const char *saved_query_name(const struct embedded_file *file, struct arena *arena) {
   const char *name = file->name + strlen(QUERY_FOLDER);
   return arena_strndup(arena, name, strlen(name) - strlen(".sql"));
 }
 
 /* ":run (run, default latest) the run to show". The queries are ours: a test reads all of them. */
-static struct saved_parameter parse_parameter(const char *line, struct arena *arena) {
+static struct saved_parameter saved_query_parse_parameter(const char *line, struct arena *arena) {
   struct saved_parameter parameter = {.type = PARAMETER_TEXT};
   size_t name = strcspn(line, " ");
   parameter.name = arena_strndup(arena, line, name);
@@ -52,7 +53,7 @@ static struct saved_parameter parse_parameter(const char *line, struct arena *ar
 }
 
 /* The text of the comment line at *at, and *at moved past it; NULL when it is no comment. */
-static char *next_comment(const char **at, struct arena *arena) {
+static char *saved_query_next_comment(const char **at, struct arena *arena) {
   if (strncmp(*at, "--", 2) != 0) {
     return NULL;
   }
@@ -62,18 +63,20 @@ static char *next_comment(const char **at, struct arena *arena) {
   return arena_strndup(arena, text, length);
 }
 
-static void describe(const struct embedded_file *file, struct arena *arena,
-                     struct saved_query *query) {
+static void saved_query_describe(const struct embedded_file *file, struct arena *arena,
+                                 struct saved_query *query) {
   const char *at = (const char *)file->data;
   struct saved_parameter *parameters = arena_array(arena, QUERY_PARAMETERS_MAX, sizeof *parameters);
   struct strbuf shows;
   strbuf_init(&shows, SHOWS_MAX);
-  *query = (struct saved_query){.name = name_of(file, arena), .parameters = parameters, .sql = at};
-  for (char *line = next_comment(&at, arena); line != NULL; line = next_comment(&at, arena)) {
+  *query = (struct saved_query){
+      .name = saved_query_name(file, arena), .parameters = parameters, .sql = at};
+  for (char *line = saved_query_next_comment(&at, arena); line != NULL;
+       line = saved_query_next_comment(&at, arena)) {
     if (query->title == NULL) {
       query->title = line;
     } else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX) {
-      parameters[query->parameter_count++] = parse_parameter(line, arena);
+      parameters[query->parameter_count++] = saved_query_parse_parameter(line, arena);
     } else if (line[0] != '\0') {
       strbuf_printf(&shows, "%s%s", shows.length > 0 ? " " : "", line);
     }
@@ -85,31 +88,35 @@ static void describe(const struct embedded_file *file, struct arena *arena,
 size_t saved_query_count(void) {
   size_t count = 0;
   for (size_t file = 0; file < results_sql_count; file++) {
-    count += is_query(&results_sql[file]);
+    count += saved_query_is(&results_sql[file]);
   }
   return count;
 }
 
 void saved_query_at(size_t i, struct arena *arena, struct saved_query *query) {
-  describe(query_file(i), arena, query);
+  saved_query_describe(saved_query_file(i), arena, query);
 }
 
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
                              struct error *err) {
+  struct nearest nearest = nearest_start(name);
   struct strbuf names;
   strbuf_init(&names, NAMES_MAX);
   for (size_t i = 0; i < saved_query_count(); i++) {
-    const struct embedded_file *file = query_file(i);
-    const char *candidate = name_of(file, arena);
+    const struct embedded_file *file = saved_query_file(i);
+    const char *candidate = saved_query_name(file, arena);
     if (strcmp(candidate, name) == 0) {
-      describe(file, arena, query);
+      saved_query_describe(file, arena, query);
       strbuf_fini(&names);
       return STATUS_OK;
     }
+    nearest_offer(&nearest, candidate);
     strbuf_printf(&names, "%s%s", i > 0 ? ", " : "", candidate);
   }
-  enum status status = error_set(err, STATUS_NOT_FOUND,
-                                 "there is no saved query \"%s\"; there are: %s", name, names.text);
+  const bool close = nearest.word != NULL;
+  enum status status = error_set(
+      err, STATUS_NOT_FOUND, "there is no saved query \"%s\"%s%s%s; there are: %s", name,
+      close ? " (did you mean \"" : "", close ? nearest.word : "", close ? "\"?)" : "", names.text);
   strbuf_fini(&names);
   return status;
 }

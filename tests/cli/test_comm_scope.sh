@@ -65,26 +65,30 @@ for figure in "${figures[@]}"; do
   expect_code 0
   expect_value 0 fig.db "select count(*) from v_case where scenario = 'comm-scope-$figure' and status not in ('ok', 'skipped')"
   measured=$(value fig.db "select count(*) from v_run_case where scenario = 'comm-scope-$figure' and status = 'ok'")
-  run query --saved "comm-scope-$figure" --db fig.db --format csv
+  number=$((10#${figure#fig}))
+  run query --saved comm-scope-figure --param "figure=$number" --db fig.db --format csv
   expect_code 0
   equal "$measured" "$(($(grep -c '' "$scratch/out") - 1))" "points of $figure"
-  run query --saved "comm-scope-$figure" --db fig.db --plot
+  run query --saved comm-scope-figure --db fig.db --plot
   expect_code 0
   expect_out '^ *GB/s$'
   if [ "$(wc -L <"$scratch/out")" -le 80 ]; then good; else bad 'a line of more than 80 columns'; fi
 done
-run query --saved comm-scope-fig10 --db fig.db --plot
+run query --saved comm-scope-figure --param figure=10 --db fig.db --plot
 equal 2 "$(count 'to the')" 'plots of figure 10'
 expect_out '^ +host threads$'
-run query --saved comm-scope-fig02 --db fig.db --plot
+run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
 expect_out '^  a  pinned_to_gpu warm$'
 expect_out '^  d  pageable_to_gpu flushed$'
 
+run query --saved comm-scope-fig02 --db fig.db
+expect_one_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)"
+
 begin 'a figure of an older run'
 run run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db fig.db -q --tag later
-run query --saved comm-scope-fig11 --db fig.db --format csv
+run query --saved comm-scope-figure --param figure=11 --db fig.db --format csv
 equal 3 "$(grep -c '' "$scratch/out")" 'points of the latest run'
-run query --saved comm-scope-fig11 --db fig.db --format csv --param run=previous
+run query --saved comm-scope-figure --param figure=11 --db fig.db --format csv --param run=previous
 equal 7 "$(grep -c '' "$scratch/out")" 'points of the run before'
 
 verdict() { # SECTION BEGINNING-OF-CLAIM

@@ -1,0 +1,40 @@
+-- A figure of the Comm|Scope paper: --param figure=2, 6, 7, 8, 9, 10 or 11.
+--
+-- One row per point of a curve: what the latest run of a scenario comm-scope/fig02 ... fig11 measured, in
+-- GB/s; low and high are the 95 % interval of the median, or the slowest and the fastest process. Places
+-- are local or remote as seen from the GPU, of pageable_to_pinned as seen from the source's node. x is the
+-- size in bytes of one direction; in figure 10, to the host, the number of threads that touch 1 GiB.
+--
+-- :figure (integer, default null) its number; not given: the one that was measured last
+-- :run (run, default null) another run than the latest of that figure
+SELECT
+  CASE WHEN c.scenario = 'comm-scope-fig10' THEN
+    CASE c.direction WHEN 'device_to_host' THEN 'to the host by threads' ELSE 'to the GPU by size' END
+  END AS plot,
+  CASE WHEN c.scenario <> 'comm-scope-fig10' THEN replace(c.block, '_remote', '') END AS series,
+  CASE
+    WHEN c.scenario = 'comm-scope-fig08' THEN c.path
+    WHEN c.scenario = 'comm-scope-fig02'
+      THEN CASE WHEN c.axes LIKE '%host_cache=flushed%' THEN 'flushed' ELSE 'warm' END
+    WHEN c.block LIKE '%/_remote' ESCAPE '/' THEN 'remote'
+    WHEN c.block = 'pageable_to_pinned' AND c.source_index <> c.target_index THEN 'remote'
+    ELSE 'local'
+  END AS curve,
+  CASE WHEN c.axes LIKE '%unified.threads=%' THEN 'host threads' ELSE 'size_bytes' END AS axis,
+  CASE
+    WHEN c.axes LIKE '%unified.threads=%'
+      THEN CAST(substr(c.axes, instr(c.axes, 'unified.threads=') + 16) AS INTEGER)
+    ELSE c.size_bytes
+  END AS x,
+  c.gbps AS gbps,
+  c.gbps_low AS low,
+  c.gbps_high AS high,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+FROM v_run_case c
+WHERE c.status <> 'skipped'
+  AND c.run = coalesce(:run, (
+    SELECT r.run FROM v_run r
+    WHERE r.scenario GLOB 'comm-scope-fig[0-9][0-9]'
+      AND (:figure IS NULL OR r.scenario = printf('comm-scope-fig%02d', :figure))
+    ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY c.position;
