@@ -76,8 +76,8 @@ static enum status machine_store(const struct loader *loader, const struct toml_
   }
   if (key->type == KEY_TEXT) {
     if (strlen(node->text) >= key->size) {
-      return machine_refuse(loader, node->span, "%s: text of at most %zu bytes is wanted",
-                            key->name, key->size - 1);
+      return machine_refuse(loader, node->span, "%s: expected text of at most %zu bytes", key->name,
+                            key->size - 1);
     }
     (void)snprintf(member, key->size, "%s", node->text);
   } else if (key->type == KEY_BOOL) {
@@ -122,7 +122,7 @@ static enum status machine_load_keys(const struct loader *loader, const struct t
       other = other || strcmp(*name, child->key) == 0;
     }
     if (key == NULL && !other) {
-      return machine_refuse(loader, child->key_span, "%s has no key \"%s\"", what, child->key);
+      return machine_refuse(loader, child->key_span, "unknown key \"%s\" in %s", child->key, what);
     }
     enum status status = key == NULL ? STATUS_OK : machine_store(loader, child, key, object);
     if (status != STATUS_OK) {
@@ -131,7 +131,7 @@ static enum status machine_load_keys(const struct loader *loader, const struct t
   }
   for (size_t i = 0; i < count; i++) {
     if (keys[i].required && toml_get(table, keys[i].name) == NULL) {
-      return machine_refuse(loader, table->span, "%s needs the key \"%s\"", what, keys[i].name);
+      return machine_refuse(loader, table->span, "missing key \"%s\" in %s", keys[i].name, what);
     }
   }
   return STATUS_OK;
@@ -189,7 +189,8 @@ static enum status machine_want_tables(const struct loader *loader, const struct
     status = machine_want_kind(loader, &array->children[i], TOML_TABLE, what);
   }
   if (status == STATUS_OK && array->child_count > max) {
-    return machine_refuse(loader, array->children[max].span, "more than %zu of [[%s]]", max, what);
+    return machine_refuse(loader, array->children[max].span, "more than %zu [[%s]] tables", max,
+                          what);
   }
   *count = (uint32_t)array->child_count;
   return status;
@@ -233,7 +234,7 @@ static enum status machine_load_nodes(const struct loader *loader, const struct 
     status =
         machine_load_keys(loader, table, NODE_KEYS, NODE_KEY_COUNT, OTHERS, node, "[[numa_node]]");
     if (status == STATUS_OK && machine_node_index(machine, node->number) != (int)i) {
-      return machine_refuse(loader, table->span, "there are two NUMA nodes %d", node->number);
+      return machine_refuse(loader, table->span, "duplicate NUMA node %d", node->number);
     }
     if (status == STATUS_OK) {
       status = machine_load_distance(loader, table, i);
@@ -248,11 +249,12 @@ static enum status machine_check_address(const struct loader *loader, const stru
   struct gpu *gpus = loader->machine->gpus;
   struct toml_span span = toml_get(table, "pci_address")->span;
   if (!machine_normalise_pci(gpus[i].pci_address, gpus[i].pci_address)) {
-    return machine_refuse(loader, span, "pci_address: expected one such as \"0000:06:00.0\"");
+    return machine_refuse(loader, span,
+                          "pci_address: expected an address such as \"0000:06:00.0\"");
   }
   if (i > 0 && machine_compare_pci(gpus[i - 1].pci_address, gpus[i].pci_address) >= 0) {
     return machine_refuse(loader, span,
-                          "pci_address: GPUs stand in ascending order of their address");
+                          "pci_address: GPUs must be in ascending order of their addresses");
   }
   return STATUS_OK;
 }
@@ -322,9 +324,9 @@ static enum status machine_load_links(const struct loader *loader, const struct 
   for (size_t i = 0; status == STATUS_OK && i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
     const struct key *key = machine_find_key(LINK_KEYS, LINK_KEY_COUNT, child->key);
-    status = key == NULL
-                 ? machine_refuse(loader, child->key_span, "[links] has no key \"%s\"", child->key)
-                 : machine_load_matrix(loader, child, key);
+    status = key == NULL ? machine_refuse(loader, child->key_span, "unknown key \"%s\" in [links]",
+                                          child->key)
+                         : machine_load_matrix(loader, child, key);
   }
   return status;
 }
@@ -338,8 +340,8 @@ static enum status machine_check_top(const struct loader *loader, const struct t
       name++;
     }
     if (*name == NULL) {
-      return machine_refuse(loader, root->children[i].key_span, "a machine file has no key \"%s\"",
-                            root->children[i].key);
+      return machine_refuse(loader, root->children[i].key_span,
+                            "unknown key \"%s\" in a machine file", root->children[i].key);
     }
   }
   const struct toml_node *format = toml_get(root, "format");
@@ -347,10 +349,10 @@ static enum status machine_check_top(const struct loader *loader, const struct t
   struct toml_span start = {.line = 1, .column = 1, .width = 1};
   if (format == NULL || format->kind != TOML_INTEGER || format->integer != MACHINE_FILE_FORMAT) {
     return machine_refuse(loader, format == NULL ? start : format->span,
-                          "a machine file begins with \"format = %d\"", MACHINE_FILE_FORMAT);
+                          "expected \"format = %d\" in a machine file", MACHINE_FILE_FORMAT);
   }
   if (machine == NULL) {
-    return machine_refuse(loader, start, "a machine file needs a table [machine]");
+    return machine_refuse(loader, start, "missing table [machine] in a machine file");
   }
   return machine_want_kind(loader, machine, TOML_TABLE, "machine");
 }
@@ -397,14 +399,15 @@ static enum status machine_read_stream(FILE *stream, const char *path, char *tex
   struct stat state;
   if (fstat(fileno(stream), &state) == 0 && S_ISDIR(state.st_mode)) {
     return error_set(err, STATUS_INVALID,
-                     "%s is a folder, not a machine file; haul env --save FILE writes one", path);
+                     "%s is a directory, not a machine file; haul env --save FILE writes one",
+                     path);
   }
   *length = fread(text, 1, MACHINE_FILE_MAX + 1, stream);
   if (ferror(stream)) {
     return error_set_errno(err, errno, "%s", path);
   }
   if (*length > MACHINE_FILE_MAX) {
-    return error_set(err, STATUS_INVALID, "%s: larger than %d MiB: no machine file", path,
+    return error_set(err, STATUS_INVALID, "%s: larger than a machine file may be, %d MiB", path,
                      MACHINE_FILE_MAX >> 20);
   }
   return STATUS_OK;
@@ -417,9 +420,9 @@ enum status machine_file_load(const char *path, struct machine *machine, struct 
   }
   char *text = malloc(MACHINE_FILE_MAX + 1);
   size_t length = 0;
-  enum status status = text == NULL
-                           ? error_set(err, STATUS_NO_MEMORY, "%s: no memory to read it", path)
-                           : machine_read_stream(stream, path, text, &length, err);
+  enum status status =
+      text == NULL ? error_set(err, STATUS_NO_MEMORY, "%s: cannot allocate memory to read it", path)
+                   : machine_read_stream(stream, path, text, &length, err);
   (void)fclose(stream);
   if (status == STATUS_OK) {
     status = machine_file_parse(text, length, path, machine, err);

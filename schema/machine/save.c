@@ -216,9 +216,9 @@ enum status machine_file_save(FILE *stream, const struct machine *machine, struc
   enum status status = STATUS_OK;
   errno = 0;
   if (out.truncated) {
-    status = error_set(err, STATUS_NO_MEMORY, "the machine does not fit into memory as text");
+    status = error_set(err, STATUS_NO_MEMORY, "cannot allocate memory for the machine file");
   } else if (fwrite(out.text, 1, out.length, stream) != out.length || fflush(stream) != 0) {
-    status = error_set_errno(err, errno, "the machine cannot be written");
+    status = error_set_errno(err, errno, "cannot write the machine file");
   }
   strbuf_fini(&out);
   return status;

@@ -215,7 +215,7 @@ static bool zip_read_key(const struct lockstep *lockstep, const struct toml_node
   const struct block *block = lockstep->block;
   struct arena *arena = lockstep->reader->arena;
   if (node->kind != TOML_TEXT) {
-    return zip_refuse(lockstep, node, NULL, "only keys in quotes can stand here");
+    return zip_refuse(lockstep, node, NULL, "expected keys in quotes");
   }
   struct nearest nearest = nearest_start(node->text);
   for (size_t i = 0; i < block->axis_count; i++) {
@@ -226,13 +226,13 @@ static bool zip_read_key(const struct lockstep *lockstep, const struct toml_node
     const size_t count = block->axes[i].entry->values.count;
     if (lockstep->groups[i] != NO_GROUP) {
       return zip_refuse(lockstep, node, NULL,
-                        arena_format(arena, "\"%s\" is named twice", node->text));
+                        arena_format(arena, "\"%s\" is listed twice", node->text));
     }
     if (*length != 0 && *length != count) {
       return zip_refuse(lockstep, node, NULL,
                         arena_format(arena,
                                      "\"%s\" has %zu values, the axis before it %zu; axes in "
-                                     "lockstep need as many of each",
+                                     "lockstep need the same number",
                                      node->text, count, *length));
     }
     lockstep->groups[i] = group;
@@ -241,8 +241,8 @@ static bool zip_read_key(const struct lockstep *lockstep, const struct toml_node
   }
   return zip_refuse(lockstep, node, nearest.word,
                     arena_format(arena,
-                                 "\"%s\" is no axis of this block: only a key with several values "
-                                 "is one",
+                                 "\"%s\" is not an axis of this block: only a key with several "
+                                 "values is",
                                  node->text));
 }
 
@@ -250,13 +250,13 @@ static bool zip_read(const struct lockstep *lockstep) {
   const struct toml_node *node = lockstep->zip->node;
   bool good = true;
   if (node->kind != TOML_ARRAY) {
-    return zip_refuse(lockstep, node, NULL, "it needs an array");
+    return zip_refuse(lockstep, node, NULL, "expected an array");
   }
   for (size_t g = 0; g < node->child_count; g++) {
     const struct toml_node *group = &node->children[g];
     size_t length = 0;
     if (group->kind != TOML_ARRAY || group->child_count < 2) {
-      good = zip_refuse(lockstep, group, NULL, "a group is an array of two keys or more");
+      good = zip_refuse(lockstep, group, NULL, "a group must be an array of at least two keys");
       continue;
     }
     for (size_t i = 0; i < group->child_count; i++) {

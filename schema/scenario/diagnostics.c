@@ -97,7 +97,7 @@ static void diagnostics_count_dropped(struct diagnostics *diagnostics) {
   last->diagnostic.expected = NULL;
   last->diagnostic.suggestion = NULL;
   (void)error_set(&last->diagnostic.error, STATUS_INVALID,
-                  "too many mistakes: %zu more are not shown", diagnostics->dropped + 1);
+                  "too many errors: %zu more are not shown", diagnostics->dropped + 1);
 }
 
 static const char *diagnostics_keep_text(struct diagnostics *diagnostics, const char *text) {

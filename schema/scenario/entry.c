@@ -91,9 +91,9 @@ static void entry_complain_unknown(struct reader *reader, const struct source *s
   if (home != section_count && suggestion == NULL) {
     diagnostics_add(reader->diagnostics, source, span,
                     home == SECTION_ROOT
-                        ? "it above the first [table] of the file"
-                        : arena_format(reader->arena, "it in %s", sections[home].title),
-                    NULL, "\"%s\" cannot stand in %s", path, sections[section].title);
+                        ? "the key above the first [table] of the file"
+                        : arena_format(reader->arena, "the key in %s", sections[home].title),
+                    NULL, "\"%s\" is not allowed in %s", path, sections[section].title);
     return;
   }
   diagnostics_add(reader->diagnostics, source, span,
@@ -145,7 +145,7 @@ static void entries_read_node(struct reader *reader, const struct source *source
         arena_format(reader->arena, "a table with %s",
                      entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path),
                                      strlen(path) + 1)),
-        NULL, "%s: %s cannot stand here", path, toml_kind_text(node->kind));
+        NULL, "%s: %s is not allowed here", path, toml_kind_text(node->kind));
   } else {
     entries_read_children(reader, source, section, path, node, entries);
   }

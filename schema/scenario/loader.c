@@ -62,7 +62,7 @@ enum status source_read(struct arena *arena, const char *path, struct source *so
   struct stat info;
   enum status status = STATUS_OK;
   if (fstat(file, &info) != 0) {
-    status = error_set_errno(err, errno, "cannot look at the file");
+    status = error_set_errno(err, errno, "cannot read the attributes of the file");
   } else if (S_ISDIR(info.st_mode)) {
     status = error_set(err, STATUS_INVALID, "this is a directory, not a scenario file");
   } else {
@@ -122,7 +122,7 @@ enum status source_read_include(struct arena *arena, const char *includer, const
         source_read_shipped(arena, name, source)) {
       return STATUS_OK;
     }
-    return error_set(err, STATUS_NOT_FOUND, "there is no shipped scenario of that name");
+    return error_set(err, STATUS_NOT_FOUND, "no shipped scenario has this name");
   }
   const enum status status = source_read(arena, path, source, err);
   if (status == STATUS_NOT_FOUND && source_read_shipped(arena, name, source)) {
@@ -179,7 +179,7 @@ static const struct toml_node *loader_get_section(struct loader *loader,
   }
   if (!fits) {
     diagnostics_add(loader->reader.diagnostics, source, node->key_span, row->title, NULL,
-                    "\"%s\" is written %s", row->key, row->title);
+                    "\"%s\" must be written as %s", row->key, row->title);
     return NULL;
   }
   return node;
@@ -205,8 +205,9 @@ static void loader_read_include(struct loader *loader, const struct source *sour
                               above->depth + 1};
   for (const struct chain *link = above; link != NULL; link = link->above) {
     if (strcmp(link->identity, chain.identity) == 0) {
-      diagnostics_add(reader->diagnostics, source, node->span, "no file that leads back to itself",
-                      NULL, "include \"%s\": the files include each other", node->text);
+      diagnostics_add(reader->diagnostics, source, node->span,
+                      "a file that does not include this one", NULL,
+                      "include \"%s\": circular include", node->text);
       return;
     }
   }
@@ -222,13 +223,13 @@ static void loader_read_includes(struct loader *loader, const struct source *sou
   const struct toml_node *node = include->node;
   if (node->kind != TOML_ARRAY) {
     loader_complain(loader, source, node->span, "an array: include = [\"common/careful.toml\"]",
-                    "include: an array of files is needed");
+                    "include: expected an array of files");
     return;
   }
   for (size_t i = 0; i < node->child_count; i++) {
     if (node->children[i].kind != TOML_TEXT) {
       loader_complain(loader, source, node->children[i].span, "the path of a file in quotes",
-                      "include: only text can stand here");
+                      "include: expected text");
     } else {
       loader_read_include(loader, source, &node->children[i], chain, measure, checks);
     }
@@ -312,7 +313,7 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
   if (!written && is_main) {
     loader_complain(loader, source, (struct toml_span){1, 1, 1},
                     "a [[transfer]], [[stream]], [[chase]], [[arithmetic]] or [[overhead]]",
-                    "there is nothing to measure");
+                    "nothing to measure");
   }
   loader->blocks =
       is_main ? arena_array(loader->reader.arena, count, sizeof *loader->blocks) : loader->blocks;
@@ -328,8 +329,8 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
     }
     const struct toml_node *node = &nodes[first]->children[next[first]++];
     if (!is_main) {
-      loader_complain(loader, source, node->span, "[measure] and [checks] alone",
-                      "the blocks of an included file would not be measured");
+      loader_complain(loader, source, node->span, "only [measure] and [checks]",
+                      "blocks are not allowed in an included file");
       return;
     }
     struct block *block = arena_alloc(loader->reader.arena, sizeof *block);

@@ -87,7 +87,7 @@ static bool range_read_parts(struct reader *reader, const struct source *source,
   if (from == NULL || to == NULL || (factor == NULL) == (step == NULL)) {
     return range_refuse(reader, source, node->span, field,
                         from == NULL || to == NULL ? "a range needs from and to"
-                                                   : "a range needs one of factor and step");
+                                                   : "a range needs either factor or step");
   }
   bool good = value_read(reader, source, &end, from, &range->from);
   good = value_read(reader, source, &end, to, &range->to) && good;
@@ -165,11 +165,11 @@ bool range_read(struct reader *reader, const struct source *source, const struct
   }
   const bool is_number = field->type == FIELD_NUMBER;
   if (is_number ? range.from.number > range.to.number : range.from.integer > range.to.integer) {
-    return range_refuse(reader, source, node->span, field, "from is above to");
+    return range_refuse(reader, source, node->span, field, "from is greater than to");
   }
   const bool from_zero = is_number ? !(range.from.number > 0) : range.from.integer == 0;
   if (range.factor > 0 && from_zero) {
-    return range_refuse(reader, source, node->span, field, "a range by factor cannot begin at 0");
+    return range_refuse(reader, source, node->span, field, "a range by factor cannot start at 0");
   }
   struct values made;
   if (!range_expand(reader, &range, &made)) {
@@ -221,7 +221,7 @@ static bool selector_read_word(struct reader *reader, const struct source *sourc
   } else {
     const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
     value_complain(reader, source, field, node, nodes ? suggestion : NULL,
-                   arena_format(reader->arena, "\"%s\" cannot stand here", node->text));
+                   arena_format(reader->arena, "invalid value \"%s\"", node->text));
     return false;
   }
   return true;
@@ -231,8 +231,9 @@ static bool selector_read_index(struct reader *reader, const struct source *sour
                                 const struct field *field, const struct toml_node *node,
                                 int32_t *index) {
   if (node->kind != TOML_INTEGER) {
-    value_complain(reader, source, field, node, NULL,
-                   arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
+    value_complain(
+        reader, source, field, node, NULL,
+        arena_format(reader->arena, "%s is not allowed here", toml_kind_text(node->kind)));
     return false;
   }
   if (node->integer < 0 || node->integer > FIELD_INDEX_MAX) {

@@ -69,8 +69,9 @@ static bool rules_check_trials(struct subject *subject, const struct entries *me
   const struct entry *max = rules_measure_entry(measure, subject->block, "trials.max");
   const struct entry *min = rules_measure_entry(measure, subject->block, "trials.min");
   const struct entry *at = either(max, min);
-  subject_refuse(subject, at, at->node->span, "min up to max", "trials: min is %u, above max, %u%s",
-                 made->trials_min, made->trials_max, max == NULL ? " by default" : "");
+  subject_refuse(subject, at, at->node->span, "min not greater than max",
+                 "trials: min, %u, is greater than max, %u%s", made->trials_min, made->trials_max,
+                 max == NULL ? " by default" : "");
   return false;
 }
 

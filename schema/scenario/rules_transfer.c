@@ -285,7 +285,7 @@ static void check_labels(struct subject *subject) {
     if (strcmp(subject->block->slots[i].label, slot->label) == 0) {
       const struct entry *name = entries_find(&slot->entries, "name");
       subject_refuse(subject, name, name == NULL ? slot->header_span : name->node->span,
-                     "a name of its own", "\"%s\" is named twice", slot->label);
+                     "a name of its own", "\"%s\" is listed twice", slot->label);
     }
   }
 }

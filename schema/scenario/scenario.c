@@ -113,11 +113,9 @@ static void override_complain_unknown(const struct change *change, const char *k
   const char *suggestion = nearest.word == NULL || dot == NULL
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);
-  diagnostics_add(
-      change->loader->reader.diagnostics, change->source, (struct toml_span){0},
-      "measure.KEY, checks.KEY, a kind of block there is (transfer.KEY), or the name of a block "
-      "and a key of it",
-      suggestion, "unknown key \"%s\"", key);
+  diagnostics_add(change->loader->reader.diagnostics, change->source, (struct toml_span){0},
+                  "measure.KEY, checks.KEY, KIND.KEY such as transfer.KEY, or BLOCKNAME.KEY",
+                  suggestion, "unknown key \"%s\"", key);
 }
 
 static void override_change_key(const struct change *change, const char *key) {
@@ -271,8 +269,8 @@ static void scenario_check_names(struct loader *loader) {
     const struct entry *name = entries_find(&block->slots[0].entries, "name");
     if (block->name[0] != '\0' && strcmp(block->name, sorted[i - 1]->name) == 0) {
       diagnostics_add(loader->reader.diagnostics, name->source, name->node->span,
-                      "a name of its own for every block", NULL,
-                      "the name \"%s\" is taken by the block in line %u", block->name,
+                      "a unique name for every block", NULL,
+                      "duplicate name \"%s\": already used by the block in line %u", block->name,
                       sorted[i - 1]->slots[0].header_span.line);
     }
   }

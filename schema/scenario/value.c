@@ -189,7 +189,7 @@ static bool value_read_text(struct reader *reader, const struct source *source,
     return true;
   }
   const char *suggestion = NULL;
-  const char *what = arena_format(reader->arena, "\"%s\" cannot stand here", node->text);
+  const char *what = arena_format(reader->arena, "invalid value \"%s\"", node->text);
   union value beyond;
   if (field->type == FIELD_WORD) {
     suggestion = nearest_word(node->text, field->words);
@@ -219,12 +219,13 @@ static bool value_read_number(struct reader *reader, const struct source *source
   if (kind_fits && value_fits(field, value)) {
     return true;
   }
-  const char *what = "a number cannot stand here";
+  const char *what = "a number is not allowed here";
   if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " lacks a unit", node->integer);
   } else if (field->minimum == field->maximum && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena,
-                        "%" PRId64 " is not known to this haul; a newer one may read it",
+                        "%" PRId64
+                        " is not supported by this version of haul; a newer one may read it",
                         node->integer);
   } else if (field_is_numeric(field) && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " is out of range", node->integer);
@@ -262,7 +263,7 @@ bool value_read(struct reader *reader, const struct source *source, const struct
     break;
   }
   value_complain(reader, source, field, node, NULL,
-                 arena_format(reader->arena, "%s cannot stand here", toml_kind_text(node->kind)));
+                 arena_format(reader->arena, "%s is not allowed here", toml_kind_text(node->kind)));
   return false;
 }
 
@@ -271,7 +272,7 @@ static bool values_read_axis(struct reader *reader, const struct source *source,
                              struct values *values) {
   if (!field->axis || node->child_count == 0) {
     value_complain(reader, source, field, node, NULL,
-                   node->child_count == 0 ? "the array is empty" : "it takes one value alone");
+                   node->child_count == 0 ? "the array is empty" : "only one value is allowed");
     return false;
   }
   if (node->child_count > SCENARIO_SETTINGS_MAX) {

@@ -96,15 +96,14 @@ static enum status toml_prescan_refuse(struct error *err, const char *path, unsi
 static enum status toml_prescan_bytes(const char *text, size_t length, const char *path,
                                       struct error *err) {
   if (length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
-    return toml_prescan_refuse(err, path, 1, 1,
-                               "the file is UTF-16; TOML is UTF-8: save it as UTF-8");
+    return toml_prescan_refuse(err, path, 1, 1, "the file is UTF-16: save it as UTF-8");
   }
   const char *nul = length == 0 ? NULL : memchr(text, '\0', length);
   if (nul != NULL) {
     struct scanner scanner = {text, nul, 1, 1};
     scanner_advance(&scanner, (size_t)(nul - text));
     return toml_prescan_refuse(err, path, scanner.line, scanner.column,
-                               "a NUL byte: this is a binary file, not TOML");
+                               "NUL byte: this is a binary file, not TOML");
   }
   for (size_t i = 0; i < length; i++) {
     const unsigned char c = (unsigned char)text[i];
@@ -113,8 +112,7 @@ static enum status toml_prescan_bytes(const char *text, size_t length, const cha
       scanner_advance(&scanner, i);
       return toml_prescan_refuse(
           err, path, scanner.line, scanner.column,
-          "a control character: TOML is text; in quotes an escape such as \\u001b stands "
-          "for one");
+          "control character: in quotes, write it as an escape sequence such as \\u001b");
     }
   }
   return STATUS_OK;
@@ -159,7 +157,7 @@ enum status toml_prescan(const char *text, size_t length, const char *path, stru
     if ((unsigned char)c >= 0x80) {
       return toml_prescan_refuse(
           err, path, line, column,
-          "a character outside ASCII may stand in quoted text and comments only");
+          "characters outside ASCII are allowed in quoted text and comments only");
     }
     if (c == '.') {
       parts++;
@@ -179,40 +177,43 @@ static const struct {
   const char *problem;
   const char *message;
 } known[] = {
-    {"", "utf-8", "a byte that is no UTF-8: save the file as UTF-8"},
-    {"", "nested", "values nested deeper than 32: fewer brackets are needed"},
+    {"", "utf-8", "invalid UTF-8: save the file as UTF-8"},
+    {"", "nested", "values are nested more than 32 levels deep"},
     {"", "64 bits", "the number does not fit into 64 bits"},
-    {"", "unknown escape", "no such escape: a backslash is written \\\\, or the text in 'quotes'"},
-    {"unicode", "", "an escape is written \\uXXXX or \\UXXXXXXXX, with hexadecimal digits"},
+    {"", "unknown escape",
+     "unknown escape sequence: write a backslash as \\\\, or use 'single quotes'"},
+    {"unicode", "",
+     "invalid escape sequence: expected \\uXXXX or \\UXXXXXXXX with hexadecimal digits"},
     {"string", "control character",
-     "a control character in text: write it as an escape such as \\t or \\u001b"},
-    {"value", "value type", "this is no value: text stands in quotes, as in name = \"quick\""},
-    {"array", "end-of-file", "the array is not closed: a ] is missing"},
-    {"array", "expected comma", "between the values of an array stands a comma, at its end a ]"},
-    {"array", "", "this is no value of an array: [1, 2] or [\"64KiB\", \"1MiB\"]"},
-    {"inline table", "dangling comma", "no comma may stand before a }: remove it"},
-    {"inline table", "expected comma", "between the keys in braces stands a comma"},
-    {"inline table", "closing", "a table in braces stands on one line and ends with a }"},
-    {"inline table", "end-of-file", "the table in braces is not closed: a } is missing"},
-    {"inline table", "", "a table in braces is written { gpu = 0, memory = \"device\" }"},
-    {"table header", "redefine", "this table was begun before: write it once; [[...]] may repeat"},
-    {"table header", "comment or whitespace", "nothing may follow a [header] on its line"},
-    {"table header", "", "a header is written [measure] or [[transfer]], with all its brackets"},
-    {"key", "redefine", "this key stands here a second time: write it once"},
-    {"key-value pair", "expected value", "a value is missing after the ="},
-    {"key-value pair", "expected '='", "a = is missing: a line is written key = value"},
+     "control character in text: write it as an escape sequence such as \\t or \\u001b"},
+    {"value", "value type", "invalid value: text needs quotes, as in name = \"quick\""},
+    {"array", "end-of-file", "unclosed array: missing ]"},
+    {"array", "expected comma", "expected a comma or ] after a value of an array"},
+    {"array", "",
+     "invalid value in an array: expected, for example, [1, 2] or [\"64KiB\", \"1MiB\"]"},
+    {"inline table", "dangling comma", "trailing comma before }: remove it"},
+    {"inline table", "expected comma", "expected a comma between the keys of an inline table"},
+    {"inline table", "closing", "an inline table must be on one line and end with }"},
+    {"inline table", "end-of-file", "unclosed inline table: missing }"},
+    {"inline table", "",
+     "invalid inline table: expected, for example, { gpu = 0, memory = \"device\" }"},
+    {"table header", "redefine", "duplicate table: define it once; only [[...]] may repeat"},
+    {"table header", "comment or whitespace", "unexpected text after a [header]"},
+    {"table header", "", "invalid header: expected, for example, [measure] or [[transfer]]"},
+    {"key", "redefine", "duplicate key: define it once"},
+    {"key-value pair", "expected value", "missing value after ="},
+    {"key-value pair", "expected '='", "missing =: expected key = value"},
     {"key-value pair", "comment or whitespace",
-     "nothing may follow the value: one key = value a line; text needs quotes"},
-    {"key", "", "a key is letters, digits, - and _, or text in quotes"},
-    {"root table", "", "a line is key = value, a [header] or a # comment"},
-    {"integer", "leading zero", "a number does not begin with 0"},
-    {"integer", "",
-     "this is no number: sizes and times stand in quotes, as in \"64KiB\", \"20ms\""},
+     "unexpected text after the value: write one key = value per line; text needs quotes"},
+    {"key", "", "invalid key: expected letters, digits, - and _, or text in quotes"},
+    {"root table", "", "expected key = value, a [header] or a # comment"},
+    {"integer", "leading zero", "a number must not begin with 0"},
+    {"integer", "", "invalid number: sizes and durations need quotes, as in \"64KiB\", \"20ms\""},
     {"floating-point", "",
-     "this is no number: sizes and times stand in quotes, as in \"1.5GiB\", \"0.5s\""},
-    {"boolean", "", "this is no value: expected true or false, or text in quotes"},
-    {"date", "", "this is no date; other text stands in quotes"},
-    {"time", "", "this is no time; other text stands in quotes"},
+     "invalid number: sizes and durations need quotes, as in \"1.5GiB\", \"0.5s\""},
+    {"boolean", "", "invalid value: expected true, false or text in quotes"},
+    {"date", "", "invalid date: other text needs quotes"},
+    {"time", "", "invalid time: other text needs quotes"},
 };
 
 /* "Error while parsing array: encountered end-of-file": what it was reading, and the rest. */
@@ -240,7 +241,7 @@ void toml_explain(const char *description, const char *text, size_t length, stru
   if (strstr(construct, "string") != NULL && strstr(problem, "unknown escape") == NULL &&
       toml_find_unclosed(text, length, &opening, &quotes)) {
     *span = opening;
-    strbuf_printf(message, "the text that begins here is not closed: %s is missing%s", quotes,
+    strbuf_printf(message, "unclosed text: missing %s%s", quotes,
                   strlen(quotes) == 1 ? " at the end of the line" : "");
     return;
   }

@@ -63,7 +63,7 @@ begin 'no machine to plan for'
 run plan quick --machine nope.toml
 expect_one_error 2 'the machine file nope\.toml: No such file'
 run plan quick --machine "$scratch"
-expect_one_error 2 'is a folder, not a machine file'
+expect_one_error 2 'is a directory, not a machine file'
 
 begin 'a crash inside the driver'
 run_with crash.db 'kind = "crash"

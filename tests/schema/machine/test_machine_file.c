@@ -174,14 +174,14 @@ struct mistake {
 static void test_mistakes_have_a_place(void **state) {
   (void)state;
   static const struct mistake MISTAKES[] = {
-      {"", 1, 1, "begins with \"format = 1\""},
-      {"format = 2", 1, 10, "begins with \"format = 1\""},
-      {"format = 1\n", 1, 1, "needs a table [machine]"},
+      {"", 1, 1, "expected \"format = 1\""},
+      {"format = 2", 1, 10, "expected \"format = 1\""},
+      {"format = 1\n", 1, 1, "missing table [machine]"},
       {"format = 1\nmachine = 3", 2, 11, "expected a table, found an integer"},
-      {"format = 1\n[machine]\n", 2, 0, "needs the key \"cuda_state\""},
-      {"format = 1\ngpus = 3", 2, 1, "no key \"gpus\""},
-      {START "[[gpu]]\nnmae = 1", 4, 1, "no key \"nmae\""},
-      {START "[[gpu]]\nname = \"x\"", 3, 0, "needs the key \"pci_address\""},
+      {"format = 1\n[machine]\n", 2, 0, "missing key \"cuda_state\""},
+      {"format = 1\ngpus = 3", 2, 1, "unknown key \"gpus\""},
+      {START "[[gpu]]\nnmae = 1", 4, 1, "unknown key \"nmae\""},
+      {START "[[gpu]]\nname = \"x\"", 3, 0, "missing key \"pci_address\""},
       {START "[[gpu]]\nname = 3", 4, 8, "expected text, found an integer"},
       {START GPU "sm_count = -1", 6, 12, "-1 is not between 0 and"},
       {START GPU "mig_enabled = \"no\"", 6, 15, "expected true or false"},
@@ -191,10 +191,10 @@ static void test_mistakes_have_a_place(void **state) {
       {START "[gpu]\nname = \"x\"", 3, 0, "expected an array, found a table"},
       {START "[[numa_node]]\nnumber = 0\ndistance = [10, 20]", 5, 12, "expected 1 numbers"},
       {START "[[numa_node]]\nnumber = 0\ndistance = [300]", 5, 13, "300 is not between 0 and 255"},
-      {START "[[numa_node]]\nnumber = 0\n[[numa_node]]\nnumber = 0", 5, 0, "two NUMA nodes 0"},
+      {START "[[numa_node]]\nnumber = 0\n[[numa_node]]\nnumber = 0", 5, 0, "duplicate NUMA node 0"},
       {START "[facts]\nturbo = { maybe = \"x\" }", 4, 9, "{ denied = \"why\" }"},
       {START "[facts]\nturbo = true", 4, 9, "expected text, found true or false"},
-      {START "[links]\npeers = []", 4, 1, "no key \"peers\""},
+      {START "[links]\npeers = []", 4, 1, "unknown key \"peers\""},
       {START GPU "[links]\npeer_access = [[false, true]]", 7, 16, "one for each GPU, found 2"},
       {START "[[gpu]\n", 3, 0, ""},
   };
@@ -221,9 +221,9 @@ static void test_files_that_cannot_be_read(void **state) {
   struct error err = {0};
   assert_int_equal(machine_file_load("/nonexistent/m.toml", machine, &err), STATUS_NOT_FOUND);
   assert_int_equal(machine_file_load("/proc", machine, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "is a folder"));
+  assert_non_null(strstr(err.message, "is a directory"));
   assert_int_equal(machine_file_load("/dev/zero", machine, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "no machine file"));
+  assert_non_null(strstr(err.message, "larger than a machine file"));
   free(machine);
 }
 

@@ -52,21 +52,21 @@ static void carets_stand_under_the_mistake(void **state) {
   (void)state;
   /* A tab moves to a column of eight, a wide character takes two, a combining one none. */
   assert_printed(HEAD BLOCK "size = 1\n\tverify = \"x\" # tab\n",
-                 "t.toml:9:11: error: verify: \"x\" cannot stand here\n"
+                 "t.toml:9:11: error: verify: invalid value \"x\"\n"
                  "     9 |         verify = \"x\" # tab\n"
                  "       |                  ^~~\n"
                  "       = expected \"off\", \"once\" or \"every\"\n");
   assert_printed(HEAD BLOCK
                  "size = 1\nverify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n",
-                 "t.toml:9:11: error: verify: \"\xe4\xb8\xad\xe6\x96\x87\" cannot stand here\n"
+                 "t.toml:9:11: error: verify: invalid value \"\xe4\xb8\xad\xe6\x96\x87\"\n"
                  "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
                  "       |           ^~~~~~\n"
                  "       = expected \"off\", \"once\" or \"every\"\n"
-                 "t.toml:9:17: error: verify: \"e\xcc\x81\" cannot stand here\n"
+                 "t.toml:9:17: error: verify: invalid value \"e\xcc\x81\"\n"
                  "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
                  "       |                   ^~~\n"
                  "       = expected \"off\", \"once\" or \"every\"\n"
-                 "t.toml:9:23: error: verify: \"y\" cannot stand here\n"
+                 "t.toml:9:23: error: verify: invalid value \"y\"\n"
                  "     9 | verify = [\"\xe4\xb8\xad\xe6\x96\x87\", \"e\xcc\x81\", \"y\"]\n"
                  "       |                        ^~~\n"
                  "       = expected \"off\", \"once\" or \"every\"\n");
@@ -81,7 +81,7 @@ static void nothing_reaches_the_terminal_unescaped(void **state) {
   assert_null(strchr(printed, '\033'));
   assert_null(strstr(printed, "\xc2\x9b"));
   assert_null(strstr(printed, "\xe2\x80\xae"));
-  assert_non_null(strstr(printed, "verify: \"\\x1b[31m\\x9b\" cannot stand here"));
+  assert_non_null(strstr(printed, "verify: invalid value \"\\x1b[31m\\x9b\""));
   assert_non_null(strstr(printed, "\\u202e txet \\ufeff"));
   free(printed);
   diagnostics_free(diagnostics);

@@ -113,14 +113,14 @@ static void bad_includes_are_told_where_they_stand(void **state) {
   put("main.toml", HEAD "include = [ \"a.toml\", 5, \"none.toml\", \".\" ]\n" BLOCK);
   struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
   assert_int_equal(diagnostics_count(diagnostics), 8);
-  assert_at(diagnostics, 0, "main.toml", 3, 23, "only text");
+  assert_at(diagnostics, 0, "main.toml", 3, 23, "expected text");
   assert_at(diagnostics, 1, "main.toml", 3, 26, "No such file");
   assert_at(diagnostics, 2, "main.toml", 3, 39, "directory");
   assert_at(diagnostics, 3, "main.toml", 4, 1, "missing \"size\"");
   assert_at(diagnostics, 4, "b.toml", 3, 1, "unknown key \"warmpu\"");
   assert_at(diagnostics, 5, "c.toml", 1, 12, "No such file");
-  assert_at(diagnostics, 6, "c.toml", 1, 30, "include each other");
-  assert_at(diagnostics, 7, "c.toml", 2, 1, "would not be measured");
+  assert_at(diagnostics, 6, "c.toml", 1, 30, "circular include");
+  assert_at(diagnostics, 7, "c.toml", 2, 1, "blocks are not allowed");
   diagnostics_free(diagnostics);
 }
 
@@ -156,7 +156,7 @@ static void files_that_are_no_scenario_have_one_complaint(void **state) {
   one_bad_file("/dev/null", "empty");
   put("a.toml", "\x7f"
                 "ELF\x02\x01\x01");
-  one_bad_file(path_of("a.toml"), "a control character");
+  one_bad_file(path_of("a.toml"), "control character");
   FILE *stream = fopen(path_of("big.toml"), "w");
   assert_non_null(stream);
   assert_int_equal(ftruncate(fileno(stream), 100000000), 0);

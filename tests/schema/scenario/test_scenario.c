@@ -338,10 +338,10 @@ static void overrides_complain_by_name(void **state) {
       {"bb.size", "1", "unknown key \"bb.size\""},
       {"measure.max_time", "20", "lacks a unit"},
       {"transfer.size", "64XB", "\"64XB\""},
-      {"transfer.size", "[1,", "the array is not closed"},
+      {"transfer.size", "[1,", "unclosed array"},
       {"schema_version", "1", "unknown key"},
       {"include", "[\"x\"]", "unknown key"},
-      {"measure.max_time", "1s\nwarmup = 2", "cannot stand here"},
+      {"measure.max_time", "1s\nwarmup = 2", "invalid value"},
       {"", "1", "unknown key"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
