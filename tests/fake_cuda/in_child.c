@@ -15,49 +15,52 @@ static bool write_faults(const char *text, char name[]) {
   return close(file) == 0 && written;
 }
 
-static void run_in_child(child_test test, const char *machine, const char *faults_file, bool load) {
+static void run_in_child(const struct child_test *test, const char *faults_file) {
   static struct cuda_driver driver;
   struct error error = {0};
   char path[4096];
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, test->machine);
   CHECK(setenv("HAUL_FAKE_MACHINE", path, 1) == 0);
   CHECK(faults_file != NULL ? setenv("HAUL_FAKE_FAULTS", faults_file, 1) == 0
                             : unsetenv("HAUL_FAKE_FAULTS") == 0);
-  if (load && cuda_driver_load(&driver, &error) != STATUS_OK) {
+  if (test->load && cuda_driver_load(&driver, &error) != STATUS_OK) {
     (void)fprintf(stderr, "%s\n", error.message);
-    FAIL("not so: the driver is loaded");
+    FAIL("cannot load the driver");
   }
-  CHECK(!load || driver.simulated);
-  test(load ? &driver : NULL);
+  CHECK(!test->load || driver.simulated);
+  test->run(test->load ? &driver : NULL);
 }
 
-static int run(child_test test, const char *machine, const char *faults, bool load) {
+int child_test_status(const struct child_test *test) {
   char name[] = "/tmp/haul-faults-XXXXXX";
   int status = -1;
   (void)fflush(NULL);
-  if (faults != NULL && !write_faults(faults, name)) {
+  if (test->faults != NULL && !write_faults(test->faults, name)) {
     return -1;
   }
   pid_t child = fork();
   if (child == 0) {
-    run_in_child(test, machine, faults != NULL ? name : NULL, load);
+    run_in_child(test, test->faults != NULL ? name : NULL);
     exit(0);
   }
   if (child > 0 && waitpid(child, &status, 0) != child) {
     status = -1;
   }
-  if (faults != NULL) {
+  if (test->faults != NULL) {
     (void)unlink(name);
   }
   return status;
 }
 
-int in_child(child_test test, const char *machine, const char *faults) {
-  return run(test, machine, faults, true);
-}
-
-int in_child_unloaded(child_test test, const char *machine, const char *faults) {
-  return run(test, machine, faults, false);
+void child_test_run(void **state) {
+  const struct child_test *test = *state;
+  int status = child_test_status(test);
+  if (test->signal == 0) {
+    assert_int_equal(status, 0);
+  } else {
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), test->signal);
+  }
 }
 
 CUcontext use_gpu(const struct cuda_driver *driver, int gpu) {

@@ -1,6 +1,6 @@
 /* in_child.h - runs a test against the fake driver in a process of its own: a driver reads its
- * machine once a process, and some tests end theirs. CHECK() takes the place of cmocka's assertions
- * there. */
+ * machine once per process, and some tests end theirs. CHECK() takes the place of cmocka's
+ * assertions there. Includes cmocka. */
 #ifndef HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
 #define HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
 
@@ -8,6 +8,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
 
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
@@ -43,13 +50,30 @@
     }                                                                                              \
   } while (0)
 
-typedef void (*child_test)(const struct cuda_driver *driver);
+/* A row of cmocka's table: run `function` with that machine of tests/machines and that content of
+ * the faults' file (NULL = none). It must end by itself, or by that signal; UNLOADED: the driver is
+ * not loaded before, and the function gets NULL. */
+#define IN_CHILD(function, machine, faults)                                                        \
+  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, true, 0}))
+#define IN_CHILD_UNLOADED(function, machine, faults)                                               \
+  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, false, 0}))
+#define IN_CHILD_KILLED(function, machine, faults, signal)                                         \
+  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, true, signal}))
+#define IN_CHILD_(function, machine, test)                                                         \
+  { #function " on " machine, child_test_run, NULL, NULL, test }
 
-/* Run it with that machine of tests/machines and that content of the faults' file (NULL = none).
- * Returns the wait status of the child: 0 when all was well. */
-int in_child(child_test test, const char *machine, const char *faults);
-/* The same, but the driver is not loaded before; test gets NULL. */
-int in_child_unloaded(child_test test, const char *machine, const char *faults);
+struct child_test {
+  void (*run)(const struct cuda_driver *driver);
+  const char *machine;
+  const char *faults;
+  bool load;
+  int signal; /* 0 = none */
+};
+
+/* For cmocka: *state is a child_test. */
+void child_test_run(void **state);
+/* The wait status of the child. */
+int child_test_status(const struct child_test *test);
 
 /* Shorthand for what most tests begin with. */
 CUcontext use_gpu(const struct cuda_driver *driver, int gpu);

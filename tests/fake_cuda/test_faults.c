@@ -1,4 +1,4 @@
-/* Faults strike where, when and how they are told to. */
+/* Faults hit where, when and how they are told to. */
 #include "tests/fake_cuda/in_child.h"
 
 #include "kernels/kernels.h"
@@ -9,18 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
+#define MACHINE            "h200x4.toml"
+#define CASE(test, faults) IN_CHILD(test, MACHINE, faults)
+#define FAULT              "[[fake.fault]]\n"
 
 enum { SIZE = 4096 };
-
-static int run(child_test test, const char *faults) {
-  return in_child(test, "h200x4.toml", faults);
-}
 
 static void third_allocation_fails(const struct cuda_driver *driver) {
   CUdeviceptr pointer;
@@ -31,13 +24,6 @@ static void third_allocation_fails(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuMemAlloc(&pointer, SIZE));
   CHECK_RESULT_IS(CUDA_ERROR_OUT_OF_MEMORY, driver->cuMemAlloc(&pointer, SIZE));
   CHECK_OK(driver->cuMemAlloc(&pointer, SIZE));
-}
-
-static void test_out_of_memory(void **state) {
-  (void)state;
-  assert_int_equal(run(third_allocation_fails, "[[fake.fault]]\nkind = \"out_of_memory\"\n"
-                                               "call = \"cuMemAlloc\"\ngpu = 0\nnth = 3\n"),
-                   0);
 }
 
 static void second_copy_is_sticky(const struct cuda_driver *driver) {
@@ -51,13 +37,6 @@ static void second_copy_is_sticky(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_LAUNCH_FAILED, driver->cuStreamSynchronize(stream));
   CHECK_RESULT_IS(CUDA_ERROR_LAUNCH_FAILED, driver->cuMemFree(device));
   CHECK_RESULT_IS(CUDA_ERROR_LAUNCH_FAILED, driver->cuStreamQuery(stream));
-}
-
-static void test_sticky(void **state) {
-  (void)state;
-  assert_int_equal(run(second_copy_is_sticky, "[[fake.fault]]\nkind = \"sticky\"\n"
-                                              "call = \"cuMemcpy*\"\nnth = 2\ncode = 719\n"),
-                   0);
 }
 
 static void copies_are_flipped(const struct cuda_driver *driver) {
@@ -77,14 +56,6 @@ static void copies_are_flipped(const struct cuda_driver *driver) {
   }
 }
 
-static void test_flipped_byte(void **state) {
-  (void)state;
-  assert_int_equal(run(copies_are_flipped, "[[fake.fault]]\nkind = \"flip_byte\"\n"
-                                           "call = \"cuMemcpy*\"\nfrom = \"host\"\nto = 0\n"
-                                           "offset = 100\ncount = 0\n"),
-                   0);
-}
-
 static void stream_never_ends(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -102,12 +73,6 @@ static void stream_never_ends(const struct cuda_driver *driver) {
   FAIL("the stream has ended");
 }
 
-static void test_hang(void **state) {
-  (void)state;
-  int status = run(stream_never_ends, "[[fake.fault]]\nkind = \"hang\"\ncall = \"cuMemcpy*\"\n");
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
-}
-
 static void copy_once(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -117,21 +82,22 @@ static void copy_once(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamSynchronize(stream));
 }
 
-/* A marker makes a fault strike in one process of several. */
-static void test_crash(void **state) {
+/* A marker makes a fault hit in one process of several. */
+static void fault_with_marker_hits_once(void **state) {
   (void)state;
   char folder[] = "/tmp/haul-marker-XXXXXX";
   char faults[256];
   char marker[128];
   assert_non_null(mkdtemp(folder));
-  (void)snprintf(marker, sizeof marker, "%s/struck", folder);
+  (void)snprintf(marker, sizeof marker, "%s/triggered", folder);
   (void)snprintf(faults, sizeof faults,
                  "[[fake.fault]]\nkind = \"crash\"\ncall = \"cuMemcpyHtoDAsync\"\n"
                  "size_bytes = 4096\nmarker = \"%s\"\n",
                  marker);
-  int status = run(copy_once, faults);
+  struct child_test test = {copy_once, MACHINE, faults, .load = true};
+  int status = child_test_status(&test);
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  assert_int_equal(run(copy_once, faults), 0);
+  assert_int_equal(child_test_status(&test), 0);
   assert_int_equal(unlink(marker), 0);
   assert_int_equal(rmdir(folder), 0);
 }
@@ -152,13 +118,7 @@ static void gate_gives_up(const struct cuda_driver *driver) {
   CHECK(words[1] == GATE_TIMED_OUT);
 }
 
-static void test_ignored_flag(void **state) {
-  (void)state;
-  assert_int_equal(
-      run(gate_gives_up, "[[fake.fault]]\nkind = \"ignored_flag\"\ncall = \"haul_gate\"\n"), 0);
-}
-
-static void call_takes_long(const struct cuda_driver *driver) {
+static void call_takes_long_and_fails(const struct cuda_driver *driver) {
   struct timespec before;
   struct timespec after;
   (void)use_gpu(driver, 0);
@@ -171,21 +131,21 @@ static void call_takes_long(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_NOT_SUPPORTED, driver->cuStreamDestroy(stream));
 }
 
-static void test_block_and_error(void **state) {
-  (void)state;
-  assert_int_equal(run(call_takes_long,
-                       "[[fake.fault]]\nkind = \"block\"\ncall = \"cuStreamCreate\"\n"
-                       "milliseconds = 30\n[[fake.fault]]\nkind = \"error\"\n"
-                       "call = \"cuStreamDestroy\"\ncode = 801\n"),
-                   0);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_out_of_memory),   cmocka_unit_test(test_sticky),
-      cmocka_unit_test(test_flipped_byte),    cmocka_unit_test(test_hang),
-      cmocka_unit_test(test_crash),           cmocka_unit_test(test_ignored_flag),
-      cmocka_unit_test(test_block_and_error),
+      CASE(third_allocation_fails,
+           FAULT "kind = \"out_of_memory\"\ncall = \"cuMemAlloc\"\ngpu = 0\nnth = 3\n"),
+      CASE(second_copy_is_sticky,
+           FAULT "kind = \"sticky\"\ncall = \"cuMemcpy*\"\nnth = 2\ncode = 719\n"),
+      CASE(copies_are_flipped, FAULT "kind = \"flip_byte\"\ncall = \"cuMemcpy*\"\n"
+                                     "from = \"host\"\nto = 0\noffset = 100\ncount = 0\n"),
+      IN_CHILD_KILLED(stream_never_ends, MACHINE, FAULT "kind = \"hang\"\ncall = \"cuMemcpy*\"\n",
+                      SIGALRM),
+      cmocka_unit_test(fault_with_marker_hits_once),
+      CASE(gate_gives_up, FAULT "kind = \"ignored_flag\"\ncall = \"haul_gate\"\n"),
+      CASE(call_takes_long_and_fails,
+           FAULT "kind = \"block\"\ncall = \"cuStreamCreate\"\nmilliseconds = 30\n" FAULT
+                 "kind = \"error\"\ncall = \"cuStreamDestroy\"\ncode = 801\n"),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

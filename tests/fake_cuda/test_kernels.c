@@ -6,14 +6,7 @@
 
 #include <string.h>
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
-#define RUN(test) assert_int_equal(in_child(test, "h100x8-nvlink.toml", NULL), 0)
+#define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", NULL)
 
 enum { SIZE = 100003, SEED = 42 };
 
@@ -41,11 +34,6 @@ static void every_kernel_is_there(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuModuleLoadData(&module, "any image"));
   CHECK_RESULT_IS(CUDA_ERROR_NOT_FOUND, driver->cuModuleGetFunction(&function, module, "haul"));
   CHECK_OK(driver->cuModuleUnload(module));
-}
-
-static void test_every_kernel_is_there(void **state) {
-  (void)state;
-  RUN(every_kernel_is_there);
 }
 
 static struct pattern_compare_result compare(const struct cuda_driver *driver, CUstream stream,
@@ -82,11 +70,6 @@ static void patterns_are_compared(const struct cuda_driver *driver) {
   CHECK(result.first_offset == 0 && result.bad_bytes == SIZE);
 }
 
-static void test_patterns_are_compared(void **state) {
-  (void)state;
-  RUN(patterns_are_compared);
-}
-
 /* A kernel that touches another GPU's memory needs peer access; without it the context is lost, and
  * the other GPU's is not. */
 static void peers_must_be_enabled(const struct cuda_driver *driver) {
@@ -114,11 +97,6 @@ static void peers_must_be_enabled(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamSynchronize(stream));
 }
 
-static void test_peers_must_be_enabled(void **state) {
-  (void)state;
-  RUN(peers_must_be_enabled);
-}
-
 static void pageable_memory_is_out_of_reach(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -139,12 +117,6 @@ static void pageable_memory_is_in_reach(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuCtxSynchronize());
   CHECK(host[SIZE - 1] == pattern_byte(SEED, SIZE - 1));
   free(host);
-}
-
-static void test_pageable_memory(void **state) {
-  (void)state;
-  RUN(pageable_memory_is_out_of_reach);
-  assert_int_equal(in_child(pageable_memory_is_in_reach, "gh200.toml", NULL), 0);
 }
 
 static double gbps(const struct cuda_driver *driver, CUstream stream, CUdeviceptr target,
@@ -179,11 +151,6 @@ static void copies_cross_links(const struct cuda_driver *driver) {
   for (size_t i = 0; i < size; i++) {
     CHECK(host[i] == (unsigned char)(i * 31 >> 7));
   }
-}
-
-static void test_copies_cross_links(void **state) {
-  (void)state;
-  RUN(copies_cross_links);
 }
 
 static double hop_ns(const struct cuda_driver *driver, CUstream stream, CUdeviceptr memory,
@@ -228,12 +195,7 @@ static void chases_follow_their_chain(const struct cuda_driver *driver) {
   CHECK(cached < uncached && uncached < peer && peer < host && host < 2000);
 }
 
-static void test_chases_follow_their_chain(void **state) {
-  (void)state;
-  RUN(chases_follow_their_chain);
-}
-
-static void broken_chain(const struct cuda_driver *driver) {
+static void broken_chains_are_illegal(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   CUdeviceptr here = new_memory(driver, 4096);
@@ -248,20 +210,16 @@ static void broken_chain(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
 }
 
-static void test_broken_chains_are_illegal(void **state) {
-  (void)state;
-  RUN(broken_chain);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_kernel_is_there),
-      cmocka_unit_test(test_patterns_are_compared),
-      cmocka_unit_test(test_peers_must_be_enabled),
-      cmocka_unit_test(test_pageable_memory),
-      cmocka_unit_test(test_copies_cross_links),
-      cmocka_unit_test(test_chases_follow_their_chain),
-      cmocka_unit_test(test_broken_chains_are_illegal),
+      CASE(every_kernel_is_there),
+      CASE(patterns_are_compared),
+      CASE(peers_must_be_enabled),
+      CASE(pageable_memory_is_out_of_reach),
+      IN_CHILD(pageable_memory_is_in_reach, "gh200.toml", NULL),
+      CASE(copies_cross_links),
+      CASE(chases_follow_their_chain),
+      CASE(broken_chains_are_illegal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
-#define RUN(test) assert_int_equal(in_child(test, "h100x8-nvlink.toml", NULL), 0)
+#define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", NULL)
 
 static const size_t GIB = (size_t)1 << 30;
 
@@ -47,22 +38,11 @@ static void gpu_memory_is_accounted(const struct cuda_driver *driver) {
   CHECK(free_bytes(driver) == before);
 }
 
-static void test_gpu_memory_is_accounted(void **state) {
-  (void)state;
-  RUN(gpu_memory_is_accounted);
-}
-
-static void host_reads_device_memory(const struct cuda_driver *driver) {
+static void host_cannot_read_device_memory(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUdeviceptr device = new_memory(driver, 4096);
   (void)signal(SIGSEGV, SIG_DFL);
   _Exit(*(volatile unsigned char *)(uintptr_t)device);
-}
-
-static void test_the_host_cannot_follow_device_pointers(void **state) {
-  (void)state;
-  int status = in_child(host_reads_device_memory, "h200x4.toml", NULL);
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
 static void copies_stay_inside(const struct cuda_driver *driver) {
@@ -80,11 +60,6 @@ static void copies_stay_inside(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK_OK(driver->cuMemFreeHost(host));
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, driver->cuMemFreeHost(host));
-}
-
-static void test_copies_stay_inside(void **state) {
-  (void)state;
-  RUN(copies_stay_inside);
 }
 
 static void host_memory_is_registered_once(const struct cuda_driver *driver) {
@@ -105,11 +80,6 @@ static void host_memory_is_registered_once(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, driver->cuMemHostGetDevicePointer(&device, host, 0));
   CHECK_OK(driver->cuMemHostUnregister(host + size));
   CHECK(munmap(host, 2 * size) == 0);
-}
-
-static void test_host_memory_is_registered_once(void **state) {
-  (void)state;
-  RUN(host_memory_is_registered_once);
 }
 
 static void strided_copies_skip(const struct cuda_driver *driver) {
@@ -157,11 +127,6 @@ static void strided_copies_skip(const struct cuda_driver *driver) {
   CHECK(memcmp(host + 6144 + 12, host + 512 + 64, 4) == 0);
 }
 
-static void test_strided_copies_skip(void **state) {
-  (void)state;
-  RUN(strided_copies_skip);
-}
-
 static void managed_memory_moves(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   FIND(driver, cuMemAllocManaged, 6000);
@@ -194,11 +159,6 @@ static void managed_memory_moves(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuMemFree(managed));
 }
 
-static void test_managed_memory_moves(void **state) {
-  (void)state;
-  RUN(managed_memory_moves);
-}
-
 static void calls_need_a_context(const struct cuda_driver *driver) {
   CUdeviceptr device;
   CUstream stream;
@@ -209,22 +169,12 @@ static void calls_need_a_context(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_DEVICE, driver->cuDevicePrimaryCtxRetain(&none, 8));
 }
 
-static void test_calls_need_a_context(void **state) {
-  (void)state;
-  RUN(calls_need_a_context);
-}
-
-static void no_gpu_no_driver(const struct cuda_driver *none) {
+static void machine_without_gpus_has_no_device(const struct cuda_driver *none) {
   (void)none;
   struct cuda_driver driver;
   struct error error;
   CHECK(cuda_driver_load(&driver, &error) == STATUS_UNSUPPORTED);
   CHECK(strstr(error.message, "CUDA_ERROR_NO_DEVICE") != NULL);
-}
-
-static void test_a_machine_without_gpus_has_no_device(void **state) {
-  (void)state;
-  assert_int_equal(in_child_unloaded(no_gpu_no_driver, "no-gpu.toml", NULL), 0);
 }
 
 /* A driver older than an entry point does not have it. */
@@ -233,23 +183,17 @@ static void old_drivers_lack_functions(const struct cuda_driver *driver) {
   CHECK(driver->cuFuncLoad == NULL);
 }
 
-static void test_old_drivers_lack_functions(void **state) {
-  (void)state;
-  assert_int_equal(
-      in_child(old_drivers_lack_functions, "h200x4.toml", "[fake]\ncuda_version = 12020\n"), 0);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gpu_memory_is_accounted),
-      cmocka_unit_test(test_the_host_cannot_follow_device_pointers),
-      cmocka_unit_test(test_copies_stay_inside),
-      cmocka_unit_test(test_host_memory_is_registered_once),
-      cmocka_unit_test(test_strided_copies_skip),
-      cmocka_unit_test(test_managed_memory_moves),
-      cmocka_unit_test(test_calls_need_a_context),
-      cmocka_unit_test(test_a_machine_without_gpus_has_no_device),
-      cmocka_unit_test(test_old_drivers_lack_functions),
+      CASE(gpu_memory_is_accounted),
+      IN_CHILD_KILLED(host_cannot_read_device_memory, "h200x4.toml", NULL, SIGSEGV),
+      CASE(copies_stay_inside),
+      CASE(host_memory_is_registered_once),
+      CASE(strided_copies_skip),
+      CASE(managed_memory_moves),
+      CASE(calls_need_a_context),
+      IN_CHILD_UNLOADED(machine_without_gpus_has_no_device, "no-gpu.toml", NULL),
+      IN_CHILD(old_drivers_lack_functions, "h200x4.toml", "[fake]\ncuda_version = 12020\n"),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,6 @@
 #include <pthread.h>
 #include <time.h>
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 static const char SPEEDS[] = "[fake]\noperation_ns = 1000\n[fake.speeds]\n"
                              "host_to_device = 50e9\ndevice_to_host = 40e9\n"
                              "device_to_device = 400e9\nlocal = 4000e9\n"
@@ -21,7 +14,7 @@ static const char REAL_CLOCK[] = "[fake]\nclock = \"real\"\noperation_ns = 1000\
                                  "host_to_device = 1e9\n";
 enum { SIZE = 1 << 20 };
 
-#define RUN(test) assert_int_equal(in_child(test, "h100x8-nvlink.toml", SPEEDS), 0)
+#define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", SPEEDS)
 
 static double copy_ns(double rate) {
   return 1000 + SIZE / rate * 1e9;
@@ -67,11 +60,6 @@ static void copies_take_their_time(const struct cuda_driver *driver) {
   free(pageable);
 }
 
-static void test_copies_take_their_time(void **state) {
-  (void)state;
-  RUN(copies_take_their_time);
-}
-
 /* Two copies behind gates that open together: half the rate each on one link, full rate on two. */
 static void links_are_shared(const struct cuda_driver *driver) {
   CUcontext contexts[2] = {use_gpu(driver, 1), use_gpu(driver, 0)};
@@ -108,11 +96,6 @@ static void links_are_shared(const struct cuda_driver *driver) {
                   driver->cuEventElapsedTime(&(float){0}, starts[0], starts[3]));
 }
 
-static void test_links_are_shared(void **state) {
-  (void)state;
-  RUN(links_are_shared);
-}
-
 static void gates_time_out(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -120,11 +103,6 @@ static void gates_time_out(const struct cuda_driver *driver) {
   launch_gate(driver, stream, &words[0], &words[1], 20000000);
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK(words[1] == GATE_TIMED_OUT);
-}
-
-static void test_gates_time_out(void **state) {
-  (void)state;
-  RUN(gates_time_out);
 }
 
 static void gpus_reach_each_other(const struct cuda_driver *driver) {
@@ -143,11 +121,6 @@ static void gpus_reach_each_other(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuCtxSynchronize());
   CHECK_CLOSE(elapsed_ns(driver, before, staged), copy_ns(20e9));
   CHECK_CLOSE(elapsed_ns(driver, staged, direct), copy_ns(400e9));
-}
-
-static void test_gpus_reach_each_other(void **state) {
-  (void)state;
-  RUN(gpus_reach_each_other);
 }
 
 static void events_order_streams(const struct cuda_driver *driver) {
@@ -184,11 +157,6 @@ static void events_order_streams(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamDestroy(one));
 }
 
-static void test_events_order_streams(void **state) {
-  (void)state;
-  RUN(events_order_streams);
-}
-
 /* A host that polls, or watches memory without any call, sees work end as well. */
 static void polling_ends(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
@@ -213,11 +181,6 @@ static void polling_ends(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamQuery(stream));
 }
 
-static void test_polling_ends(void **state) {
-  (void)state;
-  RUN(polling_ends);
-}
-
 /* The legacy stream waits for blocking streams and they for it, with no event in between. */
 static void legacy_stream_orders(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
@@ -231,11 +194,6 @@ static void legacy_stream_orders(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuMemcpyDtoHAsync(host + 16, device, 16, NULL));
   CHECK_OK(driver->cuStreamSynchronize(NULL));
   CHECK(host[0] == 1 && host[16] == 2);
-}
-
-static void test_legacy_stream_orders(void **state) {
-  (void)state;
-  RUN(legacy_stream_orders);
 }
 
 static void the_real_clock_is_real(const struct cuda_driver *driver) {
@@ -254,11 +212,6 @@ static void the_real_clock_is_real(const struct cuda_driver *driver) {
   double wall_ns =
       (double)(after.tv_sec - before.tv_sec) * 1e9 + (double)(after.tv_nsec - before.tv_nsec);
   CHECK(wall_ns > 8 * SIZE && elapsed_ns(driver, start, end) >= 8 * SIZE);
-}
-
-static void test_the_real_clock_is_real(void **state) {
-  (void)state;
-  assert_int_equal(in_child(the_real_clock_is_real, "h100x8-nvlink.toml", REAL_CLOCK), 0);
 }
 
 enum { THREADS = 4, ROUNDS = 50 };
@@ -303,11 +256,6 @@ static void threads_share_the_driver(const struct cuda_driver *driver) {
   }
 }
 
-static void test_threads_share_the_driver(void **state) {
-  (void)state;
-  RUN(threads_share_the_driver);
-}
-
 static void CUDA_CB add_one(void *data) {
   (*(int *)data)++;
 }
@@ -340,23 +288,18 @@ static void graphs_repeat(const struct cuda_driver *driver) {
   CHECK_OK(cuGraphExecDestroy_(executable));
 }
 
-static void test_graphs_repeat(void **state) {
-  (void)state;
-  RUN(graphs_repeat);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_copies_take_their_time),
-      cmocka_unit_test(test_links_are_shared),
-      cmocka_unit_test(test_gates_time_out),
-      cmocka_unit_test(test_gpus_reach_each_other),
-      cmocka_unit_test(test_events_order_streams),
-      cmocka_unit_test(test_polling_ends),
-      cmocka_unit_test(test_legacy_stream_orders),
-      cmocka_unit_test(test_the_real_clock_is_real),
-      cmocka_unit_test(test_graphs_repeat),
-      cmocka_unit_test(test_threads_share_the_driver),
+      CASE(copies_take_their_time),
+      CASE(links_are_shared),
+      CASE(gates_time_out),
+      CASE(gpus_reach_each_other),
+      CASE(events_order_streams),
+      CASE(polling_ends),
+      CASE(legacy_stream_orders),
+      IN_CHILD(the_real_clock_is_real, "h100x8-nvlink.toml", REAL_CLOCK),
+      CASE(graphs_repeat),
+      CASE(threads_share_the_driver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

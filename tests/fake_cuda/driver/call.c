@@ -31,7 +31,7 @@ static CUresult initialise(void) {
   return CUDA_SUCCESS;
 }
 
-static CUresult strike(const struct fault *fault, struct context *context) {
+static CUresult trigger(const struct fault *fault, struct context *context) {
   switch (fault->kind) {
   case FAULT_OUT_OF_MEMORY:
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -79,7 +79,7 @@ static CUresult check_faults(struct call *call, const char *name, const struct f
   what.name = name;
   what.gpu = call->context != NULL ? call->context->gpu : PLACE_ANY;
   const struct fault *fault =
-      faults_strike(driver.config->faults, driver.config->fault_count, &what);
+      faults_trigger(driver.config->faults, driver.config->fault_count, &what);
   if (fault == NULL) {
     return CUDA_SUCCESS;
   }
@@ -87,15 +87,12 @@ static CUresult check_faults(struct call *call, const char *name, const struct f
     call->fault = fault;
     return CUDA_SUCCESS;
   }
-  return strike(fault, call->context);
+  return trigger(fault, call->context);
 }
 
-CUresult call_begin(struct call *call, const char *name, enum call_need need,
-                    const struct fault_call *about, bool queues) {
+static CUresult begin(struct call *call, const char *name, enum call_need need,
+                      const struct fault_call *about, bool queues) {
   *call = (struct call){.context = current};
-  if (need == NEED_NOTHING) {
-    return CUDA_SUCCESS;
-  }
   int initialised = atomic_load(&driver.initialised);
   if (initialised != CUDA_SUCCESS + 1) {
     return CUDA_ERROR_NOT_INITIALIZED;
@@ -112,6 +109,22 @@ CUresult call_begin(struct call *call, const char *name, enum call_need need,
     }
   }
   return check_faults(call, name, about, queues);
+}
+
+CUresult call_begin(struct call *call, const char *name, enum call_need need) {
+  return begin(call, name, need, NULL, false);
+}
+
+CUresult call_begin_with(struct call *call, const char *name, const struct fault_call *about,
+                         bool queues) {
+  return begin(call, name, NEED_CONTEXT, about, queues);
+}
+
+CUresult call_enqueue(struct stream *stream, const struct operation *operation) {
+  streams_lock();
+  stream_enqueue(stream, operation);
+  streams_unlock();
+  return CUDA_SUCCESS;
 }
 
 const struct fake_config *call_config(void) {
@@ -159,15 +172,12 @@ CUresult drv_cuInit(unsigned flags) {
   CUresult result = (CUresult)(driver.initialised - 1);
   (void)pthread_mutex_unlock(&driver.lock);
   struct call call;
-  return result == CUDA_SUCCESS ? call_begin(&call, "cuInit", NEED_INIT, NULL, false) : result;
+  return result == CUDA_SUCCESS ? call_begin(&call, "cuInit", NEED_INIT) : result;
 }
 
 CUresult drv_cuCtxSetCurrent(CUcontext handle) {
   struct call call;
-  CUresult result = call_begin(&call, "cuCtxSetCurrent", NEED_INIT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuCtxSetCurrent", NEED_INIT));
   struct context *context = context_of_handle(handle);
   if (handle != NULL && (context == NULL || context->references == 0)) {
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -178,12 +188,10 @@ CUresult drv_cuCtxSetCurrent(CUcontext handle) {
 
 CUresult drv_cuCtxGetCurrent(CUcontext *handle) {
   struct call call;
-  CUresult result = call_begin(&call, "cuCtxGetCurrent", NEED_INIT, NULL, false);
-  if (result == CUDA_SUCCESS && handle == NULL) {
+  TRY(call_begin(&call, "cuCtxGetCurrent", NEED_INIT));
+  if (handle == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (result == CUDA_SUCCESS) {
-    *handle = (CUcontext)(void *)current;
-  }
-  return result;
+  *handle = (CUcontext)(void *)current;
+  return CUDA_SUCCESS;
 }

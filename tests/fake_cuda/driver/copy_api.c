@@ -64,11 +64,10 @@ static CUresult copy(const struct copy_request *request, CUstream handle) {
                 memory_locate(request->to.address, extent(request, &request->to), &to));
   uint64_t size_bytes = empty ? 0 : request->width * request->height * request->depth;
   struct call call;
-  CUresult result = call_begin(
-      &call, request->name, NEED_CONTEXT,
-      &(struct fault_call){.from = from.place, .to = to.place, .size_bytes = size_bytes}, true);
-  if (result != CUDA_SUCCESS || empty) {
-    return result;
+  const struct fault_call about = {.from = from.place, .to = to.place, .size_bytes = size_bytes};
+  TRY(call_begin_with(&call, request->name, &about, true));
+  if (empty) {
+    return CUDA_SUCCESS;
   }
   struct stream *stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
@@ -94,7 +93,7 @@ static CUresult copy(const struct copy_request *request, CUstream handle) {
   struct transfer transfer = transfer_between(&from, &to, size_bytes);
   links_add_transfer(streams_links(), &operation.work, &transfer);
   streams_lock();
-  result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
+  CUresult result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
   streams_unlock();
   return result;
 }
@@ -169,30 +168,24 @@ CUresult drv_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream) {
   return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
 }
 
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+#define REQUEST_3D(entry_point, c)                                                                 \
+  (struct copy_request) {                                                                          \
+    .name = entry_point,                                                                           \
+    .from = side_of((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice, (c)->srcXInBytes, (c)->srcY, \
+                    (c)->srcZ, (c)->srcPitch, (c)->srcHeight),                                     \
+    .to = side_of((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice, (c)->dstXInBytes, (c)->dstY,   \
+                  (c)->dstZ, (c)->dstPitch, (c)->dstHeight),                                       \
+    .width = (c)->WidthInBytes, .height = (c)->Height, .depth = (c)->Depth                         \
+  }
+
 CUresult drv_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream) {
-  struct copy_request request = {
-      .name = "cuMemcpy3DAsync",
-      .from = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
-                      c->srcPitch, c->srcHeight),
-      .to = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
-                    c->dstPitch, c->dstHeight),
-      .width = c->WidthInBytes,
-      .height = c->Height,
-      .depth = c->Depth};
-  return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
+  return copy_pitched(REQUEST_3D("cuMemcpy3DAsync", c), c->srcMemoryType, c->dstMemoryType, stream);
 }
 
 CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
-  struct copy_request request = {
-      .name = "cuMemcpy3DPeerAsync",
-      .from = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
-                      c->srcPitch, c->srcHeight),
-      .to = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
-                    c->dstPitch, c->dstHeight),
-      .width = c->WidthInBytes,
-      .height = c->Height,
-      .depth = c->Depth};
-  return copy_pitched(request, c->srcMemoryType, c->dstMemoryType, stream);
+  return copy_pitched(REQUEST_3D("cuMemcpy3DPeerAsync", c), c->srcMemoryType, c->dstMemoryType,
+                      stream);
 }
 
 static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned unit_bytes,
@@ -200,9 +193,9 @@ static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned
   struct memory_place place;
   struct call call;
   bool inside = memory_locate(address, count * unit_bytes, &place) && place.allocation != NULL;
-  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, true);
-  if (result != CUDA_SUCCESS || count == 0) {
-    return result;
+  TRY(call_begin_with(&call, name, NULL, true));
+  if (count == 0) {
+    return CUDA_SUCCESS;
   }
   struct stream *stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
@@ -219,10 +212,7 @@ static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned
   if (place.place >= 0) {
     links_add_memory(streams_links(), &operation.work, place.place, count * unit_bytes);
   }
-  streams_lock();
-  stream_enqueue(stream, &operation);
-  streams_unlock();
-  return CUDA_SUCCESS;
+  return call_enqueue(stream, &operation);
 }
 
 CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count,

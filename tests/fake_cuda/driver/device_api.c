@@ -6,10 +6,7 @@
 
 static CUresult begin_device(const char *name, CUdevice device, const struct gpu **gpu) {
   struct call call;
-  CUresult result = call_begin(&call, name, NEED_INIT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, name, NEED_INIT));
   int32_t index = config_gpu_of_ordinal(call_config(), device);
   if (index < 0) {
     return CUDA_ERROR_INVALID_DEVICE;
@@ -20,38 +17,30 @@ static CUresult begin_device(const char *name, CUdevice device, const struct gpu
 
 CUresult drv_cuDeviceGet(CUdevice *device, int ordinal) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceGet", ordinal, &gpu);
-  if (result == CUDA_SUCCESS) {
-    *device = ordinal;
-  }
-  return result;
+  TRY(begin_device("cuDeviceGet", ordinal, &gpu));
+  *device = ordinal;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceGetCount(int *count) {
   struct call call;
-  CUresult result = call_begin(&call, "cuDeviceGetCount", NEED_INIT, NULL, false);
-  if (result == CUDA_SUCCESS) {
-    *count = config_visible_gpus(call_config());
-  }
-  return result;
+  TRY(call_begin(&call, "cuDeviceGetCount", NEED_INIT));
+  *count = config_visible_gpus(call_config());
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceGetName(char *name, int length, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceGetName", device, &gpu);
-  if (result == CUDA_SUCCESS) {
-    (void)snprintf(name, (size_t)length, "%s", gpu->name);
-  }
-  return result;
+  TRY(begin_device("cuDeviceGetName", device, &gpu));
+  (void)snprintf(name, (size_t)length, "%s", gpu->name);
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceTotalMem", device, &gpu);
-  if (result == CUDA_SUCCESS) {
-    *bytes = gpu->memory_bytes;
-  }
-  return result;
+  TRY(begin_device("cuDeviceTotalMem", device, &gpu));
+  *bytes = gpu->memory_bytes;
+  return CUDA_SUCCESS;
 }
 
 static bool is_digit(char c, unsigned *value) {
@@ -69,10 +58,7 @@ static bool is_digit(char c, unsigned *value) {
 
 CUresult drv_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceGetUuid", device, &gpu);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_device("cuDeviceGetUuid", device, &gpu));
   memset(uuid, 0, sizeof *uuid);
   size_t digits = 0;
   const char *text = strncmp(gpu->uuid, "GPU-", 4) == 0 ? gpu->uuid + 4 : gpu->uuid;
@@ -93,11 +79,9 @@ CUresult drv_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 
 CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceGetPCIBusId", device, &gpu);
-  if (result == CUDA_SUCCESS && snprintf(text, (size_t)length, "%s", gpu->pci_address) >= length) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  return result;
+  TRY(begin_device("cuDeviceGetPCIBusId", device, &gpu));
+  return snprintf(text, (size_t)length, "%s", gpu->pci_address) < length ? CUDA_SUCCESS
+                                                                         : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* The number at position `field` of "domain:bus:device.function". */
@@ -191,10 +175,7 @@ static int common_attribute(CUdevice_attribute which) {
 
 CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDeviceGetAttribute", device, &gpu);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_device("cuDeviceGetAttribute", device, &gpu));
   int fact = fact_attribute(which, gpu);
   *value = fact >= 0 ? fact : common_attribute(which);
   return CUDA_SUCCESS;
@@ -202,10 +183,7 @@ CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice
 
 CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
   struct call call;
-  CUresult result = call_begin(&call, "cuDeviceCanAccessPeer", NEED_INIT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuDeviceCanAccessPeer", NEED_INIT));
   int32_t from = config_gpu_of_ordinal(call_config(), device);
   int32_t to = config_gpu_of_ordinal(call_config(), peer);
   if (from < 0 || to < 0) {
@@ -218,10 +196,7 @@ CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
 CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute which, CUdevice source,
                                      CUdevice target) {
   int can = 0;
-  CUresult result = drv_cuDeviceCanAccessPeer(&can, source, target);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(drv_cuDeviceCanAccessPeer(&can, source, target));
   if (source == target) {
     return CUDA_ERROR_INVALID_DEVICE;
   }
@@ -246,10 +221,7 @@ CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute which, CU
 
 CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDevicePrimaryCtxRetain", device, &gpu);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_device("cuDevicePrimaryCtxRetain", device, &gpu));
   struct context *context = context_of_device(device);
   streams_lock();
   if (context->references++ == 0) {
@@ -264,10 +236,8 @@ CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
 /* The last release ends the context: what it has queued is dropped, what it has is freed. */
 CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   const struct gpu *gpu;
-  CUresult result = begin_device("cuDevicePrimaryCtxRelease", device, &gpu);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_device("cuDevicePrimaryCtxRelease", device, &gpu));
+  CUresult result = CUDA_SUCCESS;
   struct context *context = context_of_device(device);
   streams_lock();
   if (context->references == 0) {
@@ -291,19 +261,14 @@ CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 
 CUresult drv_cuCtxGetDevice(CUdevice *device) {
   struct call call;
-  CUresult result = call_begin(&call, "cuCtxGetDevice", NEED_CONTEXT, NULL, false);
-  if (result == CUDA_SUCCESS) {
-    *device = device_of_context(call.context);
-  }
-  return result;
+  TRY(call_begin(&call, "cuCtxGetDevice", NEED_CONTEXT));
+  *device = device_of_context(call.context);
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuCtxSynchronize(void) {
   struct call call;
-  CUresult result = call_begin(&call, "cuCtxSynchronize", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuCtxSynchronize", NEED_CONTEXT));
   streams_lock();
   streams_wait_context(call.context);
   streams_unlock();
@@ -312,10 +277,7 @@ CUresult drv_cuCtxSynchronize(void) {
 
 static CUresult set_peer(const char *name, CUcontext handle, bool enable) {
   struct call call;
-  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, name, NEED_CONTEXT));
   struct context *peer = context_of_handle(handle);
   if (peer == NULL || peer->references == 0) {
     return CUDA_ERROR_INVALID_CONTEXT;

@@ -115,19 +115,33 @@
 FAKE_FUNCTION_LIST(FAKE_DECLARE_)
 #undef FAKE_DECLARE_
 
+/* Return what the expression gives, unless that is CUDA_SUCCESS. */
+#define TRY(expression)                                                                            \
+  do {                                                                                             \
+    CUresult try_result_ = (expression);                                                           \
+    if (try_result_ != CUDA_SUCCESS) {                                                             \
+      return try_result_;                                                                          \
+    }                                                                                              \
+  } while (0)
+
 /* What an entry point needs before it looks at its arguments. */
-enum call_need { NEED_NOTHING, NEED_INIT, NEED_CONTEXT };
+enum call_need { NEED_INIT, NEED_CONTEXT };
 
 /* A call under way. */
 struct call {
   struct context *context;   /* current in this thread; NULL = none */
-  const struct fault *fault; /* that strikes the operation it queues; NULL = none */
+  const struct fault *fault; /* hits the operation that the call queues; NULL = none */
 };
 
-/* To be called first: initialised? a context? lost? a fault? `about` adds what selectors can ask
- * (NULL = nothing); `queues`: a fault that an operation can have is left to it. */
-CUresult call_begin(struct call *call, const char *name, enum call_need need,
-                    const struct fault_call *about, bool queues);
+/* Every entry point calls it first: is the driver initialised, is there a context, is it lost, does
+ * a fault hit the call? */
+CUresult call_begin(struct call *call, const char *name, enum call_need need);
+/* The same with NEED_CONTEXT. `about` adds what the selectors of faults ask for (NULL = nothing);
+ * `queues`: the call queues an operation, which gets the faults that an operation can have. */
+CUresult call_begin_with(struct call *call, const char *name, const struct fault_call *about,
+                         bool queues);
+/* stream_enqueue() with the lock taken; CUDA_SUCCESS. */
+CUresult call_enqueue(struct stream *stream, const struct operation *operation);
 /* The configuration; only after call_begin() with NEED_INIT. */
 const struct fake_config *call_config(void);
 /* NULL: no such device, or not visible. */

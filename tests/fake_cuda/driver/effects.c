@@ -1,7 +1,13 @@
-/* What operations do to memory, and what kernels cost. */
-#include "tests/fake_cuda/driver/conductor.h"
+/* What operations do to memory, and how long they take.
+ *
+ * Noise: durations of operations scatter, and the mean of a path differs a little from process to
+ * process. Drawn from splitmix64 (Steele, Lea, Flood, OOPSLA 2014, figure 17); the draws of
+ * operations depend on the seed alone, those of a process on its id as well. */
+#include "tests/fake_cuda/driver/simulator.h"
 
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static void copy_rows(const struct copy_region *copy) {
   for (size_t plane = 0; plane < copy->depth; plane++) {
@@ -98,14 +104,55 @@ bool kernel_work(struct kernel_launch *launch, struct work *work) {
     }
     work->bytes += (double)access->moved_bytes;
     if (place.place == gpu) {
-      links_add_memory(&conductor.links, work, gpu, access->moved_bytes);
+      links_add_memory(&simulator.links, work, gpu, access->moved_bytes);
       continue;
     }
     struct transfer transfer = {.from = access->write ? gpu : place.place,
                                 .to = access->write ? place.place : gpu,
                                 .bytes = access->moved_bytes,
                                 .by_kernel = true};
-    links_add_transfer(&conductor.links, work, &transfer);
+    links_add_transfer(&simulator.links, work, &transfer);
   }
   return true;
+}
+
+static uint64_t splitmix(uint64_t *state) {
+  *state += UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t z = *state;
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *state) {
+  return ((double)(splitmix(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller, one of the two values. */
+static double normal(uint64_t *state) {
+  double radius = sqrt(-2 * log(uniform(state)));
+  return radius * cos(2 * 3.14159265358979323846 * uniform(state));
+}
+
+/* The same path in the same process has the same factor. */
+static double process_factor(const struct fake_config *config, const struct work *work) {
+  uint64_t state = config->seed ^ ((uint64_t)getpid() << 32);
+  for (uint32_t i = 0; i < work->use_count; i++) {
+    state ^= work->uses[i].resource + 1;
+    state = splitmix(&state);
+  }
+  return 1 + config->noise_between * normal(&state);
+}
+
+double noise_factor(const struct work *work) {
+  const struct fake_config *config = simulator.config;
+  if (config->noise_within <= 0 && config->noise_between <= 0) {
+    return 1;
+  }
+  if (simulator.random == 0) {
+    simulator.random = config->seed + 1;
+  }
+  double factor =
+      process_factor(config, work) * (1 + config->noise_within * normal(&simulator.random));
+  return fmax(factor, 0.1); /* a duration is positive, whatever was drawn */
 }

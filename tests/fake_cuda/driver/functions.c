@@ -1,4 +1,5 @@
-/* The table behind cuGetProcAddress, versions and error texts. */
+/* The table behind cuGetProcAddress, versions and error texts; and how this driver says that it is
+ * a fake one (engine/cuda/driver.h). */
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <string.h>
@@ -12,6 +13,13 @@ static const struct {
     FAKE_FUNCTION_LIST(FAKE_ROW_)
 #undef FAKE_ROW_
 };
+
+__attribute__((visibility("default"))) const struct simulation *haul_simulation(void);
+
+const struct simulation *haul_simulation(void) {
+  bool broken;
+  return &config_get(&broken)->simulation;
+}
 
 static int driver_version(void) {
   bool broken;
@@ -63,65 +71,62 @@ static const struct {
   const char *name;
   const char *text;
 } errors[] = {
-    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
-    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {CUDA_ERROR_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE",
-     "uncorrectable ECC error encountered"},
-    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
-     "an illegal memory access was encountered"},
-    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-     "too many resources requested for launch"},
-    {CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
-     "peer access is already enabled"},
-    {CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED",
-     "peer access has not been enabled"},
-    {CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
-     "peer access is not supported between these two devices"},
-    {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
-    {CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
-     "part or all of the requested memory range is already mapped"},
-    {CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
-     "pointer does not correspond to a registered memory region"},
-    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
-     "operation not permitted when stream is capturing"},
-    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
-     "operation failed due to a previous error during capture"},
-    {CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
-     "the operation cannot be performed in the present state"},
-    {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+#define ERROR_(code, text)                                                                         \
+  { code, #code, text }
+    ERROR_(CUDA_SUCCESS, "no error"),
+    ERROR_(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
+    ERROR_(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
+    ERROR_(CUDA_ERROR_NOT_INITIALIZED, "initialization error"),
+    ERROR_(CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"),
+    ERROR_(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
+    ERROR_(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid"),
+    ERROR_(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
+    ERROR_(CUDA_ERROR_ECC_UNCORRECTABLE, "uncorrectable ECC error encountered"),
+    ERROR_(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
+    ERROR_(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
+    ERROR_(CUDA_ERROR_NOT_READY, "device not ready"),
+    ERROR_(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
+    ERROR_(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
+    ERROR_(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled"),
+    ERROR_(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access has not been enabled"),
+    ERROR_(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+           "peer access is not supported between these two devices"),
+    ERROR_(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
+    ERROR_(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+           "part or all of the requested memory range is already mapped"),
+    ERROR_(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+           "pointer does not correspond to a registered memory region"),
+    ERROR_(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+    ERROR_(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
+    ERROR_(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+           "operation not permitted when stream is capturing"),
+    ERROR_(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+           "operation failed due to a previous error during capture"),
+    ERROR_(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
+    ERROR_(CUDA_ERROR_UNKNOWN, "unknown error"),
+#undef ERROR_
 };
 
-CUresult drv_cuGetErrorName(CUresult error, const char **text) {
+static CUresult find_error(CUresult code, const char **name, const char **text) {
   for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-    if (errors[i].code == error) {
-      *text = errors[i].name;
-      return CUDA_SUCCESS;
-    }
-  }
-  *text = NULL;
-  return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult drv_cuGetErrorString(CUresult error, const char **text) {
-  for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-    if (errors[i].code == error) {
+    if (errors[i].code == code) {
+      *name = errors[i].name;
       *text = errors[i].text;
       return CUDA_SUCCESS;
     }
   }
-  *text = NULL;
+  *name = *text = NULL;
   return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult drv_cuGetErrorName(CUresult code, const char **name) {
+  const char *text;
+  return find_error(code, name, &text);
+}
+
+CUresult drv_cuGetErrorString(CUresult code, const char **text) {
+  const char *name;
+  return find_error(code, &name, text);
 }
 
 CUresult drv_cuDriverGetVersion(int *version) {

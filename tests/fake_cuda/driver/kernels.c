@@ -1,7 +1,6 @@
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "kernels/pattern.h"
-#include "tests/fake_cuda/driver/micro_kernels.h"
 #include "tests/fake_cuda/driver/stream.h"
 
 #include <string.h>

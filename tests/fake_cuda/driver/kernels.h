@@ -1,12 +1,12 @@
 /* kernels.h - our kernels in C, for the fake driver.
  *
- * To add a kernel of kernels/kernels.h, write a run function and, where it moves bytes, an accesses
- * function in kernels.c, and put a row into its table:
- *   accesses  which memory it reads and writes, and how many bytes in all (more than the range
- * where it passes several times over it). From it follow the time that the kernel takes and the
- * check that this GPU may touch that memory. run       carries it out when its time is over;
- * addresses go through kernel_memory(). poll      only for kernels that wait for somebody: called
- * until it is true; run follows. */
+ * To add a kernel of kernels/kernels.h, put a row into the table of kernels.c, with these
+ * functions:
+ * - accesses: which memory the kernel reads and writes, and how many bytes in all (more than the
+ *   range where it passes several times over it). The time that the kernel takes and the check that
+ *   this GPU may touch that memory follow from it.
+ * - run: carries the kernel out when its time is over; addresses go through kernel_memory().
+ * - poll: only for kernels that wait for somebody; called until it is true, then run follows. */
 #ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
 #define HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
 
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct context;
 struct fake_kernel;
@@ -52,10 +53,26 @@ struct fake_kernel {
   bool (*poll)(struct kernel_launch *launch, uint64_t waited_ns); /* may be NULL */
 };
 
+/* The launch's arguments as a struct; they are aligned for any. */
+#define ARGUMENTS(type, name, launch)                                                              \
+  struct type name;                                                                                \
+  memcpy(&name, (launch)->arguments, sizeof name)
+
 /* By name, or NULL. */
 const struct fake_kernel *kernel_find(const char *name);
 /* Where the bytes at a device address really are. NULL, and launch->illegal set: this GPU may not
  * touch them. */
 void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
+
+/* micro_kernels.c: references of the kernels that measure caches, arrays and instructions. */
+void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void stream_run(struct kernel_launch *launch);
+void stream_data_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void stream_fill_run(struct kernel_launch *launch);
+void stream_compare_run(struct kernel_launch *launch);
+void arithmetic_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void arithmetic_run(struct kernel_launch *launch);
+void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void chase_run(struct kernel_launch *launch);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
 #define HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
 
-#include "tests/fake_cuda/machine/faults.h"
+#include "tests/fake_cuda/machine/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

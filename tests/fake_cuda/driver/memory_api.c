@@ -1,4 +1,5 @@
-/* Allocation, page-locking, unified memory. */
+/* Allocation, page-locking, unified memory. Locations of unified memory are kept per allocation,
+ * not per page. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <string.h>
@@ -14,25 +15,23 @@ static uint64_t usable_bytes(int32_t gpu) {
 
 CUresult drv_cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
   struct call call;
-  CUresult result = call_begin(&call, "cuMemGetInfo", NEED_CONTEXT, NULL, false);
-  if (result == CUDA_SUCCESS) {
-    uint64_t usable = usable_bytes(call.context->gpu);
-    uint64_t used = memory_used(call.context->gpu);
-    *free_bytes = used < usable ? usable - used : 0;
-    *total_bytes = call_config()->machine.gpus[call.context->gpu].memory_bytes;
-  }
-  return result;
+  TRY(call_begin(&call, "cuMemGetInfo", NEED_CONTEXT));
+  uint64_t usable = usable_bytes(call.context->gpu);
+  uint64_t used = memory_used(call.context->gpu);
+  *free_bytes = used < usable ? usable - used : 0;
+  *total_bytes = call_config()->machine.gpus[call.context->gpu].memory_bytes;
+  return CUDA_SUCCESS;
+}
+
+static CUresult begin_allocation(struct call *call, const char *name, size_t size_bytes) {
+  const struct fault_call about = {.from = PLACE_ANY, .to = PLACE_ANY, .size_bytes = size_bytes};
+  return call_begin_with(call, name, &about, false);
 }
 
 static CUresult allocate(const char *name, enum allocation_kind kind, size_t size_bytes,
                          unsigned flags, uint64_t *address) {
   struct call call;
-  CUresult result = call_begin(
-      &call, name, NEED_CONTEXT,
-      &(struct fault_call){.from = PLACE_ANY, .to = PLACE_ANY, .size_bytes = size_bytes}, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_allocation(&call, name, size_bytes));
   if (size_bytes == 0 || address == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -47,11 +46,9 @@ static CUresult allocate(const char *name, enum allocation_kind kind, size_t siz
 
 CUresult drv_cuMemAlloc_v2(CUdeviceptr *pointer, size_t size_bytes) {
   uint64_t address;
-  CUresult result = allocate("cuMemAlloc", ALLOCATION_DEVICE, size_bytes, 0, &address);
-  if (result == CUDA_SUCCESS) {
-    *pointer = address;
-  }
-  return result;
+  TRY(allocate("cuMemAlloc", ALLOCATION_DEVICE, size_bytes, 0, &address));
+  *pointer = address;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemAllocManaged(CUdeviceptr *pointer, size_t size_bytes, unsigned flags) {
@@ -59,11 +56,9 @@ CUresult drv_cuMemAllocManaged(CUdeviceptr *pointer, size_t size_bytes, unsigned
     return CUDA_ERROR_INVALID_VALUE;
   }
   uint64_t address;
-  CUresult result = allocate("cuMemAllocManaged", ALLOCATION_MANAGED, size_bytes, flags, &address);
-  if (result == CUDA_SUCCESS) {
-    *pointer = address;
-  }
-  return result;
+  TRY(allocate("cuMemAllocManaged", ALLOCATION_MANAGED, size_bytes, flags, &address));
+  *pointer = address;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemHostAlloc(void **pointer, size_t size_bytes, unsigned flags) {
@@ -73,20 +68,15 @@ CUresult drv_cuMemHostAlloc(void **pointer, size_t size_bytes, unsigned flags) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   uint64_t address;
-  CUresult result = allocate("cuMemHostAlloc", ALLOCATION_PINNED, size_bytes, flags, &address);
-  if (result == CUDA_SUCCESS) {
-    *pointer = (void *)(uintptr_t)address;
-  }
-  return result;
+  TRY(allocate("cuMemHostAlloc", ALLOCATION_PINNED, size_bytes, flags, &address));
+  *pointer = (void *)(uintptr_t)address;
+  return CUDA_SUCCESS;
 }
 
 /* Freeing waits for all work of the context, as the real driver does. */
 static CUresult release(const char *name, uint64_t address, unsigned kinds, CUresult otherwise) {
   struct call call;
-  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, name, NEED_CONTEXT));
   struct allocation *allocation = memory_at(address);
   if (allocation == NULL || (kinds & 1u << allocation->kind) == 0) {
     return otherwise;
@@ -113,12 +103,7 @@ CUresult drv_cuMemFreeHost(void *pointer) {
 
 CUresult drv_cuMemHostRegister_v2(void *pointer, size_t size_bytes, unsigned flags) {
   struct call call;
-  CUresult result = call_begin(
-      &call, "cuMemHostRegister", NEED_CONTEXT,
-      &(struct fault_call){.from = PLACE_ANY, .to = PLACE_ANY, .size_bytes = size_bytes}, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_allocation(&call, "cuMemHostRegister", size_bytes));
   if (pointer == NULL || size_bytes == 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -138,10 +123,7 @@ CUresult drv_cuMemHostUnregister(void *pointer) {
 
 CUresult drv_cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsigned flags) {
   struct call call;
-  CUresult result = call_begin(&call, "cuMemHostGetDevicePointer", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuMemHostGetDevicePointer", NEED_CONTEXT));
   struct allocation *allocation = memory_containing((uint64_t)(uintptr_t)host);
   if (flags != 0 || allocation == NULL || allocation->kind == ALLOCATION_DEVICE) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -152,10 +134,7 @@ CUresult drv_cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsi
 
 CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdeviceptr pointer) {
   struct call call;
-  CUresult result = call_begin(&call, "cuPointerGetAttribute", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuPointerGetAttribute", NEED_CONTEXT));
   struct allocation *allocation = memory_containing(pointer);
   if (data == NULL || allocation == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -194,3 +173,181 @@ CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdevi
     return CUDA_ERROR_INVALID_VALUE;
   }
 }
+
+/* false: no such place. */
+static bool place_of_device(CUdevice device, int32_t *place) {
+  if (device == CU_DEVICE_CPU) {
+    *place = PLACE_HOST;
+    return true;
+  }
+  *place = config_gpu_of_ordinal(call_config(), device);
+  return *place >= 0;
+}
+
+static int device_of_place(int32_t place) {
+  switch (place) {
+  case PLACE_HOST:
+    return CU_DEVICE_CPU;
+  case PLACE_ANY:
+    return CU_DEVICE_INVALID;
+  default:
+    return call_config()->machine.gpus[place].cuda_ordinal;
+  }
+}
+
+static CUresult managed_range(uint64_t address, size_t size_bytes, struct memory_place *place) {
+  if (!memory_locate(address, size_bytes, place) || place->allocation == NULL ||
+      place->allocation->kind != ALLOCATION_MANAGED || size_bytes == 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuMemPrefetchAsync(CUdeviceptr pointer, size_t size_bytes, CUdevice device,
+                                CUstream handle) {
+  struct call call;
+  struct memory_place place;
+  int32_t to;
+  TRY(call_begin_with(&call, "cuMemPrefetchAsync", NULL, true));
+  TRY(managed_range(pointer, size_bytes, &place));
+  struct stream *stream = stream_of_handle(&call, handle);
+  if (stream == NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!place_of_device(device, &to)) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  struct allocation *allocation = place.allocation;
+  /* Whether the host has touched pages since is not known: all of them come from elsewhere. */
+  int32_t from = place.place != to ? place.place : PLACE_HOST;
+  struct operation operation = {.kind = OPERATION_PREFETCH,
+                                .fault = call.fault,
+                                .touches = {allocation},
+                                .work = work_new(size_bytes),
+                                .takes_engine = true,
+                                .prefetch = {allocation, to}};
+  struct transfer transfer = {.from = from, .to = to, .bytes = size_bytes};
+  links_add_transfer(streams_links(), &operation.work, &transfer);
+  streams_lock();
+  allocation->last_prefetch = to;
+  stream_enqueue(stream, &operation);
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuMemAdvise(CUdeviceptr pointer, size_t size_bytes, CUmem_advise advice,
+                         CUdevice device) {
+  struct call call;
+  struct memory_place place;
+  int32_t where = PLACE_ANY;
+  CUresult result = CUDA_SUCCESS;
+  TRY(call_begin(&call, "cuMemAdvise", NEED_CONTEXT));
+  TRY(managed_range(pointer, size_bytes, &place));
+  struct allocation *allocation = place.allocation;
+  bool known = place_of_device(device, &where);
+  uint64_t bit = where >= 0 ? UINT64_C(1) << where : 0;
+  streams_lock();
+  switch ((int)advice) {
+  case CU_MEM_ADVISE_SET_READ_MOSTLY:
+  case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+    allocation->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+    break;
+  case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+    if (known) {
+      allocation->preferred_location = where;
+    }
+    break;
+  case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+    allocation->preferred_location = PLACE_ANY;
+    known = true;
+    break;
+  case CU_MEM_ADVISE_SET_ACCESSED_BY:
+    allocation->accessed_by |= bit;
+    break;
+  case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+    allocation->accessed_by &= ~bit;
+    break;
+  default:
+    result = CUDA_ERROR_INVALID_VALUE;
+  }
+  streams_unlock();
+  bool needs_device =
+      advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
+  return needs_device && !known ? CUDA_ERROR_INVALID_DEVICE : result;
+}
+
+CUresult drv_cuMemRangeGetAttribute(void *data, size_t data_bytes, CUmem_range_attribute which,
+                                    CUdeviceptr pointer, size_t size_bytes) {
+  struct call call;
+  struct memory_place place;
+  TRY(call_begin(&call, "cuMemRangeGetAttribute", NEED_CONTEXT));
+  TRY(managed_range(pointer, size_bytes, &place));
+  if (data == NULL || data_bytes < sizeof(int)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  int *values = data;
+  switch ((int)which) {
+  case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+    *values = place.allocation->read_mostly;
+    return CUDA_SUCCESS;
+  case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+    *values = device_of_place(place.allocation->preferred_location);
+    return CUDA_SUCCESS;
+  case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+    *values = device_of_place(place.allocation->last_prefetch);
+    return CUDA_SUCCESS;
+  case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
+    size_t count = 0;
+    for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX && count < data_bytes / sizeof(int); gpu++) {
+      if ((place.allocation->accessed_by >> gpu & 1) != 0) {
+        values[count++] = device_of_place(gpu);
+      }
+    }
+    while (count < data_bytes / sizeof(int)) {
+      values[count++] = CU_DEVICE_INVALID;
+    }
+    return CUDA_SUCCESS;
+  }
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+#if CUDA_VERSION >= 12020
+/* The older functions know GPUs and the host as a whole; so does this driver. */
+static bool device_of_location(CUmemLocation location, CUdevice *device) {
+  switch ((int)location.type) {
+  case CU_MEM_LOCATION_TYPE_DEVICE:
+    *device = location.id;
+    return true;
+  case CU_MEM_LOCATION_TYPE_HOST:
+  case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+  case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+    *device = CU_DEVICE_CPU;
+    return true;
+  default:
+    return false;
+  }
+}
+
+CUresult drv_cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t size_bytes, CUmemLocation location,
+                                   unsigned flags, CUstream stream) {
+  CUdevice device;
+  if (flags != 0 || !device_of_location(location, &device)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return drv_cuMemPrefetchAsync(pointer, size_bytes, device, stream);
+}
+
+CUresult drv_cuMemAdvise_v2(CUdeviceptr pointer, size_t size_bytes, CUmem_advise advice,
+                            CUmemLocation location) {
+  CUdevice device = CU_DEVICE_CPU;
+  bool ignored = advice == CU_MEM_ADVISE_SET_READ_MOSTLY ||
+                 advice == CU_MEM_ADVISE_UNSET_READ_MOSTLY ||
+                 advice == CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
+  if (!device_of_location(location, &device) && !ignored) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return drv_cuMemAdvise(pointer, size_bytes, advice, device);
+}
+#endif

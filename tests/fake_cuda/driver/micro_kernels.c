@@ -1,6 +1,6 @@
 /* What a kernel is follows from its name, as in kernels/kernels.h. Times are rough: loads and
  * instructions take what they take on an H200. */
-#include "tests/fake_cuda/driver/micro_kernels.h"
+#include "tests/fake_cuda/driver/kernels.h"
 
 #include "tests/fake_cuda/driver/stream.h"
 

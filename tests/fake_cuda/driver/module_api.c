@@ -15,10 +15,7 @@ static const struct fake_kernel *kernel_of_handle(CUfunction handle) {
 
 CUresult drv_cuModuleLoadData(CUmodule *handle, const void *image) {
   struct call call;
-  CUresult result = call_begin(&call, "cuModuleLoadData", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuModuleLoadData", NEED_CONTEXT));
   if (handle == NULL || image == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -33,17 +30,14 @@ CUresult drv_cuModuleLoadData(CUmodule *handle, const void *image) {
 
 CUresult drv_cuModuleUnload(CUmodule handle) {
   struct call call;
-  CUresult result = call_begin(&call, "cuModuleUnload", NEED_CONTEXT, NULL, false);
+  CUresult result = call_begin(&call, "cuModuleUnload", NEED_CONTEXT);
   free((void *)handle); /* in a lost context as well */
   return result;
 }
 
 CUresult drv_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   struct call call;
-  CUresult result = call_begin(&call, "cuModuleGetFunction", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuModuleGetFunction", NEED_CONTEXT));
   if (module == NULL || name == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -57,15 +51,12 @@ CUresult drv_cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
 
 static CUresult begin_function(const char *name, CUfunction handle) {
   struct call call;
-  CUresult result = call_begin(&call, name, NEED_CONTEXT, NULL, false);
+  CUresult result = call_begin(&call, name, NEED_CONTEXT);
   return result == CUDA_SUCCESS && handle == NULL ? CUDA_ERROR_INVALID_HANDLE : result;
 }
 
 CUresult drv_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function) {
-  CUresult result = begin_function("cuFuncGetAttribute", function);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_function("cuFuncGetAttribute", function));
   switch ((int)which) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     *value = 1024;
@@ -96,10 +87,7 @@ CUresult drv_cuFuncLoad(CUfunction function) {
 
 CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
                                                          int block, size_t shared_bytes) {
-  CUresult result = begin_function("cuOccupancyMaxActiveBlocksPerMultiprocessor", function);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_function("cuOccupancyMaxActiveBlocksPerMultiprocessor", function));
   if (block <= 0 || block > 1024 || shared_bytes > (size_t)227 << 10) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -112,11 +100,11 @@ CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
 
 /* Faults may name the entry point or the kernel. */
 static CUresult begin_launch(struct call *call, const struct fake_kernel *kernel) {
-  CUresult result = call_begin(call, "cuLaunchKernel", NEED_CONTEXT, NULL, true);
-  if (result != CUDA_SUCCESS || call->fault != NULL || kernel == NULL) {
-    return result;
+  TRY(call_begin_with(call, "cuLaunchKernel", NULL, true));
+  if (call->fault != NULL || kernel == NULL) {
+    return CUDA_SUCCESS;
   }
-  return call_begin(call, kernel_text(kernel->kernel), NEED_CONTEXT, NULL, true);
+  return call_begin_with(call, kernel_text(kernel->kernel), NULL, true);
 }
 
 static CUresult enqueue_kernel(const struct call *call, const struct kernel_launch *launch,
@@ -127,10 +115,7 @@ static CUresult enqueue_kernel(const struct call *call, const struct kernel_laun
   }
   struct operation operation = {
       .kind = OPERATION_KERNEL, .fault = call->fault, .work = work_new(0), .kernel = *launch};
-  streams_lock();
-  stream_enqueue(stream, &operation);
-  streams_unlock();
-  return CUDA_SUCCESS;
+  return call_enqueue(stream, &operation);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): so many parameters has the driver's */
@@ -141,10 +126,7 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
   struct call call;
   const struct fake_kernel *kernel = kernel_of_handle(function);
   (void)shared_bytes;
-  CUresult result = begin_launch(&call, kernel);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_launch(&call, kernel));
   if (kernel == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;
   }

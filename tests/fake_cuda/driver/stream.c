@@ -1,11 +1,11 @@
-#include "tests/fake_cuda/driver/conductor.h"
+#include "tests/fake_cuda/driver/simulator.h"
 
 #include "engine/host/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct conductor conductor = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct simulator simulator = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void *allocate(size_t size_bytes) {
   void *memory = calloc(1, size_bytes);
@@ -32,37 +32,37 @@ void fence_drop(struct fence *fence) {
 }
 
 void streams_start(const struct fake_config *config) {
-  conductor.config = config;
-  conductor.start_ns = clock_now_ns();
-  links_init(&conductor.links, config);
+  simulator.config = config;
+  simulator.start_ns = clock_now_ns();
+  links_init(&simulator.links, config);
   pthread_condattr_t monotonic;
   (void)pthread_condattr_init(&monotonic);
   (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  (void)pthread_cond_init(&conductor.work, &monotonic);
-  (void)pthread_cond_init(&conductor.done, &monotonic);
+  (void)pthread_cond_init(&simulator.work, &monotonic);
+  (void)pthread_cond_init(&simulator.done, &monotonic);
   (void)pthread_condattr_destroy(&monotonic);
   pthread_t thread;
-  if (pthread_create(&thread, NULL, conductor_run, NULL) != 0) {
+  if (pthread_create(&thread, NULL, simulator_run, NULL) != 0) {
     abort();
   }
   (void)pthread_detach(thread);
 }
 
 const struct links *streams_links(void) {
-  return &conductor.links;
+  return &simulator.links;
 }
 void streams_lock(void) {
-  (void)pthread_mutex_lock(&conductor.lock);
+  (void)pthread_mutex_lock(&simulator.lock);
 }
 void streams_unlock(void) {
-  (void)pthread_mutex_unlock(&conductor.lock);
+  (void)pthread_mutex_unlock(&simulator.lock);
 }
 
 struct stream *stream_new(struct context *context, unsigned flags) {
   struct stream *stream = allocate(sizeof *stream);
   *stream = (struct stream){.magic = STREAM_MAGIC, .context = context, .flags = flags};
   stream->last = &stream->first;
-  struct stream **last = &conductor.streams; /* in order of creation, so that runs repeat */
+  struct stream **last = &simulator.streams; /* in order of creation, so that runs repeat */
   while (*last != NULL) {
     last = &(*last)->next;
   }
@@ -74,7 +74,7 @@ void stream_destroy(struct stream *stream) {
   stream->destroyed = true;
   graph_free(stream->capture);
   stream->capture = NULL;
-  (void)pthread_cond_signal(&conductor.work); /* it removes empty streams */
+  (void)pthread_cond_signal(&simulator.work); /* it removes empty streams */
 }
 
 bool stream_idle(const struct stream *stream) {
@@ -99,7 +99,7 @@ void stream_pop(struct stream *stream) {
 }
 
 void streams_destroy_all(struct context *context) {
-  for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     if (stream->context == context) {
       stream_destroy(stream);
     }
@@ -126,7 +126,7 @@ static void append(struct stream *stream, const struct operation *operation) {
   *copy = *operation;
   copy->next = NULL;
   copy->state = OPERATION_QUEUED;
-  copy->sequence = ++conductor.sequence;
+  copy->sequence = ++simulator.sequence;
   if (copy->kind == OPERATION_RECORD || copy->kind == OPERATION_WAIT) {
     fence_hold(copy->fence);
   }
@@ -139,10 +139,10 @@ static void append(struct stream *stream, const struct operation *operation) {
   copy->repeats = same_copy(stream->tail, copy);
   stream->last = &copy->next;
   stream->tail = copy;
-  conductor.activity++;
-  conductor.unattended = false;
-  if (conductor.asleep || conductor.config->real_clock) {
-    (void)pthread_cond_signal(&conductor.work);
+  simulator.activity++;
+  simulator.unattended = false;
+  if (simulator.asleep || simulator.config->real_clock) {
+    (void)pthread_cond_signal(&simulator.work);
   }
 }
 
@@ -166,7 +166,7 @@ static void order_legacy(struct stream *stream) {
     }
     return;
   }
-  for (struct stream *other = conductor.streams; other != NULL; other = other->next) {
+  for (struct stream *other = simulator.streams; other != NULL; other = other->next) {
     if (other->context == stream->context && (other->flags & CU_STREAM_NON_BLOCKING) == 0 &&
         other->capture == NULL) {
       order(other, stream);
@@ -200,7 +200,7 @@ static bool touches(const struct stream *stream, const struct allocation *alloca
 }
 
 static bool context_idle(const struct waiter *waiter) {
-  for (const struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (const struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     if ((stream->context == waiter->context && !stream_idle(stream)) ||
         (waiter->allocation != NULL && touches(stream, waiter->allocation))) {
       return false;
@@ -216,7 +216,7 @@ bool waiter_met(const struct waiter *waiter) {
   case WAITER_CONTEXT:
     return context_idle(waiter);
   case WAITER_STEP:
-    return conductor.steps > waiter->step;
+    return simulator.steps > waiter->step;
   }
   return true;
 }
@@ -225,11 +225,11 @@ static void wait_for(struct waiter *waiter) {
   if (waiter_met(waiter)) {
     return;
   }
-  waiter->next = conductor.waiters;
-  conductor.waiters = waiter;
-  (void)pthread_cond_signal(&conductor.work);
+  waiter->next = simulator.waiters;
+  simulator.waiters = waiter;
+  (void)pthread_cond_signal(&simulator.work);
   while (!waiter->done) {
-    (void)pthread_cond_wait(&conductor.done, &conductor.lock);
+    (void)pthread_cond_wait(&simulator.done, &simulator.lock);
   }
 }
 
@@ -255,9 +255,9 @@ void streams_wait_allocation(struct context *context, const struct allocation *a
   wait_for(&(struct waiter){.kind = WAITER_CONTEXT, .context = context, .allocation = allocation});
 }
 
-void streams_nudge(void) {
-  if (!conductor.config->real_clock) {
-    wait_for(&(struct waiter){.kind = WAITER_STEP, .step = conductor.steps});
+void streams_step(void) {
+  if (!simulator.config->real_clock) {
+    wait_for(&(struct waiter){.kind = WAITER_STEP, .step = simulator.steps});
   }
 }
 

@@ -1,13 +1,13 @@
 /* stream.h - streams, the operations queued on them, and the clock that they take their time on.
  *
- * One thread, the conductor, carries out all operations of all streams as a discrete-event
+ * One thread, the simulator, carries out all operations of all streams as a discrete-event
  * simulation: an operation starts when everything before it in its stream has ended, takes its
  * latency and then its bytes at the rate that links.h shares out, and its effects (bytes moved,
  * kernel run) happen at its end.
  *
  * On the virtual clock, time moves only while a host thread waits for something, so that what was
  * enqueued together starts together however slow the host is; 50 ms after the last call the
- * conductor goes on by itself, for hosts that watch memory instead of waiting. On the real clock
+ * simulator goes on by itself, for hosts that watch memory instead of waiting. On the real clock
  * time is that of the host. All functions but those that say so are called with the lock held. */
 #ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_STREAM_H
 #define HAUL_TESTS_FAKE_CUDA_DRIVER_STREAM_H
@@ -77,7 +77,7 @@ struct operation {
   struct work work;
   bool takes_engine;
   bool repeats; /* the same copy as the one before it: nothing new to move */
-  /* Kept by the conductor. */
+  /* Kept by the simulator. */
   uint64_t sequence;
   double ready_ns;
   double latency_end_ns;
@@ -151,7 +151,7 @@ void streams_wait_context(struct context *context);
 /* As streams_wait_context, and for all operations of others that touch the allocation. */
 void streams_wait_allocation(struct context *context, const struct allocation *allocation);
 /* A host that polls: let the simulation make one step. */
-void streams_nudge(void);
+void streams_step(void);
 /* The context is lost: work in it is dropped, all its calls fail with that code. Lock not needed.
  */
 void context_poison(struct context *context, CUresult code);

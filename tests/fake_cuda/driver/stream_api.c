@@ -1,4 +1,5 @@
-/* Streams, events, host functions and graphs. */
+/* Streams, events, host functions and graphs. A graph is what one stream captured, to be launched
+ * again; it leaves events out, since the order within one stream holds without them. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <stdlib.h>
@@ -13,17 +14,14 @@ struct event {
 
 static CUresult begin_stream(const char *name, CUstream handle, bool queues, struct call *call,
                              struct stream **stream) {
-  CUresult result = call_begin(call, name, NEED_CONTEXT, NULL, queues);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin_with(call, name, NULL, queues));
   *stream = stream_of_handle(call, handle);
   return *stream == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
 static CUresult begin_event(const char *name, CUevent handle, struct call *call,
                             struct event **event) {
-  CUresult result = call_begin(call, name, NEED_CONTEXT, NULL, false);
+  CUresult result = call_begin(call, name, NEED_CONTEXT);
   *event = (struct event *)(void *)handle;
   if (result == CUDA_SUCCESS && (*event == NULL || (*event)->magic != EVENT_MAGIC)) {
     return CUDA_ERROR_INVALID_HANDLE;
@@ -37,10 +35,7 @@ static CUresult state_of(const struct context *context) {
 
 CUresult drv_cuStreamCreate(CUstream *handle, unsigned flags) {
   struct call call;
-  CUresult result = call_begin(&call, "cuStreamCreate", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuStreamCreate", NEED_CONTEXT));
   if (handle == NULL || (flags != CU_STREAM_DEFAULT && flags != CU_STREAM_NON_BLOCKING)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -53,26 +48,22 @@ CUresult drv_cuStreamCreate(CUstream *handle, unsigned flags) {
 CUresult drv_cuStreamDestroy_v2(CUstream handle) {
   struct call call;
   struct stream *stream;
-  CUresult result = begin_stream("cuStreamDestroy", handle, false, &call, &stream);
-  if (result == CUDA_SUCCESS && stream == call.context->default_stream) {
+  TRY(begin_stream("cuStreamDestroy", handle, false, &call, &stream));
+  if (stream == call.context->default_stream) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  if (result == CUDA_SUCCESS) {
-    streams_lock();
-    stream_destroy(stream);
-    streams_unlock();
-  }
-  return result;
+  streams_lock();
+  stream_destroy(stream);
+  streams_unlock();
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuStreamSynchronize(CUstream handle) {
   struct call call;
   struct stream *stream;
-  CUresult result = begin_stream("cuStreamSynchronize", handle, false, &call, &stream);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_stream("cuStreamSynchronize", handle, false, &call, &stream));
   struct context *context = stream->context;
+  CUresult result = CUDA_SUCCESS;
   streams_lock();
   if (stream->capture != NULL) {
     result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -86,15 +77,13 @@ CUresult drv_cuStreamSynchronize(CUstream handle) {
 CUresult drv_cuStreamQuery(CUstream handle) {
   struct call call;
   struct stream *stream;
-  CUresult result = begin_stream("cuStreamQuery", handle, false, &call, &stream);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_stream("cuStreamQuery", handle, false, &call, &stream));
   struct context *context = stream->context;
+  CUresult result = CUDA_SUCCESS;
   streams_lock();
   if (!stream_idle(stream)) {
     result = CUDA_ERROR_NOT_READY;
-    streams_nudge();
+    streams_step();
   }
   streams_unlock();
   return state_of(context) != CUDA_SUCCESS ? state_of(context) : result;
@@ -105,10 +94,7 @@ CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned f
   struct stream *stream;
   struct event *event;
   (void)flags;
-  CUresult result = begin_event("cuStreamWaitEvent", event_handle, &call, &event);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_event("cuStreamWaitEvent", event_handle, &call, &event));
   stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;
@@ -123,10 +109,7 @@ CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned f
 
 CUresult drv_cuEventCreate(CUevent *handle, unsigned flags) {
   struct call call;
-  CUresult result = call_begin(&call, "cuEventCreate", NEED_CONTEXT, NULL, false);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(call_begin(&call, "cuEventCreate", NEED_CONTEXT));
   struct event *event = calloc(1, sizeof *event);
   if (event == NULL) {
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -155,10 +138,7 @@ CUresult drv_cuEventDestroy_v2(CUevent handle) {
 CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
   struct call call;
   struct event *event;
-  CUresult result = begin_event("cuEventRecord", handle, &call, &event);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_event("cuEventRecord", handle, &call, &event));
   struct stream *stream = stream_of_handle(&call, stream_handle);
   if (stream == NULL || stream->context != event->context) {
     return CUDA_ERROR_INVALID_HANDLE;
@@ -176,10 +156,7 @@ CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
 CUresult drv_cuEventSynchronize(CUevent handle) {
   struct call call;
   struct event *event;
-  CUresult result = begin_event("cuEventSynchronize", handle, &call, &event);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_event("cuEventSynchronize", handle, &call, &event));
   streams_lock();
   if (event->fence != NULL) {
     fence_hold(event->fence);
@@ -194,14 +171,12 @@ CUresult drv_cuEventSynchronize(CUevent handle) {
 CUresult drv_cuEventQuery(CUevent handle) {
   struct call call;
   struct event *event;
-  CUresult result = begin_event("cuEventQuery", handle, &call, &event);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_event("cuEventQuery", handle, &call, &event));
+  CUresult result = CUDA_SUCCESS;
   streams_lock();
   if (event->fence != NULL && !event->fence->done) {
     result = CUDA_ERROR_NOT_READY;
-    streams_nudge();
+    streams_step();
   }
   streams_unlock();
   return state_of(event->context) != CUDA_SUCCESS ? state_of(event->context) : result;
@@ -223,15 +198,12 @@ CUresult drv_cuEventElapsedTime(float *milliseconds, CUevent start_handle, CUeve
   struct call call;
   struct event *start;
   struct event *end = (struct event *)(void *)end_handle;
-  CUresult result = begin_event("cuEventElapsedTime", start_handle, &call, &start);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_event("cuEventElapsedTime", start_handle, &call, &start));
   if (end == NULL || end->magic != EVENT_MAGIC) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
   streams_lock();
-  result = elapsed(milliseconds, start, end);
+  CUresult result = elapsed(milliseconds, start, end);
   streams_unlock();
   return result;
 }
@@ -245,17 +217,111 @@ CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent e
 CUresult drv_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
   struct call call;
   struct stream *stream;
-  CUresult result = begin_stream("cuLaunchHostFunc", handle, true, &call, &stream);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
+  TRY(begin_stream("cuLaunchHostFunc", handle, true, &call, &stream));
   if (function == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   struct operation operation = {
       .kind = OPERATION_HOST, .fault = call.fault, .work = work_new(0), .host = {function, data}};
+  return call_enqueue(stream, &operation);
+}
+
+/* A graph and its executable are the same list; each handle owns one. */
+static struct graph *graph_new(void) {
+  struct graph *graph = calloc(1, sizeof *graph);
+  if (graph == NULL) {
+    abort();
+  }
+  graph->last = &graph->first;
+  return graph;
+}
+
+CUresult drv_cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
+  (void)mode;
+  struct call call;
+  struct stream *stream;
+  TRY(begin_stream("cuStreamBeginCapture", handle, false, &call, &stream));
+  CUresult result = CUDA_SUCCESS;
   streams_lock();
-  stream_enqueue(stream, &operation);
+  if (stream == stream->context->default_stream || stream->capture != NULL) {
+    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  } else {
+    stream->capture = graph_new();
+  }
+  streams_unlock();
+  return result;
+}
+
+CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph) {
+  struct call call;
+  struct stream *stream;
+  TRY(begin_stream("cuStreamEndCapture", handle, false, &call, &stream));
+  CUresult result = CUDA_SUCCESS;
+  streams_lock();
+  if (stream->capture == NULL) {
+    result = CUDA_ERROR_ILLEGAL_STATE;
+  } else {
+    *graph = (CUgraph)(void *)stream->capture;
+    stream->capture = NULL;
+  }
+  streams_unlock();
+  return result;
+}
+
+CUresult drv_cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph handle,
+                                         unsigned long long flags) {
+  (void)flags;
+  struct call call;
+  TRY(call_begin(&call, "cuGraphInstantiate", NEED_CONTEXT));
+  if (executable == NULL || handle == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct graph *graph = (struct graph *)(void *)handle;
+  struct graph *made = graph_new();
+  for (const struct operation *from = graph->first; from != NULL; from = from->next) {
+    struct operation *copy = malloc(sizeof *copy);
+    if (copy == NULL) {
+      abort();
+    }
+    *copy = *from;
+    copy->next = NULL;
+    *made->last = copy;
+    made->last = &copy->next;
+  }
+  *executable = (CUgraphExec)(void *)made;
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
+  struct call call;
+  struct stream *stream;
+  TRY(begin_stream("cuGraphLaunch", stream_handle, false, &call, &stream));
+  const struct graph *graph = (const struct graph *)(const void *)handle;
+  if (graph == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  streams_lock();
+  for (const struct operation *operation = graph->first; operation != NULL;
+       operation = operation->next) {
+    stream_enqueue(stream, operation);
+  }
   streams_unlock();
   return CUDA_SUCCESS;
+}
+
+static CUresult destroy(const char *name, void *graph) {
+  struct call call;
+  CUresult result = call_begin(&call, name, NEED_CONTEXT);
+  if (result == CUDA_SUCCESS && graph == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  graph_free(graph); /* in a lost context as well */
+  return result;
+}
+
+CUresult drv_cuGraphDestroy(CUgraph graph) {
+  return destroy("cuGraphDestroy", graph);
+}
+CUresult drv_cuGraphExecDestroy(CUgraphExec graph) {
+  return destroy("cuGraphExecDestroy", graph);
 }

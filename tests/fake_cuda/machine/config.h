@@ -9,9 +9,56 @@
 
 #include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
-#include "tests/fake_cuda/machine/faults.h"
+
+#include <stdatomic.h>
 
 enum { FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
+
+/* A fault counts the calls that fit its selectors and hits the nth of them (from 1) and the
+ * following ones up to `count`. A call is an entry point ("cuMemAlloc", without version suffix) or
+ * a kernel's name; a shell pattern ("cuMemcpy*") fits several. Counting is per process. */
+#define FAULT_KIND_LIST(X)                                                                         \
+  X(FAULT_OUT_OF_MEMORY, "out_of_memory") /* the call fails; the next may succeed */               \
+  X(FAULT_ERROR, "error")                 /* the call fails with `code` */                         \
+  X(FAULT_STICKY, "sticky")       /* it fails with `code`, and so does all else in that context */ \
+  X(FAULT_HANG, "hang")           /* the call, or the operation that it queues, never ends */      \
+  X(FAULT_BLOCK, "block")         /* the call takes `milliseconds` longer */                       \
+  X(FAULT_FLIP_BYTE, "flip_byte") /* byte `offset` of the copy's target is inverted */             \
+  X(FAULT_DROP, "drop")           /* the operation takes its time and does nothing */              \
+  X(FAULT_CRASH, "crash")         /* the process gets `signal` */                                  \
+  X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */
+ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
+
+enum { PLACE_HOST = -1, PLACE_ANY = -2, FAULT_CALL_MAX = 64, FAULT_MARKER_MAX = 1024 };
+
+struct fault {
+  enum fault_kind kind;
+  char call[FAULT_CALL_MAX];
+  uint64_t nth;
+  uint64_t count;      /* calls that it hits; 0 = all from the nth on */
+  int32_t gpu;         /* of the current context; PLACE_ANY = whichever */
+  int32_t from, to;    /* of a copy: GPU, PLACE_HOST, or PLACE_ANY */
+  uint64_t size_bytes; /* of a copy or an allocation; 0 = whichever */
+  uint64_t offset;
+  uint64_t milliseconds;
+  int32_t code;
+  int32_t signal;
+  char marker[FAULT_MARKER_MAX]; /* hit only where this file could be created; "" = always */
+  atomic_uint_fast64_t seen;
+};
+
+/* What a call is about, as far as selectors can ask. */
+struct fault_call {
+  const char *name;
+  int32_t gpu;      /* PLACE_ANY = no context */
+  int32_t from, to; /* PLACE_ANY = no copy */
+  uint64_t size_bytes;
+};
+
+/* Count this call for every fault that it fits. Returns the first fault that the call triggers, or
+ * NULL. */
+const struct fault *faults_trigger(struct fault *faults, uint32_t fault_count,
+                                   const struct fault_call *call);
 
 /* Rates of [fake.speeds]; 0 = derived from the machine's theoretical peaks. */
 #define FAKE_SPEED_LIST(X)                                                                         \
@@ -27,7 +74,7 @@ ENUM_NAMES_DECLARE(fake_speed, FAKE_SPEED_LIST)
 
 /* A link that differs from the others: its speed times factor. */
 struct link_factor {
-  int32_t from; /* GPU, PLACE_HOST or PLACE_ANY of faults.h */
+  int32_t from; /* GPU, PLACE_HOST or PLACE_ANY */
   int32_t to;
   double factor;
 };
@@ -56,6 +103,11 @@ struct fake_config *config_get(bool *broken);
 /* The same from given files; either may be NULL. */
 enum status config_load(struct fake_config *config, const char *machine_file,
                         const char *faults_file, struct error *err) CHECK_RESULT;
+/* fake_table.c: read the [fake] table of a TOML file. What stands there replaces what config has;
+ * links and faults are added to its. `alone`: the file must hold nothing but [fake]. STATUS_INVALID
+ * with a position for anything that is not known. */
+enum status fake_table_load(const char *path, bool alone, struct fake_config *config,
+                            struct error *err) CHECK_RESULT;
 /* The index of a CUDA ordinal, or -1. */
 int32_t config_gpu_of_ordinal(const struct fake_config *config, int ordinal);
 /* Number of GPUs visible to CUDA. */

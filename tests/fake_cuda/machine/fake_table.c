@@ -1,4 +1,5 @@
-#include "tests/fake_cuda/machine/fake_table.h"
+/* Reads the [fake] table of a TOML file; README.md documents its keys. */
+#include "tests/fake_cuda/machine/config.h"
 
 #include "schema/toml/toml.h"
 

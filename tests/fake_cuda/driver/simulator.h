@@ -1,6 +1,6 @@
-/* conductor.h - what stream.c (queues and waiting) and conductor.c (the thread) share. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_CONDUCTOR_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_CONDUCTOR_H
+/* simulator.h - what stream.c (queues and waiting) and simulator.c (the thread) share. */
+#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_SIMULATOR_H
+#define HAUL_TESTS_FAKE_CUDA_DRIVER_SIMULATOR_H
 
 #include "tests/fake_cuda/driver/stream.h"
 
@@ -20,9 +20,9 @@ struct waiter {
   bool done;
 };
 
-struct conductor {
+struct simulator {
   pthread_mutex_t lock;
-  pthread_cond_t work; /* the conductor waits for it */
+  pthread_cond_t work; /* the simulator waits for it */
   pthread_cond_t done; /* host threads wait for it */
   const struct fake_config *config;
   struct links links;
@@ -38,9 +38,9 @@ struct conductor {
   uint64_t random; /* state of the noise generator */
 };
 
-extern struct conductor conductor;
+extern struct simulator simulator;
 
-void *conductor_run(void *unused);
+void *simulator_run(void *unused);
 bool waiter_met(const struct waiter *waiter);
 /* Take the first operation out of its stream and free it. */
 void stream_pop(struct stream *stream);
@@ -49,7 +49,7 @@ void stream_pop(struct stream *stream);
 bool operation_carry_out(struct operation *operation);
 /* effects.c: the work of a kernel from its accesses. false as above. */
 bool kernel_work(struct kernel_launch *launch, struct work *work);
-/* noise.c: factor on the duration of an operation with such work. */
+/* effects.c: factor on the duration of an operation with such work. */
 double noise_factor(const struct work *work);
 
 #endif

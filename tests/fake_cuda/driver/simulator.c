@@ -1,4 +1,4 @@
-#include "tests/fake_cuda/driver/conductor.h"
+#include "tests/fake_cuda/driver/simulator.h"
 
 #include "engine/host/clock.h"
 
@@ -18,11 +18,11 @@ static bool wait_signal(uint64_t duration_ns) {
   uint64_t ns = (uint64_t)until.tv_nsec + duration_ns;
   until.tv_sec += (time_t)(ns / 1000000000);
   until.tv_nsec = (long)(ns % 1000000000);
-  return pthread_cond_timedwait(&conductor.work, &conductor.lock, &until) != ETIMEDOUT;
+  return pthread_cond_timedwait(&simulator.work, &simulator.lock, &until) != ETIMEDOUT;
 }
 
 static double host_ns(void) {
-  return (double)(clock_now_ns() - conductor.start_ns);
+  return (double)(clock_now_ns() - simulator.start_ns);
 }
 
 static void drop_all(struct stream *stream) {
@@ -30,7 +30,7 @@ static void drop_all(struct stream *stream) {
     struct operation *operation = stream->first;
     if (operation->kind == OPERATION_RECORD) {
       operation->fence->done = true; /* whoever waits in another context goes on */
-      operation->fence->time_ns = conductor.now_ns;
+      operation->fence->time_ns = simulator.now_ns;
     }
     stream_pop(stream);
   }
@@ -58,7 +58,7 @@ static void make_ready(struct stream *stream, struct operation *operation) {
     context_poison(stream->context, CUDA_ERROR_ILLEGAL_ADDRESS);
   }
   operation->state = OPERATION_READY;
-  operation->ready_ns = conductor.now_ns;
+  operation->ready_ns = simulator.now_ns;
 }
 
 static bool hangs(const struct operation *operation) {
@@ -69,7 +69,7 @@ static bool hangs(const struct operation *operation) {
 static bool poll_kernel(struct stream *stream, struct operation *operation) {
   struct kernel_launch *launch = &operation->kernel;
   uint64_t waited_ns = clock_now_ns() - operation->waiting_since_ns;
-  if (launch->flag_ignored && !conductor.config->real_clock) {
+  if (launch->flag_ignored && !simulator.config->real_clock) {
     waited_ns = UINT64_MAX; /* its time-out would only be waited for */
   }
   if (hangs(operation) || !launch->kernel->poll(launch, waited_ns)) {
@@ -93,7 +93,7 @@ static bool start_first(struct stream *stream) {
   }
   if (operation->kind == OPERATION_RECORD) {
     operation->fence->done = true;
-    operation->fence->time_ns = conductor.now_ns;
+    operation->fence->time_ns = simulator.now_ns;
     stream_pop(stream);
     return true;
   }
@@ -119,7 +119,7 @@ static void start_streams(void) {
   bool changed = true;
   while (changed) {
     changed = false;
-    for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+    for (struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
       while (stream->first != NULL) {
         if (stream->context->error != 0) {
           drop_all(stream);
@@ -135,7 +135,7 @@ static void start_streams(void) {
 }
 
 static void remove_destroyed(void) {
-  struct stream **link = &conductor.streams;
+  struct stream **link = &simulator.streams;
   while (*link != NULL) {
     struct stream *stream = *link;
     if (stream->destroyed && stream_idle(stream)) {
@@ -149,7 +149,7 @@ static void remove_destroyed(void) {
 }
 
 static void release_waiters(bool stuck) {
-  struct waiter **link = &conductor.waiters;
+  struct waiter **link = &simulator.waiters;
   bool released = false;
   while (*link != NULL) {
     struct waiter *waiter = *link;
@@ -162,12 +162,12 @@ static void release_waiters(bool stuck) {
     }
   }
   if (released) {
-    (void)pthread_cond_broadcast(&conductor.done);
+    (void)pthread_cond_broadcast(&simulator.done);
   }
 }
 
 static bool has_work(void) {
-  for (const struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (const struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     if (!stream_idle(stream)) {
       return true;
     }
@@ -181,7 +181,7 @@ static bool running(const struct operation *operation) {
 
 static uint32_t engines_busy(int32_t gpu) {
   uint32_t busy = 0;
-  for (const struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (const struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     const struct operation *operation = stream->first;
     if (operation != NULL && stream->context->gpu == gpu && operation->takes_engine &&
         running(operation)) {
@@ -192,14 +192,14 @@ static uint32_t engines_busy(int32_t gpu) {
 }
 
 static bool may_run(const struct stream *stream, const struct operation *operation) {
-  uint32_t engines = conductor.config->machine.gpus[stream->context->gpu].copy_engine_count;
+  uint32_t engines = simulator.config->machine.gpus[stream->context->gpu].copy_engine_count;
   return !operation->takes_engine || engines == 0 || engines_busy(stream->context->gpu) < engines;
 }
 
 /* Of all that are ready, the one that has been for longest and finds a copy engine; or NULL. */
 static struct operation *next_to_run(void) {
   struct operation *best = NULL;
-  for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     struct operation *operation = stream->first;
     if (operation == NULL || operation->state != OPERATION_READY || !may_run(stream, operation)) {
       continue;
@@ -217,7 +217,7 @@ static void run_ready(void) {
     double factor = noise_factor(&operation->work);
     operation->state = OPERATION_LATENCY;
     operation->latency_end_ns =
-        hangs(operation) ? HUGE_VAL : conductor.now_ns + operation->work.latency_ns * factor;
+        hangs(operation) ? HUGE_VAL : simulator.now_ns + operation->work.latency_ns * factor;
     operation->bytes_left = operation->work.bytes * factor;
   }
 }
@@ -230,14 +230,14 @@ struct running_set {
 
 static struct running_set collect_running(void) {
   size_t capacity = 0;
-  for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     capacity++;
   }
   struct running_set set = {.streams = calloc(capacity + 1, sizeof(struct stream *))};
   if (set.streams == NULL) {
     abort();
   }
-  for (struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     if (stream->first != NULL && running(stream->first)) {
       set.streams[set.count++] = stream;
     }
@@ -257,7 +257,7 @@ static void share_links(const struct running_set *set) {
       work[count++] = &set->streams[i]->first->work;
     }
   }
-  links_share(&conductor.links, work, count, rates);
+  links_share(&simulator.links, work, count, rates);
   count = 0;
   for (size_t i = 0; i < set->count; i++) {
     if (set->streams[i]->first->state == OPERATION_TRANSFER) {
@@ -271,21 +271,21 @@ static void share_links(const struct running_set *set) {
 static double end_ns(const struct operation *operation) {
   return operation->state == OPERATION_LATENCY
              ? operation->latency_end_ns
-             : conductor.now_ns + operation->bytes_left / operation->rate;
+             : simulator.now_ns + operation->bytes_left / operation->rate;
 }
 
 static void move_to(const struct running_set *set, double time_ns) {
   for (size_t i = 0; i < set->count; i++) {
     struct operation *operation = set->streams[i]->first;
     if (operation->state == OPERATION_TRANSFER) {
-      operation->bytes_left -= operation->rate * (time_ns - conductor.now_ns);
+      operation->bytes_left -= operation->rate * (time_ns - simulator.now_ns);
     }
   }
-  conductor.now_ns = time_ns;
+  simulator.now_ns = time_ns;
 }
 
 static bool due(const struct operation *operation) {
-  return end_ns(operation) <= conductor.now_ns + TINY_NS || end_ns(operation) <= conductor.now_ns;
+  return end_ns(operation) <= simulator.now_ns + TINY_NS || end_ns(operation) <= simulator.now_ns;
 }
 
 /* End, in the order in which they were queued, what is due now. */
@@ -312,7 +312,7 @@ static void finish_due(const struct running_set *set) {
 }
 
 static bool any_waiting(void) {
-  for (const struct stream *stream = conductor.streams; stream != NULL; stream = stream->next) {
+  for (const struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
     if (stream->first != NULL && stream->first->state == OPERATION_WAITING) {
       return true;
     }
@@ -323,10 +323,10 @@ static bool any_waiting(void) {
 /* Nothing has an end: only a flag, or a new call, can change that. */
 static void wait_stuck(void) {
   release_waiters(true);
-  bool watched = conductor.waiters != NULL || conductor.config->real_clock;
+  bool watched = simulator.waiters != NULL || simulator.config->real_clock;
   (void)wait_signal(watched && any_waiting() ? POLL_NS : 20 * POLL_NS);
-  if (conductor.config->real_clock) {
-    conductor.now_ns = fmax(conductor.now_ns, host_ns());
+  if (simulator.config->real_clock) {
+    simulator.now_ns = fmax(simulator.now_ns, host_ns());
   }
 }
 
@@ -341,12 +341,12 @@ static void step(void) {
   }
   if (isinf(next_ns)) {
     wait_stuck();
-  } else if (conductor.config->real_clock && next_ns > host_ns()) {
+  } else if (simulator.config->real_clock && next_ns > host_ns()) {
     double left_ns = fmax(next_ns - host_ns(), 1);
     (void)wait_signal((uint64_t)(any_waiting() ? fmin(left_ns, (double)POLL_NS) : left_ns));
     move_to(&set, fmin(host_ns(), next_ns));
   } else {
-    conductor.steps++;
+    simulator.steps++;
     move_to(&set, next_ns);
     finish_due(&set);
   }
@@ -355,17 +355,17 @@ static void step(void) {
 
 /* On the virtual clock time passes only while somebody waits, or after a long silence. */
 static bool time_may_pass(void) {
-  if (conductor.config->real_clock || conductor.waiters != NULL || conductor.unattended) {
+  if (simulator.config->real_clock || simulator.waiters != NULL || simulator.unattended) {
     return true;
   }
-  uint64_t seen = conductor.activity;
-  if (!wait_signal(SILENCE_NS) && conductor.activity == seen) {
-    conductor.unattended = true;
+  uint64_t seen = simulator.activity;
+  if (!wait_signal(SILENCE_NS) && simulator.activity == seen) {
+    simulator.unattended = true;
   }
   return false;
 }
 
-void *conductor_run(void *unused) {
+void *simulator_run(void *unused) {
   (void)unused;
   streams_lock();
   for (;;) {
@@ -374,11 +374,11 @@ void *conductor_run(void *unused) {
     release_waiters(false);
     if (!has_work()) {
       release_waiters(true);
-      conductor.asleep = true;
-      (void)pthread_cond_wait(&conductor.work, &conductor.lock);
-      conductor.asleep = false;
-      if (conductor.config->real_clock) {
-        conductor.now_ns = fmax(conductor.now_ns, host_ns());
+      simulator.asleep = true;
+      (void)pthread_cond_wait(&simulator.work, &simulator.lock);
+      simulator.asleep = false;
+      if (simulator.config->real_clock) {
+        simulator.now_ns = fmax(simulator.now_ns, host_ns());
       }
     } else if (time_may_pass()) {
       step();

@@ -1,0 +1,243 @@
+/* The fake machine: [fake] is read whole, or a mistake is reported with its position; links share
+ * as their machine says; haul finds on it what the machine's file says. */
+#include "tests/fake_cuda/in_child.h"
+
+#include "engine/machine/machine.h"
+#include "engine/machine/probe.h"
+#include "schema/machine/machine_file.h"
+#include "tests/fake_cuda/machine/links.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct fake_config *load(const char *machine, const char *faults, enum status wanted) {
+  char path[4096];
+  struct fake_config *config = malloc(sizeof *config);
+  struct error error = {0};
+  assert_non_null(config);
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  enum status status = config_load(config, path, faults, &error);
+  if (status != wanted) {
+    print_error("%s: %s\n", faults, error.message);
+  }
+  assert_int_equal(status, wanted);
+  if (wanted == STATUS_INVALID) {
+    assert_true(error.position.line > 0 && error.position.column > 0);
+  }
+  return config;
+}
+
+static void all_faults_fit_all_machines(void **state) {
+  (void)state;
+  char folder[4096];
+  (void)snprintf(folder, sizeof folder, "%s/tests/fake_cuda/faults", HAUL_SOURCE_DIR);
+  DIR *files = opendir(folder);
+  int count = 0;
+  assert_non_null(files);
+  for (const struct dirent *file; (file = readdir(files)) != NULL;) {
+    if (strstr(file->d_name, ".toml") != NULL) {
+      char path[8192];
+      (void)snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+      free(load("h100x8-nvlink.toml", path, STATUS_OK));
+      free(load("no-gpu.toml", path, STATUS_OK));
+      count++;
+    }
+  }
+  (void)closedir(files);
+  assert_true(count > 0);
+}
+
+static void expect_invalid(const char *text) {
+  char name[] = "/tmp/haul-faults-XXXXXX";
+  int file = mkstemp(name);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, text, strlen(text)), strlen(text));
+  assert_int_equal(close(file), 0);
+  free(load("no-gpu.toml", name, STATUS_INVALID));
+  assert_int_equal(unlink(name), 0);
+}
+
+static void mistakes_are_errors_with_a_position(void **state) {
+  (void)state;
+  expect_invalid("[machine]\n");
+  expect_invalid("fake = 1\n");
+  expect_invalid("[fake]\nclok = \"real\"\n");
+  expect_invalid("[fake]\nclock = \"slow\"\n");
+  expect_invalid("[fake.speeds]\nlocal = 0\n");
+  expect_invalid("[fake.speeds]\nlocall = 1\n");
+  expect_invalid("[fake.noise]\nwithin = -1\n");
+  expect_invalid("[[fake.link]]\nfrom = 0\nto = 1\n");
+  expect_invalid("[[fake.link]]\nfrom = -3\nfactor = 1\n");
+  expect_invalid("[[fake.fault]]\nkind = \"explode\"\ncall = \"cuInit\"\n");
+  expect_invalid("[[fake.fault]]\nkind = \"hang\"\n");
+  expect_invalid("[[fake.fault]]\nkind = \"hang\"\ncall = \"cuInit\"\nnth = 0\n");
+  expect_invalid("[fake.fault]\nkind = \"hang\"\n");
+}
+
+static double rate_alone(const struct links *links, struct transfer transfer) {
+  struct work work = {.bytes = (double)transfer.bytes};
+  const struct work *works[] = {&work};
+  double rate;
+  links_add_transfer(links, &work, &transfer);
+  links_share(links, works, 1, &rate);
+  return rate; /* bytes per ns = GB/s */
+}
+
+/* Without [fake], speeds follow from the machine; numbers as measured on such machines. */
+static void speeds_come_from_the_machine(void **state) {
+  (void)state;
+  struct fake_config *config = load("h100x8-nvlink.toml", NULL, STATUS_OK);
+  struct links links;
+  links_init(&links, config);
+  double up = rate_alone(&links, (struct transfer){.from = PLACE_HOST, .to = 0, .bytes = 1000});
+  double peer = rate_alone(&links, (struct transfer){.from = 3, .to = 7, .bytes = 1000});
+  double local = rate_alone(&links, (struct transfer){.from = 2, .to = 2, .bytes = 1000});
+  double pageable = rate_alone(
+      &links, (struct transfer){.from = 2, .to = PLACE_HOST, .bytes = 1000, .pageable = true});
+  assert_true(up > 54 && up < 56);
+  assert_true(peer > 385 && peer < 400);
+  assert_true(local > 1400 && local < 1500); /* bytes copied; twice as many move */
+  assert_true(pageable > 16 && pageable < 17);
+  free(config);
+  config = load("l40sx4-pcie.toml", NULL, STATUS_OK);
+  links_init(&links, config);
+  peer = rate_alone(&links, (struct transfer){.from = 0, .to = 1, .bytes = 1000, .staged = true});
+  up = rate_alone(&links, (struct transfer){.from = PLACE_HOST, .to = 0, .bytes = 1000});
+  assert_true(up > 26 && up < 29 && peer > 15 && peer < up);
+  free(config);
+}
+
+/* All to one: seven sources share one GPU's port, and the eighth flow elsewhere is not slowed. */
+static void ports_are_shared_fairly(void **state) {
+  (void)state;
+  struct fake_config *config = load("h100x8-nvlink.toml", NULL, STATUS_OK);
+  struct links links;
+  links_init(&links, config);
+  struct work works[8] = {0};
+  const struct work *pointers[8];
+  double rates[8];
+  for (int32_t i = 0; i < 8; i++) {
+    works[i].bytes = 1e6;
+    pointers[i] = &works[i];
+    struct transfer transfer = {.from = i < 7 ? i + 1 : 0, .to = i < 7 ? 0 : 1, .bytes = 1000000};
+    links_add_transfer(&links, &works[i], &transfer);
+  }
+  double alone = rate_alone(&links, (struct transfer){.from = 1, .to = 0, .bytes = 1000});
+  links_share(&links, pointers, 8, rates);
+  for (int i = 0; i < 7; i++) {
+    assert_true(rates[i] > alone / 7.01 && rates[i] < alone / 6.99);
+  }
+  assert_true(rates[7] > alone * 0.999);
+  free(config);
+}
+
+static struct machine found;
+static struct machine wanted;
+
+static void compare_facts(int32_t gpu) {
+  for (uint32_t i = 0; i < wanted.fact_count; i++) {
+    const struct fact *fact = &wanted.facts[i];
+    bool ours = fact->gpu >= 0 || strcmp(fact->name, "driver_version") == 0 ||
+                strcmp(fact->name, "cuda_driver_version") == 0;
+    if (fact->gpu != gpu || !ours) {
+      continue;
+    }
+    const struct fact *answer = machine_fact(&found, fact->name, gpu);
+    if (answer == NULL || answer->state != fact->state ||
+        (fact->state == FACT_OK && strcmp(answer->value, fact->value) != 0)) {
+      (void)fprintf(stderr, "fact %s of GPU %d: %s\n", fact->name, gpu,
+                    answer == NULL ? "absent" : answer->value);
+      FAIL("facts differ");
+    }
+  }
+}
+
+static void compare_gpu(uint32_t i) {
+  const struct gpu *a = &found.gpus[i];
+  const struct gpu *b = &wanted.gpus[i];
+  CHECK(strcmp(a->name, b->name) == 0);
+  CHECK(strcmp(a->uuid, b->uuid) == 0);
+  CHECK(strcmp(a->pci_address, b->pci_address) == 0);
+  CHECK(a->numa_node == b->numa_node && a->cuda_ordinal == b->cuda_ordinal);
+  CHECK(a->compute_major == b->compute_major && a->sm_count == b->sm_count);
+  CHECK(a->copy_engine_count == b->copy_engine_count && a->l2_bytes == b->l2_bytes);
+  CHECK(a->memory_bytes == b->memory_bytes && a->memory_bus_bits == b->memory_bus_bits);
+  CHECK(a->memory_clock_khz == b->memory_clock_khz && a->pcie_width_max == b->pcie_width_max);
+  CHECK(a->pcie_generation == b->pcie_generation && a->nvlink_count == b->nvlink_count);
+  CHECK(a->nvlink_bytes_per_second == b->nvlink_bytes_per_second);
+  CHECK(a->c2c_bytes_per_second == b->c2c_bytes_per_second);
+  CHECK(a->process_count == b->process_count && a->host_page_tables == b->host_page_tables);
+  for (uint32_t to = 0; to < wanted.gpu_count; to++) {
+    CHECK(found.links[i][to].peer_access == wanted.links[i][to].peer_access);
+    CHECK(found.links[i][to].nvlink_count == wanted.links[i][to].nvlink_count);
+    CHECK(found.links[i][to].bytes_per_second == wanted.links[i][to].bytes_per_second);
+  }
+  compare_facts((int32_t)i);
+}
+
+static void machine_is_found(const struct cuda_driver *none) {
+  (void)none;
+  struct error error = {0};
+  if (machine_file_load(getenv("HAUL_FAKE_MACHINE"), &wanted, &error) != STATUS_OK ||
+      machine_probe(&found, &error) != STATUS_OK) {
+    (void)fprintf(stderr, "%s\n", error.message);
+    FAIL("cannot read or probe the machine");
+  }
+  CHECK(found.simulated && strcmp(found.cuda_state, "ok") == 0);
+  CHECK(found.gpu_count == wanted.gpu_count && found.node_count == wanted.node_count);
+  CHECK(found.driver_cuda_version == wanted.driver_cuda_version);
+  for (uint32_t i = 0; i < wanted.node_count; i++) {
+    CHECK(found.nodes[i].number == wanted.nodes[i].number);
+    CHECK(found.node_distance[0][i] == wanted.node_distance[0][i]);
+  }
+  compare_facts(-1);
+  for (uint32_t i = 0; i < wanted.gpu_count; i++) {
+    compare_gpu(i);
+  }
+}
+
+static void version_is_overridden(const struct cuda_driver *none) {
+  (void)none;
+  struct error error = {0};
+  CHECK(machine_probe(&found, &error) == STATUS_OK);
+  CHECK(strcmp(machine_fact(&found, "driver_version", -1)->value, "590.44.01") == 0);
+}
+
+static void nvml_needs_its_init(const struct cuda_driver *none) {
+  (void)none;
+  struct nvml nvml;
+  struct error error = {0};
+  CHECK(nvml_load(&nvml, &error) == STATUS_OK);
+  struct nvml_device *device = probe_nvml_device(&nvml, "0000:1b:00.0");
+  CHECK(device != NULL && probe_nvml_device(&nvml, "0000:ff:00.0") == NULL);
+  unsigned value;
+  unsigned long long reasons;
+  CHECK(nvml.nvmlDeviceGetTemperature(device, NVML_SENSOR_OF_GPU, &value) == NVML_OK);
+  CHECK(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device, &reasons) == NVML_OK);
+  CHECK(reasons == NVML_THROTTLE_SW_POWER_CAP);
+  CHECK(nvml.nvmlDeviceGetHandleByIndex_v2(8, &device) == NVML_INVALID_ARGUMENT);
+  struct nvml copy = nvml;
+  nvml_unload(&nvml);
+  CHECK(copy.nvmlDeviceGetTemperature(device, NVML_SENSOR_OF_GPU, &value) == NVML_UNINITIALIZED);
+}
+
+#define PROBED_ON(machine) IN_CHILD_UNLOADED(machine_is_found, machine, NULL)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_faults_fit_all_machines),
+      cmocka_unit_test(mistakes_are_errors_with_a_position),
+      cmocka_unit_test(speeds_come_from_the_machine),
+      cmocka_unit_test(ports_are_shared_fairly),
+      PROBED_ON("h100x8-nvlink.toml"),
+      PROBED_ON("l40sx4-pcie.toml"),
+      PROBED_ON("gh200.toml"),
+      PROBED_ON("h200x4.toml"),
+      IN_CHILD_UNLOADED(version_is_overridden, "h200x4.toml",
+                        "[fake]\ndriver_version = \"590.44.01\"\n"),
+      IN_CHILD_UNLOADED(nvml_needs_its_init, "h100x8-nvlink.toml",
+                        "[fake]\nthrottle_reasons = 4\n"),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
