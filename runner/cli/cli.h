@@ -31,6 +31,13 @@ struct verb {
 /* In the order of haul --help; closed by NULL. */
 extern const struct verb *const VERBS[];
 
+/* Exit codes and what they mean; closed by a row without a text. */
+struct exit_code_text {
+  int code;
+  const char *text;
+};
+extern const struct exit_code_text EXIT_CODE_TEXTS[];
+
 /* The program: picks the verb. Returns the exit code. */
 int cli_main(int argc, char **argv);
 

@@ -127,6 +127,10 @@ static error_t common_options_parse(int key, char *arg, struct argp_state *state
 
 const struct argp COMMON_ARGP = {.options = COMMON_OPTIONS, .parser = common_options_parse};
 
+bool options_end(const struct argp_option *option) {
+  return option->name == NULL && option->key == 0 && option->doc == NULL;
+}
+
 /* ---- scenarios ---- */
 
 static void batch_options_add(struct batch_options *options, const char *key, const char *value) {

@@ -30,6 +30,9 @@ enum {
 extern const struct argp_option COMMON_OPTIONS[];
 extern const struct argp COMMON_ARGP; /* its input is a struct common_options */
 
+/* Whether this row closes a table of options. */
+bool options_end(const struct argp_option *option);
+
 /* Which scenarios, and what to change in them: run, plan, validate. */
 #define BATCH_OPTION_SET                                                                           \
   {                                                                                                \

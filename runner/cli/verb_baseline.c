@@ -157,11 +157,11 @@ static int verb_baseline_main(const struct verb *verb, int argc, char **argv) {
 
 const struct verb VERB_BASELINE = {
     .name = "baseline",
-    .arguments = "set NAME RUN|list|remove NAME",
+    .arguments = "set|list|remove [NAME [RUN]]",
     .summary = "name runs, to compare later ones with them",
-    .doc =
-        "For example: haul baseline set good latest, and later haul check baseline:good. The name "
-        "keeps the runs that RUN selected when it was set. haul merge does not copy baselines.",
+    .doc = "set needs NAME and RUN, remove needs NAME. For example: haul baseline set good latest, "
+           "and later haul check baseline:good. The name "
+           "keeps the runs that RUN selected when it was set. haul merge does not copy baselines.",
     .parse = verb_baseline_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = baseline_action_names,

@@ -1,6 +1,7 @@
-/* haul completion bash|zsh: a completion script, made from the tables of verbs, options, formats,
- * scenario keys, shipped scenarios and saved queries. */
+/* haul completion bash|zsh|man: a completion script or the manual page, made from the tables of
+ * verbs, options, formats, scenario keys, shipped scenarios and saved queries. */
 #include "engine/base/strbuf.h"
+#include "runner/cli/man_page.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
@@ -8,28 +9,28 @@
 
 #include <string.h>
 
-static const char *const shells[] = {"bash", "zsh", NULL};
+static const char *const OUTPUTS[] = {"bash", "zsh", "man", NULL};
 enum { WORDS_MAX = 1 << 16 };
 
 struct completion_options {
   struct common_options common;
-  const char *shell;
+  const char *output;
 };
 
 static error_t verb_completion_parse(int key, char *arg, struct argp_state *state) {
   struct completion_options *options = state->input;
   switch (key) {
   case ARGP_KEY_ARG:
-    if (options->shell != NULL) {
+    if (options->output != NULL) {
       return ARGP_ERR_UNKNOWN;
     }
-    if (strcmp(arg, "bash") != 0 && strcmp(arg, "zsh") != 0) {
-      options_reject_name(state, "shell", arg, shells);
+    if (strcmp(arg, "bash") != 0 && strcmp(arg, "zsh") != 0 && strcmp(arg, "man") != 0) {
+      options_reject_name(state, "output", arg, OUTPUTS);
     }
-    options->shell = arg;
+    options->output = arg;
     return 0;
   case ARGP_KEY_NO_ARGS:
-    argp_error(state, "missing argument: bash or zsh");
+    argp_error(state, "missing argument: bash, zsh or man");
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
@@ -109,29 +110,21 @@ static void verb_completion_add_arguments(struct strbuf *words, const struct ver
   }
 }
 
-static bool verb_completion_is_option(const struct argp_option *option) {
-  return option->name != NULL;
-}
-
-static bool verb_completion_is_last(const struct argp_option *option) {
-  return option->name == NULL && option->key == 0 && option->doc == NULL;
-}
-
 /* bash ------------------------------------------------------------------------------------------
  */
 
 static void verb_completion_add_option_names(struct strbuf *words,
                                              const struct argp_option *option) {
-  for (; option != NULL && !verb_completion_is_last(option); option++) {
-    if (verb_completion_is_option(option)) {
+  for (; option != NULL && !options_end(option); option++) {
+    if (option->name != NULL) {
       verb_completion_add_word(words, "--%s", option->name);
     }
   }
 }
 
 static void verb_completion_print_bash_values(const struct argp_option *option) {
-  for (; option != NULL && !verb_completion_is_last(option); option++) {
-    if (!verb_completion_is_option(option) || option->arg == NULL) {
+  for (; option != NULL && !options_end(option); option++) {
+    if (option->name == NULL || option->arg == NULL) {
       continue;
     }
     struct strbuf words;
@@ -230,8 +223,8 @@ static void verb_completion_print_zsh_verb(const struct verb *verb) {
   printf("    %s)\n      _arguments \\\n", verb->name);
   const struct argp_option *tables[] = {verb->options, COMMON_OPTIONS};
   for (size_t t = 0; t < 2; t++) {
-    for (const struct argp_option *o = tables[t]; o != NULL && !verb_completion_is_last(o); o++) {
-      if (verb_completion_is_option(o)) {
+    for (const struct argp_option *o = tables[t]; o != NULL && !options_end(o); o++) {
+      if (o->name != NULL) {
         verb_completion_print_zsh_option(o);
       }
     }
@@ -290,22 +283,25 @@ static void verb_completion_print_zsh(void) {
 static int verb_completion_main(const struct verb *verb, int argc, char **argv) {
   struct completion_options options = {0};
   cli_parse(verb, argc, argv, &options);
-  if (strcmp(options.shell, "bash") == 0) {
+  if (strcmp(options.output, "bash") == 0) {
     verb_completion_print_bash();
-  } else {
+  } else if (strcmp(options.output, "zsh") == 0) {
     verb_completion_print_zsh();
+  } else {
+    man_page_print(stdout);
   }
   return EXIT_DONE;
 }
 
 const struct verb VERB_COMPLETION = {
     .name = "completion",
-    .arguments = "bash|zsh",
-    .summary = "print a completion script for a shell",
+    .arguments = "bash|zsh|man",
+    .summary = "print a completion script for a shell, or the manual page",
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
-           "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.",
+           "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
+           "man: haul completion man > haul.1; man -l haul.1.",
     .parse = verb_completion_parse,
     .argument_kind = ARGUMENTS_WORDS,
-    .words = shells,
+    .words = OUTPUTS,
     .main = verb_completion_main,
 };

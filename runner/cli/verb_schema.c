@@ -72,7 +72,7 @@ static int verb_schema_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .arguments = "scenario|results",
-    .summary = "print the JSON Schema of scenarios, or document the tables and views of results",
+    .summary = "print the JSON Schema of scenarios, or describe the results database",
     .parse = verb_schema_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = schemas,

@@ -35,6 +35,17 @@ VERB_TABLE(VERB_DECLARE)
 #define VERB_POINTER(name) &name,
 const struct verb *const VERBS[] = {VERB_TABLE(VERB_POINTER) NULL};
 
+const struct exit_code_text EXIT_CODE_TEXTS[] = {
+    {EXIT_DONE, "done"},
+    {EXIT_REGRESSED, "check found a verdict that it was told to fail on"},
+    {EXIT_USAGE, "the command line or a scenario is wrong"},
+    {EXIT_NOT_MEASURED,
+     "nothing could be measured or compared, or a case failed, crashed, hung or was corrupt"},
+    {EXIT_UNDECIDED, "check --strict: a case is undecided"},
+    {EXIT_INTERRUPTED, "interrupted"},
+    {0, NULL},
+};
+
 static const struct verb *cli_find_verb(const char *name) {
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     if (strcmp((*verb)->name, name) == 0) {
@@ -51,18 +62,18 @@ static void cli_print_help(FILE *stream) {
     char head[64];
     snprintf(head, sizeof head, "%s %s", (*verb)->name,
              (*verb)->arguments != NULL ? (*verb)->arguments : "");
-    fprintf(stream, "  %-34s %s\n", head, (*verb)->summary);
+    fprintf(stream, "  %-37s %s\n", head, (*verb)->summary);
   }
-  fprintf(stream,
-          "\n"
-          "  haul VERB --help                   options of a verb\n"
-          "  haul --version                     version of haul and of its parts\n"
-          "\n"
-          "To begin: haul run quick\n"
-          "\n"
-          "Exit codes: 0 done; 1 check found a regression; 2 the command line or a scenario is\n"
-          "wrong; 3 nothing could be measured or compared, or a case failed, crashed, hung or was\n"
-          "corrupt; 4 check --strict is undecided; 130 interrupted.\n");
+  fprintf(stream, "\n"
+                  "  haul VERB --help                      options of a verb\n"
+                  "  haul --version                        versions of haul and of its parts\n"
+                  "\n"
+                  "To begin: haul run quick\n"
+                  "\n"
+                  "Exit codes:\n");
+  for (const struct exit_code_text *code = EXIT_CODE_TEXTS; code->text != NULL; code++) {
+    fprintf(stream, "  %-3d  %s\n", code->code, code->text);
+  }
 }
 
 static void cli_print_version(FILE *stream) {

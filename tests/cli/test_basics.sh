@@ -111,6 +111,21 @@ fi
 run completion fish
 expect_code 2
 
+begin 'manual page'
+run completion man
+expect_code 0
+for verb in $("$haul" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v '^haul$'); do
+  expect_out "^\.SS haul $verb"
+done
+for section in NAME SYNOPSIS VERBS 'COMMON OPTIONS' 'EXIT STATUS' ENVIRONMENT FILES EXAMPLES; do
+  expect_out "^\.SH $section\$"
+done
+expect_out '^\\fB\\-\\-where\\fR=\\fIFACT=VALUE\\fR'
+expect_out '^\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR'
+if command -v groff >/dev/null; then
+  equal '' "$(groff -man -Tutf8 -ww "$scratch/out" 2>&1 >/dev/null)" 'warnings of groff'
+fi
+
 begin 'colour'
 run --color validate quikc
 run validate --color=always quikc
