@@ -2,7 +2,7 @@
 #ifndef HAUL_RUNNER_CLI_COMPARE_ADVICE_H
 #define HAUL_RUNNER_CLI_COMPARE_ADVICE_H
 
-#include "runner/analyse/compare_runs.h"
+#include "runner/analysis/compare_runs.h"
 #include "runner/console/console.h"
 
 /* A note on stderr: how many more processes each side needs, and the commands that measure them,

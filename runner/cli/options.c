@@ -210,14 +210,14 @@ static void compare_options_set_delta(struct compare_request *request, const cha
 
 static void compare_options_set_null(struct compare_request *request, const char *arg,
                                      struct argp_state *state) {
-  request->null = true;
+  request->a_a = true;
   if (arg == NULL) {
     return;
   }
   char *end = NULL;
   const long splits = strtol(arg, &end, 10);
   if (end == arg || *end != '\0' || splits < 1 || splits > SPLITS_MAX) {
-    argp_error(state, "--null needs a number of splits from 1 to %d, not '%s'", SPLITS_MAX, arg);
+    argp_error(state, "--a-a needs a number of splits from 1 to %d, not '%s'", SPLITS_MAX, arg);
   }
   request->splits = (unsigned)splits;
 }
@@ -266,7 +266,7 @@ error_t compare_options_parse(int key, char *arg, struct argp_state *state,
   case OPTION_ANY_HARDWARE:
     request->compare.any_hardware = true;
     return 0;
-  case OPTION_NULL:
+  case OPTION_A_A:
     compare_options_set_null(request, arg, state);
     return 0;
   case ARGP_KEY_ARG:

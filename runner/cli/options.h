@@ -6,7 +6,7 @@
 #ifndef HAUL_RUNNER_CLI_OPTIONS_H
 #define HAUL_RUNNER_CLI_OPTIONS_H
 
-#include "runner/analyse/compare_runs.h"
+#include "runner/analysis/compare_runs.h"
 #include "runner/cli/cli.h"
 #include "runner/run/batch.h"
 
@@ -21,7 +21,7 @@ enum {
   OPTION_DELTA,
   OPTION_METHOD,
   OPTION_ANY_HARDWARE,
-  OPTION_NULL,
+  OPTION_A_A,
   OPTION_PLOT,
   OPTION_OF_VERB = 0x300, /* the first key of a verb's own options */
 };

@@ -2,7 +2,7 @@
 #ifndef HAUL_RUNNER_CLI_REPORT_PAGE_H
 #define HAUL_RUNNER_CLI_REPORT_PAGE_H
 
-#include "runner/analyse/compare_runs.h"
+#include "runner/analysis/compare_runs.h"
 #include "runner/console/console.h"
 #include "runner/record/query.h"
 

@@ -4,8 +4,9 @@
 
 static const struct argp_option VERB_DIFF_OPTIONS[] = {
     COMPARE_OPTIONS,
-    {"null", OPTION_NULL, "SPLITS", OPTION_ARG_OPTIONAL,
+    {"a-a", OPTION_A_A, "SPLITS", OPTION_ARG_OPTIONAL,
      "A/A test: split side A at random and count the false positives", 1},
+    {"null", OPTION_A_A, "SPLITS", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, "the same", 1},
     FILTER_OPTIONS,
     {0}};
 
@@ -13,7 +14,7 @@ static error_t verb_diff_parse(int key, char *arg, struct argp_state *state) {
   struct analysis_compare_options *options = state->input;
   struct compare_request *request = &options->request;
   if (key == ARGP_KEY_END && request->by == NULL && request->name_count < SIDES &&
-      !(request->null && request->name_count == 1)) {
+      !(request->a_a && request->name_count == 1)) {
     argp_error(state,
                "missing argument: two runs, such as previous latest, or --by driver_version");
   }
@@ -22,7 +23,7 @@ static error_t verb_diff_parse(int key, char *arg, struct argp_state *state) {
 
 static void verb_diff_choose(const struct analysis_compare_options *options,
                              const struct compare_result *result, struct diff_show *show) {
-  show->null = options->request.null ? &result->null : NULL;
+  show->a_a = options->request.a_a ? &result->a_a : NULL;
   for (size_t v = 0; v < verdict_name_count; v++) {
     show->verdicts[v] = true;
   }

@@ -1,6 +1,6 @@
 /* haul identify [RUN]: which GPU made a run, by earlier runs. */
-#include "runner/analyse/fingerprints.h"
-#include "runner/analyse/identify.h"
+#include "runner/analysis/fingerprints.h"
+#include "runner/analysis/identify.h"
 #include "runner/cli/options.h"
 
 #include <math.h>

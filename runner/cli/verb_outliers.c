@@ -50,9 +50,9 @@ static enum status verb_outliers_show(const struct analysis_options *analysis,
     status = outliers_print(measured, outliers, common->verbose, &rows, err);
   }
   if (status == STATUS_OK && outliers->cases == 0) {
-    status = error_set(err, STATUS_UNSUPPORTED,
-                       "nothing can be judged: %zu %s, but no three of them are peers",
-                       outliers->alone, outliers->alone == 1 ? "result" : "results");
+    status = error_set(
+        err, STATUS_UNSUPPORTED, "nothing can be judged: %zu %s, but no three of them are peers",
+        outliers->without_peers, outliers->without_peers == 1 ? "result" : "results");
   }
   outliers_free(outliers);
   return status;
@@ -77,15 +77,16 @@ const struct verb VERB_OUTLIERS = {
     .name = "outliers",
     .arguments = "[RUN...]",
     .summary = "find GPUs, links and hosts that are slower than their peers",
-    .doc = "Compares every GPU, every link and, with three hosts or more, every host of the latest "
-           "run with its peers, block by block and for each pair of memory kinds. Name other runs, "
-           "or take all (--all, --where). From four GPUs on, median polish of the paths between "
-           "them separates a slow source, a slow target and a slow link. Slow means: beyond the "
-           "limit of its robust z-score (one false alarm in a hundred peer groups), and slower by "
-           "more than matters, which is 1 % for bandwidth from 1 MiB on, else 3 %, or what the "
-           "scenario says (delta). One result that is slower by five times that, and far beyond "
-           "all others, is named by itself (only in). Two peers that differ are undecided. -v "
-           "shows everything that was compared. Exit code 3: there was nothing to judge.",
+    .doc =
+        "Compares every GPU, every link and, with three hosts or more, every host of the latest "
+        "run with its peers, block by block and for each pair of memory kinds. Name other runs, "
+        "or take all (--all, --where). From four GPUs on, median polish of the paths between "
+        "them separates a slow source, a slow target and a slow link. Slow means: beyond the "
+        "limit of its robust z-score (one false positive in a hundred peer groups), and slower by "
+        "more than matters, which is 1 % for bandwidth from 1 MiB on, else 3 %, or what the "
+        "scenario says (delta). One result that is slower by five times that, and far beyond "
+        "all others, is named by itself (only in). Two peers that differ are undecided. -v "
+        "shows everything that was compared. Exit code 3: there was nothing to judge.",
     .options = VERB_OUTLIERS_OPTIONS,
     .parse = verb_outliers_parse,
     .argument_kind = ARGUMENTS_NONE,

@@ -35,28 +35,28 @@ static void put_side(struct strbuf *text, char letter, const char *name,
 }
 
 static void put_shift(struct strbuf *text, const struct comparison *comparison) {
-  if (comparison->summary.shift.cases > 0) {
+  if (comparison->summary.shift.pairs > 0) {
     strbuf_append_char(text, '\n');
     diff_shift_words(text, comparison);
     strbuf_append_char(text, '\n');
   }
 }
 
-static void put_null(struct strbuf *text, const struct null_rate *null) {
-  if (null == NULL) {
+static void put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
+  if (a_a == NULL) {
     return;
   }
-  if (null->splits == 0) {
-    strbuf_append(text, "\nFalse alarms: A has fewer than four processes and cannot be split\n");
+  if (a_a->splits == 0) {
+    strbuf_append(text, "\nA/A test: A has fewer than four processes and cannot be split\n");
     return;
   }
   strbuf_printf(text,
-                "\nFalse alarms: A split at random %zu times: %zu %s anything; %zu of %zu cases "
+                "\nA/A test: A split at random %zu times: %zu %s false positives; %zu of %zu cases "
                 "(%.2f %%)\n",
-                null->splits, null->alarmed,
-                diff_plural(null->alarmed, "split reports", "splits report"), null->reported,
-                null->judged,
-                null->judged > 0 ? 100.0 * (double)null->reported / (double)null->judged : 0.0);
+                a_a->splits, a_a->splits_reporting,
+                diff_plural(a_a->splits_reporting, "split reports", "splits report"),
+                a_a->false_positives, a_a->judged,
+                a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
 }
 
 static void put_notes(struct strbuf *text, const struct comparison *comparison, bool one_side) {
@@ -241,7 +241,7 @@ static enum status print_table(const struct measured *measured, const struct com
   }
   put_notes(&text, comparison, one_side);
   put_shift(&text, comparison);
-  put_null(&text, show->null);
+  put_a_a(&text, show->a_a);
   enum status status = write_text(&text, options->stream, err);
   if (one_side) {
     strbuf_fini(&text);

@@ -2,7 +2,7 @@
  *
  *   table  for people: the sides, the shift common to all cases, what differs in the environments,
  *          and the cases that are not SAME, strongest evidence first
- *   json   one object: sides, shift, environment, summary, null, and every case
+ *   json   one object: sides, shift, environment, summary, a_a_test, and every case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
  *   md     the table of the cases alone, for people to paste
  *   others one row a case
@@ -12,7 +12,8 @@
 #ifndef HAUL_RUNNER_RENDER_DIFF_H
 #define HAUL_RUNNER_RENDER_DIFF_H
 
-#include "runner/analyse/compare.h"
+#include "runner/analysis/a_a_test.h"
+#include "runner/analysis/compare.h"
 #include "runner/render/rows.h"
 
 struct diff_show {
@@ -21,7 +22,7 @@ struct diff_show {
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* junit: these are failures */
   bool undecided_fails;              /* junit: undecided cases are errors, else they are skipped */
-  const struct null_rate *null;      /* may be NULL */
+  const struct a_a_result *a_a;      /* may be NULL */
 };
 
 /* rows->format is any but json, which diff_print_json() writes. */

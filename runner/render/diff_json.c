@@ -119,29 +119,29 @@ static json_t *facts_json(const struct comparison *comparison) {
   return array;
 }
 
-static json_t *null_json(const struct null_rate *null) {
-  if (null == NULL) {
+static json_t *a_a_json(const struct a_a_result *a_a) {
+  if (a_a == NULL) {
     return json_null();
   }
   json_t *object = json_object();
-  set(object, "splits", whole(null->splits));
-  set(object, "splits_reporting", whole(null->alarmed));
-  set(object, "cases", whole(null->judged));
-  set(object, "cases_reported", whole(null->reported));
+  set(object, "splits", whole(a_a->splits));
+  set(object, "splits_reporting", whole(a_a->splits_reporting));
+  set(object, "cases", whole(a_a->judged));
+  set(object, "false_positives", whole(a_a->false_positives));
   return object;
 }
 
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream, struct error *err) {
   json_t *root = json_object();
-  const struct diff_shift *shift = &comparison->summary.shift;
+  const struct shift *shift = &comparison->summary.shift;
   set(root, "a", total_json(show->names[SIDE_A], &comparison->totals[SIDE_A]));
   set(root, "b", total_json(show->names[SIDE_B], &comparison->totals[SIDE_B]));
   set(root, "simulated", json_boolean(comparison->simulated));
   set(root, "other_hardware", json_boolean(comparison->other_machine));
   json_t *common = json_object();
-  set(common, "cases", whole(shift->cases));
-  set(common, "speed_percent", real_or_null(shift->cases > 0 ? 100 * shift->change : NAN));
+  set(common, "cases", whole(shift->pairs));
+  set(common, "speed_percent", real_or_null(shift->pairs > 0 ? 100 * shift->change : NAN));
   set(common, "low_percent", real_or_null(100 * shift->change_low));
   set(common, "high_percent", real_or_null(100 * shift->change_high));
   set(root, "shift", common);
@@ -151,7 +151,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
     set(summary, verdict_text((enum verdict)v), whole(comparison->summary.verdicts[v]));
   }
   set(root, "summary", summary);
-  set(root, "null", null_json(show->null));
+  set(root, "a_a_test", a_a_json(show->a_a));
   json_t *cases = json_array();
   for (size_t i = 0; i < comparison->row_count; i++) {
     append(cases, case_json(measured, &comparison->rows[i]));

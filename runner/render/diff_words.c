@@ -85,16 +85,16 @@ void diff_counts(const struct comparison *comparison, char *text, size_t size) {
 }
 
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
-  const struct diff_shift *shift = &comparison->summary.shift;
+  const struct shift *shift = &comparison->summary.shift;
   char change[DIFF_WORDS_MAX];
   char low[DIFF_WORDS_MAX];
   char high[DIFF_WORDS_MAX];
-  if (shift->cases == 0) {
+  if (shift->pairs == 0) {
     return;
   }
   percent_words(shift->change, change);
-  strbuf_printf(text, "Common to all %zu %s: speed %s %%", shift->cases,
-                diff_plural(shift->cases, "case", "cases"), change);
+  strbuf_printf(text, "Common to all %zu %s: speed %s %%", shift->pairs,
+                diff_plural(shift->pairs, "case", "cases"), change);
   if (isfinite(shift->change_low)) {
     percent_words(shift->change_low, low);
     percent_words(shift->change_high, high);

@@ -5,7 +5,7 @@
 #define HAUL_RUNNER_RENDER_DIFF_WORDS_H
 
 #include "engine/base/strbuf.h"
-#include "runner/analyse/compare.h"
+#include "runner/analysis/compare.h"
 
 enum { DIFF_WORDS_MAX = 64 };
 

@@ -4,7 +4,7 @@
 #ifndef HAUL_RUNNER_RENDER_HISTORY_H
 #define HAUL_RUNNER_RENDER_HISTORY_H
 
-#include "runner/analyse/history.h"
+#include "runner/analysis/history.h"
 #include "runner/render/rows.h"
 
 enum status history_print(const struct measured *measured, const struct history *history, bool all,

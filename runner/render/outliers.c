@@ -14,7 +14,7 @@ static void put(struct strbuf *text, const char *untrusted) {
   text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
 }
 
-/* In what it is slow, in words. */
+/* In which role it is slow, in words. */
 static const char *how(const struct outlier *row) {
   switch (row->role) {
   case ROLE_SOURCE:
@@ -72,8 +72,9 @@ static bool memory_matters(const struct outliers *outliers, const struct outlier
 
 static enum status print_table(const struct measured *measured, const struct outliers *outliers,
                                bool all, const struct rows_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"what",     "how", "host",  "block", "memory",  "sizes",
-                                        "change %", "z",   "cases", "paths", "only in", "finding"};
+  static const char *const COLUMNS[] = {"what",   "how",   "host",     "block",
+                                        "memory", "sizes", "change %", "robust z",
+                                        "cases",  "paths", "only in",  "finding"};
   struct rows_options lean = *options;
   lean.drop_empty = true;
   struct strbuf paths;
@@ -87,14 +88,14 @@ static enum status print_table(const struct measured *measured, const struct out
     char z[CELL_MAX];
     char cases[CELL_MAX];
     if (row->finding == FINDING_UNDECIDED || (!all && row->finding != FINDING_SLOW)) {
-      continue; /* what is undecided is said below the table */
+      continue; /* put_undecided() lists it below the table */
     }
     change_text(row, change);
     strbuf_clear(&paths);
     if (row->entity == ENTITY_GPU && row->paths != NULL) {
       put_paths(&paths, row->paths);
     }
-    (void)snprintf(z, sizeof z, "%+.1f", row->z);
+    (void)snprintf(z, sizeof z, "%+.1f", row->robust_z);
     (void)snprintf(cases, sizeof cases, "%zu of %zu", row->slow_cases, row->cases);
     const struct cell cells[] = {
         cell_text(row->name),
@@ -127,11 +128,10 @@ static struct cell real_cell(double value) {
 static enum status print_rows(const struct measured *measured, const struct outliers *outliers,
                               const struct rows_options *options, struct error *err) {
   static const char *const COLUMNS[] = {
-      "finding",        "entity",         "name",           "role",
-      "host",           "uuid",           "block",          "sizes",
-      "change_percent", "source_percent", "target_percent", "z",
-      "cases",          "slow_cases",     "paths",          "worst_case",
-      "worst_percent",  "compared_with",  "memory",         "single"};
+      "finding",        "entity",        "name",          "role",           "host",
+      "uuid",           "block",         "sizes",         "change_percent", "source_percent",
+      "target_percent", "robust_z",      "cases",         "slow_cases",     "paths",
+      "worst_case",     "worst_percent", "compared_with", "memory",         "single"};
   struct rows *rows = rows_new(options);
   const struct row_sink *sink = rows_sink(rows);
   enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
@@ -149,7 +149,7 @@ static enum status print_rows(const struct measured *measured, const struct outl
         cell_real(100 * row->change),
         real_cell(100 * row->source_change),
         real_cell(100 * row->target_change),
-        cell_real(row->z),
+        cell_real(row->robust_z),
         cell_integer((int64_t)row->cases),
         cell_integer((int64_t)row->slow_cases),
         cell_text(row->paths),
@@ -167,12 +167,12 @@ static enum status print_rows(const struct measured *measured, const struct outl
   return status;
 }
 
-/* Of two, nobody can tell which one is not as it should be. */
+/* Pairs of which nobody can tell the faulty one. */
 static void put_undecided(struct strbuf *text, const struct measured *measured,
                           const struct outliers *outliers) {
   strbuf_printf(text,
-                "%s%zu undecided: there are two alike, and which of them is not as it should "
-                "be cannot be told\n",
+                "%s%zu undecided: each has only one peer, and which of the two is faulty cannot "
+                "be told\n",
                 outliers->slow_count > 0 ? "\n" : "", outliers->undecided_count);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
@@ -192,15 +192,16 @@ static void put_summary(struct strbuf *text, const struct measured *measured,
   if (outliers->undecided_count > 0) {
     put_undecided(text, measured, outliers);
   }
-  strbuf_printf(text, "%s%zu slow; %zu %s compared with their like",
+  strbuf_printf(text, "%s%zu slow; %zu %s compared with their peers",
                 text->length > 0 || outliers->slow_count > 0 ? "\n" : "", outliers->slow_count,
                 outliers->cases, outliers->cases == 1 ? "result" : "results");
-  if (outliers->alone > 0) {
-    strbuf_printf(text, ", %zu without enough of them", outliers->alone);
+  if (outliers->without_peers > 0) {
+    strbuf_printf(text, ", %zu without enough peers", outliers->without_peers);
   }
   strbuf_append_char(text, '\n');
   if (outliers->slow_count > 0) {
-    strbuf_append(text, "change: of speed, against its like; z: in robust spreads\n");
+    strbuf_append(text,
+                  "change: of speed, against its peers; robust z: in robust standard deviations\n");
   }
   if (outliers->small_tables > 0) {
     strbuf_append(text, "Paths between so few GPUs cannot tell one that is slow to all others; "

@@ -3,7 +3,7 @@
 #ifndef HAUL_RUNNER_RENDER_OUTLIERS_H
 #define HAUL_RUNNER_RENDER_OUTLIERS_H
 
-#include "runner/analyse/outliers.h"
+#include "runner/analysis/outliers.h"
 #include "runner/render/rows.h"
 
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,

@@ -4,7 +4,7 @@
 #ifndef HAUL_RUNNER_RENDER_PAGE_DIFF_H
 #define HAUL_RUNNER_RENDER_PAGE_DIFF_H
 
-#include "runner/analyse/compare.h"
+#include "runner/analysis/compare.h"
 
 #include <stdio.h>
 

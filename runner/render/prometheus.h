@@ -8,8 +8,8 @@
 #ifndef HAUL_RUNNER_RENDER_PROMETHEUS_H
 #define HAUL_RUNNER_RENDER_PROMETHEUS_H
 
-#include "runner/analyse/compare.h"
-#include "runner/analyse/latest.h"
+#include "runner/analysis/compare.h"
+#include "runner/analysis/history.h"
 
 #include <stdio.h>
 

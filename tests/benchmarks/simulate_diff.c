@@ -12,7 +12,7 @@
  * real changes reported; any = share of diffs that report anything; same = share of the unchanged
  * cases shown to be so. Ends with 1 when a promise is broken: false discoveries at most 5 %; found
  * at least 80 % at 3 and 93 % at 5 processes; any at most 1 % where nothing changed. */
-#include "runner/analyse/diff.h"
+#include "runner/analysis/diff.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -277,11 +277,13 @@ run check previous latest --db apart.db
 expect_code 3
 expect_err 'nothing was compared'
 
-begin 'one driver against itself: five splits of ten processes report nothing'
+begin 'an A/A test: five splits of ten processes report no false positives'
 on_first --db same.db --processes 10
-run diff latest --null=5 --db same.db
-expect_code 0
-expect_out 'split at random 5 times: 0 splits report anything; 0 of 90 cases'
+for option in --a-a=5 --null=5; do
+  run diff latest "$option" --db same.db
+  expect_code 0
+  expect_out 'split at random 5 times: 0 splits report false positives; 0 of 90 cases'
+done
 
 begin 'a case that went wrong is missing, with its reason'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \

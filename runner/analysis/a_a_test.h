@@ -1,0 +1,22 @@
+/* a_a_test.h - how often a diff reports a change where there is none.
+ *
+ * One side is split at random in two halves, again and again. Both halves come from the same
+ * machine and driver, so every change that the diff reports between them is a false positive. A
+ * process goes to the same half in all cases, so that what its cases share stays together. */
+#ifndef HAUL_RUNNER_ANALYSIS_A_A_TEST_H
+#define HAUL_RUNNER_ANALYSIS_A_A_TEST_H
+
+#include "runner/analysis/diff.h"
+
+struct a_a_result {
+  size_t splits;           /* made; 0 where no case has four processes */
+  size_t splits_reporting; /* of them, those with a false positive */
+  size_t judged;           /* cases judged, over all splits */
+  size_t false_positives;  /* of them, those reported as changed */
+};
+
+/* Splits side a of the cases; side b is not read. The same seed gives the same result. */
+struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
+                           const struct diff_options *options, size_t splits, uint64_t seed);
+
+#endif

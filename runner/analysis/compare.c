@@ -1,0 +1,354 @@
+#include "runner/analysis/compare.h"
+
+#include "runner/analysis/definition.h"
+#include "runner/analysis/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+ENUM_NAMES_DEFINE(side, SIDE_LIST)
+ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
+ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
+
+enum figure figure_of(const struct measured_case *bench) {
+  if (bench->kind == CASE_CHASE && bench->hops > 0) {
+    return FIGURE_HOP;
+  }
+  if (bench->kind == CASE_OVERHEAD) {
+    return FIGURE_CALL;
+  }
+  return bench->payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME;
+}
+
+double figure_value(enum figure figure, const struct measured_case *bench, double ns) {
+  switch (figure) {
+  case FIGURE_RATE:
+    return (double)bench->payload_bytes / ns;
+  case FIGURE_HOP:
+    return ns / (double)bench->hops;
+  case FIGURE_CALL:
+  case FIGURE_TIME:
+  case figure_name_count:
+    break;
+  }
+  return ns;
+}
+
+double figure_margin(enum figure figure, const struct measured_case *bench, double asked,
+                     enum delta_source *source) {
+  if (source != NULL) {
+    *source = asked > 0 ? DELTA_OPTION : bench->delta > 0 ? DELTA_SCENARIO : DELTA_USUAL;
+  }
+  if (asked > 0) {
+    return asked;
+  }
+  return bench->delta > 0 ? bench->delta
+                          : diff_usual_margin(figure == FIGURE_RATE ? bench->size_bytes : 0);
+}
+
+/* ---- shared in the folder ---- */
+
+size_t analysis_key_end(const struct measured *measured, size_t first) {
+  const char *key = measured->cases[measured->medians[first].bench].key;
+  size_t last = first + 1;
+  while (last < measured->median_count &&
+         strcmp(measured->cases[measured->medians[last].bench].key, key) == 0) {
+    last++;
+  }
+  return last;
+}
+
+const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,
+                                   struct arena *arena) {
+  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
+  const uint64_t gpus = measured->cases[bench].gpus;
+  const char *text = NULL;
+  for (size_t g = 0; g < e->gpu_count; g++) {
+    const struct measured_gpu *gpu = &e->gpus[g];
+    if (gpu->uuid != NULL && gpu->number >= 0 && gpu->number < ANALYSIS_GPUS_MAX &&
+        (gpus >> gpu->number & 1) != 0) {
+      text = text == NULL ? gpu->uuid : arena_format(arena, "%s, %s", text, gpu->uuid);
+    }
+  }
+  return text != NULL ? text : e->host_name;
+}
+
+enum status analysis_check_simulated(size_t simulated, size_t count, struct error *err) {
+  if (simulated == 0 || simulated == count) {
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_INVALID,
+                   "%zu of the %zu runs are simulated: simulated and real results are never "
+                   "compared; --where simulated=0 leaves the simulated ones out",
+                   simulated, count);
+}
+
+/* ---- what may be compared ---- */
+
+static enum status compare_check_sides(const struct measured *measured, const enum side *sides,
+                                       bool one_side, struct comparison *comparison,
+                                       struct error *err) {
+  size_t simulated = 0;
+  size_t all = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (sides[i] != SIDE_NONE) {
+      simulated += measured->environments[measured->runs[i].environment].simulated;
+      all++;
+      comparison->totals[sides[i]].runs++;
+    }
+  }
+  const enum status status = analysis_check_simulated(simulated, all, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    if (comparison->totals[s].runs == 0 && !(one_side && s == SIDE_B)) {
+      return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');
+    }
+  }
+  comparison->simulated = simulated > 0;
+  return STATUS_OK;
+}
+
+/* Processes that one side has results of, each counted once. */
+static unsigned compare_count_processes(const struct measured *measured, const enum side *sides,
+                                        enum side side) {
+  /* In one run every case has one median per process, so the case with most medians has them all,
+   * but for processes that measured nothing. */
+  unsigned total = 0;
+  struct arena arena = {0};
+  unsigned *most = arena_array(&arena, measured->run_count, sizeof *most);
+  const struct measured_median *medians = measured->medians;
+  for (size_t i = 0; i < measured->median_count;) {
+    unsigned count = 0;
+    const size_t first = i;
+    for (; i < measured->median_count && medians[i].run == medians[first].run &&
+           medians[i].bench == medians[first].bench;
+         i++) {
+      count += isnan(medians[i].ns) ? 0 : 1;
+    }
+    unsigned *known = &most[medians[first].run];
+    *known = count > *known ? count : *known;
+  }
+  for (size_t i = 0; i < measured->run_count; i++) {
+    total += sides[i] == side ? most[i] : 0;
+  }
+  arena_fini(&arena);
+  return total;
+}
+
+/* ---- verdicts ---- */
+
+static void compare_set_change(struct comparison_row *row, const struct diff_result *result) {
+  row->change = result->change;
+  row->change_low = result->change_low;
+  row->change_high = result->change_high;
+  if (row->figure != FIGURE_RATE) {
+    row->change = 1 / (1 + result->change) - 1;
+    row->change_low = 1 / (1 + result->change_high) - 1;
+    row->change_high = 1 / (1 + result->change_low) - 1;
+  }
+}
+
+/* ---- cases whose definition changed under one name ---- */
+
+static int compare_names(const struct measured_case *a, const struct measured_case *b) {
+  const int order = strcmp(a->block, b->block);
+  return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static bool compare_is_one_sided(const struct comparison_row *row) {
+  const enum verdict verdict = row->result.verdict;
+  const enum side other = verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
+  return (verdict == VERDICT_NEW || verdict == VERDICT_MISSING) && row->hardware == NULL &&
+         !row->sides[other].tried;
+}
+
+/* A row, to be found by its case's name. */
+struct named {
+  const struct measured_case *bench;
+  size_t row;
+  bool used;
+};
+
+static int compare_named(const void *a, const void *b) {
+  const struct named *x = a;
+  const struct named *y = b;
+  return compare_names(x->bench, y->bench);
+}
+
+/* Replaces a MISSING and a NEW case of one name by one INCOMPARABLE case. */
+static void compare_merge_renamed(const struct measured *measured, struct comparison *comparison) {
+  struct arena arena = {0};
+  struct named *fresh = arena_array(&arena, comparison->row_count, sizeof *fresh);
+  bool *gone = arena_array(&arena, comparison->row_count, sizeof *gone);
+  size_t fresh_count = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    struct comparison_row *row = &comparison->rows[i];
+    if (compare_is_one_sided(row) && row->result.verdict == VERDICT_NEW) {
+      fresh[fresh_count++] = (struct named){&measured->cases[row->bench], i, false};
+    }
+  }
+  qsort(fresh, fresh_count, sizeof *fresh, compare_named);
+  for (size_t i = 0; i < comparison->row_count && fresh_count > 0; i++) {
+    struct comparison_row *row = &comparison->rows[i];
+    if (!compare_is_one_sided(row) || row->result.verdict != VERDICT_MISSING) {
+      continue;
+    }
+    const struct named wanted = {.bench = &measured->cases[row->bench]};
+    struct named *found = bsearch(&wanted, fresh, fresh_count, sizeof *fresh, compare_named);
+    if (found == NULL || found->used) {
+      continue;
+    }
+    found->used = gone[found->row] = true;
+    row->sides[SIDE_B] = comparison->rows[found->row].sides[SIDE_B];
+    row->result.verdict = VERDICT_INCOMPARABLE;
+    row->reason = arena_format(&comparison->arena, "another measurement: %s",
+                               definition_difference(&comparison->arena, wanted.bench->definition,
+                                                     found->bench->definition));
+    comparison->summary.verdicts[VERDICT_MISSING]--;
+    comparison->summary.verdicts[VERDICT_NEW]--;
+    comparison->summary.verdicts[VERDICT_INCOMPARABLE]++;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (!gone[i]) {
+      comparison->rows[kept++] = comparison->rows[i];
+    }
+  }
+  comparison->row_count = kept;
+  arena_fini(&arena);
+}
+
+/* ---- all rows together ---- */
+
+static void compare_set_needed(struct comparison *comparison) {
+  bool any = false;
+  bool alone_helps[SIDES] = {true, true};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (row->result.verdict != VERDICT_INSUFFICIENT) {
+      continue;
+    }
+    for (size_t s = 0; s < SIDES; s++) {
+      const unsigned processes = row->sides[s].processes;
+      unsigned *least = &comparison->processes_least[s];
+      *least = !any || processes < *least ? processes : *least;
+      const unsigned alone = row->result.needed_alone[s];
+      alone_helps[s] = alone_helps[s] && alone > 0;
+      if (alone > comparison->needed_alone[s]) {
+        comparison->needed_alone[s] = alone;
+      }
+    }
+    any = true;
+    if (row->result.processes_needed > comparison->processes_needed) {
+      comparison->processes_needed = row->result.processes_needed;
+    }
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    comparison->needed_alone[s] = any && alone_helps[s] ? comparison->needed_alone[s] : 0;
+  }
+}
+
+/* Verdicts in the order in which a reader should see them. */
+static int compare_verdict_rank(enum verdict verdict) {
+  switch (verdict) {
+  case VERDICT_REGRESSED:
+    return 0;
+  case VERDICT_MISSING:
+    return 1;
+  case VERDICT_IMPROVED:
+    return 2;
+  case VERDICT_NEW:
+    return 3;
+  case VERDICT_INCOMPARABLE:
+    return 4;
+  case VERDICT_UNCLEAR:
+    return 5;
+  case VERDICT_INSUFFICIENT:
+    return 6;
+  case VERDICT_SAME:
+  case verdict_name_count:
+    break;
+  }
+  return 7;
+}
+
+/* By verdict, then the strongest evidence, then in the order of the plans. */
+static int compare_order_rows(const void *a, const void *b, void *context) {
+  const struct measured *measured = context;
+  const struct comparison_row *x = a;
+  const struct comparison_row *y = b;
+  const int order =
+      compare_verdict_rank(x->result.verdict) - compare_verdict_rank(y->result.verdict);
+  if (order != 0) {
+    return order;
+  }
+  const double p = isnan(x->result.p) ? 2 : x->result.p;
+  const double q = isnan(y->result.p) ? 2 : y->result.p;
+  if (p != q) {
+    return p < q ? -1 : 1;
+  }
+  const double d = isnan(x->change) ? 0 : fabs(x->result.change);
+  const double e = isnan(y->change) ? 0 : fabs(y->result.change);
+  if (d != e) {
+    return d > e ? -1 : 1;
+  }
+  const int64_t first = measured->cases[x->bench].id;
+  const int64_t second = measured->cases[y->bench].id;
+  if (first != second) {
+    return first < second ? -1 : 1;
+  }
+  return (x->input > y->input) - (x->input < y->input);
+}
+
+static void compare_judge(const struct measured *measured, const struct compare_options *options,
+                          struct comparison *comparison) {
+  struct arena arena = {0};
+  struct diff_result *results = arena_array(&arena, comparison->row_count, sizeof *results);
+  diff_compare(comparison->inputs, comparison->row_count, &options->diff, results,
+               &comparison->summary);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    comparison->rows[i].result = results[i];
+    compare_set_change(&comparison->rows[i], &results[i]);
+  }
+  arena_fini(&arena);
+  compare_merge_renamed(measured, comparison);
+  compare_set_needed(comparison);
+  if (comparison->row_count > 1) { /* none is NULL */
+    qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_order_rows,
+            (void *)(uintptr_t)measured);
+  }
+}
+
+enum status compare(const struct measured *measured, const enum side *sides,
+                    const struct compare_options *options, struct comparison **comparison,
+                    struct error *err) {
+  struct comparison *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  enum status status = compare_check_sides(measured, sides, options->one_side, made, err);
+  if (status != STATUS_OK) {
+    comparison_free(made);
+    return status;
+  }
+  compare_environments(measured, sides, made);
+  for (size_t s = 0; s < SIDES; s++) {
+    made->totals[s].processes = compare_count_processes(measured, sides, (enum side)s);
+  }
+  compare_pair_sides(measured, sides, options, made);
+  made->input_count = made->row_count;
+  compare_judge(measured, options, made);
+  *comparison = made;
+  return STATUS_OK;
+}
+
+void comparison_free(struct comparison *comparison) {
+  if (comparison == NULL) {
+    return;
+  }
+  arena_fini(&comparison->arena);
+  free(comparison);
+}

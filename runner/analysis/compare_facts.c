@@ -1,0 +1,202 @@
+/* compare_facts.c - what differs between the environments of two sides. */
+#include "runner/analysis/internal.h"
+
+#include "engine/base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4096, GPU_ALL = -2 };
+
+/* One fact of one side. */
+struct item {
+  const char *name;
+  int gpu;
+  enum side side;
+  const char *value; /* NULL = no answer */
+};
+
+static int facts_compare_values(const char *a, const char *b) {
+  if (a == NULL || b == NULL) {
+    return (a != NULL) - (b != NULL);
+  }
+  return strcmp(a, b);
+}
+
+static int facts_compare_items(const void *a, const void *b) {
+  const struct item *x = a;
+  const struct item *y = b;
+  int order = strcmp(x->name, y->name);
+  if (order == 0) {
+    order = (x->gpu > y->gpu) - (x->gpu < y->gpu);
+  }
+  if (order == 0) {
+    order = (x->side > y->side) - (x->side < y->side);
+  }
+  return order != 0 ? order : facts_compare_values(x->value, y->value);
+}
+
+/* Whether run i is the first of its side in its environment. */
+static bool facts_is_first(const struct measured *measured, const enum side *sides, size_t i) {
+  for (size_t j = 0; j < i; j++) {
+    if (sides[j] == sides[i] && measured->runs[j].environment == measured->runs[i].environment) {
+      return false;
+    }
+  }
+  return sides[i] != SIDE_NONE;
+}
+
+static struct item *facts_collect(const struct measured *measured, const enum side *sides,
+                                  struct arena *arena, size_t *count) {
+  struct item *items = NULL;
+  size_t capacity = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (!facts_is_first(measured, sides, i)) {
+      continue;
+    }
+    const struct measured_environment *environment =
+        &measured->environments[measured->runs[i].environment];
+    for (size_t f = 0; f < environment->fact_count; f++) {
+      const struct measured_fact *fact = &environment->facts[f];
+      items = arena_grow(arena, items, *count, &capacity, sizeof *items);
+      items[(*count)++] = (struct item){fact->name, fact->gpu, sides[i], fact->value};
+    }
+  }
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (sides[i] != SIDE_NONE) {
+      items = arena_grow(arena, items, *count, &capacity, sizeof *items);
+      items[(*count)++] =
+          (struct item){"haul_version", -1, sides[i], measured->runs[i].haul_version};
+    }
+  }
+  return items;
+}
+
+/* All distinct values of one fact on one side, ", " between. items[*i] is the first of them; *i is
+ * moved behind the last. */
+static const char *facts_join_values(struct arena *arena, const struct item *items, size_t count,
+                                     enum side side, size_t *i) {
+  struct strbuf text;
+  const struct item *first = &items[*i];
+  const char *last_value = NULL;
+  bool any = false;
+  strbuf_init(&text, TEXT_MAX);
+  for (; *i < count && items[*i].side == side && items[*i].gpu == first->gpu &&
+         strcmp(items[*i].name, first->name) == 0;
+       ++*i) {
+    const char *value = items[*i].value;
+    if (value != NULL && (last_value == NULL || strcmp(value, last_value) != 0)) {
+      strbuf_printf(&text, "%s%s", any ? ", " : "", value);
+      any = true;
+    }
+    last_value = value;
+  }
+  const char *joined = any ? arena_strdup(arena, text.text) : NULL;
+  strbuf_fini(&text);
+  return joined;
+}
+
+/* Makes one difference of GPUs that all changed in the same way. */
+static size_t facts_merge_gpus(struct fact_difference *facts, size_t first, size_t count,
+                               size_t gpus) {
+  if (count - first < 2 || count - first < gpus) {
+    return count;
+  }
+  for (size_t i = first + 1; i < count; i++) {
+    for (size_t s = 0; s < SIDES; s++) {
+      if (facts_compare_values(facts[i].values[s], facts[first].values[s]) != 0) {
+        return count;
+      }
+    }
+  }
+  facts[first].gpu = GPU_ALL;
+  return first + 1;
+}
+
+static void facts_find_differences(struct comparison *comparison, const struct item *items,
+                                   size_t count) {
+  struct fact_difference *facts = NULL;
+  size_t fact_count = 0;
+  size_t capacity = 0;
+  size_t first = 0; /* difference of this name */
+  size_t gpus = 0;  /* that have a fact of this name */
+  for (size_t i = 0; i < count;) {
+    const char *name = items[i].name;
+    const int gpu = items[i].gpu;
+    const char *values[SIDES] = {NULL, NULL};
+    while (i < count && strcmp(items[i].name, name) == 0 && items[i].gpu == gpu) {
+      const enum side side = items[i].side;
+      values[side] = facts_join_values(&comparison->arena, items, count, side, &i);
+    }
+    gpus += gpu >= 0;
+    if (facts_compare_values(values[SIDE_A], values[SIDE_B]) != 0 && strcmp(name, "boot_id") != 0) {
+      facts = arena_grow(&comparison->arena, facts, fact_count, &capacity, sizeof *facts);
+      facts[fact_count++] = (struct fact_difference){name, gpu, {values[SIDE_A], values[SIDE_B]}};
+    }
+    if (i == count || strcmp(items[i].name, name) != 0) {
+      fact_count = facts_merge_gpus(facts, first, fact_count, gpus);
+      first = fact_count;
+      gpus = 0;
+    }
+  }
+  comparison->facts = facts;
+  comparison->fact_count = fact_count;
+}
+
+/* The values of one fact on one side; "none" without any. */
+static const char *facts_values(struct arena *arena, const struct item *items, size_t count,
+                                const char *name, enum side side) {
+  for (size_t i = 0; i < count; i++) {
+    if (items[i].side == side && items[i].gpu == -1 && strcmp(items[i].name, name) == 0) {
+      const char *text = facts_join_values(arena, items, count, side, &i);
+      return text != NULL ? text : "none";
+    }
+  }
+  return "none";
+}
+
+/* Counts the distinct boots and GPUs of one side's runs. */
+static void facts_count_machines(const struct measured *measured, const enum side *sides,
+                                 enum side side, struct comparison_total *total) {
+  struct arena arena = {0};
+  const char **seen = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (sides[i] != side || !facts_is_first(measured, sides, i)) {
+      continue;
+    }
+    const struct measured_environment *e = &measured->environments[measured->runs[i].environment];
+    for (size_t g = 0; g < e->gpu_count + 1; g++) {
+      const char *text = g == e->gpu_count ? e->boot_id : e->gpus[g].uuid;
+      bool known = text == NULL;
+      for (size_t k = 0; k < count && !known; k++) {
+        known = strcmp(seen[k], text) == 0;
+      }
+      if (!known) {
+        seen = arena_grow(&arena, seen, count, &capacity, sizeof *seen);
+        seen[count++] = text;
+        *(g == e->gpu_count ? &total->boots : &total->gpus) += 1;
+      }
+    }
+  }
+  arena_fini(&arena);
+}
+
+void compare_environments(const struct measured *measured, const enum side *sides,
+                          struct comparison *comparison) {
+  struct arena arena = {0};
+  size_t count = 0;
+  struct item *items = facts_collect(measured, sides, &arena, &count);
+  if (count > 1) { /* none is NULL */
+    qsort(items, count, sizeof *items, facts_compare_items);
+  }
+  facts_find_differences(comparison, items, count);
+  for (size_t s = 0; s < SIDES; s++) {
+    struct comparison_total *total = &comparison->totals[s];
+    total->hosts = facts_values(&comparison->arena, items, count, "host_name", (enum side)s);
+    total->drivers = facts_values(&comparison->arena, items, count, "driver_version", (enum side)s);
+    facts_count_machines(measured, sides, (enum side)s, total);
+  }
+  arena_fini(&arena);
+}

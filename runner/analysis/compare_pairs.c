@@ -1,0 +1,399 @@
+/* compare_pairs.c - which results of two sides belong together (compare.h). */
+#include "runner/analysis/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One process's result of the current case. */
+struct entry {
+  enum side side;
+  uint64_t hardware; /* 0 = not known */
+  const struct measured_median *median;
+};
+
+/* What was counted already: of[i] is the number of the last count that had i. */
+struct marks {
+  uint32_t *of;
+  uint32_t now;
+};
+
+struct pairing {
+  const struct measured *measured;
+  const enum side *sides;
+  const struct compare_options *options;
+  struct comparison *comparison;
+  struct arena scratch;
+  size_t row_capacity, input_capacity;
+  double *values;      /* one per median: never moves */
+  uint32_t *processes; /* of the values */
+  size_t value_count;
+  /* By process.id, from 1 in the order in which they are met; 0 = not yet met. */
+  uint32_t *process_numbers;
+  uint32_t process_count;
+  struct entry *entries; /* of the current case */
+  size_t entry_count;
+  size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
+  /* Texts of environments as numbers, equal for equal texts. */
+  uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
+  struct marks boots, hosts, gpus;
+};
+
+/* ---- counting distinct boots, hosts and GPUs ---- */
+
+/* Number of the first environment with the same text. */
+static uint32_t pairs_first_equal(const struct measured *measured, size_t e, bool boot) {
+  const struct measured_environment *all = measured->environments;
+  const char *text = boot ? all[e].boot_id : all[e].host_name;
+  for (size_t i = 0; i <= e && text != NULL; i++) {
+    const char *other = boot ? all[i].boot_id : all[i].host_name;
+    if (other != NULL && strcmp(text, other) == 0) {
+      return (uint32_t)i;
+    }
+  }
+  return UINT32_MAX;
+}
+
+static struct marks pairs_new_marks(struct arena *arena, size_t count) {
+  return (struct marks){arena_array(arena, count, sizeof(uint32_t)), 0};
+}
+
+/* True: it was not marked in this count. */
+static bool pairs_mark(struct marks *marks, size_t at) {
+  const bool is_new = marks->of[at] != marks->now;
+  marks->of[at] = marks->now;
+  return is_new;
+}
+
+/* Number of the first GPU with the same UUID, among those of all environments. */
+static size_t pairs_gpu_slot(const struct measured *measured, size_t environment, size_t gpu) {
+  const struct measured_environment *all = measured->environments;
+  const char *uuid = all[environment].gpus[gpu].uuid;
+  for (size_t e = 0; e <= environment && uuid != NULL; e++) {
+    for (size_t g = 0; g < all[e].gpu_count; g++) {
+      if (all[e].gpus[g].uuid != NULL && strcmp(all[e].gpus[g].uuid, uuid) == 0) {
+        return e * ANALYSIS_GPUS_MAX + g;
+      }
+    }
+  }
+  return environment * ANALYSIS_GPUS_MAX + gpu;
+}
+
+static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t mask) {
+  const struct measured_environment *e = &p->measured->environments[environment];
+  unsigned count = 0;
+  for (size_t g = 0; g < e->gpu_count && g < ANALYSIS_GPUS_MAX; g++) {
+    const int number = e->gpus[g].number;
+    if (number >= 0 && number < ANALYSIS_GPUS_MAX && (mask >> number & 1) != 0) {
+      count += pairs_mark(&p->gpus, pairs_gpu_slot(p->measured, environment, g));
+    }
+  }
+  return count;
+}
+
+/* ---- entries ---- */
+
+static int pairs_compare_entries(const void *a, const void *b) {
+  const struct entry *x = a;
+  const struct entry *y = b;
+  if (x->hardware != y->hardware) {
+    return x->hardware < y->hardware ? -1 : 1;
+  }
+  if (x->side != y->side) {
+    return x->side < y->side ? -1 : 1;
+  }
+  if (x->median->run != y->median->run) {
+    return x->median->run < y->median->run ? -1 : 1;
+  }
+  return (x->median->process > y->median->process) - (x->median->process < y->median->process);
+}
+
+/* Takes the medians of one case_key; those without a number only say that it was tried. */
+static void pairs_collect(struct pairing *p, const struct measured_median *medians, size_t count) {
+  uint64_t hardware = 0;
+  p->entry_count = 0;
+  for (size_t s = 0; s < SIDES; s++) {
+    p->tried_run[s] = p->tried_bench[s] = SIZE_MAX;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = &medians[i];
+    const enum side side = p->sides[median->run];
+    if (side == SIDE_NONE) {
+      continue;
+    }
+    if (i == 0 || median->run != medians[i - 1].run || median->bench != medians[i - 1].bench ||
+        p->entry_count == 0) {
+      hardware =
+          p->options->any_hardware ? 0 : measured_hardware(p->measured, median->run, median->bench);
+    }
+    p->tried_run[side] = median->run;
+    p->tried_bench[side] = median->bench;
+    if (!isnan(median->ns)) {
+      p->entries[p->entry_count++] = (struct entry){side, hardware, median};
+    }
+  }
+}
+
+/* ---- rows ---- */
+
+/* Models of the GPUs that have a part in a result, ", " between; NULL = none is known. */
+static const char *pairs_gpu_names(struct pairing *p, const struct entry *entry) {
+  const struct measured_environment *e =
+      &p->measured->environments[p->measured->runs[entry->median->run].environment];
+  const uint64_t mask = p->measured->cases[entry->median->bench].gpus;
+  const char *text = NULL;
+  for (size_t g = 0; g < e->gpu_count; g++) {
+    const struct measured_gpu *gpu = &e->gpus[g];
+    if (gpu->number < 0 || gpu->number >= ANALYSIS_GPUS_MAX || (mask >> gpu->number & 1) == 0 ||
+        gpu->name == NULL || (text != NULL && strcmp(text, gpu->name) == 0)) {
+      continue;
+    }
+    text =
+        text == NULL ? gpu->name : arena_format(&p->comparison->arena, "%s, %s", text, gpu->name);
+  }
+  return text;
+}
+
+static const char *pairs_hardware(struct pairing *p, const struct entry *entry) {
+  return analysis_hardware_text(p->measured, entry->median->run, entry->median->bench,
+                                &p->comparison->arena);
+}
+
+/* A number without gaps for the process.id. */
+static uint32_t pairs_process_number(struct pairing *p, int64_t id) {
+  uint32_t *number = &p->process_numbers[id];
+  if (*number == 0) {
+    *number = ++p->process_count;
+  }
+  return *number - 1;
+}
+
+/* Values of one side of a row, from entries in the order of their processes. */
+static struct process_sample pairs_take_side(struct pairing *p, const struct entry *entries,
+                                             size_t count, enum side side, enum figure figure,
+                                             struct comparison_side *info) {
+  const struct measured *measured = p->measured;
+  struct process_sample taken = {.values = p->values + p->value_count,
+                                 .processes = p->processes + p->value_count};
+  double sum = 0;
+  size_t last_run = SIZE_MAX;
+  p->boots.now++;
+  p->gpus.now++;
+  *info = (struct comparison_side){.value = NAN,
+                                   .run = p->tried_run[side],
+                                   .bench = p->tried_bench[side],
+                                   .tried = p->tried_run[side] != SIZE_MAX};
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = entries[i].median;
+    if (entries[i].side != side) {
+      continue;
+    }
+    const double value = log(median->ns);
+    p->processes[p->value_count] = pairs_process_number(p, median->process);
+    p->values[p->value_count++] = value;
+    taken.count++;
+    sum += value;
+    if (median->run != last_run) {
+      const size_t environment = measured->runs[median->run].environment;
+      if (p->boot_of[environment] != UINT32_MAX) {
+        info->boots += pairs_mark(&p->boots, p->boot_of[environment]);
+      }
+      info->gpus += pairs_count_gpus(p, environment, measured->cases[median->bench].gpus);
+      last_run = median->run;
+    }
+    info->run = median->run;
+    info->bench = median->bench;
+  }
+  info->processes = (unsigned)taken.count;
+  if (taken.count > 0) {
+    const double ns = exp(sum / (double)taken.count);
+    info->value = figure_value(figure, &measured->cases[info->bench], ns);
+  }
+  return taken;
+}
+
+/* Which kinds of place a path joins, without their numbers. */
+static const char *pairs_path_kind(const struct measured_case *bench) {
+  static const char *const KINDS[2][2] = {{"host-host", "host-gpu"}, {"gpu-host", "gpu-gpu"}};
+  for (size_t i = 0; i < bench->flow_count; i++) {
+    const struct measured_flow *flow = &bench->flows[i];
+    if (flow->load) {
+      continue;
+    }
+    const bool local = flow->source_is_gpu && flow->target_is_gpu && flow->source == flow->target;
+    return local ? "local" : KINDS[flow->source_is_gpu][flow->target_is_gpu];
+  }
+  return "";
+}
+
+static const struct entry *pairs_first_of(const struct entry *entries, size_t count,
+                                          enum side side) {
+  for (size_t i = 0; i < count; i++) {
+    if (entries[i].side == side) {
+      return &entries[i];
+    }
+  }
+  return NULL;
+}
+
+/* Why the sides' GPUs are not compared; NULL = they are of one model. */
+static const char *pairs_other_model(struct pairing *p, const struct entry *entries, size_t count) {
+  const struct entry *a = pairs_first_of(entries, count, SIDE_A);
+  const struct entry *b = pairs_first_of(entries, count, SIDE_B);
+  if (a == NULL || b == NULL ||
+      (p->options->by != NULL && strcmp(p->options->by, "gpu_name") == 0)) {
+    return NULL;
+  }
+  const char *x = pairs_gpu_names(p, a);
+  const char *y = pairs_gpu_names(p, b);
+  if (x == NULL || y == NULL || strcmp(x, y) == 0) {
+    return NULL;
+  }
+  return arena_format(&p->comparison->arena, "gpu_name: %s in A, %s in B", x, y);
+}
+
+static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t count,
+                          bool one_of_many, const char *incomparable) {
+  struct comparison *comparison = p->comparison;
+  struct comparison_row row = {.input = comparison->row_count};
+  row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
+  const struct measured_case *bench = &p->measured->cases[row.bench];
+  row.figure = figure_of(bench);
+  row.delta = figure_margin(row.figure, bench, p->options->margin, &row.delta_from);
+  struct diff_case input = {.margin = row.delta};
+  input.a = pairs_take_side(p, entries, count, SIDE_A, row.figure, &row.sides[SIDE_A]);
+  input.b = pairs_take_side(p, entries, count, SIDE_B, row.figure, &row.sides[SIDE_B]);
+  diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
+  row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
+  input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);
+  row.reason = input.incomparable;
+  comparison->rows = arena_grow(&comparison->arena, comparison->rows, comparison->row_count,
+                                &p->row_capacity, sizeof *comparison->rows);
+  comparison->inputs = arena_grow(&comparison->arena, comparison->inputs, comparison->row_count,
+                                  &p->input_capacity, sizeof *comparison->inputs);
+  comparison->rows[comparison->row_count] = row;
+  comparison->inputs[comparison->row_count++] = input;
+}
+
+/* What is known of the hardware of the current case. */
+struct overlap {
+  bool unknown; /* of some results */
+  size_t groups, common;
+};
+
+static size_t pairs_group_end(const struct pairing *p, size_t first) {
+  size_t last = first;
+  while (last < p->entry_count && p->entries[last].hardware == p->entries[first].hardware) {
+    last++;
+  }
+  return last;
+}
+
+static struct overlap pairs_find_overlap(const struct pairing *p) {
+  struct overlap overlap = {0};
+  for (size_t first = 0; first < p->entry_count;) {
+    const size_t last = pairs_group_end(p, first);
+    overlap.unknown = overlap.unknown || p->entries[first].hardware == 0;
+    overlap.groups++;
+    overlap.common += pairs_first_of(p->entries + first, last - first, SIDE_A) != NULL &&
+                      pairs_first_of(p->entries + first, last - first, SIDE_B) != NULL;
+    first = last;
+  }
+  return overlap;
+}
+
+static bool pairs_one_host(struct pairing *p) {
+  p->hosts.now++;
+  for (size_t pass = 0; pass < SIDES; pass++) {
+    for (size_t i = 0; i < p->entry_count; i++) {
+      const size_t environment = p->measured->runs[p->entries[i].median->run].environment;
+      const uint32_t host = p->host_of[environment];
+      if (host == UINT32_MAX || p->entries[i].side != (enum side)pass) {
+        continue;
+      }
+      if (pass == SIDE_A) {
+        (void)pairs_mark(&p->hosts, host);
+      } else if (p->hosts.of[host] == p->hosts.now) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void pairs_add_groups(struct pairing *p) {
+  for (size_t first = 0; first < p->entry_count;) {
+    const size_t last = pairs_group_end(p, first);
+    pairs_add_row(p, p->entries + first, last - first, true, NULL);
+    first = last;
+  }
+}
+
+/* All results of one case_key. */
+static void pairs_add_case(struct pairing *p) {
+  qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+  const struct overlap overlap = pairs_find_overlap(p);
+  const struct entry *a = pairs_first_of(p->entries, p->entry_count, SIDE_A);
+  const struct entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
+  const char *incomparable = NULL;
+  if (!overlap.unknown && overlap.groups > 1 && overlap.common > 0) {
+    pairs_add_groups(p);
+    return;
+  }
+  if (!overlap.unknown && a != NULL && b != NULL && overlap.common == 0) {
+    if (pairs_one_host(p)) {
+      incomparable = arena_format(&p->comparison->arena, "another GPU: %s in A, %s in B",
+                                  pairs_hardware(p, a), pairs_hardware(p, b));
+    } else {
+      p->comparison->other_machine = true;
+    }
+  }
+  for (size_t i = 0; i < p->entry_count; i++) {
+    p->entries[i].hardware = 0; /* together, in the order of the processes */
+  }
+  qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+  pairs_add_row(p, p->entries, p->entry_count, false, incomparable);
+}
+
+static int64_t pairs_largest_process(const struct measured *measured) {
+  int64_t most = 0;
+  for (size_t i = 0; i < measured->median_count; i++) {
+    most = measured->medians[i].process > most ? measured->medians[i].process : most;
+  }
+  return most;
+}
+
+void compare_pair_sides(const struct measured *measured, const enum side *sides,
+                        const struct compare_options *options, struct comparison *comparison) {
+  struct arena *arena = &comparison->arena;
+  const size_t environments = measured->environment_count;
+  struct pairing p = {
+      .measured = measured,
+      .sides = sides,
+      .options = options,
+      .comparison = comparison,
+      .values = arena_array(arena, measured->median_count, sizeof(double)),
+      .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
+      .boot_of = arena_array(arena, environments, sizeof(uint32_t)),
+      .host_of = arena_array(arena, environments, sizeof(uint32_t)),
+      .boots = pairs_new_marks(arena, environments),
+      .hosts = pairs_new_marks(arena, environments),
+      .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
+  };
+  p.process_numbers = arena_array(&p.scratch, (size_t)pairs_largest_process(measured) + 1,
+                                  sizeof *p.process_numbers);
+  p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
+  for (size_t e = 0; e < environments; e++) {
+    p.boot_of[e] = pairs_first_equal(measured, e, true);
+    p.host_of[e] = pairs_first_equal(measured, e, false);
+  }
+  for (size_t first = 0; first < measured->median_count;) {
+    const size_t last = analysis_key_end(measured, first);
+    pairs_collect(&p, measured->medians + first, last - first);
+    if (p.entry_count > 0) {
+      pairs_add_case(&p);
+    }
+    first = last;
+  }
+  arena_fini(&p.scratch);
+}

@@ -1,0 +1,233 @@
+#include "runner/analysis/compare_runs.h"
+
+#include "engine/base/strbuf.h"
+#include "runner/record/database.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SPLITS_USUAL = 20, LIST_MAX = 700, VALUES_SHOWN = 8 };
+/* One seed, one result: nobody should be able to try until it looks well. */
+#define A_A_SEED UINT64_C(1)
+
+void compare_request_init(struct compare_request *request) {
+  request->compare.diff =
+      (struct diff_options){.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+  request->splits = SPLITS_USUAL;
+}
+
+void compare_request_fini(struct compare_request *request) {
+  filter_fini(&request->filter);
+}
+
+/* ---- sides by name ---- */
+
+static enum status compare_sides_by_name(struct database *database, struct compare_request *request,
+                                         struct compare_result *result, enum side **sides,
+                                         struct error *err) {
+  struct arena *arena = &request->filter.arena;
+  struct run_list lists[SIDES] = {{NULL, 0}, {NULL, 0}};
+  for (size_t s = 0; s < request->name_count; s++) {
+    enum status status = selector_find_all(database, request->names[s], arena, &lists[s], err);
+    if (status != STATUS_OK) {
+      return error_prefix(err, "side %c: ", s == SIDE_A ? 'A' : 'B');
+    }
+  }
+  for (size_t a = 0; a < lists[0].count && request->name_count == SIDES; a++) {
+    for (size_t b = 0; b < lists[1].count; b++) {
+      if (lists[0].runs[a].id == lists[1].runs[b].id) {
+        return error_set(err, STATUS_INVALID,
+                         "run %lld is on both sides (\"%s\" and \"%s\"); --a-a shows what a run "
+                         "against itself would report",
+                         (long long)lists[0].runs[a].id, request->names[0], request->names[1]);
+      }
+    }
+  }
+  enum status status = filter_runs(&request->filter, database, result->measured, request->names,
+                                   request->name_count, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  *sides = arena_array(arena, result->measured->run_count, sizeof **sides);
+  for (size_t i = 0; i < result->measured->run_count; i++) {
+    (*sides)[i] = result->measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
+  }
+  return STATUS_OK;
+}
+
+/* ---- sides by a fact ---- */
+
+struct fact_values {
+  const char **values; /* every different one, in the order of the runs */
+  size_t count, capacity;
+};
+
+static void compare_list_values(struct arena *arena, struct measured *measured, const char *fact,
+                                struct fact_values *list) {
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const char *value = measured_run_fact(measured, i, fact);
+    bool known = value == NULL;
+    for (size_t v = 0; v < list->count && !known; v++) {
+      known = strcmp(list->values[v], value) == 0;
+    }
+    if (!known) {
+      list->values =
+          arena_grow(arena, list->values, list->count, &list->capacity, sizeof *list->values);
+      list->values[list->count++] = value;
+    }
+  }
+}
+
+static enum status compare_refuse_value(const struct fact_values *list, const char *message,
+                                        struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, LIST_MAX);
+  for (size_t i = 0; i < list->count && i < VALUES_SHOWN; i++) {
+    strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", list->values[i]);
+  }
+  enum status status = error_set(
+      err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message, list->count == 1 ? "is" : "are",
+      list->count > 0 ? text.text : "none", list->count > VALUES_SHOWN ? " ..." : "");
+  strbuf_fini(&text);
+  return status;
+}
+
+static enum status compare_find_value(const struct fact_values *list, const char *by,
+                                      const char *value, struct error *err) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (strcmp(list->values[i], value) == 0) {
+      return STATUS_OK;
+    }
+  }
+  char message[256];
+  (void)snprintf(message, sizeof message, "no run has the %s \"%s\"", by, value);
+  return compare_refuse_value(list, message, err);
+}
+
+static enum status compare_sides_by_fact(struct database *database, struct compare_request *request,
+                                         struct compare_result *result, enum side **sides,
+                                         struct error *err) {
+  struct measured *measured = result->measured;
+  struct arena *arena = &request->filter.arena;
+  struct fact_values list = {0};
+  enum status status = filter_runs(&request->filter, database, measured, NULL, 0, err);
+  if (status == STATUS_OK) {
+    status = filter_check_fact(measured, request->by, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  compare_list_values(arena, measured, request->by, &list);
+  if (request->from == NULL && request->to == NULL && list.count == 2) {
+    request->from = list.values[0]; /* there is one way to compare: then with now */
+    request->to = list.values[1];
+  }
+  if (request->from == NULL && request->to == NULL && list.count == 1) {
+    return error_set(err, STATUS_NOT_FOUND,
+                     "every run has the %s %s: there is nothing to compare it with", request->by,
+                     list.values[0]);
+  }
+  if (request->from == NULL || request->to == NULL) {
+    char message[256];
+    (void)snprintf(message, sizeof message, "--by %s needs --from and --to, values of it",
+                   request->by);
+    return compare_refuse_value(&list, message, err);
+  }
+  status = compare_find_value(&list, request->by, request->from, err);
+  if (status == STATUS_OK) {
+    status = compare_find_value(&list, request->by, request->to, err);
+  }
+  if (status == STATUS_OK && strcmp(request->from, request->to) == 0) {
+    status = error_set(err, STATUS_INVALID, "--from and --to are the same: %s", request->from);
+  }
+  *sides = arena_array(arena, measured->run_count, sizeof **sides);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const char *value = measured_run_fact(measured, i, request->by);
+    (*sides)[i] = value == NULL                       ? SIDE_NONE
+                  : strcmp(value, request->from) == 0 ? SIDE_A
+                  : strcmp(value, request->to) == 0   ? SIDE_B
+                                                      : SIDE_NONE;
+  }
+  request->names[SIDE_A] = arena_format(arena, "%s=%s", request->by, request->from);
+  request->names[SIDE_B] = arena_format(arena, "%s=%s", request->by, request->to);
+  request->compare.by = request->by;
+  return status;
+}
+
+/* ---- the comparison ---- */
+
+/* Runs on no side are not read. */
+struct side_filter {
+  const enum side *sides;
+};
+
+static bool compare_keep_sided(const struct measured *measured, size_t run, const void *context) {
+  const struct side_filter *filter = context;
+  (void)measured;
+  return filter->sides[run] != SIDE_NONE;
+}
+
+static void compare_drop_unsided(struct measured *measured, enum side *sides) {
+  const size_t count = measured->run_count;
+  measured_keep_runs(measured, compare_keep_sided, &(struct side_filter){sides});
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (sides[i] != SIDE_NONE) {
+      sides[kept++] = sides[i];
+    }
+  }
+}
+
+/* Why a case has no result on a side where it was tried. */
+static enum status compare_find_reasons(struct database *database, struct compare_result *result,
+                                        struct error *err) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < result->comparison->row_count && status == STATUS_OK; i++) {
+    struct comparison_row *row = &result->comparison->rows[i];
+    const enum verdict verdict = row->result.verdict;
+    if (row->reason != NULL || (verdict != VERDICT_MISSING && verdict != VERDICT_NEW)) {
+      continue;
+    }
+    const struct comparison_side *side = &row->sides[verdict == VERDICT_MISSING ? SIDE_B : SIDE_A];
+    if (side->tried) {
+      status =
+          measured_reason(result->measured, database, side->run, side->bench, &row->reason, err);
+    }
+  }
+  return status;
+}
+
+enum status compare_runs(struct database *database, struct compare_request *request,
+                         struct compare_result *result, struct error *err) {
+  enum side *sides = NULL;
+  *result = (struct compare_result){.measured = measured_new()};
+  enum status status = request->by != NULL
+                           ? compare_sides_by_fact(database, request, result, &sides, err)
+                           : compare_sides_by_name(database, request, result, &sides, err);
+  if (status == STATUS_OK) {
+    compare_drop_unsided(result->measured, sides);
+    result->sides = sides;
+    status = measured_load(result->measured, database, request->filter.only, err);
+  }
+  if (status == STATUS_OK && result->measured->case_count == 0) {
+    status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"",
+                       request->filter.only != NULL ? request->filter.only : "*");
+  }
+  if (status == STATUS_OK) {
+    request->compare.one_side = request->a_a && request->name_count == 1;
+    status = compare(result->measured, sides, &request->compare, &result->comparison, err);
+  }
+  if (status == STATUS_OK) {
+    status = compare_find_reasons(database, result, err);
+  }
+  if (status == STATUS_OK && request->a_a) {
+    result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,
+                           &request->compare.diff, request->splits, A_A_SEED);
+  }
+  return status;
+}
+
+void compare_result_fini(struct compare_result *result) {
+  comparison_free(result->comparison);
+  measured_free(result->measured);
+}

@@ -1,0 +1,37 @@
+/* compare_runs.h - the runs of a database on two sides, named one by one or told apart by a fact,
+ * and compared. What diff, check and report ask for. */
+#ifndef HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
+#define HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
+
+#include "runner/analysis/a_a_test.h"
+#include "runner/analysis/compare.h"
+#include "runner/analysis/filter.h"
+
+struct compare_request {
+  const char *names[SIDES]; /* as typed; of --by, "driver_version=580.65.06" */
+  size_t name_count;
+  const char *by, *from, *to; /* a fact and its values on side A and B; by NULL = names count */
+  struct compare_options compare;
+  bool a_a; /* also split side A at random */
+  unsigned splits;
+  struct filter filter; /* its arena has everything that comes of the request */
+};
+
+struct compare_result {
+  struct measured *measured;
+  const enum side *sides; /* by run; belongs to the request */
+  struct comparison *comparison;
+  struct a_a_result a_a;
+};
+
+/* Defaults. */
+void compare_request_init(struct compare_request *request);
+void compare_request_fini(struct compare_request *request);
+
+/* Read the database and compare. Fills in names and the options that follow from them. The result
+ * is to be ended with compare_result_fini(), also after a failure. */
+enum status compare_runs(struct database *database, struct compare_request *request,
+                         struct compare_result *result, struct error *err) CHECK_RESULT;
+void compare_result_fini(struct compare_result *result);
+
+#endif

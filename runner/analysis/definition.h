@@ -1,0 +1,18 @@
+/* definition.h - definitions of cases (runner/plan/key.h): JSON that names all that is measured.
+ *
+ * Nothing here knows the kinds of cases; a text that is not JSON only equals itself. */
+#ifndef HAUL_RUNNER_ANALYSIS_DEFINITION_H
+#define HAUL_RUNNER_ANALYSIS_DEFINITION_H
+
+#include "engine/base/arena.h"
+
+#include <stdint.h>
+
+/* The first value that differs in two definitions, as "min_trial_ns 200000 became 100000"; "it is
+ * defined otherwise" where one value does not tell it. */
+const char *definition_difference(struct arena *arena, const char *a, const char *b);
+/* Hash of a definition without the numbers of GPUs and NUMA nodes: the same for cases that differ
+ * only in where they run. */
+uint64_t definition_hash_without_places(const char *definition);
+
+#endif

@@ -1,0 +1,347 @@
+#include "runner/analysis/diff.h"
+
+#include "engine/base/arena.h"
+#include "runner/statistics/rank_test.h"
+#include "runner/statistics/t_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
+ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)
+ENUM_NAMES_DEFINE(diff_test, DIFF_TEST_LIST)
+
+/* What is known of a case while it is tested. */
+struct work {
+  bool testable;
+  struct sample a, b;
+  double pooled_variance, pooled_df;
+  bool has_prior;
+  struct variance_prior prior;            /* of both sides together */
+  struct variance_prior prior_a, prior_b; /* of each side */
+  double prior_pooled_df;                 /* of all cases that the prior was learnt from */
+  double margin;                          /* ln */
+  double sd;                              /* ln */
+  double difference;                      /* ln of the rates' ratio, b over a */
+  struct interval interval;
+  bool same;
+};
+
+/* One case of a family, for sorting. */
+struct member {
+  uint32_t family;
+  size_t index;
+};
+
+double diff_usual_margin(uint64_t size_bytes) {
+  return size_bytes >= UINT64_C(1) << 20 ? 0.01 : 0.03;
+}
+
+void diff_families(const char *method, const char *path, uint64_t size_bytes,
+                   uint32_t families[DIFF_FAMILY_LEVELS]) {
+  const uint32_t size_class = size_bytes < UINT64_C(64) << 10  ? 1
+                              : size_bytes < UINT64_C(1) << 20 ? 2
+                                                               : 3;
+  /* Two families with one hash would only learn from each other. */
+  families[2] = XXH32(method, strlen(method), 0);
+  families[1] = XXH32(path, strlen(path), families[2]);
+  families[0] = XXH32(&size_class, sizeof size_class, families[1]);
+}
+
+/* ---- variance shrinkage within families ---- */
+
+static int diff_compare_members(const void *a, const void *b) {
+  const struct member *x = a;
+  const struct member *y = b;
+  if (x->family != y->family) {
+    return x->family < y->family ? -1 : 1;
+  }
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Room for what a prior is fitted to. */
+struct fitting {
+  double *variances, *dfs;
+};
+
+enum of_side { OF_BOTH, OF_A, OF_B };
+
+/* Fits a prior to the members' variances, of both sides or of one. *df_sum: the degrees of freedom
+ * of all members; may be NULL. */
+static struct variance_prior diff_fit(const struct work *work, const struct member *members,
+                                      size_t count, enum of_side of, const struct fitting *fitting,
+                                      double *df_sum) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct work *w = &work[members[i].index];
+    const struct sample *side = of == OF_A ? &w->a : &w->b;
+    fitting->variances[i] = of == OF_BOTH ? w->pooled_variance : side->variance;
+    fitting->dfs[i] = of == OF_BOTH ? w->pooled_df : (double)side->count - 1;
+    sum += fitting->dfs[i];
+  }
+  if (df_sum != NULL) {
+    *df_sum = sum;
+  }
+  return variance_shrinkage_fit(fitting->variances, fitting->dfs, count);
+}
+
+/* Fits a prior to the members and gives it to those of them that have none yet. */
+static void diff_learn(struct work *work, const struct member *members, size_t count,
+                       const struct fitting *fitting) {
+  struct work learnt = {.has_prior = true};
+  learnt.prior = diff_fit(work, members, count, OF_BOTH, fitting, &learnt.prior_pooled_df);
+  learnt.prior_a = diff_fit(work, members, count, OF_A, fitting, NULL);
+  learnt.prior_b = diff_fit(work, members, count, OF_B, fitting, NULL);
+  for (size_t i = 0; i < count; i++) {
+    struct work *w = &work[members[i].index];
+    if (!w->has_prior) {
+      w->has_prior = true;
+      w->prior = learnt.prior;
+      w->prior_a = learnt.prior_a;
+      w->prior_b = learnt.prior_b;
+      w->prior_pooled_df = learnt.prior_pooled_df;
+    }
+  }
+}
+
+/* Families of one level; level DIFF_FAMILY_LEVELS is all cases together. */
+static void diff_learn_level(const struct diff_case *cases, struct work *work, size_t count,
+                             size_t level, struct member *members, const struct fitting *fitting) {
+  size_t member_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (work[i].testable) {
+      const uint32_t family = level < DIFF_FAMILY_LEVELS ? cases[i].families[level] : 0;
+      members[member_count++] = (struct member){family, i};
+    }
+  }
+  qsort(members, member_count, sizeof *members, diff_compare_members);
+  for (size_t first = 0; first < member_count;) {
+    size_t last = first + 1;
+    while (last < member_count && members[last].family == members[first].family) {
+      last++;
+    }
+    if (last - first >= DIFF_FAMILY_MIN) {
+      diff_learn(work, members + first, last - first, fitting);
+    }
+    first = last;
+  }
+}
+
+static void diff_learn_priors(const struct diff_case *cases, struct work *work, size_t count,
+                              struct arena *arena) {
+  struct member *members = arena_array(arena, count, sizeof *members);
+  const struct fitting fitting = {arena_array(arena, count, sizeof(double)),
+                                  arena_array(arena, count, sizeof(double))};
+  for (size_t level = 0; level <= DIFF_FAMILY_LEVELS; level++) {
+    diff_learn_level(cases, work, count, level, members, &fitting);
+  }
+}
+
+/* ---- one case ---- */
+
+/* The sample of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
+static struct sample diff_sample(const struct process_sample *side) {
+  struct sample sample = sample_summary(side->values, side->count);
+  if (sample.count > 1) {
+    sample.variance = fmax(sample.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+  }
+  return sample;
+}
+
+static bool diff_has_both_sides(const struct diff_case *c) {
+  return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
+}
+
+static void diff_start(const struct diff_case *c, struct work *work, struct diff_result *result) {
+  *work = (struct work){.a = diff_sample(&c->a), .b = diff_sample(&c->b)};
+  *result = (struct diff_result){.change = NAN,
+                                 .change_low = NAN,
+                                 .change_high = NAN,
+                                 .p = NAN,
+                                 .q = NAN,
+                                 .margin = c->margin,
+                                 .sd = NAN,
+                                 .df = NAN};
+  work->margin = log1p(c->margin);
+  work->sd = NAN;
+  work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
+  work->difference = work->a.mean - work->b.mean;
+  if (diff_has_both_sides(c)) {
+    result->change = expm1(work->difference);
+    work->testable = c->a.count > 1 && c->b.count > 1;
+  }
+}
+
+/* The spread of a case and, from side a alone, the noise that no margin may be below. */
+static void diff_set_margin(struct work *work) {
+  double noise_variance = work->a.variance;
+  double variance = work->pooled_variance;
+  if (work->has_prior) {
+    noise_variance =
+        variance_shrinkage_apply(&work->prior, work->a.variance, (double)work->a.count - 1);
+    variance = variance_shrinkage_apply(&work->prior, work->pooled_variance, work->pooled_df);
+  }
+  const double noise = sqrt(2 * noise_variance);
+  work->sd = sqrt(variance);
+  work->margin = noise > work->margin ? noise : work->margin;
+}
+
+static double diff_half_width(const struct effect *effect) {
+  return effect_interval(effect, 0.95).high - effect->difference;
+}
+
+static void diff_test_means(struct work *work, struct diff_result *result) {
+  struct effect effect =
+      work->has_prior ? effect_moderated(&work->a, &work->b, &work->prior, work->prior_pooled_df)
+                      : effect_welch(&work->a, &work->b);
+  if (work->has_prior && work->a.count != work->b.count) {
+    const struct effect apart = effect_moderated_welch(&work->a, &work->b, &work->prior_a,
+                                                       &work->prior_b, work->prior_pooled_df);
+    if (diff_half_width(&apart) > diff_half_width(&effect)) {
+      effect = apart;
+    }
+  }
+  result->test = work->has_prior ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
+  result->df = effect.df;
+  result->p = effect_p(&effect, work->margin);
+  work->interval = effect_interval(&effect, 0.95);
+  work->same = effect_is_equivalent(&effect, work->margin);
+}
+
+static void diff_test_ranks(const struct diff_case *c, struct work *work,
+                            struct diff_result *result) {
+  struct interval narrow;
+  result->test = DIFF_TEST_RANK;
+  result->p = rank_test_p(c->a.values, c->a.count, c->b.values, c->b.count, work->margin);
+  work->difference =
+      rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.95, &work->interval);
+  (void)rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.90, &narrow);
+  work->same = narrow.low > -work->margin && narrow.high < work->margin;
+}
+
+static void diff_test_case(const struct diff_case *c, enum diff_method method, struct work *work,
+                           struct diff_result *result) {
+  diff_set_margin(work);
+  switch (method) {
+  case DIFF_MODERATED:
+    diff_test_means(work, result);
+    break;
+  case DIFF_RANK:
+    diff_test_ranks(c, work, result);
+    break;
+  case diff_method_name_count:
+    break;
+  }
+  result->margin = expm1(work->margin);
+  result->sd = expm1(work->sd);
+  result->change = expm1(work->difference);
+  result->change_low = expm1(work->interval.low);
+  result->change_high = expm1(work->interval.high);
+}
+
+/* ---- verdicts ---- */
+
+static enum verdict diff_verdict(const struct diff_case *c, const struct work *work,
+                                 const struct diff_result *result, double rate) {
+  if (c->a.count == 0) {
+    return VERDICT_NEW;
+  }
+  if (c->b.count == 0) {
+    return VERDICT_MISSING;
+  }
+  if (c->incomparable != NULL) {
+    return VERDICT_INCOMPARABLE;
+  }
+  if (!work->testable) {
+    return VERDICT_INSUFFICIENT;
+  }
+  if (result->q <= rate) {
+    return work->difference < 0 ? VERDICT_REGRESSED : VERDICT_IMPROVED;
+  }
+  return work->same ? VERDICT_SAME : VERDICT_UNCLEAR;
+}
+
+/* Makes an undecided case INSUFFICIENT, with the number of processes per side that would decide it,
+ * where there is one. */
+static void diff_ask_for_more(const struct diff_case *c, const struct work *work, double alpha,
+                              struct diff_result *result) {
+  const size_t counts[2] = {c->a.count, c->b.count};
+  const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
+  if (result->verdict == VERDICT_INSUFFICIENT) {
+    result->processes_needed = DIFF_PROCESSES_USUAL;
+    for (size_t s = 0; s < 2; s++) {
+      result->needed_alone[s] = counts[1 - s] > 1 ? DIFF_PROCESSES_USUAL : 0;
+    }
+    return;
+  }
+  const double prior_df = work->has_prior && isfinite(work->prior.df) ? work->prior.df : 0;
+  const unsigned needed = effect_processes_needed(work->difference, work->sd, prior_df,
+                                                  work->margin, alpha, 0.8, 0, DIFF_PROCESSES_MAX);
+  if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
+    return;
+  }
+  result->verdict = VERDICT_INSUFFICIENT;
+  result->processes_needed = needed > fewer ? needed : (unsigned)fewer + 1;
+  for (size_t s = 0; s < 2; s++) {
+    const unsigned alone =
+        effect_processes_needed(work->difference, work->sd, prior_df, work->margin, alpha, 0.8,
+                                (unsigned)counts[1 - s], DIFF_PROCESSES_MAX);
+    result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
+  }
+}
+
+static void diff_judge(const struct diff_case *cases, const struct work *work, size_t count,
+                       double rate, struct diff_result *results, struct diff_summary *summary) {
+  size_t rejected = 0;
+  for (size_t i = 0; i < count; i++) {
+    results[i].verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
+    rejected += work[i].testable && results[i].q <= rate;
+  }
+  /* The level that a further rejection would be held to. */
+  const double tests = summary->tests > 0 ? (double)summary->tests : 1;
+  const double alpha = rate * (double)(rejected + 1) / tests;
+  for (size_t i = 0; i < count; i++) {
+    if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT) {
+      diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
+    }
+    summary->verdicts[results[i].verdict]++;
+  }
+}
+
+static struct shift diff_common_shift(const struct diff_case *cases, size_t count,
+                                      struct arena *arena) {
+  struct shift_pair *pairs = arena_array(arena, count, sizeof *pairs);
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (diff_has_both_sides(&cases[i])) {
+      pairs[used++] = (struct shift_pair){cases[i].a, cases[i].b};
+    }
+  }
+  return shift_estimate(pairs, used);
+}
+
+void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
+                  struct diff_result *results, struct diff_summary *summary) {
+  struct arena arena = {0};
+  struct work *work = arena_array(&arena, count, sizeof *work);
+  double *p = arena_array(&arena, count, sizeof *p);
+  *summary = (struct diff_summary){.shift = diff_common_shift(cases, count, &arena)};
+  for (size_t i = 0; i < count; i++) {
+    diff_start(&cases[i], &work[i], &results[i]);
+  }
+  diff_learn_priors(cases, work, count, &arena);
+  for (size_t i = 0; i < count; i++) {
+    if (work[i].testable) {
+      diff_test_case(&cases[i], options->method, &work[i], &results[i]);
+    }
+    p[i] = results[i].p;
+  }
+  summary->tests = fdr_q_values(p, count, p);
+  for (size_t i = 0; i < count; i++) {
+    results[i].q = p[i];
+  }
+  diff_judge(cases, work, count, options->false_discovery_rate, results, summary);
+  arena_fini(&arena);
+}

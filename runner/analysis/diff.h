@@ -1,0 +1,108 @@
+/* diff.h - what differs between two sides, case by case: from medians to verdicts. No SQL.
+ *
+ * The unit is the process: each side of a case has one value per process, the natural logarithm of
+ * the median time of one iteration in ns. Trials inside a process agree far better than processes
+ * do and are never pooled. Changes are those of the rate: +0.03 = side b moves 3 % more bytes per
+ * second.
+ *
+ * The margin is the smallest change that matters. It is never below the noise of a against a: the
+ * spread of the difference of two processes of side a, which is sqrt(2) times their standard
+ * deviation, shrunk within the family.
+ *
+ * Method "moderated": variances are shrunk within a family, and the t test is against the margin
+ * (t_test.h). Where one side has more processes than the other, the sides' variances are also
+ * shrunk separately, and the less certain of both tests counts: a pooled variance is nearly that of
+ * the larger side. No standard deviation is taken as less than DIFF_SPREAD_MIN, so that two equal
+ * values are no certainty. A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider
+ * one, at last from all cases; where these are too few, Welch's test is used. Method "rank":
+ * rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
+ *
+ * Verdicts, the first that holds:
+ *   NEW, MISSING     measured on side b or a only
+ *   INCOMPARABLE     the caller says why
+ *   INSUFFICIENT     fewer than two processes on a side
+ *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin
+ *   SAME             equivalent: the 90 % interval lies inside the margin (TOST)
+ *   INSUFFICIENT     undecided, and at most DIFF_PROCESSES_MAX processes per side would decide with
+ *                    a power of 80 %: processes_needed
+ *   UNCLEAR          undecided, and more would hardly help: the change is too near the margin */
+#ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
+#define HAUL_RUNNER_ANALYSIS_DIFF_H
+
+#include "engine/base/enum_names.h"
+#include "runner/statistics/shift.h"
+
+enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
+#define DIFF_SPREAD_MIN 5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+/* Processes per side that a diff should have where the spread is unknown. */
+enum { DIFF_PROCESSES_USUAL = 5 };
+
+#define VERDICT_LIST(X)                                                                            \
+  X(VERDICT_REGRESSED, "regressed")                                                                \
+  X(VERDICT_IMPROVED, "improved")                                                                  \
+  X(VERDICT_SAME, "same")                                                                          \
+  X(VERDICT_UNCLEAR, "unclear")                                                                    \
+  X(VERDICT_INSUFFICIENT, "insufficient")                                                          \
+  X(VERDICT_NEW, "new")                                                                            \
+  X(VERDICT_MISSING, "missing")                                                                    \
+  X(VERDICT_INCOMPARABLE, "incomparable")
+ENUM_NAMES_DECLARE(verdict, VERDICT_LIST)
+
+#define DIFF_METHOD_LIST(X)                                                                        \
+  X(DIFF_MODERATED, "moderated")                                                                   \
+  X(DIFF_RANK, "rank")
+ENUM_NAMES_DECLARE(diff_method, DIFF_METHOD_LIST)
+
+#define DIFF_TEST_LIST(X)                                                                          \
+  X(DIFF_TEST_NONE, "none")                                                                        \
+  X(DIFF_TEST_MODERATED, "moderated")                                                              \
+  X(DIFF_TEST_WELCH, "welch")                                                                      \
+  X(DIFF_TEST_RANK, "rank")
+ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
+
+struct diff_case {
+  struct process_sample a, b; /* ln of the median time of one iteration in ns */
+  /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
+   * method. */
+  uint32_t families[DIFF_FAMILY_LEVELS];
+  double margin;            /* relative: 0.01 */
+  const char *incomparable; /* why the sides cannot be compared; NULL = they can */
+};
+
+struct diff_result {
+  enum verdict verdict;
+  enum diff_test test;
+  double change;                  /* of the rate, relative; NAN without both sides */
+  double change_low, change_high; /* 95 % interval; NAN where there is none */
+  double p, q;                    /* NAN where nothing was tested */
+  double margin;                  /* used, relative */
+  double sd;                      /* between processes, relative; NAN = not known */
+  double df;                      /* of the test */
+  unsigned processes_needed;      /* per side, for INSUFFICIENT; else 0 */
+  unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
+};
+
+struct diff_options {
+  enum diff_method method;
+  double false_discovery_rate; /* 0.05 */
+};
+
+struct diff_summary {
+  struct shift shift; /* that all cases have in common */
+  size_t tests;
+  size_t verdicts[verdict_name_count];
+};
+
+/* results holds count. */
+void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
+                  struct diff_result *results, struct diff_summary *summary);
+
+/* Families of a case. path is a kind of path ("host to gpu"), not one pair. Size classes: below
+ * 64 KiB, below 1 MiB, from 1 MiB on. */
+void diff_families(const char *method, const char *path, uint64_t size_bytes,
+                   uint32_t families[DIFF_FAMILY_LEVELS]);
+
+/* The usual margin: 1 % from 1 MiB on, 3 % below and for latencies. */
+double diff_usual_margin(uint64_t size_bytes);
+
+#endif

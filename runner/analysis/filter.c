@@ -1,0 +1,100 @@
+#include "runner/analysis/filter.h"
+
+#include "engine/base/strbuf.h"
+#include "runner/record/database.h"
+#include "schema/scenario/nearest.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+enum { LIST_MAX = 700 };
+
+void filter_fini(struct filter *filter) {
+  arena_fini(&filter->arena);
+}
+
+enum status filter_check_fact(struct measured *measured, const char *fact, struct error *err) {
+  if (measured_knows_fact(measured, fact)) {
+    return STATUS_OK;
+  }
+  const char *const *names = measured_fact_names(measured);
+  const char *meant = nearest_word(fact, names);
+  if (meant != NULL) {
+    return error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\": did you mean \"%s\"?", fact,
+                     meant);
+  }
+  struct strbuf list;
+  strbuf_init(&list, LIST_MAX);
+  for (; *names != NULL; names++) {
+    strbuf_printf(&list, "%s%s", list.length > 0 ? ", " : "", *names);
+  }
+  enum status status = error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\"; known facts: %s",
+                                 fact, list.text);
+  strbuf_fini(&list);
+  return status;
+}
+
+static bool filter_matches(struct measured *measured, size_t run, const struct filter *filter) {
+  for (size_t i = 0; i < filter->where_count; i++) {
+    const char *value = measured_run_fact(measured, run, filter->wheres[i].fact);
+    if (fnmatch(filter->wheres[i].pattern, value != NULL ? value : "", 0) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static enum status filter_add_selected(struct filter *filter, struct database *database,
+                                       struct measured *measured, const char *const *selectors,
+                                       size_t count, struct error *err) {
+  if (count == 0) {
+    return measured_add_all_runs(measured, database, err);
+  }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    struct run_list list;
+    status = selector_find_all(database, selectors[i], &filter->arena, &list, err);
+    for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
+      const size_t before = measured->run_count;
+      status = measured_add_run(measured, database, list.runs[r].id, err);
+      if (status == STATUS_OK && measured->run_count > before) {
+        measured->runs[before].selector = i;
+      }
+    }
+  }
+  return status;
+}
+
+/* For measured_keep_runs(). */
+struct matching {
+  const bool *runs;
+};
+
+static bool filter_keep_matching(const struct measured *measured, size_t run, const void *context) {
+  const struct matching *matching = context;
+  (void)measured;
+  return matching->runs[run];
+}
+
+enum status filter_runs(struct filter *filter, struct database *database, struct measured *measured,
+                        const char *const *selectors, size_t selector_count, struct error *err) {
+  enum status status =
+      filter_add_selected(filter, database, measured, selectors, selector_count, err);
+  for (size_t i = 0; i < filter->where_count && status == STATUS_OK; i++) {
+    status = filter_check_fact(measured, filter->wheres[i].fact, err);
+  }
+  if (status != STATUS_OK) {
+    return status;
+  }
+  bool *matching = arena_array(&filter->arena, measured->run_count, sizeof *matching);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    matching[i] = filter_matches(measured, i, filter);
+  }
+  measured_keep_runs(measured, filter_keep_matching, &(struct matching){matching});
+  if (measured->run_count == 0) {
+    return error_set(err, STATUS_NOT_FOUND,
+                     filter->where_count > 0 ? "no run matches --where"
+                                             : "the database has no runs yet");
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,31 @@
+/* filter.h - which runs and cases a question is asked of: what --only and --where say. */
+#ifndef HAUL_RUNNER_ANALYSIS_FILTER_H
+#define HAUL_RUNNER_ANALYSIS_FILTER_H
+
+#include "runner/record/measured.h"
+
+/* --where FACT=VALUE */
+struct where {
+  const char *fact, *pattern; /* pattern: a glob, as of a shell */
+};
+
+struct filter {
+  const char *only; /* a glob of case and block names, or a case_key; NULL = all cases */
+  struct where *wheres;
+  size_t where_count, where_capacity;
+  struct arena arena;
+};
+
+void filter_fini(struct filter *filter);
+
+/* Add the runs of the selectors (none: all runs), and keep those that every --where matches.
+ * measured_run.selector says which selector named a run (the first that does). STATUS_NOT_FOUND
+ * when no run is left. */
+enum status filter_runs(struct filter *filter, struct database *database, struct measured *measured,
+                        const char *const *selectors, size_t selector_count,
+                        struct error *err) CHECK_RESULT;
+/* STATUS_NOT_FOUND with the nearest name when no run has such a fact. */
+enum status filter_check_fact(struct measured *measured, const char *fact,
+                              struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,27 @@
+/* internal.h - what the files of this folder share. */
+#ifndef HAUL_RUNNER_ANALYSIS_INTERNAL_H
+#define HAUL_RUNNER_ANALYSIS_INTERNAL_H
+
+#include "runner/analysis/compare.h"
+
+enum { ANALYSIS_GPUS_MAX = 64 }; /* bits of measured_case.gpus */
+
+/* The end of the medians with the case_key of medians[first]. */
+size_t analysis_key_end(const struct measured *measured, size_t first);
+/* The hardware of a result: UUIDs of its GPUs, ", " between, else the host's name; may be NULL. */
+const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,
+                                   struct arena *arena);
+/* STATUS_INVALID where `simulated` of `count` runs are, but not all. */
+enum status analysis_check_simulated(size_t simulated, size_t count,
+                                     struct error *err) CHECK_RESULT;
+
+/* compare_pairs.c: fills rows, inputs and other_machine of the comparison: everything but results
+ * and verdicts. */
+void compare_pair_sides(const struct measured *measured, const enum side *sides,
+                        const struct compare_options *options, struct comparison *comparison);
+/* compare_facts.c: fills facts and, but for the processes, totals. The boot_id is left out of the
+ * facts: boots are counted. */
+void compare_environments(const struct measured *measured, const enum side *sides,
+                          struct comparison *comparison);
+
+#endif

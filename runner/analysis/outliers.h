@@ -1,0 +1,100 @@
+/* outliers.h - compares each GPU, link and host with its peers: which one is slow, by how much,
+ * where.
+ *
+ * A peer group: cases of one block whose definitions differ only in the numbers of GPUs and nodes,
+ * on GPUs of one model, over paths of one kind (same or other node, number of NVLinks). A result is
+ * the median process of a case on one machine.
+ *
+ * Paths between four or more GPUs of a host form a two-way table, in which every path has two GPUs:
+ * a slow one is in half of the paths, so that their median would take it for usual. The table is
+ * fitted as level + source + target + residual by median polish (robust.h): a slow GPU shows in its
+ * own effect as source, as target, or as both, a slow link in the residual of its cell. Everything
+ * else (paths to the host, within a GPU, and tables that are too small) is compared with the median
+ * of its peer group, over all hosts.
+ *
+ * The observations of a GPU, link or host in one block, between the same kinds of memory and in one
+ * class of sizes are combined: the median over its sizes. (A copy of pageable memory hardly depends
+ * on the link: combined with it, a pinned one that does would be lost.) The combined value gets a
+ * robust score among those of its peers (robust.h). What a slow host explains is not reported again
+ * of its GPUs, nor what a slow GPU explains of its links.
+ *
+ * Where the combined value is fine but one result of a link, or of a GPU in itself, is slower than
+ * its peers by more than OUTLIER_SINGLE_MARGINS margins and its robust z among all results of the
+ * set is beyond OUTLIER_SINGLE_Z, that one is reported as slow by itself: of one size or kernel
+ * only. Both limits are wide, since there are many more results than components, and false
+ * positives must stay as rare.
+ *
+ * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
+ * `undecided`. */
+#ifndef HAUL_RUNNER_ANALYSIS_OUTLIERS_H
+#define HAUL_RUNNER_ANALYSIS_OUTLIERS_H
+
+#include "runner/analysis/compare.h"
+
+#define ENTITY_LIST(X) X(ENTITY_HOST, "host") X(ENTITY_GPU, "gpu") X(ENTITY_LINK, "link")
+ENUM_NAMES_DECLARE(entity, ENTITY_LIST)
+
+#define OUTLIER_SINGLE_MARGINS 5.0
+#define OUTLIER_SINGLE_Z       (-10.0)
+
+/* In which role a GPU is slow; ROLE_BOTH of a link: in each direction. */
+#define OUTLIER_ROLE_LIST(X)                                                                       \
+  X(ROLE_NONE, "")                                                                                 \
+  X(ROLE_SOURCE, "source")                                                                         \
+  X(ROLE_TARGET, "target")                                                                         \
+  X(ROLE_BOTH, "both")                                                                             \
+  X(ROLE_LOCAL, "local") /* its own memory, or its own SMs */
+ENUM_NAMES_DECLARE(outlier_role, OUTLIER_ROLE_LIST)
+
+#define SIZE_CLASS_LIST(X)                                                                         \
+  X(SIZES_LARGE, "from 1MiB") /* of bandwidth */                                                   \
+  X(SIZES_SMALL, "below 1MiB")                                                                     \
+  X(SIZES_NONE, "") /* all else */
+ENUM_NAMES_DECLARE(size_class, SIZE_CLASS_LIST)
+
+#define FINDING_LIST(X)                                                                            \
+  X(FINDING_SLOW, "slow")                                                                          \
+  X(FINDING_UNDECIDED, "undecided") /* slower than its only peer */                                \
+  X(FINDING_EXPLAINED, "explained") /* slow, as another row explains */                            \
+  X(FINDING_FINE, "fine")
+ENUM_NAMES_DECLARE(finding, FINDING_LIST)
+
+struct outlier {
+  enum finding finding;
+  enum entity entity;
+  enum outlier_role role;
+  const char *host;
+  const char *name; /* "gpu3", "gpu3-numa0"; of a host its name */
+  const char *uuid; /* of a GPU; NULL = not known or none */
+  const char *block;
+  const char *memory; /* of both ends: "pinned to device"; "" = not known */
+  enum size_class sizes;
+  bool single;                         /* one result is slow by itself: worst */
+  double change;                       /* of the rate, against its peers */
+  double source_change, target_change; /* of ROLE_BOTH where they were told apart; else NAN */
+  double robust_z;
+  size_t cases, slow_cases; /* slow_cases: slower than their peers by more than the margin */
+  const char *paths;        /* of slow_cases, each once, ", " between; NULL = none is slow */
+  size_t worst;             /* in measured.cases */
+  double worst_change;
+  size_t other; /* of undecided: what it was compared with, in measured.cases; else SIZE_MAX */
+};
+
+struct outliers {
+  struct arena arena;
+  /* By finding; the slowest first. */
+  struct outlier *rows;
+  size_t row_count;
+  size_t slow_count, undecided_count;
+  size_t cases;         /* judged */
+  size_t without_peers; /* not judged: fewer than three in the peer group */
+  size_t small_tables;  /* of three GPUs: one that is slow to both others is not found there */
+};
+
+/* STATUS_INVALID: real and simulated results together. *outliers is set on success. */
+enum status outliers_find(const struct measured *measured, struct outliers **outliers,
+                          struct error *err) CHECK_RESULT;
+/* Accepts NULL. */
+void outliers_free(struct outliers *outliers);
+
+#endif

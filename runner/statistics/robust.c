@@ -1,0 +1,209 @@
+#include "runner/statistics/robust.h"
+
+#include "runner/statistics/distributions.h"
+#include "runner/statistics/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- spread and scores ---- */
+
+/* Corrects the median absolute deviation of 2 to 9 values; n / (n - 0.8) for more (Croux and
+ * Rousseeuw 1992). */
+static double robust_small_sample_factor(size_t count) {
+  static const double FACTORS[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
+  const double n = (double)count;
+  return count < sizeof FACTORS / sizeof *FACTORS ? FACTORS[count] : n / (n - 0.8);
+}
+
+double robust_spread(double *deviations, size_t count) {
+  if (count < 2) {
+    return 0;
+  }
+  for (size_t i = 0; i < count; i++) {
+    deviations[i] = fabs(deviations[i]);
+  }
+  return 1.4826 * robust_small_sample_factor(count) * sample_median_in_place(deviations, count);
+}
+
+struct spread {
+  double value, df;
+};
+
+/* Combines an observed standard deviation, own, known as well as that of df + 1 normal values, with
+ * the usual spread and the noise (the standard error of a value; 0 = not known).
+ *
+ * Where the noise is known, own is shrunk towards the usual spread and the noise (t_test.h); else
+ * both variances are added, with Satterthwaite's degrees of freedom and half the weight of the
+ * usual spread. */
+static struct spread robust_combine_spreads(double own, double df, double noise) {
+  const double expected = ROBUST_SPREAD * ROBUST_SPREAD + noise * noise;
+  double variance = expected + own * own;
+  double total_df =
+      variance * variance / (expected * expected / (ROBUST_DF / 2) + pow(own, 4) / df);
+  if (noise > 0) {
+    variance = (ROBUST_DF * expected + df * own * own) / (ROBUST_DF + df);
+    total_df = ROBUST_DF + df;
+  }
+  return (struct spread){sqrt(variance), total_df};
+}
+
+/* One-sided test at that level. */
+static bool robust_is_beyond(double deviation, const struct spread *spread, double level) {
+  return deviation <= -spread->value * student_quantile(1 - level, spread->df);
+}
+
+/* All values that are judged together. */
+struct score_set {
+  size_t count;
+  double df;                /* of all values but one */
+  double mean, squares;     /* squares: sum of squared deviations from the mean */
+  double robust, robust_df; /* by the median absolute deviation */
+  double level;             /* of one test */
+};
+
+/* Standard deviation of all values but that one. */
+static double robust_spread_of_others(const struct score_set *set, double value) {
+  const double n = (double)set->count;
+  const double step = value - set->mean;
+  const double squares = set->squares - step * step * n / (n - 1);
+  return squares > 0 ? sqrt(squares / set->df) : 0;
+}
+
+static void robust_score_one(const struct score_set *set, struct robust_score *score) {
+  /* The efficiency of the median absolute deviation is 37 %. */
+  const struct spread robust =
+      robust_combine_spreads(set->robust, 0.37 * set->robust_df, score->noise);
+  struct spread others =
+      robust_combine_spreads(robust_spread_of_others(set, score->value), set->df, score->noise);
+  others.value *= sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
+  score->robust_z = score->deviation / fmin(robust.value, others.value);
+  score->low = score->deviation <= log1p(-score->margin) && /* first: quantiles are slow */
+               (robust_is_beyond(score->deviation, &robust, set->level) ||
+                robust_is_beyond(score->deviation, &others, set->level));
+}
+
+void robust_score_all(struct robust_score *scores, size_t count, size_t fitted) {
+  double *scratch = sample_values_new(count);
+  for (size_t i = 0; i < count; i++) {
+    scratch[i] = scores[i].value;
+  }
+  const struct sample sample = sample_summary(scratch, count);
+  const double middle = sample_median_in_place(scratch, count);
+  for (size_t i = 0; i < count; i++) {
+    scores[i].deviation = scores[i].value - middle;
+    scratch[i] = fabs(scores[i].deviation);
+  }
+  sample_sort(scratch, count);
+  const size_t skipped = fitted + 2 < count ? fitted : count - 2;
+  const size_t left = count - skipped;
+  const size_t used = skipped > 1 ? skipped : 1;
+  const struct score_set set = {.count = count,
+                                .df = count > used + 2 ? (double)(count - used - 1) : 1,
+                                .mean = sample.mean,
+                                .squares = sample.variance * ((double)count - 1),
+                                .robust = robust_spread(scratch + skipped, left),
+                                .robust_df = (double)left - 1,
+                                .level = ROBUST_ALPHA / (2 * (double)count)};
+  for (size_t i = 0; i < count; i++) {
+    robust_score_one(&set, &scores[i]);
+  }
+  free(scratch);
+}
+
+void robust_score_pair(struct robust_score *score) {
+  struct spread spread = robust_combine_spreads(0, 1, score->noise);
+  spread.value *= sqrt(2);
+  score->deviation = score->value;
+  score->robust_z = score->deviation / spread.value;
+  score->low = score->deviation <= log1p(-score->margin) &&
+               robust_is_beyond(score->deviation, &spread, ROBUST_ALPHA / 2);
+}
+
+/* ---- median polish ---- */
+
+enum { SWEEPS_MAX = 60 };
+static const double CONVERGED = 1e-9; /* the largest step that no longer matters */
+
+bool median_polish_is_safe(const struct median_polish_cell *cells, size_t count,
+                           size_t effect_count) {
+  for (size_t e = 0; e < effect_count; e++) {
+    size_t own = 0;
+    for (size_t i = 0; i < count; i++) {
+      own += cells[i].a == e || cells[i].b == e;
+    }
+    if (own < MEDIAN_POLISH_CELLS_MIN) {
+      return false;
+    }
+  }
+  return effect_count > 0;
+}
+
+/* Median of an effect's residuals. */
+static double median_polish_median(const struct median_polish_cell *cells, size_t count, size_t e,
+                                   double *scratch) {
+  size_t own = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (cells[i].a == e || cells[i].b == e) {
+      scratch[own++] = cells[i].residual;
+    }
+  }
+  return sample_median_in_place(scratch, own);
+}
+
+/* One half-sweep: moves the median residual of every effect of a kind into the effect, and the
+ * median of these effects into the level. `times`: how many effects of this kind a cell has; where
+ * it is two, each takes half, or the first would take what belongs to the other. Returns the
+ * largest step. */
+static double median_polish_sweep(struct median_polish_cell *cells, size_t count, size_t first,
+                                  size_t last, double times, double *effects, double *level,
+                                  double *scratch) {
+  double most = 0;
+  double *steps = sample_values_new(last);
+  for (size_t e = first; e < last; e++) {
+    steps[e] = median_polish_median(cells, count, e, scratch) / times;
+    effects[e] += steps[e];
+    most = fmax(most, fabs(steps[e]));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const bool a = cells[i].a >= first && cells[i].a < last;
+    const bool b = cells[i].b >= first && cells[i].b < last;
+    cells[i].residual -= (a ? steps[cells[i].a] : 0) + (b ? steps[cells[i].b] : 0);
+  }
+  memcpy(scratch, effects + first, (last - first) * sizeof *scratch);
+  const double middle = sample_median_in_place(scratch, last - first);
+  for (size_t e = first; e < last; e++) {
+    effects[e] -= middle;
+  }
+  *level += times * middle;
+  free(steps);
+  return most;
+}
+
+void median_polish_fit(struct median_polish_cell *cells, size_t count, size_t effect_count,
+                       size_t second, double *effects, double *level) {
+  double *scratch = sample_values_new(count > effect_count ? count : effect_count);
+  for (size_t i = 0; i < count; i++) {
+    scratch[i] = cells[i].value;
+  }
+  *level = sample_median_in_place(scratch, count);
+  memset(effects, 0, effect_count * sizeof *effects);
+  for (size_t i = 0; i < count; i++) {
+    cells[i].residual = cells[i].value - *level;
+  }
+  const bool symmetric = second == effect_count;
+  double step = INFINITY;
+  for (int sweep = 0; sweep < SWEEPS_MAX && step > CONVERGED; sweep++) {
+    step = median_polish_sweep(cells, count, 0, second, symmetric ? 2 : 1, effects, level, scratch);
+    if (!symmetric) {
+      step = fmax(step, median_polish_sweep(cells, count, second, effect_count, 1, effects, level,
+                                            scratch));
+    }
+  }
+  free(scratch);
+}
+
+size_t median_polish_parameters(size_t effect_count, size_t second) {
+  return second == effect_count ? effect_count : effect_count - 1;
+}

@@ -1,0 +1,28 @@
+/* sample.h - means, variances and medians of small samples.
+ *
+ * Values have no unit here; callers pass natural logarithms of times or rates, so that differences
+ * are ratios. Nothing here fails: running out of memory ends the process, as in arena.h. */
+#ifndef HAUL_RUNNER_STATISTICS_SAMPLE_H
+#define HAUL_RUNNER_STATISTICS_SAMPLE_H
+
+#include <stddef.h>
+
+struct sample {
+  size_t count;
+  double mean;
+  double variance; /* with count - 1; 0 for count < 2 */
+};
+
+struct interval {
+  double low, high;
+};
+
+/* Zeroed room for that many values, for the caller to free(). */
+double *sample_values_new(size_t count);
+struct sample sample_summary(const double *values, size_t count);
+void sample_sort(double *values, size_t count);
+/* Sorts the values. NAN for count 0. */
+double sample_median_in_place(double *values, size_t count);
+double sample_median(const double *values, size_t count);
+
+#endif

@@ -1,0 +1,221 @@
+#include "runner/statistics/t_test.h"
+
+#include "engine/base/arena.h"
+#include "runner/statistics/distributions.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- variance shrinkage ---- */
+
+/* The mean weighted by the degrees of freedom: the best single variance for all. */
+static double variance_shrinkage_pool(const double *variances, const double *dfs, size_t count) {
+  double sum = 0;
+  double df_sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    sum += dfs[i] * variances[i];
+    df_sum += dfs[i];
+  }
+  return df_sum > 0 ? sum / df_sum : 0;
+}
+
+struct variance_prior variance_shrinkage_fit(const double *variances, const double *dfs,
+                                             size_t count) {
+  if (count < 2) {
+    return (struct variance_prior){0, count == 1 ? variances[0] : 0};
+  }
+  const double least = 1e-5 * sample_median(variances, count);
+  if (!(least > 0)) { /* most are exactly zero: there is no spread to learn from */
+    return (struct variance_prior){0, variance_shrinkage_pool(variances, dfs, count)};
+  }
+  /* Fisher's z: log variances have a known mean and variance given d0 and s0^2. Welford's update
+   * for the mean and the sum of squares. */
+  double mean = 0;
+  double squares = 0;
+  double expected = 0; /* what the degrees of freedom alone explain */
+  for (size_t i = 0; i < count; i++) {
+    const double variance = variances[i] > least ? variances[i] : least;
+    const double e = log(variance) - digamma(dfs[i] / 2) + log(dfs[i] / 2);
+    const double step = e - mean;
+    mean += step / (double)(i + 1);
+    squares += step * (e - mean);
+    expected += trigamma(dfs[i] / 2);
+  }
+  const double excess = squares / (double)(count - 1) - expected / (double)count;
+  if (!(excess > 0)) { /* they differ no more than by chance */
+    return (struct variance_prior){INFINITY, variance_shrinkage_pool(variances, dfs, count)};
+  }
+  const double df = 2 * trigamma_inverse(excess);
+  return (struct variance_prior){df, exp(mean + digamma(df / 2) - log(df / 2))};
+}
+
+double variance_shrinkage_apply(const struct variance_prior *prior, double variance, double df) {
+  if (isinf(prior->df)) {
+    return prior->variance;
+  }
+  const double total = prior->df + df;
+  return total > 0 ? (prior->df * prior->variance + df * variance) / total : NAN;
+}
+
+/* ---- the difference of two means ---- */
+
+double effect_pooled_variance(const struct sample *a, const struct sample *b, double *df) {
+  const double df_a = a->count > 0 ? (double)a->count - 1 : 0;
+  const double df_b = b->count > 0 ? (double)b->count - 1 : 0;
+  *df = df_a + df_b;
+  return *df > 0 ? (a->variance * df_a + b->variance * df_b) / *df : NAN;
+}
+
+struct effect effect_moderated(const struct sample *a, const struct sample *b,
+                               const struct variance_prior *prior, double pooled_df) {
+  double df = 0;
+  const double pooled = effect_pooled_variance(a, b, &df);
+  const double variance = variance_shrinkage_apply(prior, df > 0 ? pooled : 0, df);
+  const double total_df = df + prior->df;
+  return (struct effect){
+      .difference = a->mean - b->mean,
+      .error = sqrt(variance * (1 / (double)a->count + 1 / (double)b->count)),
+      .df = total_df < pooled_df ? total_df : pooled_df,
+  };
+}
+
+/* One side's part in the variance of the difference. */
+struct effect_part {
+  double variance, df;
+};
+
+/* Satterthwaite's degrees of freedom, at most df_max. */
+static struct effect effect_of_parts(double difference, struct effect_part a, struct effect_part b,
+                                     double df_max) {
+  const double sum = a.variance + b.variance;
+  const double below = a.variance * a.variance / a.df + b.variance * b.variance / b.df;
+  return (struct effect){
+      .difference = difference,
+      .error = sqrt(sum),
+      .df = below > 0 ? fmin(sum * sum / below, df_max) : fmin(a.df, b.df),
+  };
+}
+
+static struct effect_part effect_moderated_part(const struct sample *side,
+                                                const struct variance_prior *prior, double df_max) {
+  const double df = (double)side->count - 1;
+  return (struct effect_part){
+      .variance = variance_shrinkage_apply(prior, side->variance, df) / (double)side->count,
+      .df = fmin(df + prior->df, df_max),
+  };
+}
+
+struct effect effect_moderated_welch(const struct sample *a, const struct sample *b,
+                                     const struct variance_prior *prior_a,
+                                     const struct variance_prior *prior_b, double pooled_df) {
+  return effect_of_parts(a->mean - b->mean, effect_moderated_part(a, prior_a, pooled_df),
+                         effect_moderated_part(b, prior_b, pooled_df), pooled_df);
+}
+
+struct effect effect_welch(const struct sample *a, const struct sample *b) {
+  const struct effect_part parts[2] = {{a->variance / (double)a->count, (double)a->count - 1},
+                                       {b->variance / (double)b->count, (double)b->count - 1}};
+  return effect_of_parts(a->mean - b->mean, parts[0], parts[1], INFINITY);
+}
+
+double effect_p(const struct effect *effect, double margin) {
+  const double distance = fabs(effect->difference);
+  if (effect->error == 0) {
+    return distance > margin ? 0 : 1;
+  }
+  const double p = student_upper((distance - margin) / effect->error, effect->df) +
+                   student_upper((distance + margin) / effect->error, effect->df);
+  return p > 1 ? 1 : p;
+}
+
+struct interval effect_interval(const struct effect *effect, double confidence) {
+  const double half =
+      effect->error == 0 ? 0 : student_quantile(0.5 + confidence / 2, effect->df) * effect->error;
+  return (struct interval){effect->difference - half, effect->difference + half};
+}
+
+bool effect_is_equivalent(const struct effect *effect, double margin) {
+  const struct interval interval = effect_interval(effect, 0.90);
+  return interval.low > -margin && interval.high < margin;
+}
+
+/* Probability of a decision with n processes on one side and m on the other; rises with both. The
+ * central t distribution is shifted by the effect, which is slightly off for few processes. */
+static double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
+                           double margin, double alpha) {
+  const double error = sd * sqrt(1.0 / n + 1.0 / m);
+  const double df = (double)n + m - 2 + prior_df;
+  if (error == 0) {
+    return 1;
+  }
+  const double beyond = fabs(difference) - margin;
+  if (beyond > 0) {
+    return student_upper(student_quantile(1 - alpha, df) - beyond / error, df);
+  }
+  /* Inside the margin both one-sided tests must reject, at 5 % each. */
+  const double critical = student_quantile(0.95, df);
+  const double near_miss = student_upper(-beyond / error - critical, df);
+  const double far_miss = student_upper((margin + fabs(difference)) / error - critical, df);
+  return 1 - near_miss - far_miss;
+}
+
+unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
+                                 double alpha, double power, unsigned fixed, unsigned most) {
+  if (effect_power(most, fixed > 0 ? fixed : most, difference, sd, prior_df, margin, alpha) <
+      power) {
+    return 0;
+  }
+  unsigned too_few = 1;
+  unsigned enough = most;
+  while (enough - too_few > 1) {
+    const unsigned middle = (too_few + enough) / 2;
+    if (effect_power(middle, fixed > 0 ? fixed : middle, difference, sd, prior_df, margin, alpha) <
+        power) {
+      too_few = middle;
+    } else {
+      enough = middle;
+    }
+  }
+  return enough;
+}
+
+/* ---- many tests ---- */
+
+struct fdr_test {
+  double p;
+  size_t index;
+};
+
+static int fdr_compare(const void *a, const void *b) {
+  const struct fdr_test *x = a;
+  const struct fdr_test *y = b;
+  if (x->p != y->p) {
+    return x->p < y->p ? -1 : 1;
+  }
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+size_t fdr_q_values(const double *p, size_t count, double *q) {
+  if (count == 0) {
+    return 0;
+  }
+  struct arena arena = {0};
+  struct fdr_test *sorted = arena_array(&arena, count, sizeof *sorted);
+  size_t tests = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!isnan(p[i])) {
+      sorted[tests++] = (struct fdr_test){p[i], i};
+    } else {
+      q[i] = NAN;
+    }
+  }
+  qsort(sorted, tests, sizeof *sorted, fdr_compare);
+  double least = 1;
+  for (size_t i = tests; i-- > 0;) {
+    const double raised = sorted[i].p * (double)tests / (double)(i + 1);
+    least = raised < least ? raised : least;
+    q[sorted[i].index] = least;
+  }
+  arena_fini(&arena);
+  return tests;
+}

@@ -1,0 +1,81 @@
+/* t_test.h - the difference of two means: tested against a margin, shown to lie within it, and the
+ * number of processes either needs; variance shrinkage and false discovery rate over many tests.
+ *
+ * All values are natural logarithms, so that differences are ratios. Nothing here fails; where a
+ * number is undefined it is NAN.
+ *
+ * Variance shrinkage: with two to ten processes a case's own variance is poorly known, but the
+ * cases of a family spread alike. Their variances are modelled as drawn from s0^2 d0 / chi^2(d0);
+ * d0 and s0^2 are estimated from all of them, and each variance is shrunk towards s0^2 (empirical
+ * Bayes; the t statistic with it is limma's "moderated t"). Smyth 2004, "Linear models and
+ * empirical Bayes methods for assessing differential expression in microarray experiments",
+ * Statistical Applications in Genetics and Molecular Biology 3(1), sections 4 and 6.2. */
+#ifndef HAUL_RUNNER_STATISTICS_T_TEST_H
+#define HAUL_RUNNER_STATISTICS_T_TEST_H
+
+#include "runner/statistics/sample.h"
+
+#include <stdbool.h>
+
+/* ---- variance shrinkage ---- */
+
+struct variance_prior {
+  double df;       /* d0: 0 = nothing learnt, INFINITY = all have the same variance */
+  double variance; /* s0^2 */
+};
+
+/* variances[i] with dfs[i] > 0 degrees of freedom; count may be 0. Variances below 1e-5 of their
+ * median are raised to that, so that one zero does not pull the fit. */
+struct variance_prior variance_shrinkage_fit(const double *variances, const double *dfs,
+                                             size_t count);
+/* Posterior variance: (d0 s0^2 + df s^2) / (d0 + df). */
+double variance_shrinkage_apply(const struct variance_prior *prior, double variance, double df);
+
+/* ---- the difference of two means ---- */
+
+struct effect {
+  double difference; /* mean of a - mean of b */
+  double error;      /* its standard error */
+  double df;
+};
+
+/* (s_a^2 (n_a - 1) + s_b^2 (n_b - 1)) / df with df = n_a + n_b - 2; NAN for df 0. */
+double effect_pooled_variance(const struct sample *a, const struct sample *b, double *df);
+/* Moderated t: the pooled variance shrunk towards the prior, its degrees of freedom added (at most
+ * pooled_df, those of all cases that the prior was learnt from). Smyth 2004, section 4. */
+struct effect effect_moderated(const struct sample *a, const struct sample *b,
+                               const struct variance_prior *prior, double pooled_df);
+/* The same with each side's own prior, as in Welch's t: for sides of unequal counts, where the
+ * larger one would hide that the smaller one spreads more. */
+struct effect effect_moderated_welch(const struct sample *a, const struct sample *b,
+                                     const struct variance_prior *prior_a,
+                                     const struct variance_prior *prior_b, double pooled_df);
+/* Welch's t with Satterthwaite's degrees of freedom; both counts at least 2. */
+struct effect effect_welch(const struct sample *a, const struct sample *b);
+
+/* P value of |true difference| <= margin: the two tails beyond it together (TREAT: McCarthy and
+ * Smyth 2009, "Testing significance relative to a fold-change threshold is a TREAT",
+ * Bioinformatics 25(6)). margin 0 is the ordinary two-sided t test. With error 0: 0 or 1. */
+double effect_p(const struct effect *effect, double margin);
+/* Confidence interval of the true difference; confidence: 0.95. */
+struct interval effect_interval(const struct effect *effect, double confidence);
+/* Equivalence: Schuirmann's two one-sided tests (TOST, 1987) at 5 %, which is that the 90 %
+ * interval lies inside (-margin, margin). */
+bool effect_is_equivalent(const struct effect *effect, double margin);
+
+/* Fewest processes per side with which a true difference as large as this one would be decided with
+ * the wanted power (0.8): told from the margin at level alpha where it is beyond it, shown to be
+ * equivalent otherwise. sd between processes; prior_df is added to the degrees of freedom. fixed:
+ * how many the other side has and keeps; 0 = both sides get as many. 0: not even `most` suffice. */
+unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
+                                 double alpha, double power, unsigned fixed, unsigned most);
+
+/* ---- many tests ---- */
+
+/* False discovery rate: q values of Benjamini and Hochberg 1995, "Controlling the false discovery
+ * rate", Journal of the Royal Statistical Society B 57(1). Rejecting every q <= 0.05 keeps the
+ * expected share of false rejections at 5 %. A p of NAN is no test and keeps NAN. Returns the
+ * number of tests. p and q may be the same array. */
+size_t fdr_q_values(const double *p, size_t count, double *q);
+
+#endif

@@ -1,0 +1,122 @@
+/* made.h - measured data made by hand: what a database would give. Everything is static text or in
+ * the arena of the measured data. */
+#ifndef HAUL_TESTS_RUNNER_ANALYSIS_MADE_H
+#define HAUL_TESTS_RUNNER_ANALYSIS_MADE_H
+
+#include "runner/record/measured.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MADE_GPUS = 4 };
+
+/* A machine of that many GPUs; uuids begin with the host's name. */
+static inline size_t made_machine(struct measured *m, const char *host, const char *driver,
+                                  bool simulated, int gpu_count) {
+  m->environments = arena_grow(&m->arena, m->environments, m->environment_count,
+                               &m->environment_capacity, sizeof *m->environments);
+  struct measured_gpu *gpus = arena_array(&m->arena, (size_t)gpu_count, sizeof *gpus);
+  for (int g = 0; g < gpu_count; g++) {
+    gpus[g] = (struct measured_gpu){g, arena_format(&m->arena, "GPU-%s-%d", host, g), "H200", 0};
+  }
+  struct measured_fact *facts = arena_array(&m->arena, 2, sizeof *facts);
+  facts[0] = (struct measured_fact){"host_name", -1, host};
+  facts[1] = (struct measured_fact){"driver_version", -1, driver};
+  m->environments[m->environment_count] = (struct measured_environment){
+      .id = (int64_t)m->environment_count + 1,
+      .simulated = simulated,
+      .host_name = host,
+      .driver_version = driver,
+      .boot_id = arena_format(&m->arena, "boot-%s-%s", host, driver),
+      .facts = facts,
+      .fact_count = 2,
+      .gpus = gpus,
+      .gpu_count = (size_t)gpu_count,
+  };
+  return m->environment_count++;
+}
+
+static inline size_t made_environment(struct measured *m, const char *host, const char *driver,
+                                      bool simulated) {
+  return made_machine(m, host, driver, simulated, MADE_GPUS);
+}
+
+static inline size_t made_run(struct measured *m, size_t environment) {
+  m->runs = arena_grow(&m->arena, m->runs, m->run_count, &m->run_capacity, sizeof *m->runs);
+  m->runs[m->run_count] = (struct measured_run){
+      .ref.id = (int64_t)m->run_count + 1,
+      .scenario = "test",
+      .origin = "measured",
+      .command_line = "haul run test",
+      .haul_version = "0.1.0",
+      .started_at_ns = (int64_t)m->run_count * 1000000000,
+      .environment = environment,
+  };
+  return m->run_count++;
+}
+
+/* One copy from a GPU to the host; key is of one letter. */
+static inline size_t made_case(struct measured *m, const char *key, const char *block, int gpu,
+                               uint64_t size_bytes) {
+  m->cases = arena_grow(&m->arena, m->cases, m->case_count, &m->case_capacity, sizeof *m->cases);
+  struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
+  *flow = (struct measured_flow){.source_is_gpu = true,
+                                 .source = gpu,
+                                 .target = 0,
+                                 .source_memory = "device",
+                                 .target_memory = "pinned"};
+  m->cases[m->case_count] = (struct measured_case){
+      .id = (int64_t)m->case_count + 1,
+      .key = key,
+      .definition = arena_format(&m->arena, "{\"index\":%d,\"size_bytes\":%llu}", gpu,
+                                 (unsigned long long)size_bytes),
+      .block = block,
+      .name = arena_format(&m->arena, "%s/gpu%d/%llu", block, gpu, (unsigned long long)size_bytes),
+      .axes = "",
+      .path = "gpu-numa",
+      .kind = CASE_TRANSFER,
+      .method = "ce",
+      .payload_bytes = size_bytes,
+      .size_bytes = size_bytes,
+      .flows = flow,
+      .flow_count = 1,
+      .gpus = UINT64_C(1) << gpu,
+  };
+  return m->case_count++;
+}
+
+static inline void made_median(struct measured *m, struct measured_median median) {
+  if (m->median_count == m->median_capacity) {
+    m->median_capacity = m->median_capacity > 0 ? 2 * m->median_capacity : 64;
+    m->medians = reallocarray(m->medians, m->median_capacity, sizeof *m->medians);
+    assert_non_null(m->medians);
+  }
+  m->medians[m->median_count++] = median;
+}
+
+/* Processes of a run: rate in GB/s, with deviations of up to 0.1 % that differ from process to
+ * process. 0 processes: the case was skipped. Call in the order of cases, then runs. */
+static inline void made_medians(struct measured *m, size_t bench, size_t run, double gbps,
+                                unsigned processes) {
+  static const double STEPS[] = {0.0004,  -0.0007, 0.0009, -0.0002,
+                                 -0.0005, 0.0001,  0.0006, -0.0009};
+  for (unsigned p = 0; p < processes || (p == 0 && processes == 0); p++) {
+    const double step = STEPS[(p + 3 * bench + 5 * run) % 8];
+    made_median(
+        m,
+        (struct measured_median){
+            .run = (uint32_t)run,
+            .bench = (uint32_t)bench,
+            .process = (int64_t)(1 + p + 100 * run),
+            .ns = processes == 0 ? NAN : (double)m->cases[bench].payload_bytes / gbps * (1 + step),
+        });
+  }
+}
+
+#endif

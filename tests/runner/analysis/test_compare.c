@@ -1,0 +1,370 @@
+/* Every verdict from data made by hand, and what is told apart before anything is judged. */
+#include "runner/analysis/compare.h"
+#include "runner/analysis/definition.h"
+#include "tests/runner/analysis/made.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIB = 1 << 20 };
+
+static const struct compare_options OPTIONS = {
+    .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
+static const enum side A_AND_B[] = {SIDE_A, SIDE_B};
+
+static const struct comparison_row *find(const struct measured *m,
+                                         const struct comparison *comparison, const char *key) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (strcmp(m->cases[comparison->rows[i].bench].key, key) == 0) {
+      return &comparison->rows[i];
+    }
+  }
+  fail_msg("no row of case %s", key);
+  return NULL;
+}
+
+static struct comparison *compared(const struct measured *m, const enum side *sides,
+                                   const struct compare_options *options) {
+  struct comparison *comparison = NULL;
+  struct error err = {0};
+  if (compare(m, sides, options, &comparison, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  return comparison;
+}
+
+/* Runs 0 and 1 on one machine, under two drivers. */
+static struct measured *two_drivers(void) {
+  struct measured *m = measured_new();
+  const size_t a = made_environment(m, "node", "580.1", false);
+  const size_t b = made_environment(m, "node", "590.1", false);
+  m->environments[b].gpus = m->environments[a].gpus;
+  made_run(m, a);
+  made_run(m, b);
+  return m;
+}
+
+static void each_verdict_is_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *key;
+    double a, b; /* GB/s */
+    unsigned a_processes, b_processes;
+    enum verdict verdict;
+  } CASES[] = {
+      {"a", 50, 48.5, 5, 5, VERDICT_REGRESSED}, {"b", 50, 51.5, 5, 5, VERDICT_IMPROVED},
+      {"c", 50, 50.02, 5, 5, VERDICT_SAME},     {"d", 50, 0, 5, 0, VERDICT_MISSING},
+      {"e", 0, 50, 0, 5, VERDICT_NEW},          {"f", 50, 48, 1, 1, VERDICT_INSUFFICIENT},
+  };
+  struct measured *m = two_drivers();
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
+    made_medians(m, bench, 0, CASES[i].a, CASES[i].a_processes);
+    made_medians(m, bench, 1, CASES[i].b, CASES[i].b_processes);
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->row_count, sizeof CASES / sizeof *CASES);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const struct comparison_row *row = find(m, comparison, CASES[i].key);
+    assert_string_equal(verdict_text(row->result.verdict), verdict_text(CASES[i].verdict));
+    assert_int_equal(row->sides[SIDE_A].processes, CASES[i].a_processes);
+    assert_int_equal(row->sides[SIDE_B].processes, CASES[i].b_processes);
+  }
+  /* The worst first. */
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_REGRESSED);
+  assert_int_equal(comparison->rows[5].result.verdict, VERDICT_SAME);
+  const struct comparison_row *worst = &comparison->rows[0];
+  assert_true(fabs(worst->sides[SIDE_A].value - 50) < 0.05);
+  assert_true(fabs(worst->change - -0.03) < 0.002);
+  assert_true(worst->change_low < worst->change && worst->change < worst->change_high);
+  /* One process a side: how many would decide. */
+  assert_int_equal(comparison->processes_needed, DIFF_PROCESSES_USUAL);
+  assert_int_equal(comparison->processes_least[SIDE_A], 1);
+  /* The drivers are what differs. */
+  assert_int_equal(comparison->fact_count, 1);
+  assert_string_equal(comparison->facts[0].name, "driver_version");
+  assert_string_equal(comparison->facts[0].values[SIDE_B], "590.1");
+  assert_int_equal(comparison->totals[SIDE_A].gpus, MADE_GPUS);
+  assert_int_equal(comparison->totals[SIDE_A].boots, 1);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+/* UNCLEAR by hand, through the whole comparison. One case, four processes a side, logarithms of ns:
+ *
+ *   A  -e  +e  -e  +e     mean 0, variance 4 e^2 / 3
+ *   B  the same + d       with e = 0.002 and d = ln 1.01, which is the margin of a bandwidth
+ *
+ *   margin           ln 1.01 = 0.0099503; the noise of A against A, sqrt(2 x 4/3) e = 0.0032660, is
+ *                    less
+ *   standard error   sqrt(2 x (4 e^2 / 3) / 4) = sqrt(2/3) e = 0.0016330
+ *   degrees          Welch, as one case teaches nothing: 6, the variances being equal
+ *   p                P(t > (d - margin) / error = 0) + P(t > 2 d / error = 12.187)
+ *                    = 0.5 + 0.0000093, and q is the same: one test
+ *   not SAME         the 90 % interval is d +- 1.94318 x 0.0016330 = d +- 0.0031732, not below the
+ *                    margin
+ *   95 % interval    d +- 2.44691 x 0.0016330 = d +- 0.0039958; of the rate, whose logarithm falls
+ *                    by it, exp(-0.0139461) - 1 = -1.38493 % to exp(-0.0059545) - 1 = -0.59368 %
+ *   more processes   the change is no larger than the margin, and no smaller: the power stays at 5
+ * % with any number, so it is not INSUFFICIENT */
+static void unclear_by_hand(void **state) {
+  (void)state;
+  static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  for (uint32_t run = 0; run < 2; run++) {
+    for (int p = 0; p < 4; p++) {
+      made_median(m, (struct measured_median){.run = run,
+                                              .bench = (uint32_t)bench,
+                                              .process = 1 + p + 100 * (int)run,
+                                              .ns = 1e6 * exp(STEPS[p]) * (run == 1 ? 1.01 : 1)});
+    }
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  const struct diff_result *result = &comparison->rows[0].result;
+  assert_int_equal(result->verdict, VERDICT_UNCLEAR);
+  assert_int_equal(result->test, DIFF_TEST_WELCH);
+  assert_true(fabs(result->df - 6) < 1e-6);
+  assert_true(fabs(result->p - 0.5000093) < 5e-7);
+  assert_true(fabs(result->q - result->p) < 1e-15);
+  assert_true(fabs(result->margin - 0.01) < 1e-9);
+  assert_true(fabs(comparison->rows[0].change - (1 / 1.01 - 1)) < 1e-9);
+  assert_true(fabs(comparison->rows[0].change_low - -0.0138493) < 1e-6);
+  assert_true(fabs(comparison->rows[0].change_high - -0.0059368) < 1e-6);
+  assert_int_equal(result->processes_needed, 0);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_UNCLEAR], 1);
+  assert_int_equal(comparison->processes_needed, 0);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void more_ns_are_worse(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "latency", 0, 2 * MIB);
+  m->cases[bench].kind = CASE_CHASE;
+  m->cases[bench].hops = 1000;
+  made_medians(m, bench, 0, 50, 5);
+  made_medians(m, bench, 1, 45, 5);
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  const struct comparison_row *row = &comparison->rows[0];
+  assert_int_equal(row->figure, FIGURE_HOP);
+  assert_int_equal(row->result.verdict, VERDICT_REGRESSED);
+  assert_true(fabs(row->change - (50.0 / 45 - 1)) < 0.002);
+  assert_true(row->change_low < row->change && row->change < row->change_high);
+  assert_true(fabs(row->sides[SIDE_A].value - 2 * MIB / 50.0 / 1000) < 0.1);
+  assert_true(fabs(row->result.margin - 0.03) < 1e-9);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void a_margin_that_is_given_holds_for_all(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  made_medians(m, bench, 0, 50, 5);
+  made_medians(m, bench, 1, 48.5, 5);
+  struct compare_options options = OPTIONS;
+  options.margin = 0.05;
+  struct comparison *comparison = compared(m, A_AND_B, &options);
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_SAME);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+/* -3 % with a standard deviation near 0.06 %: who says what matters decides the verdict. */
+static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
+  (void)state;
+  static const struct {
+    double option, scenario; /* 0 = not said */
+    enum delta_source from;
+    double delta;
+    enum verdict verdict;
+  } CASES[] = {{0, 0, DELTA_USUAL, 0.01, VERDICT_REGRESSED},
+               {0, 0.05, DELTA_SCENARIO, 0.05, VERDICT_SAME},
+               {0.02, 0.05, DELTA_OPTION, 0.02, VERDICT_REGRESSED},
+               {0, 0.0001, DELTA_SCENARIO, 0.0001, VERDICT_REGRESSED}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct measured *m = two_drivers();
+    const size_t bench = made_case(m, "a", "block", 0, MIB);
+    m->cases[bench].delta = CASES[i].scenario;
+    made_medians(m, bench, 0, 50, 5);
+    made_medians(m, bench, 1, 48.5, 5);
+    struct compare_options options = OPTIONS;
+    options.margin = CASES[i].option;
+    struct comparison *comparison = compared(m, A_AND_B, &options);
+    const struct comparison_row *row = &comparison->rows[0];
+    assert_int_equal(row->delta_from, CASES[i].from);
+    assert_true(fabs(row->delta - CASES[i].delta) < 1e-12);
+    assert_int_equal(row->result.verdict, CASES[i].verdict);
+    /* Never below the noise of a against a, which is far more than the last case's 0.01 %. */
+    assert_true(row->result.margin >= row->delta * (1 - 1e-12));
+    assert_true(row->result.margin > 0.0005);
+    comparison_free(comparison);
+    measured_free(m);
+  }
+}
+
+static void simulated_and_real_are_not_mixed(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  made_run(m, made_environment(m, "node", "580.1", false));
+  made_run(m, made_environment(m, "node", "580.1", true));
+  struct comparison *comparison = NULL;
+  struct error err = {0};
+  assert_int_equal(compare(m, A_AND_B, &OPTIONS, &comparison, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "simulated"));
+  assert_null(comparison);
+  measured_free(m);
+}
+
+static void a_side_without_runs_is_an_error(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const enum side only_a[] = {SIDE_A, SIDE_A};
+  struct comparison *comparison = NULL;
+  struct error err = {0};
+  assert_int_equal(compare(m, only_a, &OPTIONS, &comparison, &err), STATUS_INVALID);
+  assert_string_equal(err.message, "side B has no run");
+  measured_free(m);
+}
+
+static void runs_without_cases_compare_nothing(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->row_count, 0);
+  assert_int_equal(comparison->summary.tests, 0);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void another_gpu_in_its_place_is_incomparable(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
+  memcpy(gpus, m->environments[0].gpus, MADE_GPUS * sizeof *gpus);
+  gpus[0].uuid = "GPU-new";
+  m->environments[1].gpus = gpus;
+  const size_t moved = made_case(m, "a", "block", 0, MIB);
+  const size_t stayed = made_case(m, "b", "block", 1, MIB);
+  made_medians(m, moved, 0, 50, 5);
+  made_medians(m, moved, 1, 48, 5);
+  made_medians(m, stayed, 0, 50, 5);
+  made_medians(m, stayed, 1, 50, 5);
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(find(m, comparison, "a")->result.verdict, VERDICT_INCOMPARABLE);
+  assert_non_null(strstr(find(m, comparison, "a")->reason, "GPU-new"));
+  assert_int_equal(find(m, comparison, "b")->result.verdict, VERDICT_SAME);
+  comparison_free(comparison);
+  struct compare_options options = OPTIONS;
+  options.any_hardware = true;
+  comparison = compared(m, A_AND_B, &options);
+  assert_int_equal(find(m, comparison, "a")->result.verdict, VERDICT_REGRESSED);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void each_gpu_of_a_cluster_is_compared_with_itself(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  const size_t x = made_environment(m, "x", "580.1", false);
+  const size_t y = made_environment(m, "y", "580.1", false);
+  made_run(m, x);
+  made_run(m, y);
+  made_run(m, x);
+  made_run(m, y);
+  const enum side sides[] = {SIDE_A, SIDE_A, SIDE_B, SIDE_B};
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  made_medians(m, bench, 0, 50, 5);
+  made_medians(m, bench, 1, 40, 5); /* y is slower, and was before */
+  made_medians(m, bench, 2, 50, 5);
+  made_medians(m, bench, 3, 38, 5); /* and is slower still */
+  struct comparison *comparison = compared(m, sides, &OPTIONS);
+  assert_int_equal(comparison->row_count, 2);
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_REGRESSED);
+  assert_string_equal(comparison->rows[0].hardware, "GPU-y-0");
+  assert_int_equal(comparison->rows[1].result.verdict, VERDICT_SAME);
+  assert_false(comparison->other_machine);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void two_machines_are_compared_and_that_is_said(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  made_run(m, made_environment(m, "x", "580.1", false));
+  made_run(m, made_environment(m, "y", "580.1", false));
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  made_medians(m, bench, 0, 50, 5);
+  made_medians(m, bench, 1, 40, 5);
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_REGRESSED);
+  assert_true(comparison->other_machine);
+  comparison_free(comparison);
+  /* Other models are not. */
+  struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
+  memcpy(gpus, m->environments[1].gpus, MADE_GPUS * sizeof *gpus);
+  gpus[0].name = "H100";
+  m->environments[1].gpus = gpus;
+  comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_INCOMPARABLE);
+  assert_string_equal(comparison->rows[0].reason, "gpu_name: H200 in A, H100 in B");
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void another_measurement_under_one_name_says_what_differs(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const size_t before = made_case(m, "a", "block", 0, MIB);
+  made_medians(m, before, 0, 50, 5);
+  const size_t after = made_case(m, "b", "block", 0, MIB);
+  m->cases[before].definition = "{\"method\":\"ce\",\"min_trial_ns\":200000}";
+  m->cases[after].definition = "{\"method\":\"ce\",\"min_trial_ns\":100000}";
+  made_medians(m, after, 1, 40, 5);
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->row_count, 1);
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_INCOMPARABLE);
+  assert_string_equal(comparison->rows[0].reason,
+                      "another measurement: min_trial_ns 200000 became 100000");
+  assert_int_equal(comparison->summary.verdicts[VERDICT_NEW], 0);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 0);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_INCOMPARABLE], 1);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
+static void definitions_differ_in_words_and_numbers(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  assert_string_equal(definition_difference(&arena, "{\"a\":1,\"b\":22}", "{\"a\":1,\"b\":23}"),
+                      "b 22 became 23");
+  assert_string_equal(
+      definition_difference(&arena, "{\"a\":\"ce\",\"b\":2}", "{\"a\":\"sm\",\"b\":2}"),
+      "a \"ce\" became \"sm\"");
+  assert_string_equal(definition_difference(&arena, "{\"a\":1}", "{\"a\":1,\"b\":2}"),
+                      "it is defined otherwise");
+  assert_string_equal(definition_difference(&arena, "", "{\"a\":1}"), "it is defined otherwise");
+  assert_string_equal(definition_difference(&arena, "{}", "{}"), "it is defined otherwise");
+  arena_fini(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_verdict_is_found),
+      cmocka_unit_test(unclear_by_hand),
+      cmocka_unit_test(more_ns_are_worse),
+      cmocka_unit_test(a_margin_that_is_given_holds_for_all),
+      cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
+      cmocka_unit_test(simulated_and_real_are_not_mixed),
+      cmocka_unit_test(a_side_without_runs_is_an_error),
+      cmocka_unit_test(runs_without_cases_compare_nothing),
+      cmocka_unit_test(another_gpu_in_its_place_is_incomparable),
+      cmocka_unit_test(each_gpu_of_a_cluster_is_compared_with_itself),
+      cmocka_unit_test(two_machines_are_compared_and_that_is_said),
+      cmocka_unit_test(another_measurement_under_one_name_says_what_differs),
+      cmocka_unit_test(definitions_differ_in_words_and_numbers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* From medians to verdicts: cases made by a generator with a fixed seed. */
+#include "runner/analysis/diff.h"
+#include "runner/statistics/shift.h"
+#include "tests/runner/statistics/near.h"
+#include "tests/runner/statistics/noise.h"
+
+#include <string.h>
+
+enum { CASES_MAX = 64, PROCESSES_MAX = 20 };
+
+struct data {
+  size_t count;
+  struct diff_case cases[CASES_MAX];
+  struct diff_result results[CASES_MAX];
+  struct diff_summary summary;
+  double values[CASES_MAX][2][PROCESSES_MAX];
+};
+
+/* `count` cases of processes a side with spread sd; all alike but for what the test changes. */
+static void make(struct data *data, size_t count, size_t processes, double sd) {
+  uint64_t seed = 11;
+  memset(data, 0, sizeof *data);
+  data->count = count;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t side = 0; side < 2; side++) {
+      for (size_t p = 0; p < processes; p++) {
+        data->values[i][side][p] = 10 + (double)i + sd * noise_normal(&seed);
+      }
+    }
+    data->cases[i] = (struct diff_case){.a = {.values = data->values[i][0], .count = processes},
+                                        .b = {.values = data->values[i][1], .count = processes},
+                                        .margin = 0.01};
+  }
+}
+
+/* Side b of a case takes that much longer. */
+static void slow_down(struct data *data, size_t at, double ratio) {
+  for (size_t p = 0; p < data->cases[at].b.count; p++) {
+    data->values[at][1][p] += log(ratio);
+  }
+}
+
+static void compare(struct data *data, enum diff_method method) {
+  const struct diff_options options = {.method = method, .false_discovery_rate = 0.05};
+  diff_compare(data->cases, data->count, &options, data->results, &data->summary);
+}
+
+static void expect(const struct data *data, size_t at, enum verdict verdict) {
+  assert_string_equal(verdict_text(data->results[at].verdict), verdict_text(verdict));
+}
+
+static void real_changes_are_found_and_the_rest_is_the_same(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 40, 5, 0.002);
+  slow_down(&data, 3, 1 / 0.97);
+  slow_down(&data, 7, 1 / 1.05);
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 3, VERDICT_REGRESSED);
+  expect(&data, 7, VERDICT_IMPROVED);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 1);
+  assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 1);
+  assert_int_equal(data.summary.verdicts[VERDICT_SAME], 38);
+  assert_int_equal(data.summary.tests, 40);
+  const struct diff_result *found = &data.results[3];
+  assert_true(fabs(found->change + 0.03) < 0.004);
+  assert_true(found->change_low < -0.03 + 0.004 && found->change_high > -0.03 - 0.004);
+  assert_true(found->change_low < found->change && found->change < found->change_high);
+  assert_int_equal(found->test, DIFF_TEST_MODERATED);
+  assert_true(found->q <= 0.05 && found->p <= found->q);
+  assert_true(found->margin == 0.01 || fabs(found->margin - 0.01) < 1e-12);
+  assert_int_equal(found->processes_needed, 0);
+}
+
+static void few_cases_use_welch(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, DIFF_FAMILY_MIN - 1, 5, 0.001);
+  slow_down(&data, 0, 1.05);
+  compare(&data, DIFF_MODERATED);
+  assert_int_equal(data.results[0].test, DIFF_TEST_WELCH);
+  expect(&data, 0, VERDICT_REGRESSED);
+  expect(&data, 1, VERDICT_SAME);
+}
+
+static void families_learn_apart(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 60, 3, 0.001);
+  for (size_t i = 0; i < 60; i++) {
+    data.cases[i].families[0] = (uint32_t)i / 25; /* 25, 25 and 10 cases */
+    if (i >= 25 && i < 50) {
+      for (size_t p = 0; p < 3; p++) { /* the second family is noisy */
+        data.values[i][0][p] += (data.values[i][0][p] - 10 - (double)i) * 19;
+        data.values[i][1][p] += (data.values[i][1][p] - 10 - (double)i) * 19;
+      }
+    }
+  }
+  compare(&data, DIFF_MODERATED);
+  double quiet = 0;
+  double noisy = 0;
+  for (size_t i = 0; i < 25; i++) {
+    quiet += data.results[i].sd / 25;
+    noisy += data.results[25 + i].sd / 25;
+  }
+  assert_true(noisy > 10 * quiet);
+  assert_true(quiet < 0.002);
+  /* The margin is never below the noise of a against a. */
+  assert_true(data.results[30].margin > 0.015 && fabs(data.results[0].margin - 0.01) < 1e-12);
+  /* A family too small learns in the next wider one, here with all. */
+  assert_int_equal(data.results[55].test, DIFF_TEST_MODERATED);
+}
+
+static void one_process_a_side_is_never_enough(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 30, 1, 0.002);
+  slow_down(&data, 0, 1.5);
+  compare(&data, DIFF_MODERATED);
+  assert_int_equal(data.summary.verdicts[VERDICT_INSUFFICIENT], 30);
+  assert_int_equal(data.summary.tests, 0);
+  assert_int_equal(data.results[0].processes_needed, DIFF_PROCESSES_USUAL);
+  ASSERT_NEAR(data.results[0].change, 1 / 1.5 - 1, 0.02);
+  assert_true(isnan(data.results[0].q) && isnan(data.results[0].change_low));
+}
+
+static void what_cannot_be_compared_says_so(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 25, 4, 0.002);
+  data.cases[0].a.count = 0;
+  data.cases[1].b.count = 0;
+  data.cases[2].incomparable = "another GPU";
+  data.cases[3].b.count = 1;
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 0, VERDICT_NEW);
+  expect(&data, 1, VERDICT_MISSING);
+  expect(&data, 2, VERDICT_INCOMPARABLE);
+  expect(&data, 3, VERDICT_INSUFFICIENT);
+  assert_true(isnan(data.results[0].change) && isnan(data.results[2].change));
+  assert_int_equal(data.summary.tests, 21);
+}
+
+static void undecided_says_how_many_more(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 30, 3, 0.006);
+  slow_down(&data, 0, 1.02);
+  slow_down(&data, 1, 1.0101);
+  compare(&data, DIFF_MODERATED);
+  size_t insufficient = 0;
+  for (size_t i = 0; i < 30; i++) {
+    const struct diff_result *r = &data.results[i];
+    if (r->verdict == VERDICT_INSUFFICIENT) {
+      assert_in_range(r->processes_needed, 4, DIFF_PROCESSES_MAX);
+      insufficient++;
+    } else {
+      assert_int_equal(r->processes_needed, 0);
+    }
+  }
+  assert_true(insufficient > 0);
+}
+
+static void ranks_need_more_processes_and_then_agree(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 4, 10, 0.002);
+  slow_down(&data, 2, 1.05);
+  compare(&data, DIFF_RANK);
+  expect(&data, 2, VERDICT_REGRESSED);
+  expect(&data, 0, VERDICT_SAME);
+  assert_int_equal(data.results[2].test, DIFF_TEST_RANK);
+  assert_true(data.results[2].change_low < data.results[2].change);
+  make(&data, 40, 3, 0.002);
+  slow_down(&data, 2, 1.05);
+  compare(&data, DIFF_RANK);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 0);
+}
+
+static struct shift shift_of(const struct data *data, size_t count) {
+  struct shift_pair pairs[CASES_MAX];
+  for (size_t i = 0; i < count; i++) {
+    pairs[i] = (struct shift_pair){data->cases[i].a, data->cases[i].b};
+  }
+  return shift_estimate(pairs, count);
+}
+
+static void a_common_shift_is_told_with_the_interval_of_processes(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 50, 6, 0.002);
+  for (size_t i = 0; i < 50; i++) {
+    slow_down(&data, i, 1.003);
+  }
+  slow_down(&data, 9, 1.5);
+  struct shift shift;
+  shift = shift_of(&data, 50);
+  assert_int_equal(shift.pairs, 50);
+  ASSERT_NEAR(shift.change, 1 / 1.003 - 1, 0.2);
+  assert_true(shift.change_low < shift.change && shift.change < shift.change_high);
+  assert_true(shift.change_high < 0);
+  /* What all cases of a process share widens the interval: it is one observation, not fifty. */
+  const double narrow = shift.change_high - shift.change_low;
+  for (size_t i = 0; i < 50; i++) {
+    data.values[i][0][0] += 0.01;
+    data.values[i][1][3] -= 0.01;
+  }
+  shift = shift_of(&data, 50);
+  assert_true(shift.change_high - shift.change_low > 5 * narrow);
+}
+
+static void a_shift_needs_processes_for_its_interval(void **state) {
+  (void)state;
+  static struct data data;
+  struct shift shift;
+  make(&data, 10, 1, 0.001);
+  shift = shift_of(&data, 10);
+  assert_true(shift.pairs == 10 && isfinite(shift.change) && isnan(shift.change_low));
+  /* Six of ten cases lack the last process of a, which says too little then: three are left. */
+  make(&data, 10, 4, 0.001);
+  for (size_t i = 0; i < 6; i++) {
+    data.cases[i].a.count = 3;
+  }
+  for (size_t i = 6; i < 10; i++) {
+    data.values[i][0][3] += 0.5;
+  }
+  shift = shift_of(&data, 10);
+  assert_true(shift.pairs == 10 && fabs(shift.change) < 0.002);
+  assert_true(shift.change_high - shift.change_low < 0.01);
+  shift = shift_of(&data, 0);
+  assert_true(shift.pairs == 0 && isnan(shift.change));
+}
+
+/* Two hosts, each with processes and cases of its own: all of a side's processes tell of it, and
+ * what a process shares is one observation wherever its values stand. */
+static void processes_of_several_hosts_are_kept_apart(void **state) {
+  (void)state;
+  static struct data data;
+  static const uint32_t HOSTS[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+  static const double SHARED[8] = {0.004, -0.004, 0.004, -0.004, 0.004, -0.004, 0.004, -0.004};
+  struct shift shift;
+  make(&data, 20, 4, 0.0001);
+  for (size_t i = 0; i < 20; i++) {
+    data.cases[i].a.processes = data.cases[i].b.processes = HOSTS[i % 2];
+    for (size_t p = 0; p < 4; p++) {
+      data.values[i][0][p] += SHARED[HOSTS[i % 2][p]];
+      data.values[i][1][p] += SHARED[HOSTS[i % 2][p]];
+    }
+  }
+  shift = shift_of(&data, 20);
+  /* Eight a side: sd sqrt(8/7) x 0.004, error sqrt(2/8) of it, t(14) = 2.1448: +- 0.00459. */
+  assert_true(fabs(shift.change) < 0.0003);
+  ASSERT_WITHIN(shift.change_high - shift.change_low, 2 * 0.00459, 0.0002);
+}
+
+static void nothing_to_compare(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 0, 0, 0);
+  compare(&data, DIFF_MODERATED);
+  assert_int_equal(data.summary.tests, 0);
+}
+
+/* A fake machine without any spread: identical values on each side. */
+static void values_without_spread_are_decided(void **state) {
+  (void)state;
+  for (size_t count = 5; count <= 40; count += 35) {
+    static struct data data;
+    make(&data, count, 3, 0);
+    slow_down(&data, 1, 1 / 0.97);
+    compare(&data, DIFF_MODERATED);
+    expect(&data, 1, VERDICT_REGRESSED);
+    assert_int_equal(data.summary.verdicts[VERDICT_SAME], count - 1);
+  }
+}
+
+/* Two processes that scatter by 2 % against twenty that scatter by 0.1 %, and nothing changed: the
+ * variance of all together is nearly that of the twenty. */
+static void a_noisy_side_of_few_is_no_change(void **state) {
+  (void)state;
+  enum { DIFFS = 60, CASES = 40 };
+  size_t reported = 0;
+  uint64_t seed = 5;
+  for (size_t d = 0; d < DIFFS; d++) {
+    static struct data data;
+    make(&data, CASES, 20, 0);
+    for (size_t i = 0; i < CASES; i++) {
+      for (size_t p = 0; p < 20; p++) {
+        data.values[i][0][p] = 0.001 * noise_normal(&seed);
+        data.values[i][1][p] = 0.02 * noise_normal(&seed);
+      }
+      data.cases[i].b.count = 2;
+    }
+    compare(&data, DIFF_MODERATED);
+    reported +=
+        data.summary.verdicts[VERDICT_REGRESSED] > 0 || data.summary.verdicts[VERDICT_IMPROVED] > 0;
+  }
+  assert_true(reported <= DIFFS / 20);
+}
+
+/* The same the other way round must still find what is there. */
+static void unequal_counts_find_what_is_there(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 40, 20, 0.002);
+  for (size_t i = 0; i < 40; i++) {
+    data.cases[i].b.count = 3;
+  }
+  slow_down(&data, 4, 1 / 0.97);
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 4, VERDICT_REGRESSED);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 1);
+  assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 0);
+}
+
+/* Two equal values on each side are no certainty: a step hardly beyond the margin stays open, one
+ * of 3 % does not. */
+static void equal_values_are_no_certainty(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 2, 2, 0);
+  slow_down(&data, 0, 1.0101);
+  slow_down(&data, 1, 1.03);
+  compare(&data, DIFF_MODERATED);
+  assert_int_equal(data.results[0].test, DIFF_TEST_WELCH);
+  assert_int_not_equal(data.results[0].verdict, VERDICT_REGRESSED);
+  expect(&data, 1, VERDICT_REGRESSED);
+  assert_true(data.results[1].p > 0);
+  assert_true(data.results[1].change_low < data.results[1].change);
+}
+
+/* How many of one side alone would decide: none where the other has one process. */
+static void one_side_alone(void **state) {
+  (void)state;
+  static struct data data;
+  make(&data, 2, 5, 0.001);
+  data.cases[0].a.count = 1;
+  compare(&data, DIFF_MODERATED);
+  expect(&data, 0, VERDICT_INSUFFICIENT);
+  assert_int_equal(data.results[0].needed_alone[0], DIFF_PROCESSES_USUAL);
+  assert_int_equal(data.results[0].needed_alone[1], 0);
+}
+
+static void usual_margins(void **state) {
+  (void)state;
+  assert_true(diff_usual_margin(1 << 20) == 0.01);
+  assert_true(diff_usual_margin((1 << 20) - 1) == 0.03);
+  assert_true(diff_usual_margin(0) == 0.03);
+}
+
+static void families_are_told_apart(void **state) {
+  (void)state;
+  static const struct {
+    const char *method, *path;
+    uint64_t size_bytes;
+  } kinds[] = {{"ce", "host to gpu", 4096},    {"ce", "host to gpu", 1 << 16},
+               {"ce", "host to gpu", 1 << 20}, {"ce", "gpu to gpu", 4096},
+               {"sm", "host to gpu", 4096},    {"sm", "gpu to gpu", 4096}};
+  enum { KINDS = sizeof kinds / sizeof *kinds };
+  uint32_t families[KINDS][DIFF_FAMILY_LEVELS];
+  for (size_t i = 0; i < KINDS; i++) {
+    diff_families(kinds[i].method, kinds[i].path, kinds[i].size_bytes, families[i]);
+    for (size_t j = 0; j < i; j++) {
+      const bool method = strcmp(kinds[i].method, kinds[j].method) == 0;
+      const bool path = method && strcmp(kinds[i].path, kinds[j].path) == 0;
+      assert_int_equal(families[i][2] == families[j][2], method);
+      assert_int_equal(families[i][1] == families[j][1], path);
+      assert_int_not_equal(families[i][0], families[j][0]);
+    }
+  }
+  diff_families("ce", "host to gpu", 65535, families[1]);
+  assert_int_equal(families[0][0], families[1][0]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(real_changes_are_found_and_the_rest_is_the_same),
+      cmocka_unit_test(few_cases_use_welch),
+      cmocka_unit_test(families_learn_apart),
+      cmocka_unit_test(one_process_a_side_is_never_enough),
+      cmocka_unit_test(what_cannot_be_compared_says_so),
+      cmocka_unit_test(undecided_says_how_many_more),
+      cmocka_unit_test(ranks_need_more_processes_and_then_agree),
+      cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_processes),
+      cmocka_unit_test(a_shift_needs_processes_for_its_interval),
+      cmocka_unit_test(processes_of_several_hosts_are_kept_apart),
+      cmocka_unit_test(nothing_to_compare),
+      cmocka_unit_test(values_without_spread_are_decided),
+      cmocka_unit_test(a_noisy_side_of_few_is_no_change),
+      cmocka_unit_test(unequal_counts_find_what_is_there),
+      cmocka_unit_test(equal_values_are_no_certainty),
+      cmocka_unit_test(one_side_alone),
+      cmocka_unit_test(usual_margins),
+      cmocka_unit_test(families_are_told_apart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

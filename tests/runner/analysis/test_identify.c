@@ -1,0 +1,193 @@
+#include "runner/analysis/identify.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { GPUS = 4, RUNS = 5, FEATURES = 4, SAMPLES = GPUS * RUNS };
+
+struct data {
+  double features[SAMPLES][FEATURES];
+  struct identify_sample samples[SAMPLES];
+};
+
+static uint64_t next_random(uint64_t *state) {
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *state >> 33;
+}
+
+/* About normal: the sum of twelve. */
+static double noise(uint64_t *state) {
+  double sum = -6;
+  for (int i = 0; i < 12; i++) {
+    sum += (double)next_random(state) / 2147483648.0;
+  }
+  return sum;
+}
+
+/* GPUs `apart` deviations from each other in every feature, run after run. */
+static void make_data(struct data *data, double apart, uint64_t seed) {
+  uint64_t state = seed;
+  for (size_t i = 0; i < SAMPLES; i++) {
+    const size_t gpu = i % GPUS;
+    for (size_t f = 0; f < FEATURES; f++) {
+      data->features[i][f] = 10 + 1e-3 * (apart * (double)gpu + noise(&state));
+    }
+    data->samples[i] = (struct identify_sample){(int64_t)(i / GPUS) + 1, gpu, data->features[i]};
+  }
+}
+
+static void gpus_that_differ_are_named(void **state) {
+  (void)state;
+  struct data data;
+  make_data(&data, 8, 1);
+  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
+  size_t right = 0;
+  size_t total = 0;
+  identify_accuracy(identify, &right, &total);
+  assert_int_equal(total, SAMPLES);
+  assert_int_equal(right, SAMPLES);
+  assert_int_equal(identify_confusion(identify, 2, 2), RUNS);
+  assert_int_equal(identify_confusion(identify, 2, 1), 0);
+  uint64_t random = 99;
+  for (size_t gpu = 0; gpu < GPUS; gpu++) {
+    double features[FEATURES];
+    for (size_t f = 0; f < FEATURES; f++) {
+      features[f] = 10 + 1e-3 * (8 * (double)gpu + noise(&random));
+    }
+    struct identified identified;
+    identify_name(identify, features, &identified);
+    assert_int_equal(identified.verdict, IDENTIFY_NAMED);
+    assert_int_equal(identified.nearest, gpu);
+    assert_true(identified.distance < identified.second_distance);
+  }
+  identify_free(identify);
+}
+
+/* Without a difference nobody is named, whatever the luck of the draw. */
+static void gpus_that_do_not_differ_are_not(void **state) {
+  (void)state;
+  size_t named = 0;
+  enum { DRAWS = 200 };
+  for (uint64_t seed = 1; seed <= DRAWS; seed++) {
+    struct data data;
+    make_data(&data, 0, seed);
+    struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
+    uint64_t random = seed + 1000000;
+    double features[FEATURES];
+    for (size_t f = 0; f < FEATURES; f++) {
+      features[f] = 10 + 1e-3 * noise(&random);
+    }
+    struct identified identified;
+    identify_name(identify, features, &identified);
+    named += identified.verdict == IDENTIFY_NAMED ? 1 : 0;
+    if (identified.verdict == IDENTIFY_NOT_TOLD_APART) {
+      assert_true(identified.rival < GPUS && identified.rival != identified.nearest);
+      assert_true(identify_guess_p(identified.pair_right, identified.pair_total) > IDENTIFY_ALPHA);
+    }
+    identify_free(identify);
+  }
+  assert_true(named <= DRAWS / 20);
+}
+
+/* Two of four are alike: the others are named, these not. */
+static void only_what_is_alike_stays_open(void **state) {
+  (void)state;
+  struct data data;
+  make_data(&data, 8, 3);
+  for (size_t i = 0; i < SAMPLES; i++) {
+    if (data.samples[i].gpu == 1) { /* as GPU 0, and the runs of both alternate */
+      for (size_t f = 0; f < FEATURES; f++) {
+        data.features[i][f] = data.features[i - 1][f] + (i / GPUS % 2 == 0 ? 1e-7 : -1e-7);
+      }
+    }
+  }
+  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
+  struct identified identified;
+  identify_name(identify, data.features[0], &identified);
+  assert_int_equal(identified.verdict, IDENTIFY_NOT_TOLD_APART);
+  assert_true(identified.nearest + identified.rival == 1);
+  identify_name(identify, data.features[3], &identified);
+  assert_int_equal(identified.verdict, IDENTIFY_NAMED);
+  assert_int_equal(identified.nearest, 3);
+  identify_free(identify);
+}
+
+static void a_stranger_is_none_of_them(void **state) {
+  (void)state;
+  struct data data;
+  make_data(&data, 8, 5);
+  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
+  const double features[FEATURES] = {11, 11, 11, 11};
+  struct identified identified;
+  identify_name(identify, features, &identified);
+  assert_int_equal(identified.verdict, IDENTIFY_STRANGER);
+  identify_free(identify);
+}
+
+/* One feature gone wrong does not decide. */
+static void one_bad_feature_is_outvoted(void **state) {
+  (void)state;
+  struct data data;
+  make_data(&data, 20, 7);
+  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
+  double features[FEATURES];
+  memcpy(features, data.features[1], sizeof features);
+  features[0] += 20e-3; /* as of GPU 2 */
+  struct identified identified;
+  identify_name(identify, features, &identified);
+  assert_int_equal(identified.nearest, 1);
+  identify_free(identify);
+}
+
+static void one_run_is_too_few(void **state) {
+  (void)state;
+  struct data data;
+  make_data(&data, 8, 9);
+  struct identify *identify = identify_new(data.samples, GPUS, GPUS, FEATURES);
+  size_t right = 0;
+  size_t total = 0;
+  identify_accuracy(identify, &right, &total);
+  assert_int_equal(total, 0);
+  struct identified identified;
+  identify_name(identify, data.features[2], &identified);
+  assert_int_equal(identified.verdict, IDENTIFY_TOO_FEW);
+  assert_int_equal(identified.nearest, 2);
+  identify_free(identify);
+  /* A single GPU: there is nothing to tell it from. */
+  struct identify_sample alone[RUNS];
+  for (size_t i = 0; i < RUNS; i++) {
+    alone[i] = data.samples[i * GPUS];
+  }
+  identify = identify_new(alone, RUNS, 1, FEATURES);
+  identify_name(identify, data.features[0], &identified);
+  assert_int_equal(identified.verdict, IDENTIFY_TOO_FEW);
+  assert_int_equal(identified.second, 1);
+  identify_free(identify);
+}
+
+static void guessing_has_its_chance(void **state) {
+  (void)state;
+  assert_true(fabs(identify_guess_p(5, 5) - 1.0 / 32) < 1e-12);
+  assert_true(fabs(identify_guess_p(7, 8) - 9.0 / 256) < 1e-12);
+  assert_true(fabs(identify_guess_p(0, 8) - 1) < 1e-12);
+  assert_true(fabs(identify_guess_p(0, 0) - 1) < 1e-12);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gpus_that_differ_are_named),
+      cmocka_unit_test(gpus_that_do_not_differ_are_not),
+      cmocka_unit_test(only_what_is_alike_stays_open),
+      cmocka_unit_test(a_stranger_is_none_of_them),
+      cmocka_unit_test(one_bad_feature_is_outvoted),
+      cmocka_unit_test(one_run_is_too_few),
+      cmocka_unit_test(guessing_has_its_chance),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+/* Which link, GPU or host is slow, and that nothing is where nothing is. */
+#include "runner/analysis/outliers.h"
+#include "tests/runner/analysis/made.h"
+#include "tests/runner/statistics/noise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES = 3 };
+
+static struct outliers *found(const struct measured *m) {
+  struct outliers *outliers = NULL;
+  struct error err = {0};
+  if (outliers_find(m, &outliers, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  return outliers;
+}
+
+/* Every GPU of every host to the host, in three sizes; rate(host, gpu). */
+static struct measured *cluster(size_t hosts, double (*rate)(size_t host, int gpu)) {
+  static const char *const NAMES[] = {"n0", "n1", "n2", "n3"};
+  static const char *const KEYS[MADE_GPUS * SIZES] = {"a", "b", "c", "d", "e", "f",
+                                                      "g", "h", "i", "j", "k", "l"};
+  struct measured *m = measured_new();
+  for (size_t h = 0; h < hosts; h++) {
+    made_run(m, made_environment(m, NAMES[h], "580.1", false));
+  }
+  for (size_t i = 0; i < MADE_GPUS * SIZES; i++) {
+    const int gpu = (int)i % MADE_GPUS;
+    const size_t bench = made_case(m, KEYS[i], "down", gpu, (1 + i / MADE_GPUS) << 20);
+    for (size_t h = 0; h < hosts; h++) {
+      made_medians(m, bench, h, rate(h, gpu), 3);
+    }
+  }
+  return m;
+}
+
+static double all_alike(size_t host, int gpu) {
+  (void)host, (void)gpu;
+  return 50;
+}
+
+static double gpu_2_slow(size_t host, int gpu) {
+  return host == 0 && gpu == 2 ? 45 : 50;
+}
+
+static double host_1_slow(size_t host, int gpu) {
+  (void)gpu;
+  return host == 1 ? 45 : 50;
+}
+
+static void alike_is_quiet(void **state) {
+  (void)state;
+  struct measured *m = cluster(1, all_alike);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  assert_int_equal(outliers->cases, MADE_GPUS * SIZES);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+/* Each GPU has one link here: the link is named, once. */
+static void a_slow_link_is_named_once(void **state) {
+  (void)state;
+  struct measured *m = cluster(1, gpu_2_slow);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 1);
+  const struct outlier *row = &outliers->rows[0];
+  assert_int_equal(row->entity, ENTITY_LINK);
+  assert_string_equal(row->name, "gpu2-numa0");
+  assert_string_equal(row->host, "n0");
+  assert_string_equal(row->block, "down");
+  assert_true(fabs(row->change - -0.1) < 0.003);
+  assert_int_equal(row->finding, FINDING_SLOW);
+  assert_int_equal(row->role, ROLE_NONE);
+  assert_string_equal(row->paths, "gpu2-numa0");
+  assert_true(row->robust_z < -10);
+  assert_int_equal(row->cases, SIZES);
+  assert_int_equal(row->slow_cases, SIZES);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+static void a_slow_host_explains_its_links(void **state) {
+  (void)state;
+  struct measured *m = cluster(4, host_1_slow);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 1);
+  assert_int_equal(outliers->rows[0].entity, ENTITY_HOST);
+  assert_string_equal(outliers->rows[0].name, "n1");
+  assert_int_equal(outliers->rows[0].slow_cases, MADE_GPUS * SIZES);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+/* ---- simulated machines ---- */
+
+/* What is slow on one; -1 = nothing of the kind. */
+struct fault {
+  double share; /* of the rate that is left */
+  int gpu;      /* between GPUs */
+  bool source, target;
+  int from, to; /* one path between GPUs */
+  bool back;    /* and the way back */
+  int host_gpu; /* from that GPU to the host */
+  int local_gpu;
+};
+
+static const struct fault NOTHING = {1, -1, false, false, -1, -1, false, -1, -1};
+
+enum { PROCESSES = 3, LARGE_SIZES = 2 };
+
+static double factor_of(const struct fault *fault, int from, int to) {
+  const bool forth = from == fault->from && to == fault->to;
+  const bool back = fault->back && from == fault->to && to == fault->from;
+  double factor = forth || back ? fault->share : 1;
+  factor *= fault->gpu == from && fault->source ? fault->share : 1;
+  return factor * (fault->gpu == to && fault->target ? fault->share : 1);
+}
+
+static size_t add_case(struct measured *m, const char *block, int from, int to, bool to_gpu,
+                       uint64_t size_bytes) {
+  const char *key =
+      arena_format(&m->arena, "%s-%d-%d-%llu", block, from, to, (unsigned long long)size_bytes);
+  const size_t bench = made_case(m, key, block, from, size_bytes);
+  struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
+  *flow = m->cases[bench].flows[0];
+  flow->target_is_gpu = to_gpu;
+  flow->target = to_gpu ? to : 0;
+  flow->target_memory = to_gpu ? "device" : "pinned";
+  m->cases[bench].flows = flow;
+  m->cases[bench].gpus |= to_gpu ? UINT64_C(1) << to : 0;
+  m->cases[bench].definition =
+      arena_format(&m->arena, "{\"size_bytes\":%llu}", (unsigned long long)size_bytes);
+  return bench;
+}
+
+/* Processes scatter by `between`; what is measured of a path has its own scatter of 0.1 %. */
+static void add_noisy(struct measured *m, size_t bench, double gbps, double between,
+                      uint64_t *seed) {
+  const double level = (double)m->cases[bench].payload_bytes / gbps;
+  const double own = 0.001 * noise_normal(seed);
+  for (unsigned p = 0; p < PROCESSES; p++) {
+    made_median(m, (struct measured_median){
+                       .run = 0,
+                       .bench = (uint32_t)bench,
+                       .process = 1 + p,
+                       .ns = level * exp(own + between * noise_normal(seed)),
+                   });
+  }
+}
+
+/* Every ordered pair of GPUs, every GPU to the host and within itself, in two sizes. */
+static struct measured *machine_of(int gpus, const struct fault *fault, double between,
+                                   uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, gpus));
+  for (size_t s = 0; s < LARGE_SIZES; s++) {
+    const uint64_t size_bytes = (uint64_t)(16 * (s + 1)) << 20;
+    for (int from = 0; from < gpus; from++) {
+      for (int to = 0; to < gpus; to++) {
+        if (from != to) {
+          add_noisy(m, add_case(m, "across", from, to, true, size_bytes),
+                    390 * factor_of(fault, from, to), between, &seed);
+        }
+      }
+      add_noisy(m, add_case(m, "down", from, 0, false, size_bytes),
+                55 * (fault->host_gpu == from ? fault->share : 1), between, &seed);
+      add_noisy(m, add_case(m, "within", from, from, true, size_bytes),
+                2000 * (fault->local_gpu == from ? fault->share : 1), between, &seed);
+    }
+  }
+  return m;
+}
+
+static const struct outlier *only_slow(const struct outliers *outliers) {
+  if (outliers->slow_count != 1) {
+    for (size_t i = 0; i < outliers->row_count && outliers->rows[i].finding != FINDING_FINE; i++) {
+      const struct outlier *row = &outliers->rows[i];
+      print_error("%s %s %s %s %+.2f %% z %.1f\n", finding_text(row->finding), row->name,
+                  outlier_role_text(row->role), row->block, 100 * row->change, row->robust_z);
+    }
+    fail_msg("%zu are slow, not one", outliers->slow_count);
+  }
+  return &outliers->rows[0];
+}
+
+enum { SEEDS = 25 };
+
+/* The fault is found, alone, in every one of the machines. Their processes differ by 0.1 %, which
+ * is more than between the GPUs of a real one and as much as on its way to the host. */
+static void assert_found(int gpus, const struct fault *fault, enum entity entity,
+                         enum outlier_role role, const char *name, const char *block) {
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    struct measured *m = machine_of(gpus, fault, 0.001, seed);
+    struct outliers *outliers = found(m);
+    const struct outlier *row = only_slow(outliers);
+    assert_string_equal(row->name, name);
+    assert_string_equal(row->block, block);
+    assert_int_equal(row->entity, entity);
+    assert_int_equal(row->role, role);
+    assert_true(fabs(row->change - (fault->share - 1)) < 0.01);
+    assert_int_equal(row->sizes, SIZES_LARGE);
+    assert_true(row->slow_cases > 0 && row->slow_cases <= row->cases);
+    assert_non_null(row->paths);
+    outliers_free(outliers);
+    measured_free(m);
+  }
+}
+
+static void a_gpu_that_is_slow_to_all_is_found(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.97;
+  fault.gpu = 2;
+  fault.source = fault.target = true;
+  assert_found(4, &fault, ENTITY_GPU, ROLE_BOTH, "gpu2", "across");
+  assert_found(8, &fault, ENTITY_GPU, ROLE_BOTH, "gpu2", "across");
+  fault.gpu = 0; /* the first and the last of a table are no other than the rest */
+  assert_found(4, &fault, ENTITY_GPU, ROLE_BOTH, "gpu0", "across");
+  /* Both directions apart, and on which paths. */
+  struct measured *m = machine_of(4, &fault, 0, 1);
+  struct outliers *outliers = found(m);
+  const struct outlier *row = only_slow(outliers);
+  assert_true(fabs(row->source_change - -0.03) < 0.003);
+  assert_true(fabs(row->target_change - -0.03) < 0.003);
+  assert_string_equal(row->paths,
+                      "gpu0-gpu1, gpu0-gpu2, gpu0-gpu3, gpu1-gpu0, gpu2-gpu0, gpu3-gpu0");
+  assert_int_equal(row->cases, 12); /* six paths, two sizes */
+  assert_int_equal(row->slow_cases, 12);
+  assert_string_equal(row->uuid, "GPU-n0-0");
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+static void one_direction_of_a_gpu_is_told_apart(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.97;
+  fault.gpu = 1;
+  fault.target = true;
+  assert_found(4, &fault, ENTITY_GPU, ROLE_TARGET, "gpu1", "across");
+  assert_found(8, &fault, ENTITY_GPU, ROLE_TARGET, "gpu1", "across");
+  fault.target = false;
+  fault.source = true;
+  assert_found(4, &fault, ENTITY_GPU, ROLE_SOURCE, "gpu1", "across");
+  assert_found(8, &fault, ENTITY_GPU, ROLE_SOURCE, "gpu1", "across");
+}
+
+static void a_slow_link_is_no_slow_gpu(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.97;
+  fault.from = 0;
+  fault.to = 3;
+  assert_found(4, &fault, ENTITY_LINK, ROLE_NONE, "gpu0-gpu3", "across");
+  assert_found(8, &fault, ENTITY_LINK, ROLE_NONE, "gpu0-gpu3", "across");
+  fault.back = true;
+  assert_found(4, &fault, ENTITY_LINK, ROLE_BOTH, "gpu0-gpu3", "across");
+  assert_found(8, &fault, ENTITY_LINK, ROLE_BOTH, "gpu0-gpu3", "across");
+}
+
+static void the_way_to_the_host_and_the_own_memory(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.97;
+  fault.host_gpu = 3;
+  assert_found(4, &fault, ENTITY_LINK, ROLE_NONE, "gpu3-numa0", "down");
+  assert_found(8, &fault, ENTITY_LINK, ROLE_NONE, "gpu3-numa0", "down");
+  fault.host_gpu = -1;
+  fault.local_gpu = 1;
+  assert_found(4, &fault, ENTITY_GPU, ROLE_LOCAL, "gpu1", "within");
+  assert_found(8, &fault, ENTITY_GPU, ROLE_LOCAL, "gpu1", "within");
+}
+
+/* Machines without a fault, quiet to wild: eight sets are judged in each (sources, targets, links,
+ * the host's links and GPUs, the memories), each with one false alarm in a hundred at most. */
+static void false_alarms_are_rare(void **state) {
+  (void)state;
+  static const int GPUS[] = {4, 8};
+  static const double BETWEEN[] = {0.001, 0.004, 0.015, 0.04};
+  enum { MACHINES = 150 };
+  for (size_t g = 0; g < sizeof GPUS / sizeof *GPUS; g++) {
+    for (size_t b = 0; b < sizeof BETWEEN / sizeof *BETWEEN; b++) {
+      size_t alarms = 0;
+      for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+        struct measured *m = machine_of(GPUS[g], &NOTHING, BETWEEN[b], seed);
+        struct outliers *outliers = found(m);
+        alarms += outliers->slow_count > 0;
+        outliers_free(outliers);
+        measured_free(m);
+      }
+      assert_true(alarms <= MACHINES / 50);
+    }
+  }
+}
+
+/* ---- kinds of memory, single results ---- */
+
+/* Every GPU to the host: a pinned copy and a pageable one of that share of its rate. */
+static struct measured *two_memories(double pinned_share, uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, 4));
+  static const char *const MEMORIES[] = {"pinned", "pageable"};
+  for (size_t k = 0; k < 2; k++) {
+    for (int gpu = 0; gpu < 4; gpu++) {
+      const size_t bench = add_case(m, "down", gpu, 0, false, (uint64_t)(64 + k) << 20);
+      struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
+      *flow = m->cases[bench].flows[0];
+      flow->target_memory = MEMORIES[k];
+      m->cases[bench].flows = flow;
+      m->cases[bench].size_bytes = UINT64_C(64) << 20;
+      add_noisy(m, bench, k == 0 ? 55 * (gpu == 1 ? pinned_share : 1) : 11, 0.001, &seed);
+    }
+  }
+  return m;
+}
+
+/* What does not depend on the link says nothing of the link. */
+static void a_link_is_slow_for_one_memory_only(void **state) {
+  (void)state;
+  static const double SHARES[] = {0.97, 0.6, 0.5};
+  for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+    struct measured *m = two_memories(SHARES[s], 1 + s);
+    struct outliers *outliers = found(m);
+    const struct outlier *row = only_slow(outliers);
+    assert_string_equal(row->name, "gpu1-numa0");
+    assert_string_equal(row->memory, "device to pinned");
+    assert_int_equal(row->entity, ENTITY_LINK);
+    assert_true(fabs(row->change - (SHARES[s] - 1)) < 0.005);
+    assert_int_equal(row->cases, 1);
+    assert_int_equal(row->slow_cases, 1);
+    assert_false(row->single);
+    outliers_free(outliers);
+    measured_free(m);
+  }
+}
+
+/* Two sizes of the way to the host; of GPU 2 the larger one has that share of its rate. */
+static struct measured *one_size_slow(int gpus, double share, uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, gpus));
+  for (uint64_t s = 1; s <= 2; s++) {
+    for (int gpu = 0; gpu < gpus; gpu++) {
+      const bool slow = gpu == gpus - 1 && s == 2;
+      add_noisy(m, add_case(m, "down", gpu, 0, false, (16 * s) << 20), 55 * (slow ? share : 1),
+                0.001, &seed);
+    }
+  }
+  return m;
+}
+
+static void one_result_far_outside_is_named_by_itself(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    struct measured *m = one_size_slow(4, 0.6, seed);
+    struct outliers *outliers = found(m);
+    const struct outlier *row = only_slow(outliers);
+    assert_string_equal(row->name, "gpu3-numa0");
+    assert_true(row->single);
+    assert_true(fabs(row->change - -0.4) < 0.01);
+    assert_true(m->cases[row->worst].size_bytes == UINT64_C(32) << 20);
+    assert_int_equal(row->slow_cases, 1);
+    assert_int_equal(row->cases, 2);
+    outliers_free(outliers);
+    measured_free(m);
+    /* Of two nobody can tell, as ever. */
+    m = one_size_slow(2, 0.6, seed);
+    outliers = found(m);
+    assert_int_equal(outliers->slow_count, 0);
+    assert_int_equal(outliers->undecided_count, 1);
+    assert_string_equal(outliers->rows[0].name, "gpu1-numa0");
+    outliers_free(outliers);
+    measured_free(m);
+  }
+}
+
+/* Less than that is no finding, but is not said to be nothing either. */
+static void one_result_a_little_outside_is_counted(void **state) {
+  (void)state;
+  struct measured *m = one_size_slow(4, 0.97, 1);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  bool seen = false;
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *row = &outliers->rows[i];
+    if (row->entity == ENTITY_LINK && strcmp(row->name, "gpu3-numa0") == 0) {
+      seen = true;
+      assert_int_equal(row->slow_cases, 1);
+      assert_int_equal(row->cases, 2);
+      assert_true(fabs(row->worst_change - -0.03) < 0.005);
+    }
+  }
+  assert_true(seen);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+/* ---- too few to tell ---- */
+
+static void of_two_the_slower_is_undecided(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.95;
+  fault.host_gpu = 1;
+  struct measured *m = machine_of(2, &fault, 0.001, 1);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  assert_int_equal(outliers->cases, 0);
+  assert_int_equal(outliers->without_peers, m->case_count);
+  assert_int_equal(outliers->undecided_count, 1);
+  const struct outlier *row = &outliers->rows[0];
+  assert_int_equal(row->finding, FINDING_UNDECIDED);
+  assert_string_equal(row->name, "gpu1-numa0");
+  assert_true(fabs(row->change - -0.05) < 0.005);
+  assert_int_equal(m->cases[row->other].flows[0].source, 0);
+  outliers_free(outliers);
+  measured_free(m);
+  /* A way between two GPUs that is slower than its way back. */
+  fault = NOTHING;
+  fault.share = 0.95;
+  fault.from = 1;
+  fault.to = 0;
+  m = machine_of(2, &fault, 0.001, 2);
+  outliers = found(m);
+  assert_int_equal(outliers->undecided_count, 1);
+  assert_string_equal(outliers->rows[0].name, "gpu1-gpu0");
+  outliers_free(outliers);
+  measured_free(m);
+  m = machine_of(2, &NOTHING, 0.001, 3);
+  outliers = found(m);
+  assert_int_equal(outliers->row_count, 0);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+/* A table of three GPUs is too small to be fitted: a link is found, and that a GPU cannot be is
+ * said. */
+static void three_gpus_tell_links_and_say_so(void **state) {
+  (void)state;
+  struct fault fault = NOTHING;
+  fault.share = 0.95;
+  fault.from = 0;
+  fault.to = 2;
+  struct measured *m = machine_of(3, &fault, 0.001, 1);
+  struct outliers *outliers = found(m);
+  const struct outlier *row = only_slow(outliers);
+  assert_string_equal(row->name, "gpu0-gpu2");
+  assert_int_equal(outliers->small_tables, LARGE_SIZES);
+  outliers_free(outliers);
+  measured_free(m);
+  /* Its two ways out are a third of all: as source it is found. */
+  fault = NOTHING;
+  fault.share = 0.95;
+  fault.gpu = 1;
+  fault.source = true;
+  m = machine_of(3, &fault, 0.001, 1);
+  outliers = found(m);
+  row = only_slow(outliers);
+  assert_string_equal(row->name, "gpu1");
+  assert_int_equal(row->role, ROLE_SOURCE);
+  assert_string_equal(row->paths, "gpu1-gpu0, gpu1-gpu2");
+  outliers_free(outliers);
+  measured_free(m);
+}
+
+static void simulated_and_real_are_not_mixed(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  made_run(m, made_environment(m, "n0", "580.1", false));
+  made_run(m, made_environment(m, "n1", "580.1", true));
+  struct outliers *outliers = NULL;
+  struct error err = {0};
+  assert_int_equal(outliers_find(m, &outliers, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "simulated"));
+  measured_free(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(alike_is_quiet),
+      cmocka_unit_test(a_slow_link_is_named_once),
+      cmocka_unit_test(a_slow_host_explains_its_links),
+      cmocka_unit_test(a_gpu_that_is_slow_to_all_is_found),
+      cmocka_unit_test(one_direction_of_a_gpu_is_told_apart),
+      cmocka_unit_test(a_slow_link_is_no_slow_gpu),
+      cmocka_unit_test(the_way_to_the_host_and_the_own_memory),
+      cmocka_unit_test(false_alarms_are_rare),
+      cmocka_unit_test(a_link_is_slow_for_one_memory_only),
+      cmocka_unit_test(one_result_far_outside_is_named_by_itself),
+      cmocka_unit_test(one_result_a_little_outside_is_counted),
+      cmocka_unit_test(of_two_the_slower_is_undecided),
+      cmocka_unit_test(three_gpus_tell_links_and_say_so),
+      cmocka_unit_test(simulated_and_real_are_not_mixed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* Reference values: R 4.2 (pwilcox, wilcox.test), and counts by hand. */
+#include "runner/statistics/rank_test.h"
+#include "tests/runner/statistics/near.h"
+
+static const double A[] = {10.1, 10.4, 9.9, 10.2};
+static const double B[] = {10.6, 10.9, 10.3, 11.4, 10.7};
+
+static void exact_distribution(void **state) {
+  (void)state;
+  ASSERT_NEAR(rank_test_exact_upper(5, 5, 25), 1.0 / 252, 1e-14);
+  ASSERT_NEAR(rank_test_exact_upper(5, 5, 23), 4.0 / 252, 1e-14);
+  ASSERT_NEAR(rank_test_exact_upper(5, 5, 2), 0.9920634920634921, 1e-14);
+  ASSERT_NEAR(rank_test_exact_upper(5, 5, 10), 0.7261904761904762, 1e-14);
+  ASSERT_NEAR(rank_test_exact_upper(5, 5, 20), 0.0753968253968254, 1e-13);
+  ASSERT_NEAR(rank_test_exact_upper(30, 20, 400), 0.0240647316588524, 1e-11);
+  ASSERT_NEAR(rank_test_exact_upper(30, 30, 900), 8.45561694607239e-18, 1e-11);
+  assert_true(rank_test_exact_upper(1, 1, 0) == 1 && rank_test_exact_upper(1, 1, 2) == 0);
+}
+
+static void one_sided_and_two_sided(void **state) {
+  (void)state;
+  ASSERT_NEAR(rank_test_p(A, 4, B, 5, 0), 0.0317460317460317, 1e-13);
+  ASSERT_NEAR(rank_test_upper_p(A, 4, B, 5, 0), 0.992063492063492, 1e-13);
+  /* A margin of 0.4 moves b below a[1], a[3] and so on: U for "b exceeds a by more" falls. */
+  assert_true(rank_test_p(A, 4, B, 5, 0.4) > rank_test_p(A, 4, B, 5, 0));
+  assert_true(rank_test_p(A, 4, B, 5, 5) == 1);
+  assert_true(isnan(rank_test_p(A, 0, B, 5, 0)));
+}
+
+static void ties_use_the_normal_approximation(void **state) {
+  (void)state;
+  const double a[] = {1, 2, 2, 3, 5, 8};
+  const double b[] = {0, 1, 2, 2, 3, 4, 4};
+  ASSERT_NEAR(rank_test_upper_p(a, 6, b, 7, 0), 0.256345380130962, 1e-12);
+  const double equal[] = {1, 1, 1};
+  assert_true(rank_test_p(equal, 3, equal, 3, 0) == 1);
+}
+
+static void hodges_lehmann(void **state) {
+  (void)state;
+  struct interval interval;
+  ASSERT_NEAR(rank_test_difference(A, 4, B, 5, 0.95, &interval), -0.55, 1e-12);
+  ASSERT_NEAR(interval.low, -1.3, 1e-12);
+  ASSERT_NEAR(interval.high, -0.1, 1e-12);
+  /* Three a side: 1 of 20 orders is the most extreme, 95 % cannot be had. */
+  (void)rank_test_difference(A, 3, B, 3, 0.95, &interval);
+  assert_true(isinf(interval.low) && isinf(interval.high));
+  (void)rank_test_difference(A, 3, B, 3, 0.90, &interval);
+  assert_true(isfinite(interval.low) && isfinite(interval.high));
+  assert_true(isnan(rank_test_difference(A, 0, B, 3, 0.90, &interval)));
+}
+
+static void large_samples(void **state) {
+  (void)state;
+  double a[40];
+  double b[40];
+  for (int i = 0; i < 40; i++) {
+    a[i] = i;
+    b[i] = i + 0.5;
+  }
+  struct interval interval;
+  ASSERT_NEAR(rank_test_difference(a, 40, b, 40, 0.95, &interval), -0.5, 1e-12);
+  assert_true(interval.low < -0.5 && interval.high > -0.5);
+  assert_true(rank_test_p(a, 40, b, 40, 0) > 0.5);
+  assert_true(rank_test_upper_p(a, 40, b, 40, -30) < 1e-6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exact_distribution),
+      cmocka_unit_test(one_sided_and_two_sided),
+      cmocka_unit_test(ties_use_the_normal_approximation),
+      cmocka_unit_test(hodges_lehmann),
+      cmocka_unit_test(large_samples),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* Which of several is low, and how often one is said to be where none is. */
+#include "runner/statistics/robust.h"
+
+#include "tests/runner/statistics/near.h"
+#include "tests/runner/statistics/noise.h"
+
+enum { SETS = 4000, MOST = 56 };
+
+static void one_low_among_quiet_ones(void **state) {
+  (void)state;
+  for (size_t count = ROBUST_COUNT_MIN; count <= MOST; count++) {
+    struct robust_score scores[MOST];
+    for (size_t i = 0; i < count; i++) {
+      scores[i] = (struct robust_score){.value = 4 - (i == 1 ? 0.03 : 0), .margin = 0.01};
+    }
+    robust_score_all(scores, count, 0);
+    for (size_t i = 0; i < count; i++) {
+      assert_int_equal(scores[i].low, i == 1);
+      ASSERT_WITHIN(scores[i].deviation, i == 1 ? -0.03 : 0, 1e-12);
+    }
+  }
+}
+
+/* Three values without a spread, and the usual one: the robust spread is sqrt(4 x 0.002^2 / (4 +
+ * 3)) = 0.00151, and 0.03 are 19.8 of it; the other is sqrt(4 x 0.002^2 / (4 + 2) x 4/3) = 0.00189.
+ */
+static void z_is_as_written(void **state) {
+  (void)state;
+  struct robust_score scores[4] = {
+      {.margin = 0.01}, {.margin = 0.01}, {.margin = 0.01}, {.value = -0.03, .margin = 0.01}};
+  robust_score_all(scores, 4, 0);
+  ASSERT_WITHIN(scores[3].robust_z, -15, 1e-6);
+  /* With a noise of 0.01 that is known, both are expected, with the weight of eight values; a
+   * median absolute deviation of four is worth 0.37 x 3. */
+  scores[3].noise = 0.01;
+  robust_score_all(scores, 4, 0);
+  ASSERT_WITHIN(scores[3].robust_z, -0.03 / sqrt(8 * (4e-6 + 1e-4) / (8 + 0.37 * 3)), 1e-6);
+  assert_false(scores[3].low);
+  /* The median of the deviations 0, 0.01, 0.02, 0.03 is 0.015, times 1.4826 and 1.363. */
+  double deviations[] = {0, 0.01, -0.02, 0.03};
+  ASSERT_WITHIN(robust_spread(deviations, 4), 0.015 * 1.4826 * 1.363, 1e-9);
+}
+
+/* Two of eight: each is among the others of the other one, which only the robust spread forgives.
+ */
+static void two_low_ones_do_not_hide_each_other(void **state) {
+  (void)state;
+  struct robust_score scores[8];
+  uint64_t seed = 3;
+  for (size_t i = 0; i < 8; i++) {
+    scores[i] = (struct robust_score){
+        .value = 0.001 * noise_normal(&seed) - (i == 2 || i == 5 ? 0.04 : 0), .margin = 0.01};
+  }
+  robust_score_all(scores, 8, 0);
+  for (size_t i = 0; i < 8; i++) {
+    assert_int_equal(scores[i].low, i == 2 || i == 5);
+  }
+}
+
+/* Of four that scatter by 0.2 % as their processes say, one that is 3 % low is found. */
+static void few_noisy_values_still_tell(void **state) {
+  (void)state;
+  uint64_t seed = 4;
+  size_t found = 0;
+  for (size_t set = 0; set < SETS; set++) {
+    struct robust_score scores[4];
+    for (size_t i = 0; i < 4; i++) {
+      scores[i] = (struct robust_score){.value = 0.002 * noise_normal(&seed) - (i == 0 ? 0.03 : 0),
+                                       .noise = 0.002,
+                                       .margin = 0.01};
+    }
+    robust_score_all(scores, 4, 0);
+    found += scores[0].low;
+  }
+  assert_true((double)found / SETS > 0.99);
+}
+
+static void what_is_less_than_the_margin_is_not_low(void **state) {
+  (void)state;
+  struct robust_score scores[8] = {0};
+  for (size_t i = 0; i < 8; i++) {
+    scores[i] = (struct robust_score){.value = i == 0 ? -0.025 : 0, .margin = 0.03};
+  }
+  robust_score_all(scores, 8, 0);
+  assert_false(scores[0].low);
+  assert_true(scores[0].robust_z < -10);
+}
+
+/* Values that a fit made 0 say nothing of the spread of the others. */
+static void fitted_values_do_not_count(void **state) {
+  (void)state;
+  struct robust_score scores[12];
+  for (size_t i = 0; i < 12; i++) {
+    scores[i] =
+        (struct robust_score){.value = i < 7 ? 0 : (i % 2 == 0 ? 0.02 : -0.02), .margin = 0.01};
+  }
+  robust_score_all(scores, 12, 7);
+  for (size_t i = 0; i < 12; i++) {
+    assert_false(scores[i].low);
+  }
+}
+
+static void a_difference_of_two(void **state) {
+  (void)state;
+  struct robust_score one = {.value = -0.03, .margin = 0.01};
+  robust_score_pair(&one);
+  assert_true(one.low);
+  ASSERT_WITHIN(one.robust_z, -0.03 / (1.41421356 * ROBUST_SPREAD), 1e-4);
+  one.noise = 0.02;
+  robust_score_pair(&one);
+  assert_false(one.low);
+}
+
+/* Normal values of every spread, quiet to wild: the margin and z together. */
+static void false_alarms_are_rare(void **state) {
+  (void)state;
+  static const double SPREADS[] = {0.001, 0.003, 0.006, 0.012, 0.03, 0.1};
+  static const size_t COUNTS[] = {3, 4, 8, 12, 56};
+  uint64_t seed = 1;
+  for (size_t s = 0; s < sizeof SPREADS / sizeof *SPREADS; s++) {
+    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+      size_t alarms = 0;
+      for (size_t set = 0; set < SETS; set++) {
+        struct robust_score scores[MOST];
+        bool any = false;
+        for (size_t i = 0; i < COUNTS[c]; i++) {
+          scores[i] =
+              (struct robust_score){.value = SPREADS[s] * noise_normal(&seed), .margin = 0.01};
+        }
+        robust_score_all(scores, COUNTS[c], 0);
+        for (size_t i = 0; i < COUNTS[c]; i++) {
+          any = any || scores[i].low;
+        }
+        alarms += any;
+      }
+      /* 1 % is meant, and two where four values alone must tell; of three, hardly anything can. */
+      assert_true((double)alarms / SETS < (COUNTS[c] == 3 ? 0.07 : COUNTS[c] == 4 ? 0.03 : 0.015));
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_low_among_quiet_ones),
+      cmocka_unit_test(z_is_as_written),
+      cmocka_unit_test(two_low_ones_do_not_hide_each_other),
+      cmocka_unit_test(few_noisy_values_still_tell),
+      cmocka_unit_test(what_is_less_than_the_margin_is_not_low),
+      cmocka_unit_test(fitted_values_do_not_count),
+      cmocka_unit_test(a_difference_of_two),
+      cmocka_unit_test(false_alarms_are_rare),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* Reference values: limma 3.54 (treat, eBayes, topTable) on the table below; R 4.2 (t.test,
+ * power.t.test). */
+#include "runner/statistics/t_test.h"
+#include "tests/runner/statistics/near.h"
+
+/* 24 cases, three processes of side a, three of b: normal values, of three spreads; the first two
+ * cases have a real difference. */
+enum { CASES = 24, SIDE = 3 };
+static const double TABLE[CASES][2 * SIDE] = {
+    {0.00915, 0.00509, 0.0004, -0.03246, -0.02553, -0.03622},
+    {-0.00479, 0.00074, 0.00372, 0.00853, 0.00584, 0.01828},
+    {-0.00278, 0.00301, -0.00105, -0.00656, -0.00175, 0.00275},
+    {-0.00165, 0.00237, -0.00003, -0.0053, -0.0006, -0.00071},
+    {-0.00388, -0.00393, 0.00147, -0.00356, 0.00208, 0.00292},
+    {-0.00379, -0.0011, 0.00683, -0.00223, 0.00235, 0.00613},
+    {0.00299, -0.00348, 0.00289, -0.00025, -0.00032, 0.00203},
+    {-0.00047, 0.00287, 0.00192, 0.00969, -0.0047, 0.00013},
+    {0.00305, 0.0022, -0.03135, 0.00685, 0.00615, -0.02935},
+    {0.0438, -0.00155, 0.00635, 0.0001, -0.0321, 0.0204},
+    {0.00715, -0.0084, 0.0033, 0.0006, 0.01985, -0.01185},
+    {0.05435, -0.01125, -0.018, -0.00785, 0.02045, 0.01625},
+    {0.04565, 0.01995, 0.00155, -0.01585, 0.0168, 0.0173},
+    {0.0065, -0.0221, 0.0032, -0.00625, 0.0024, 0.00735},
+    {0.0379, -0.00285, 0.01085, -0.0069, -0.00855, 0.0227},
+    {0.00935, 0.0063, 0.0141, -0.0061, 0.0092, -0.01515},
+    {-0.00072, 0.00097, 0.00026, -0.00143, 0.00052, 0.00036},
+    {-0.00025, -0.00056, 0.00089, 0.00047, 0.00049, 0.00073},
+    {0, -0.00023, 0.00062, 0.00131, -0.00071, 0.00022},
+    {0.00079, -0.00105, 0.00092, -0.00052, 0.00124, 0.00081},
+    {0.00067, -0.00031, 0.00101, 0.0005, -0.00099, -0.00117},
+    {0.00056, -0.00032, 0.00056, 0.00019, 0.00088, -0.0007},
+    {0.00104, 0.00108, 0.00035, 0.00068, 0.00079, 0.00013},
+    {-0.00111, 0.00047, -0.00074, -0.00046, 0.00024, 0.00017},
+};
+
+/* Every case's effect, with the prior of all. */
+static struct variance_prior make_effects(struct effect effects[CASES]) {
+  struct sample a[CASES];
+  struct sample b[CASES];
+  double variances[CASES];
+  double dfs[CASES];
+  for (size_t i = 0; i < CASES; i++) {
+    a[i] = sample_summary(TABLE[i], SIDE);
+    b[i] = sample_summary(TABLE[i] + SIDE, SIDE);
+    variances[i] = effect_pooled_variance(&a[i], &b[i], &dfs[i]);
+  }
+  struct variance_prior prior;
+  prior = variance_shrinkage_fit(variances, dfs, CASES);
+  for (size_t i = 0; i < CASES; i++) {
+    effects[i] = effect_moderated(&a[i], &b[i], &prior, 4.0 * CASES);
+  }
+  return prior;
+}
+
+static void moderated_t_against_a_margin(void **state) {
+  (void)state;
+  static const double wanted[CASES] = {
+      0.000546540239423887, 0.408721354048693364, 0.986810188338050343, 0.995165125639746018,
+      0.984489998713710901, 0.978634620175870107, 0.999175284406714326, 0.995404289338887027,
+      0.873148678354378260, 0.395652856443810652, 0.903782000903832650, 0.962544476995224385,
+      0.423871315825522454, 0.762485811278568848, 0.510001792841729973, 0.302144640767220141,
+      0.999970687884251475, 0.999985574477126993, 0.999993009161721069, 0.999973210786166522,
+      0.999943167639034014, 0.999994870704357552, 0.999994785544638276, 0.999984818597601355};
+  struct effect effects[CASES];
+  const struct variance_prior prior = make_effects(effects);
+  ASSERT_NEAR(prior.df, 0.815855960902273, 1e-9);
+  ASSERT_NEAR(prior.variance, 3.47974318055655e-06, 1e-9);
+  double p[CASES];
+  for (size_t i = 0; i < CASES; i++) {
+    ASSERT_NEAR(effects[i].df, 4.81585596090227, 1e-9);
+    p[i] = effect_p(&effects[i], log1p(0.01));
+    ASSERT_NEAR(p[i], wanted[i], 1e-9);
+  }
+  assert_int_equal(fdr_q_values(p, CASES, p), CASES);
+  ASSERT_NEAR(p[0], 0.0131169657461733, 1e-9);
+  ASSERT_NEAR(p[1], 0.9999948707043576, 1e-9);
+}
+
+static void moderated_t_and_interval(void **state) {
+  (void)state;
+  static const struct {
+    size_t at;
+    double difference, low, high, p;
+  } wanted[] = {
+      {0, 0.036283333333333341, 0.0266081111313527, 0.045958555535313951, 0.000236921410713338},
+      {1, -0.010993333333333334, -0.0218458881126512, -0.000140778554015494, 0.048048991126338217},
+      {8, -0.003250000000000002, -0.0423097051255104, 0.035809705125510370, 0.837563452637099637},
+      {23, -0.000443333333333333, -0.0024962299700172, 0.001609563303350530, 0.599529051195549112},
+  };
+  struct effect effects[CASES];
+  (void)make_effects(effects);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    const struct effect *effect = &effects[wanted[i].at];
+    const struct interval interval = effect_interval(effect, 0.95);
+    ASSERT_NEAR(effect->difference, wanted[i].difference, 1e-9);
+    ASSERT_NEAR(interval.low, wanted[i].low, 1e-8);
+    ASSERT_NEAR(interval.high, wanted[i].high, 1e-8);
+    ASSERT_NEAR(effect_p(effect, 0), wanted[i].p, 1e-8);
+  }
+}
+
+static void welch(void **state) {
+  (void)state;
+  const double a[] = {10.1, 10.4, 9.9, 10.2};
+  const double b[] = {10.6, 10.9, 10.3, 11.4, 10.7};
+  const struct sample sample_a = sample_summary(a, 4);
+  const struct sample sample_b = sample_summary(b, 5);
+  const struct effect effect = effect_welch(&sample_a, &sample_b);
+  ASSERT_NEAR(effect.difference / effect.error, -2.99547511054674, 1e-11);
+  ASSERT_NEAR(effect.df, 6.15259111046926, 1e-11);
+  ASSERT_NEAR(effect_p(&effect, 0), 0.0234225603144579, 1e-10);
+  const struct interval interval = effect_interval(&effect, 0.95);
+  ASSERT_NEAR(interval.low, -1.141549609486879, 1e-10);
+  ASSERT_NEAR(interval.high, -0.118450390513119, 1e-10);
+}
+
+static void equivalence_is_the_90_percent_interval_inside_the_margin(void **state) {
+  (void)state;
+  const struct effect effect = {.difference = 0.002, .error = 0.003, .df = INFINITY};
+  /* 0.002 + 1.6449 x 0.003 = 0.006935 */
+  assert_true(effect_is_equivalent(&effect, 0.00694));
+  assert_false(effect_is_equivalent(&effect, 0.00693));
+  assert_false(effect_is_equivalent(&effect, 0));
+}
+
+static void without_spread_the_difference_is_what_it_is(void **state) {
+  (void)state;
+  const double same[] = {1, 1, 1};
+  const double more[] = {1.02, 1.02, 1.02};
+  const struct sample a = sample_summary(same, 3);
+  const struct sample b = sample_summary(more, 3);
+  const struct effect effect = effect_welch(&a, &b);
+  assert_true(effect_p(&effect, 0.01) == 0);
+  assert_true(effect_p(&effect, 0.03) == 1);
+  assert_true(effect_is_equivalent(&effect, 0.03));
+  assert_false(effect_is_equivalent(&effect, 0.01));
+  const struct interval interval = effect_interval(&effect, 0.95);
+  assert_true(interval.low == effect.difference && interval.high == effect.difference);
+  assert_int_equal(effect_processes_needed(-0.02, 0, 0, 0.01, 0.01, 0.8, 0, 30), 2);
+}
+
+/* power.t.test (noncentral t): 7 and 22 a side for 2 % and 1 % beyond the margin, sd 1 %, one-sided
+ * level 1 %; ours shifts the central t, which is a little off for few. */
+static void processes_that_would_decide(void **state) {
+  (void)state;
+  const unsigned seven = effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, 0, 40);
+  const unsigned many = effect_processes_needed(-0.02, 0.01, 0, 0.01, 0.01, 0.8, 0, 40);
+  assert_in_range(seven, 6, 8);
+  assert_in_range(many, 21, 23);
+  /* With the other side fixed at so many, one needs about as many; with few, or for what
+   * is too near, none suffice: 1/n + 1/2 stays above what 7 a side have, 2/7. */
+  const unsigned alone = effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, seven, 40);
+  assert_in_range(alone, seven - 1, seven);
+  assert_true(effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, 20, 40) < seven);
+  assert_int_equal(effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, 2, 40), 0);
+  /* Learning from others saves processes; too near the margin none suffice. */
+  assert_true(effect_processes_needed(0.03, 0.01, 30, 0.01, 0.01, 0.8, 0, 40) < seven);
+  assert_int_equal(effect_processes_needed(0.0101, 0.01, 0, 0.01, 0.01, 0.8, 0, 30), 0);
+  assert_int_equal(effect_processes_needed(0.01, 0.01, 0, 0.01, 0.01, 0.8, 0, 30), 0);
+  /* No difference at sd 0.5 %: both one-sided tests at 5 % need 2 (z.95 + z.90)^2 s^2 / d^2 = 4.3
+   * (normal), a little more with t. */
+  assert_in_range(effect_processes_needed(0, 0.005, 0, 0.01, 0.01, 0.8, 0, 30), 5, 7);
+}
+
+static void false_discovery_rate(void **state) {
+  (void)state;
+  /* Benjamini and Hochberg 1995, section 3.2: 15 p values, of which four are rejected at 5 %. */
+  const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                      0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.000};
+  const double wanted[] = {0.0015,
+                           0.0030,
+                           0.0095,
+                           0.035625,
+                           0.0603,
+                           0.0638571428571429,
+                           0.0638571428571429,
+                           0.0645,
+                           0.0765,
+                           0.4860,
+                           0.5811818181818181,
+                           0.7148749999999999,
+                           0.7532307692307693,
+                           0.8132142857142857,
+                           1};
+  enum { N = sizeof p / sizeof *p };
+  double mixed[N + 1];
+  for (size_t i = 0; i < N; i++) {
+    mixed[N - i] = p[i]; /* in another order, and with one that is no test */
+  }
+  mixed[0] = NAN;
+  double q[N + 1];
+  assert_int_equal(fdr_q_values(mixed, N + 1, q), N);
+  assert_true(isnan(q[0]));
+  size_t rejected = 0;
+  for (size_t i = 0; i < N; i++) {
+    ASSERT_NEAR(q[N - i], wanted[i], 1e-12);
+    rejected += q[N - i] <= 0.05;
+  }
+  assert_int_equal(rejected, 4);
+  assert_int_equal(fdr_q_values(NULL, 0, NULL), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(moderated_t_against_a_margin),
+      cmocka_unit_test(moderated_t_and_interval),
+      cmocka_unit_test(welch),
+      cmocka_unit_test(equivalence_is_the_90_percent_interval_inside_the_margin),
+      cmocka_unit_test(without_spread_the_difference_is_what_it_is),
+      cmocka_unit_test(processes_that_would_decide),
+      cmocka_unit_test(false_discovery_rate),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
