@@ -9,7 +9,7 @@
 enum { CHASE_UNROLL = 64 };
 
 template <typename LOAD, typename ADDRESS>
-static __device__ __forceinline__ ADDRESS follow(ADDRESS at, uint64_t hops) {
+static __device__ __forceinline__ ADDRESS chase_follow(ADDRESS at, uint64_t hops) {
   for (uint64_t turns = hops / CHASE_UNROLL; turns > 0; turns--) {
 #pragma unroll
     for (int i = 0; i < CHASE_UNROLL; i++) {
@@ -53,12 +53,12 @@ static __device__ __forceinline__ void note_time(const struct chase_arguments &a
 template <typename LOAD, typename ADDRESS>
 static __device__ __forceinline__ ADDRESS chase(const struct chase_arguments &arguments,
                                                 ADDRESS at) {
-  at = follow<LOAD>(at, arguments.warm_hops);
+  at = chase_follow<LOAD>(at, arguments.warm_hops);
   arrived(at);
   __syncthreads();
   const uint64_t start_ns = global_timer_ns();
   const uint64_t start_cycle = clock_cycles();
-  at = follow<LOAD>(at, arguments.hops);
+  at = chase_follow<LOAD>(at, arguments.hops);
   arrived(at);
   const uint64_t end_cycle = clock_cycles();
   const uint64_t end_ns = global_timer_ns();

@@ -32,7 +32,7 @@ static __device__ __forceinline__ uint64_t take(struct cursor *cursor, uint64_t 
 
 /* Four loads are in flight before the first store, as in copy.cu. */
 template <typename T>
-static __device__ __forceinline__ void copy_rows(const struct copy_rows_arguments &arguments) {
+static __device__ __forceinline__ void strided_copy_rows(const struct copy_rows_arguments &arguments) {
   const uint64_t columns = arguments.width_bytes / sizeof(T);
   const uint64_t count = columns * arguments.rows;
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
@@ -63,19 +63,19 @@ static __device__ __forceinline__ void copy_rows(const struct copy_rows_argument
 extern "C" __global__ void haul_copy_rows(const struct copy_rows_arguments arguments) {
   switch (arguments.vector_bytes) {
   case 16:
-    copy_rows<uint4>(arguments);
+    strided_copy_rows<uint4>(arguments);
     break;
   case 8:
-    copy_rows<unsigned long long>(arguments);
+    strided_copy_rows<unsigned long long>(arguments);
     break;
   case 4:
-    copy_rows<unsigned int>(arguments);
+    strided_copy_rows<unsigned int>(arguments);
     break;
   case 2:
-    copy_rows<unsigned short>(arguments);
+    strided_copy_rows<unsigned short>(arguments);
     break;
   default:
-    copy_rows<unsigned char>(arguments);
+    strided_copy_rows<unsigned char>(arguments);
   }
 }
 

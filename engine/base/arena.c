@@ -32,7 +32,7 @@ static void out_of_memory(size_t size_bytes) {
   abort();
 }
 
-static struct arena_block *add_block(struct arena *arena, size_t size_bytes) {
+static struct arena_block *arena_add_block(struct arena *arena, size_t size_bytes) {
   size_t capacity = size_bytes > ARENA_BLOCK_SIZE ? size_bytes : ARENA_BLOCK_SIZE;
   struct arena_block *block = calloc(1, sizeof *block + capacity);
   if (block == NULL) {
@@ -53,7 +53,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes) {
   size_t rounded = (size_bytes + align - 1) / align * align;
   struct arena_block *block = arena->last;
   if (block == NULL || block->capacity - block->used < rounded) {
-    block = add_block(arena, rounded);
+    block = arena_add_block(arena, rounded);
   }
   void *memory = block->data + block->used;
   block->used += rounded;

@@ -6,7 +6,7 @@
 enum { INTERVAL_COUNT_MIN = 6 };
 static const double INTERVAL_CONFIDENCE = 0.95;
 
-static int compare_doubles(const void *a, const void *b) {
+static int statistics_compare_doubles(const void *a, const void *b) {
   double x = *(const double *)a;
   double y = *(const double *)b;
   return (x > y) - (x < y);
@@ -68,7 +68,7 @@ void summary_of_values(double *values, size_t count, struct summary *summary) {
   if (count == 0) {
     return;
   }
-  qsort(values, count, sizeof *values, compare_doubles);
+  qsort(values, count, sizeof *values, statistics_compare_doubles);
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     sum += values[i];

@@ -22,7 +22,7 @@ static void copy_function(void *function_pointer, void *address) {
   memcpy(function_pointer, &address, sizeof address);
 }
 
-static void *resolve(const struct resolver *resolver, const char *name, int version) {
+static void *cuda_driver_resolve(const struct resolver *resolver, const char *name, int version) {
   void *address = NULL;
   if (resolver->get_address != NULL) {
     CUdriverProcAddressQueryResult answer = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -39,7 +39,7 @@ static enum status resolve_all(struct cuda_driver *driver, const struct resolver
                                struct error *err) {
   void *address;
 #define RESOLVE_(name, typedef_version, number, required)                                          \
-  address = resolve(resolver, #name, number);                                                      \
+  address = cuda_driver_resolve(resolver, #name, number);                                          \
   if (address == NULL && (required)) {                                                             \
     return error_set(err, STATUS_UNSUPPORTED,                                                      \
                      "the NVIDIA driver is too old: it has no " #name " (" #typedef_version        \
@@ -67,7 +67,7 @@ static const char *advice_on(CUresult result) {
   }
 }
 
-static enum status load(struct cuda_driver *driver, struct error *err) {
+static enum status cuda_driver_open(struct cuda_driver *driver, struct error *err) {
   driver->library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (driver->library == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
@@ -103,7 +103,7 @@ static enum status load(struct cuda_driver *driver, struct error *err) {
 
 enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) {
   *driver = (struct cuda_driver){0};
-  enum status status = load(driver, err);
+  enum status status = cuda_driver_open(driver, err);
   if (status != STATUS_OK) {
     cuda_driver_unload(driver);
   }

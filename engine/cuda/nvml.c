@@ -5,7 +5,7 @@
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
 /* dlsym() gives an object pointer; POSIX lets it be stored as a function pointer this way. */
-static void resolve(void *library, const char *name, void *function) {
+static void nvml_resolve(void *library, const char *name, void *function) {
   *(void **)function = dlsym(library, name);
 }
 
@@ -14,8 +14,8 @@ enum status nvml_load(struct nvml *nvml, struct error *err) {
   if (nvml->library == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "there is no NVML here: %s", dlerror());
   }
-  resolve(nvml->library, "nvmlErrorString", &nvml->nvmlErrorString);
-#define NVML_RESOLVE_(name, arguments) resolve(nvml->library, #name, &nvml->name);
+  nvml_resolve(nvml->library, "nvmlErrorString", &nvml->nvmlErrorString);
+#define NVML_RESOLVE_(name, arguments) nvml_resolve(nvml->library, #name, &nvml->name);
   NVML_FUNCTION_LIST(NVML_RESOLVE_)
 #undef NVML_RESOLVE_
   int result = NVML_CALL(nvml, nvmlInit_v2);

@@ -110,7 +110,7 @@ bool cache_flush(const void *address, uint64_t size_bytes) {
 }
 
 /* Splitmix64: any fair order does. */
-static uint64_t next_random(uint64_t *state) {
+static uint64_t cache_next_random(uint64_t *state) {
   *state += UINT64_C(0x9E3779B97F4A7C15);
   uint64_t value = *state;
   value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -128,7 +128,7 @@ static void link_probe(unsigned char *probe, uint64_t line) {
     order[i] = i;
   }
   for (uint32_t i = lines - 1; i > 0; i--) {
-    uint32_t j = (uint32_t)(next_random(&random) % i);
+    uint32_t j = (uint32_t)(cache_next_random(&random) % i);
     uint32_t swap = order[i];
     order[i] = order[j];
     order[j] = swap;

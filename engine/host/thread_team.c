@@ -1,5 +1,6 @@
 #include "engine/host/thread_team.h"
 
+#include "engine/host/cache.h"
 #include "engine/host/clock.h"
 
 #include <errno.h>
@@ -124,9 +125,9 @@ void cpu_reservation_expect(struct cpu_reservation *reservation, const struct ma
 }
 
 /* Picks processors for a team; count is 0 on error. */
-static enum status take_seats(const struct machine *machine, int32_t node, uint32_t thread_count,
-                              struct cpu_reservation *reservation, int cpus[NUMA_CPUS_MAX],
-                              uint32_t *count, struct error *err) {
+static enum status reserve_cpus(const struct machine *machine, int32_t node, uint32_t thread_count,
+                                struct cpu_reservation *reservation, int cpus[NUMA_CPUS_MAX],
+                                uint32_t *count, struct error *err) {
   *count = 0;
   int real = 0;
   enum status status = numa_real_node(machine, node, &real, err);
@@ -206,8 +207,8 @@ enum status thread_team_new(const struct machine *machine, int32_t node, uint32_
   struct cpu_reservation alone = {0};
   int cpus[NUMA_CPUS_MAX];
   uint32_t count = 0;
-  enum status status = take_seats(machine, node, thread_count,
-                                  reservation != NULL ? reservation : &alone, cpus, &count, err);
+  enum status status = reserve_cpus(machine, node, thread_count,
+                                    reservation != NULL ? reservation : &alone, cpus, &count, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -266,6 +267,19 @@ uint32_t thread_team_size(const struct thread_team *team) {
 
 int thread_team_cpu(const struct thread_team *team, uint32_t thread) {
   return team->threads[thread].cpu;
+}
+
+uint64_t thread_team_cache_bytes(const struct thread_team *team) {
+  int *cpus = calloc(team->count, sizeof *cpus);
+  if (cpus == NULL) {
+    return 0;
+  }
+  for (uint32_t i = 0; i < team->count; i++) {
+    cpus[i] = team->threads[i].cpu;
+  }
+  const uint64_t bytes = cache_last_level_bytes(cpus, team->count);
+  free(cpus);
+  return bytes;
 }
 
 void thread_team_start(struct thread_team *team, thread_team_work work, void *context,

@@ -1,6 +1,6 @@
 /* thread_team.h - host threads bound to the processors of a node, kept between trials.
  *
- * One thread a processor. Threads sleep on a futex between jobs and spin only between "ready" and
+ * One thread per processor. Threads sleep on a futex between jobs and spin only between "ready" and
  * "go", so that all flows of a trial start within a fraction of a microsecond.
  *
  * Teams that work at the same time must not share processors: a case makes one struct
@@ -45,9 +45,10 @@ void cpu_reservation_expect(struct cpu_reservation *reservation, const struct ma
 typedef void (*thread_team_work)(void *context, uint32_t thread, uint32_t thread_count,
                                  uint32_t iterations);
 
-/* thread_count 0 = one a processor of the node that no other team of the case takes, evenly divided
- * among the teams that say 0. More threads than free processors is an error (STATUS_INVALID) since
- * two threads on one processor measure the scheduler. reservation NULL = the only team. */
+/* thread_count 0 = one per processor of the node that no other team of the case takes, evenly
+ * divided among the teams that say 0. More threads than free processors is an error
+ * (STATUS_INVALID) since two threads on one processor measure the scheduler. reservation NULL = the
+ * only team. */
 enum status thread_team_new(const struct machine *machine, int32_t node, uint32_t thread_count,
                             struct cpu_reservation *reservation, struct thread_team **team,
                             struct error *err) CHECK_RESULT;
@@ -55,6 +56,8 @@ void thread_team_free(struct thread_team *team);
 uint32_t thread_team_size(const struct thread_team *team);
 /* Logical processor of a thread of the team. */
 int thread_team_cpu(const struct thread_team *team, uint32_t thread);
+/* Bytes of last-level cache that the processors of the team have together; 0 = not known. */
+uint64_t thread_team_cache_bytes(const struct thread_team *team);
 /* Wake all threads for one job. Each adds one to start->ready, spins until the start, works, and
  * notes its times. start is borrowed until thread_team_wait() returns. start NULL: the team starts
  * when its own threads are there. One job at a time: thread_team_wait() comes before the next. */

@@ -170,7 +170,7 @@ static void judge_gpu(const struct check *check, const struct gpu *gpu,
   }
 }
 
-static struct check_result begin(const struct check *check, int32_t gpu) {
+static struct check_result check_begin(const struct check *check, int32_t gpu) {
   struct check_result result = {.kind = check->kind, .on_fail = check->on_fail, .gpu = gpu};
   (void)snprintf(result.want, sizeof result.want, "%s", check->want);
   return result;
@@ -184,14 +184,14 @@ size_t check_evaluate(const struct check *check, const struct machine *machine,
     return 0;
   }
   if (source == FROM_HOST_FACT) {
-    results[0] = begin(check, -1);
+    results[0] = check_begin(check, -1);
     judge_fact(check,
                machine_fact(machine, check->kind == CHECK_DRIVER ? "driver_version" : name, -1),
                &results[0]);
     return 1;
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    results[i] = begin(check, (int32_t)i);
+    results[i] = check_begin(check, (int32_t)i);
     if (source == FROM_GPU_FACT) {
       judge_fact(check, machine_fact(machine, name, (int32_t)i), &results[i]);
     } else {
@@ -243,7 +243,7 @@ size_t check_evaluate_telemetry(const struct check *check, const struct machine 
     return 0;
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    results[i] = begin(check, (int32_t)i);
+    results[i] = check_begin(check, (int32_t)i);
     if (check->kind == CHECK_THROTTLING) {
       judge_throttling(check, &extents[i], &results[i]);
     } else {

@@ -22,13 +22,13 @@ static bool succeeded(const struct gpu_query *query, int result) {
   return result == NVML_OK;
 }
 
-static void add(const struct gpu_query *query, const char *value) {
+static void gpu_fact_add(const struct gpu_query *query, const char *value) {
   machine_add_fact(query->machine, query->name, query->gpu, FACT_OK, "%s", value);
 }
 
-static void add_on_off(const struct gpu_query *query, int result, bool on) {
+static void gpu_fact_add_on_off(const struct gpu_query *query, int result, bool on) {
   if (succeeded(query, result)) {
-    add(query, on ? "on" : "off");
+    gpu_fact_add(query, on ? "on" : "off");
   }
 }
 
@@ -36,7 +36,7 @@ static void vbios(const struct gpu_query *query) {
   char text[64] = "";
   if (succeeded(query, NVML_CALL(query->nvml, nvmlDeviceGetVbiosVersion, query->device, text,
                                  (unsigned)sizeof text))) {
-    add(query, text);
+    gpu_fact_add(query, text);
   }
 }
 
@@ -44,20 +44,20 @@ static void ecc(const struct gpu_query *query) {
   int current = 0;
   int pending = 0;
   int result = NVML_CALL(query->nvml, nvmlDeviceGetEccMode, query->device, &current, &pending);
-  add_on_off(query, result, current != 0);
+  gpu_fact_add_on_off(query, result, current != 0);
 }
 
 static void mig(const struct gpu_query *query) {
   unsigned current = 0;
   unsigned pending = 0;
   int result = NVML_CALL(query->nvml, nvmlDeviceGetMigMode, query->device, &current, &pending);
-  add_on_off(query, result, current != 0);
+  gpu_fact_add_on_off(query, result, current != 0);
 }
 
 static void persistence(const struct gpu_query *query) {
   int mode = 0;
   int result = NVML_CALL(query->nvml, nvmlDeviceGetPersistenceMode, query->device, &mode);
-  add_on_off(query, result, mode != 0);
+  gpu_fact_add_on_off(query, result, mode != 0);
 }
 
 static void power_limit(const struct gpu_query *query) {
@@ -75,10 +75,10 @@ static void gsp(const struct gpu_query *query) {
   if (NVML_CALL(query->nvml, nvmlDeviceGetGspFirmwareMode, query->device, &enabled,
                 &default_mode) == NVML_OK &&
       enabled == 0) {
-    add(query, "off");
+    gpu_fact_add(query, "off");
   } else if (succeeded(query, NVML_CALL(query->nvml, nvmlDeviceGetGspFirmwareVersion, query->device,
                                         version))) {
-    add(query, version);
+    gpu_fact_add(query, version);
   }
 }
 
@@ -99,7 +99,7 @@ static void gpu_clocks(const struct gpu_query *query) {
     }
     locked = locked || set != usual;
   }
-  add(query, locked ? "locked" : "default");
+  gpu_fact_add(query, locked ? "locked" : "default");
 }
 
 /* In the order of GPU_FACT_LIST (a test holds them against each other). */

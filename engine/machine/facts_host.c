@@ -9,7 +9,8 @@
 /* Answers one fact: adds exactly one to the machine. */
 typedef void (*host_fact_function)(struct probe *probe, const char *name);
 
-static void add(struct probe *probe, const char *name, enum fact_state state, const char *value) {
+static void host_fact_add(struct probe *probe, const char *name, enum fact_state state,
+                          const char *value) {
   machine_add_fact(probe->machine, name, -1, state, "%s", value);
 }
 
@@ -17,20 +18,20 @@ static void add(struct probe *probe, const char *name, enum fact_state state, co
 static void add_file(struct probe *probe, const char *name, const char *path) {
   char text[FACT_VALUE_MAX * 2];
   enum fact_state state = sources_read(probe->sources, text, sizeof text, "%s", path);
-  add(probe, name, state, text);
+  host_fact_add(probe, name, state, text);
 }
 
-static void add_on_off(struct probe *probe, const char *name, bool on) {
-  add(probe, name, FACT_OK, on ? "on" : "off");
+static void host_fact_add_on_off(struct probe *probe, const char *name, bool on) {
+  host_fact_add(probe, name, FACT_OK, on ? "on" : "off");
 }
 
 /* ---- the driver ---- */
 
 static void driver_version(struct probe *probe, const char *name) {
   if (probe->driver_version[0] != '\0') {
-    add(probe, name, FACT_OK, probe->driver_version);
+    host_fact_add(probe, name, FACT_OK, probe->driver_version);
   } else {
-    add(probe, name, probe->nvml_state, probe->nvml_reason);
+    host_fact_add(probe, name, probe->nvml_state, probe->nvml_reason);
   }
 }
 
@@ -39,7 +40,7 @@ static void driver_branch(struct probe *probe, const char *name) {
   if (sscanf(probe->driver_version, "%u", &branch) == 1) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "r%u", branch);
   } else {
-    add(probe, name, FACT_UNAVAILABLE, "the driver version is not known");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the driver version is not known");
   }
 }
 
@@ -48,16 +49,17 @@ static void kernel_module(struct probe *probe, const char *name) {
   enum fact_state state =
       sources_read(probe->sources, text, sizeof text, "/proc/driver/nvidia/version");
   if (state != FACT_OK) {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
   } else {
-    add(probe, name, FACT_OK, strstr(text, "Open Kernel Module") != NULL ? "open" : "proprietary");
+    host_fact_add(probe, name, FACT_OK,
+                  strstr(text, "Open Kernel Module") != NULL ? "open" : "proprietary");
   }
 }
 
 static void cuda_driver_version(struct probe *probe, const char *name) {
   int version = probe->machine->driver_cuda_version;
   if (version == 0) {
-    add(probe, name, FACT_UNAVAILABLE, "there is no CUDA driver");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "there is no CUDA driver");
     return;
   }
   machine_add_fact(probe->machine, name, -1, FACT_OK, "%d.%d", version / 1000, version % 1000 / 10);
@@ -81,10 +83,10 @@ static void os(struct probe *probe, const char *name) {
     state = sources_read(probe->sources, text, sizeof text, "/usr/lib/os-release");
   }
   if (state == FACT_OK && sources_find_value(text, "PRETTY_NAME", '=', value, sizeof value)) {
-    add(probe, name, FACT_OK, value);
+    host_fact_add(probe, name, FACT_OK, value);
   } else {
-    add(probe, name, state == FACT_OK ? FACT_UNAVAILABLE : state,
-        state == FACT_OK ? "os-release has no PRETTY_NAME" : text);
+    host_fact_add(probe, name, state == FACT_OK ? FACT_UNAVAILABLE : state,
+                  state == FACT_OK ? "os-release has no PRETTY_NAME" : text);
   }
 }
 
@@ -98,15 +100,15 @@ static void memlock_limit(struct probe *probe, const char *name) {
   char text[4096];
   enum fact_state state = sources_read(probe->sources, text, sizeof text, "/proc/self/limits");
   if (state != FACT_OK) {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
     return;
   }
   const char *line = strstr(text, KEY);
   char soft[32];
   if (line == NULL || sscanf(line + strlen(KEY), "%31s", soft) != 1) {
-    add(probe, name, FACT_UNAVAILABLE, "/proc/self/limits has no such line");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "/proc/self/limits has no such line");
   } else {
-    add(probe, name, FACT_OK, soft);
+    host_fact_add(probe, name, FACT_OK, soft);
   }
 }
 
@@ -131,7 +133,7 @@ static void container(struct probe *probe, const char *name) {
   static const char *const GROUPS[] = {"kubepods", "libpod", "docker", "containerd", "lxc", NULL};
   for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
     if (sources_exists(probe->sources, MARKS[i].path)) {
-      add(probe, name, FACT_OK, MARKS[i].kind);
+      host_fact_add(probe, name, FACT_OK, MARKS[i].kind);
       return;
     }
   }
@@ -139,15 +141,15 @@ static void container(struct probe *probe, const char *name) {
   /* systemd's container interface: the manager writes what it found there. */
   if (sources_read(probe->sources, text, sizeof text, "/run/systemd/container") == FACT_OK &&
       text[0] != '\0') {
-    add(probe, name, FACT_OK, text);
+    host_fact_add(probe, name, FACT_OK, text);
     return;
   }
   const char *group = NULL;
   enum fact_state state = sources_read(probe->sources, text, sizeof text, "/proc/1/cgroup");
   if (state == FACT_OK) {
-    add(probe, name, FACT_OK, first_line_with(text, GROUPS, &group) ? group : "none");
+    host_fact_add(probe, name, FACT_OK, first_line_with(text, GROUPS, &group) ? group : "none");
   } else {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
   }
 }
 
@@ -178,17 +180,17 @@ static void cpu_model(struct probe *probe, const char *name) {
   const char *info = probe->cpuinfo;
   if (sources_find_value(info, "model name", ':', value, sizeof value) || /* x86 */
       sources_find_value(info, "cpu", ':', value, sizeof value)) {        /* POWER */
-    add(probe, name, FACT_OK, value);
+    host_fact_add(probe, name, FACT_OK, value);
   } else if (sources_find_value(info, "CPU implementer", ':', value, sizeof value) &&
              sources_find_value(info, "CPU part", ':', part, sizeof part)) {
     const char *core = arm_core_name(strtoul(value, NULL, 0), strtoul(part, NULL, 0));
     if (core != NULL) {
-      add(probe, name, FACT_OK, core);
+      host_fact_add(probe, name, FACT_OK, core);
     } else {
       machine_add_fact(probe->machine, name, -1, FACT_OK, "implementer %s part %s", value, part);
     }
   } else {
-    add(probe, name, FACT_UNAVAILABLE, "/proc/cpuinfo names no model");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "/proc/cpuinfo names no model");
   }
 }
 
@@ -200,16 +202,16 @@ static void cpu_count(struct probe *probe, const char *name) {
   if (state == FACT_OK) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "%zu", sources_parse_list(text, set));
   } else {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
   }
 }
 
 static void microcode(struct probe *probe, const char *name) {
   char value[MACHINE_TEXT_MAX];
   if (sources_find_value(probe->cpuinfo, "microcode", ':', value, sizeof value)) {
-    add(probe, name, FACT_OK, value);
+    host_fact_add(probe, name, FACT_OK, value);
   } else {
-    add(probe, name, FACT_UNAVAILABLE, "/proc/cpuinfo names no microcode");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "/proc/cpuinfo names no microcode");
   }
 }
 
@@ -239,10 +241,10 @@ static void governor(struct probe *probe, const char *name) {
   sources_each(probe->sources, "/sys/devices/system/cpu/cpufreq", "policy", see_governor,
                &governors);
   if (governors.count == 0) {
-    add(probe, name, FACT_UNAVAILABLE,
-        "the kernel scales no frequencies here (usual in virtual machines)");
+    host_fact_add(probe, name, FACT_UNAVAILABLE,
+                  "the kernel scales no frequencies here (usual in virtual machines)");
   } else {
-    add(probe, name, governors.state, governors.value);
+    host_fact_add(probe, name, governors.state, governors.value);
   }
 }
 
@@ -250,13 +252,13 @@ static void turbo(struct probe *probe, const char *name) {
   int64_t value;
   if (sources_read_number(probe->sources, &value,
                           "/sys/devices/system/cpu/intel_pstate/no_turbo")) {
-    add_on_off(probe, name, value == 0);
+    host_fact_add_on_off(probe, name, value == 0);
   } else if (sources_read_number(probe->sources, &value, "/sys/devices/system/cpu/cpufreq/boost") ||
              sources_read_number(probe->sources, &value,
                                  "/sys/devices/system/cpu/cpufreq/policy0/boost")) {
-    add_on_off(probe, name, value != 0);
+    host_fact_add_on_off(probe, name, value != 0);
   } else {
-    add(probe, name, FACT_UNAVAILABLE, "the kernel has no switch for it here");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel has no switch for it here");
   }
 }
 
@@ -267,9 +269,10 @@ static void numa_balancing(struct probe *probe, const char *name) {
   enum fact_state state =
       sources_read(probe->sources, text, sizeof text, "/proc/sys/kernel/numa_balancing");
   if (state == FACT_OK) {
-    add_on_off(probe, name, strcmp(text, "0") != 0); /* 2 is balancing between memory tiers */
+    host_fact_add_on_off(probe, name,
+                         strcmp(text, "0") != 0); /* 2 is balancing between memory tiers */
   } else {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
   }
 }
 
@@ -282,9 +285,9 @@ static void huge_pages(struct probe *probe, const char *name) {
   char *close = strchr(text, ']');
   if (state == FACT_OK && open != NULL && close != NULL && close > open) {
     *close = '\0';
-    add(probe, name, FACT_OK, open + 1);
+    host_fact_add(probe, name, FACT_OK, open + 1);
   } else {
-    add(probe, name, state, text);
+    host_fact_add(probe, name, state, text);
   }
 }
 
@@ -350,7 +353,7 @@ static void hypervisor(struct probe *probe, const char *name) {
   bool x86 = sources_find_value(probe->cpuinfo, "flags", ':', flags, sizeof flags);
   const char *known = hypervisor_name(probe->sources->hypervisor_signature);
   if (x86 && strstr(flags, " hypervisor") == NULL) {
-    add(probe, name, FACT_OK, "none");
+    host_fact_add(probe, name, FACT_OK, "none");
     return;
   }
   if (known == NULL) {
@@ -361,13 +364,13 @@ static void hypervisor(struct probe *probe, const char *name) {
     known = strstr(tree, "kvm") != NULL ? "KVM" : strstr(tree, "xen") != NULL ? "Xen" : tree;
   }
   if (known != NULL) {
-    add(probe, name, FACT_OK, known);
+    host_fact_add(probe, name, FACT_OK, known);
   } else if (x86) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "unknown%s%s", has_dmi ? ": " : "", dmi);
   } else if (has_dmi || strstr(probe->cpuinfo, "PowerNV") != NULL) {
-    add(probe, name, FACT_OK, "none");
+    host_fact_add(probe, name, FACT_OK, "none");
   } else {
-    add(probe, name, FACT_UNAVAILABLE, "neither DMI nor the device tree says");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "neither DMI nor the device tree says");
   }
 }
 
@@ -414,17 +417,17 @@ static void iommu(struct probe *probe, const char *name) {
   bool asked_passthrough = strstr(probe->command_line, "iommu=pt") != NULL ||
                            strstr(probe->command_line, "iommu.passthrough=1") != NULL;
   if (groups.count == 0) {
-    add(probe, name, FACT_OK, "off");
+    host_fact_add(probe, name, FACT_OK, "off");
   } else if (groups.identity > 0 && groups.translated > 0) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "mixed: %u passthrough, %u translated",
                      groups.identity, groups.translated);
   } else if (groups.identity > 0 || (groups.translated == 0 && asked_passthrough)) {
-    add(probe, name, FACT_OK, "passthrough");
+    host_fact_add(probe, name, FACT_OK, "passthrough");
   } else if (groups.translated > 0) {
-    add(probe, name, FACT_OK, "translated");
+    host_fact_add(probe, name, FACT_OK, "translated");
   } else {
-    add(probe, name, groups.denied > 0 ? FACT_DENIED : FACT_UNAVAILABLE,
-        "there is one, but its groups do not say how they are used");
+    host_fact_add(probe, name, groups.denied > 0 ? FACT_DENIED : FACT_UNAVAILABLE,
+                  "there is one, but its groups do not say how they are used");
   }
 }
 
@@ -434,9 +437,9 @@ static void gpus_hidden(struct probe *probe, const char *name) {
   unsigned seen = 0;
   int result = NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen);
   if (probe->nvml->library == NULL) {
-    add(probe, name, probe->nvml_state, probe->nvml_reason);
+    host_fact_add(probe, name, probe->nvml_state, probe->nvml_reason);
   } else if (result != NVML_OK) {
-    add(probe, name, nvml_fact_state(result), nvml_text(probe->nvml, result));
+    host_fact_add(probe, name, nvml_fact_state(result), nvml_text(probe->nvml, result));
   } else {
     uint32_t used = probe->machine->gpu_count;
     machine_add_fact(probe->machine, name, -1, FACT_OK, "%u", seen > used ? seen - used : 0);

@@ -186,7 +186,7 @@ static void read_host_name(struct probe *probe) {
   }
 }
 
-static void look(struct probe *probe, bool ask_driver) {
+static void probe_load_and_run(struct probe *probe, bool ask_driver) {
   read_host_name(probe);
   probe_topology(probe);
   if (ask_driver) {
@@ -219,7 +219,7 @@ static enum status run(const struct machine_sources *sources, const struct nvml 
   probe->nvml = nvml;
   probe->nvml_state = nvml_error->status == STATUS_DENIED ? FACT_DENIED : FACT_UNAVAILABLE;
   (void)snprintf(probe->nvml_reason, sizeof probe->nvml_reason, "%.500s", nvml_error->message);
-  look(probe, ask_driver);
+  probe_load_and_run(probe, ask_driver);
   free(probe);
   return STATUS_OK;
 }
@@ -251,10 +251,3 @@ enum status machine_probe_host(struct machine *machine, struct error *err) {
   (void)error_set(&nvml_error, STATUS_UNSUPPORTED, "the GPU driver was not asked");
   return run(&sources, &nvml, &nvml_error, false, machine, err);
 }
-
-#ifndef HAUL_CUDA
-void probe_cuda(struct probe *probe) {
-  (void)snprintf(probe->machine->cuda_state, sizeof probe->machine->cuda_state,
-                 "this executable was built without CUDA");
-}
-#endif

@@ -1,9 +1,20 @@
 /* GPUs through the CUDA driver API, without creating a context. */
-#include "engine/cuda/driver.h"
 #include "engine/machine/probe.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
+
+#ifndef HAUL_CUDA
+
+void probe_cuda(struct probe *probe) {
+  (void)snprintf(probe->machine->cuda_state, sizeof probe->machine->cuda_state,
+                 "this executable was built without CUDA");
+}
+
+#else
+
+#include "engine/cuda/driver.h"
+
+#include <dlfcn.h>
 #include <stdlib.h>
 
 static uint64_t attribute(const struct cuda_driver *driver, CUdevice device,
@@ -152,3 +163,5 @@ void probe_cuda(struct probe *probe) {
   read_gpus(&driver, machine);
   cuda_driver_unload(&driver);
 }
+
+#endif

@@ -50,7 +50,7 @@ static ssize_t read_whole(int file, char *text, size_t size) {
   return (ssize_t)length;
 }
 
-static enum fact_state refuse(const char *path, char *text, size_t size) {
+static enum fact_state sources_refuse(const char *path, char *text, size_t size) {
   int cause = errno;
   (void)snprintf(text, size, "%s: %s", path, strerror(cause));
   return cause == EACCES || cause == EPERM ? FACT_DENIED : FACT_UNAVAILABLE;
@@ -62,11 +62,11 @@ static enum fact_state read_path(const struct machine_sources *sources, const ch
   (void)snprintf(full, sizeof full, "%s%s", sources->root, path);
   int file = open(full, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    return refuse(path, text, size);
+    return sources_refuse(path, text, size);
   }
   ssize_t length = read_whole(file, text, size);
   if (length < 0) {
-    enum fact_state state = refuse(path, text, size);
+    enum fact_state state = sources_refuse(path, text, size);
     (void)close(file);
     return state;
   }

@@ -44,7 +44,7 @@ void telemetry_free(struct telemetry *telemetry) {
   }
 }
 
-static uint64_t now_ns(void) {
+static uint64_t telemetry_now_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
@@ -80,7 +80,7 @@ static void read_device(const struct nvml *nvml, struct nvml_device *device,
 size_t telemetry_read(struct telemetry *telemetry,
                       struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
-    samples[i] = (struct telemetry_sample){.time_ns = now_ns(),
+    samples[i] = (struct telemetry_sample){.time_ns = telemetry_now_ns(),
                                            .gpu = (int32_t)i,
                                            .sm_clock_khz = -1,
                                            .memory_clock_khz = -1,

@@ -45,8 +45,8 @@ struct host_job {
 };
 
 /* A thread's share: whole chunks, the last thread takes the rest. */
-static void share_of(const struct host_job *job, uint32_t thread, uint32_t thread_count,
-                     uint64_t *from, uint64_t *to) {
+static void data_share(const struct host_job *job, uint32_t thread, uint32_t thread_count,
+                       uint64_t *from, uint64_t *to) {
   uint64_t chunks = job->size_bytes / HOST_CHUNK;
   *from = chunks * thread / thread_count * HOST_CHUNK;
   *to = thread + 1 == thread_count ? job->size_bytes
@@ -64,12 +64,13 @@ static void fill_range(const struct host_job *job, uint64_t from, uint64_t to) {
   }
 }
 
-static void fill_work(void *context, uint32_t thread, uint32_t thread_count, uint32_t iterations) {
+static void data_fill_work(void *context, uint32_t thread, uint32_t thread_count,
+                           uint32_t iterations) {
   struct host_job *job = context;
   uint64_t from;
   uint64_t to;
   (void)iterations;
-  share_of(job, thread, thread_count, &from, &to);
+  data_share(job, thread, thread_count, &from, &to);
   fill_range(job, from, to);
 }
 
@@ -109,13 +110,13 @@ static void count_differences(struct host_job *job, uint64_t from, uint64_t to) 
   }
 }
 
-static void compare_work(void *context, uint32_t thread, uint32_t thread_count,
-                         uint32_t iterations) {
+static void data_compare_work(void *context, uint32_t thread, uint32_t thread_count,
+                              uint32_t iterations) {
   struct host_job *job = context;
   uint64_t from;
   uint64_t to;
   (void)iterations;
-  share_of(job, thread, thread_count, &from, &to);
+  data_share(job, thread, thread_count, &from, &to);
   for (uint64_t offset = from; offset < to; offset += HOST_CHUNK) {
     uint64_t length = to - offset < HOST_CHUNK ? to - offset : HOST_CHUNK;
     if (length % 8 != 0 || chunk_differs(job, offset, length / 8)) {
@@ -124,8 +125,9 @@ static void compare_work(void *context, uint32_t thread, uint32_t thread_count,
   }
 }
 
-static enum status run_on_host(struct data *data, const struct buffer *buffer,
-                               thread_team_work work, struct host_job *job, struct error *err) {
+static enum status data_run_on_host(struct data *data, const struct buffer *buffer,
+                                    thread_team_work work, struct host_job *job,
+                                    struct error *err) {
   int node = machine_node_index(data->context->machine, buffer->endpoint.index);
   if (node < 0) {
     return error_set(err, STATUS_NOT_FOUND, "there is no NUMA node %d", buffer->endpoint.index);
@@ -161,7 +163,7 @@ enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t s
                          .size_bytes = size_bytes,
                          .seed = seed,
                          .flip = complement ? UINT64_MAX : 0};
-  return run_on_host(data, buffer, fill_work, &job, err);
+  return data_run_on_host(data, buffer, data_fill_work, &job, err);
 }
 
 enum status data_fill_rows(struct data *data, const struct buffer *buffer,
@@ -179,7 +181,7 @@ enum status data_fill_rows(struct data *data, const struct buffer *buffer,
   }
   struct host_job job = {
       .bytes = buffer->host, .shape = shape, .seed = seed, .flip = complement ? UINT64_MAX : 0};
-  return run_on_host(data, buffer, fill_rows_work, &job, err);
+  return data_run_on_host(data, buffer, fill_rows_work, &job, err);
 }
 
 static enum status read_byte(struct data *data, const struct buffer *buffer, int32_t worker,
@@ -203,7 +205,7 @@ enum status data_compare(struct data *data, const struct buffer *buffer, uint64_
   } else {
     struct host_job job = {
         .bytes = buffer->host, .size_bytes = size_bytes, .seed = seed, .first_offset = UINT64_MAX};
-    status = run_on_host(data, buffer, compare_work, &job, err);
+    status = data_run_on_host(data, buffer, data_compare_work, &job, err);
     result.bad_bytes = job.bad_bytes;
     result.first_offset = job.first_offset;
   }

@@ -133,7 +133,7 @@ static enum status take_transparent(const struct memory_context *context, struct
                    buffer->mapped_bytes >> 20, known ? "" : " (the kernel does not say)");
 }
 
-static void release(const struct memory_context *context, struct buffer *buffer) {
+static void huge_release(const struct memory_context *context, struct buffer *buffer) {
 #ifdef HAUL_CUDA
   page_unlock(context, buffer);
 #else
@@ -156,8 +156,8 @@ static enum status lock(const struct memory_context *context, struct buffer *buf
   return STATUS_OK;
 }
 
-static enum status allocate(const struct memory_context *context, struct buffer *buffer,
-                            struct error *err) {
+static enum status huge_allocate(const struct memory_context *context, struct buffer *buffer,
+                                 struct error *err) {
   enum status status = pages_map(buffer, PAGES_HUGE_BYTES, err);
   if (status != STATUS_OK) {
     return status;
@@ -174,7 +174,7 @@ static enum status allocate(const struct memory_context *context, struct buffer 
     status = lock(context, buffer, err);
   }
   if (status != STATUS_OK) {
-    release(context, buffer);
+    huge_release(context, buffer);
   }
   return status;
 }
@@ -184,6 +184,6 @@ const struct memory_ops memory_huge = {
     .place = PLACE_NUMA,
     .needs_cuda = false,
     .help = "2 MiB pages, reserved or transparent, page-locked where there is a GPU",
-    .allocate = allocate,
-    .release = release,
+    .allocate = huge_allocate,
+    .release = huge_release,
 };

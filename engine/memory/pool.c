@@ -44,7 +44,7 @@ void pool_free(struct pool *pool) {
   free(pool);
 }
 
-static bool same_endpoint(const struct endpoint *a, const struct endpoint *b) {
+static bool pool_same_endpoint(const struct endpoint *a, const struct endpoint *b) {
   return a->place == b->place && a->index == b->index && a->memory == b->memory;
 }
 
@@ -59,7 +59,7 @@ static struct pool_entry *find_free(const struct pool *pool, const struct endpoi
   struct pool_entry *best = NULL;
   for (size_t i = 0; i < pool->count; i++) {
     struct pool_entry *entry = pool->entries[i];
-    if (!entry->taken && same_endpoint(&entry->buffer.endpoint, endpoint) &&
+    if (!entry->taken && pool_same_endpoint(&entry->buffer.endpoint, endpoint) &&
         fits(entry->buffer.size_bytes, size_bytes) &&
         (best == NULL || entry->buffer.size_bytes < best->buffer.size_bytes)) {
       best = entry;

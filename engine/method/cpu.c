@@ -89,23 +89,8 @@ static void expect_cpus(const struct flow *flow, const struct machine *machine,
   cpu_reservation_expect(reservation, machine, initiating_node(flow), flow->threads);
 }
 
-/* Last-level cache of the processors of a team. */
-static uint64_t thread_team_cache_bytes(const struct thread_team *team) {
-  const uint32_t count = thread_team_size(team);
-  int *cpus = calloc(count, sizeof *cpus);
-  if (cpus == NULL) {
-    return 0;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    cpus[i] = thread_team_cpu(team, i);
-  }
-  uint64_t cache_bytes = cache_last_level_bytes(cpus, count);
-  free(cpus);
-  return cache_bytes;
-}
-
-static enum status prepare(const struct memory_context *context, struct flow_run *run,
-                           struct error *err) {
+static enum status cpu_prepare(const struct memory_context *context, struct flow_run *run,
+                               struct error *err) {
   struct cpu_state *state = calloc(1, sizeof *state);
   if (state == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "out of host memory");
@@ -128,7 +113,7 @@ static enum status prepare(const struct memory_context *context, struct flow_run
   return STATUS_OK;
 }
 
-static void release(const struct memory_context *context, struct flow_run *run) {
+static void cpu_release(const struct memory_context *context, struct flow_run *run) {
   (void)context;
   struct cpu_state *state = run->state;
   if (state != NULL) {
@@ -144,16 +129,16 @@ static uint32_t thread_count(const struct flow_run *run) {
 }
 
 /* Whole units are dealt out evenly; the last thread takes what is left of the last unit. */
-static uint64_t share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
+static uint64_t cpu_share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
   const uint64_t units = size_bytes / SHARE_UNIT_BYTES;
   return (units / count * thread + units % count * thread / count) * SHARE_UNIT_BYTES;
 }
 
 static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
   const struct cpu_state *state = context;
-  const uint64_t begin = share_begin(state->size_bytes, thread, count);
-  const uint64_t end =
-      thread + 1 == count ? state->size_bytes : share_begin(state->size_bytes, thread + 1, count);
+  const uint64_t begin = cpu_share_begin(state->size_bytes, thread, count);
+  const uint64_t end = thread + 1 == count ? state->size_bytes
+                                           : cpu_share_begin(state->size_bytes, thread + 1, count);
   if (state->stop == NULL) {
     for (uint32_t i = 0; i < iterations; i++) {
       state->loop->copy(state->target + begin, state->source + begin, end - begin);
@@ -174,7 +159,7 @@ static enum status execute(struct flow_run *run, uint32_t iterations, struct hos
   return STATUS_OK;
 }
 
-static void wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
+static void cpu_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
   struct cpu_state *state = run->state;
   thread_team_wait(state->team, start_ns, end_ns);
 }
@@ -188,12 +173,12 @@ const struct method_ops method_cpu = {
     .help = "host threads copy between host memories",
     .unsupported_reason = cpu_unsupported_reason,
     .gpu = gpu,
-    .prepare = prepare,
-    .release = release,
+    .prepare = cpu_prepare,
+    .release = cpu_release,
     .enqueue = NULL,
     .blocks_host = NULL,
     .expect_cpus = expect_cpus,
     .thread_count = thread_count,
     .execute = execute,
-    .wait = wait,
+    .wait = cpu_wait,
 };

@@ -72,7 +72,7 @@ static enum kernel_variant variant_of(const struct flow *flow, const struct gpu 
 }
 
 /* Bytes an access. Rows that the variant's own accesses do not fit are copied with smaller ones. */
-static uint32_t width_of(const struct flow *flow) {
+static uint32_t sm_access_bytes(const struct flow *flow) {
   uint32_t width = flow->kernel.vector_bytes;
   if (width == 0) {
     width = variants[flow->kernel.variant].vector_bytes;
@@ -93,17 +93,17 @@ static const char *rows_unsupported_reason(const struct flow *flow, char reason[
   }
   const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
   if (unsupported == NULL &&
-      (flow->shape.width_bytes | flow->shape.pitch_bytes) % width_of(flow) != 0) {
+      (flow->shape.width_bytes | flow->shape.pitch_bytes) % sm_access_bytes(flow) != 0) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "vector_bytes = %u does not divide the width and the pitch of the rows",
-                   width_of(flow));
+                   sm_access_bytes(flow));
     return reason;
   }
   return unsupported;
 }
 
-static const char *shape_unsupported_reason(const struct flow *flow, const struct gpu *gpu,
-                                            char reason[CASE_REASON_MAX]) {
+static const char *sm_shape_unsupported_reason(const struct flow *flow, const struct gpu *gpu,
+                                               char reason[CASE_REASON_MAX]) {
   enum kernel kernel;
   if (flow->kernel.variant == KERNEL_BULK) {
     if (gpu->compute_major < 9) {
@@ -117,9 +117,9 @@ static const char *shape_unsupported_reason(const struct flow *flow, const struc
              "the "
              "bulk copy engine";
     }
-  } else if (!kernel_for_width(width_of(flow), &kernel)) {
+  } else if (!kernel_for_width(sm_access_bytes(flow), &kernel)) {
     (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u: there is 1, 2, 4, 8 and 16",
-                   width_of(flow));
+                   sm_access_bytes(flow));
     return reason;
   }
   if (flow->kernel.block > 1024) {
@@ -130,7 +130,7 @@ static const char *shape_unsupported_reason(const struct flow *flow, const struc
   return NULL;
 }
 
-static const char *memory_unsupported_reason(const struct endpoint *end, const struct gpu *gpu) {
+static const char *sm_memory_unsupported_reason(const struct endpoint *end, const struct gpu *gpu) {
   return end->memory == MEMORY_PAGEABLE && !gpu->host_page_tables
              ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
              : NULL;
@@ -146,15 +146,15 @@ static const char *sm_unsupported_reason(const struct flow *flow, const struct m
     return "method sm has no staged copy: a kernel reaches a peer's memory directly or not at all";
   }
   const struct gpu *gpu = &machine->gpus[index];
-  const char *unsupported = shape_unsupported_reason(flow, gpu, reason);
+  const char *unsupported = sm_shape_unsupported_reason(flow, gpu, reason);
   if (unsupported == NULL) {
     unsupported = rows_unsupported_reason(flow, reason);
   }
   if (unsupported == NULL) {
-    unsupported = memory_unsupported_reason(&flow->source, gpu);
+    unsupported = sm_memory_unsupported_reason(&flow->source, gpu);
   }
   if (unsupported == NULL) {
-    unsupported = memory_unsupported_reason(&flow->target, gpu);
+    unsupported = sm_memory_unsupported_reason(&flow->target, gpu);
   }
   return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
@@ -172,7 +172,7 @@ static uint32_t resident_grid(const struct gpu *gpu, uint32_t block, uint32_t ke
   return gpu->sm_count * (blocks > 0 ? blocks : 1);
 }
 
-static uint32_t covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) {
+static uint32_t sm_covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) {
   uint64_t grid = (size_bytes + bytes_per_block - 1) / bytes_per_block;
   if (grid == 0) {
     return 1;
@@ -187,7 +187,7 @@ static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
   bool bulk = launch->kernel == KERNEL_COPY_BULK;
   bool host = touches_host(flow);
   uint32_t covering =
-      covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * width_of(flow));
+      sm_covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * sm_access_bytes(flow));
   if (!bulk && !host && kernels_on_gpu == 1) {
     return covering;
   }
@@ -216,7 +216,7 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
   launch->kernel = copy_shape_is_strided(&flow->shape) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
   if (!copy_shape_is_strided(&flow->shape) && chosen != KERNEL_BULK) {
-    (void)kernel_for_width(width_of(flow),
+    (void)kernel_for_width(sm_access_bytes(flow),
                            &launch->kernel); /* sm_unsupported_reason() has seen to it */
   }
   if (launch->grid == 0) {
@@ -243,7 +243,7 @@ static enum status sm_enqueue(const struct memory_context *context, struct flow_
                                      .width_bytes = run->flow->shape.width_bytes,
                                      .pitch_bytes = run->flow->shape.pitch_bytes,
                                      .rows = run->flow->shape.height * run->flow->shape.depth,
-                                     .vector_bytes = width_of(run->flow)};
+                                     .vector_bytes = sm_access_bytes(run->flow)};
   void *arguments = copy_shape_is_strided(&run->flow->shape) ? (void *)&rows : (void *)&whole;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {

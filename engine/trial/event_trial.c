@@ -37,7 +37,7 @@ struct event_trial {
   uint64_t gate_device;
 };
 
-static const struct cuda_driver *driver_of(const struct event_trial *trial) {
+static const struct cuda_driver *event_trial_driver(const struct event_trial *trial) {
   return &trial->context->cuda->driver;
 }
 
@@ -54,7 +54,7 @@ static bool flow_blocks_host(const struct flow *flow) {
 }
 
 static enum status allocate_gate(struct event_trial *trial, struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
   void *host = NULL;
   CUdeviceptr device = 0;
@@ -74,7 +74,7 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
 }
 
 static enum status create_streams_and_events(struct event_trial *trial, struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     CUstream stream = NULL;
@@ -145,7 +145,7 @@ void event_trial_free(struct event_trial *trial) {
   if (trial == NULL) {
     return;
   }
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   for (uint32_t i = 0; trial->flows != NULL && i < trial->count; i++) {
     struct flow_run *run = &trial->runs[i];
     if (trial->flows[i].start != NULL) {
@@ -186,16 +186,16 @@ static enum status launch_gate(struct event_trial *trial, uint32_t i, struct err
                              trial->runs[i].stream, &arguments, err);
 }
 
-static enum status record(const struct event_trial *trial, CUevent event, uint32_t i,
-                          struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+static enum status event_trial_record(const struct event_trial *trial, CUevent event, uint32_t i,
+                                      struct error *err) {
+  const struct cuda_driver *driver = event_trial_driver(trial);
   return cuda_check(driver, driver->cuEventRecord(event, trial->runs[i].stream), err,
                     "cuEventRecord");
 }
 
 static enum status wait_for(const struct event_trial *trial, uint32_t i, CUevent event,
                             struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   return cuda_check(driver, driver->cuStreamWaitEvent(trial->runs[i].stream, event, 0), err,
                     "cuStreamWaitEvent");
 }
@@ -217,7 +217,7 @@ static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct e
       status = wait_for(trial, i, trial->flows[j].start, err);
     }
   }
-  return status == STATUS_OK ? record(trial, trial->flows[i].start, i, err) : status;
+  return status == STATUS_OK ? event_trial_record(trial, trial->flows[i].start, i, err) : status;
 }
 
 static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
@@ -229,7 +229,7 @@ static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t 
                  ? run->enqueue(trial->context, run, iterations, err)
                  : methods[run->flow->method]->enqueue(trial->context, run, iterations, err);
   }
-  return status == STATUS_OK ? record(trial, trial->flows[i].end, i, err) : status;
+  return status == STATUS_OK ? event_trial_record(trial, trial->flows[i].end, i, err) : status;
 }
 
 /* A thread that enqueues one flow whose copies block it. */
@@ -323,12 +323,12 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
       status = wait_for(trial, trial->first, trial->flows[i].end, err);
     }
   }
-  return status == STATUS_OK ? record(trial, trial->final, trial->first, err) : status;
+  return status == STATUS_OK ? event_trial_record(trial, trial->final, trial->first, err) : status;
 }
 
 static enum status elapsed_ns(const struct event_trial *trial, CUevent start, CUevent end,
                               uint64_t *elapsed, struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   float milliseconds = 0;
   enum status status = cuda_check(driver, driver->cuEventElapsedTime(&milliseconds, start, end),
                                   err, "cuEventElapsedTime");
@@ -360,7 +360,7 @@ static enum status read_times(struct event_trial *trial, struct trial_times *tim
 }
 
 static enum status finish(struct event_trial *trial, struct trial_times *times, struct error *err) {
-  const struct cuda_driver *driver = driver_of(trial);
+  const struct cuda_driver *driver = event_trial_driver(trial);
   enum status status = cuda_check(driver, driver->cuEventSynchronize(trial->final), err,
                                   "waiting for the end of a trial");
   times->load_outlasted = true;
@@ -385,7 +385,7 @@ static enum status finish(struct event_trial *trial, struct trial_times *times, 
 static void drain(struct event_trial *trial) {
   for (uint32_t i = 0; i < trial->count; i++) {
     if (use_gpu_of(trial, i, NULL) == STATUS_OK) {
-      (void)driver_of(trial)->cuStreamSynchronize(trial->runs[i].stream);
+      (void)event_trial_driver(trial)->cuStreamSynchronize(trial->runs[i].stream);
     }
   }
 }
@@ -401,10 +401,11 @@ void event_trial_open(struct event_trial *trial) {
 }
 
 enum status event_trial_poll(struct event_trial *trial, bool *ended, struct error *err) {
-  CUresult result = driver_of(trial)->cuEventQuery(trial->final);
+  CUresult result = event_trial_driver(trial)->cuEventQuery(trial->final);
   *ended = result != CUDA_ERROR_NOT_READY;
-  return *ended ? cuda_check(driver_of(trial), result, err, "watching for the end of a trial")
-                : STATUS_OK;
+  return *ended
+             ? cuda_check(event_trial_driver(trial), result, err, "watching for the end of a trial")
+             : STATUS_OK;
 }
 
 enum status event_trial_finish(struct event_trial *trial, enum status status,

@@ -8,7 +8,7 @@
 /* Looks at a not yet ready team before the caller offers its processor. */
 enum { SPINS_BEFORE_YIELD = 4096 };
 
-static const struct method_ops *ops_of(const struct flow_run *run) {
+static const struct method_ops *host_trial_ops(const struct flow_run *run) {
   return methods[run->flow->method];
 }
 
@@ -17,10 +17,10 @@ static const struct method_ops *ops_of(const struct flow_run *run) {
 static uint32_t start_all(struct flow_run *runs, uint32_t count, uint32_t iterations,
                           struct host_start *start, enum status *status, struct error *err) {
   for (uint32_t i = 0; i < count; i++) {
-    start->expected += ops_of(&runs[i])->thread_count(&runs[i]);
+    start->expected += host_trial_ops(&runs[i])->thread_count(&runs[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
-    *status = ops_of(&runs[i])->execute(&runs[i], iterations, start, err);
+    *status = host_trial_ops(&runs[i])->execute(&runs[i], iterations, start, err);
     if (*status != STATUS_OK) {
       atomic_store(&start->go, true);
       return i;
@@ -38,7 +38,7 @@ static void wait_for_role(struct flow_run *runs, uint32_t started, enum flow_rol
     if (runs[i].flow->role != role) {
       continue;
     }
-    ops_of(&runs[i])->wait(&runs[i], &start_ns, &end_ns);
+    host_trial_ops(&runs[i])->wait(&runs[i], &start_ns, &end_ns);
     times[i] = (struct flow_times){.start_ns = start_ns, .elapsed_ns = end_ns - start_ns};
     *first_ns = start_ns < *first_ns ? start_ns : *first_ns;
     *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
@@ -138,11 +138,11 @@ static uint32_t ready_threads(struct mixed_trial *trial, uint32_t iterations,
   uint32_t woken = 0;
   for (; *status == STATUS_OK && woken < trial->host_count; woken++) {
     struct flow_run *run = &trial->host_runs[woken];
-    *status = ops_of(run)->execute(run, iterations, start, err);
+    *status = host_trial_ops(run)->execute(run, iterations, start, err);
     if (*status != STATUS_OK) {
       break;
     }
-    expected += ops_of(run)->thread_count(run);
+    expected += host_trial_ops(run)->thread_count(run);
   }
   for (uint32_t spins = 0; atomic_load(&start->ready) < expected; spins++) {
     if (spins >= SPINS_BEFORE_YIELD) {
@@ -188,7 +188,7 @@ enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t start_ns;
     uint64_t end_ns;
-    ops_of(&trial->host_runs[i])->wait(&trial->host_runs[i], &start_ns, &end_ns);
+    host_trial_ops(&trial->host_runs[i])->wait(&trial->host_runs[i], &start_ns, &end_ns);
     trial->times[trial->host_flows[i]] =
         (struct flow_times){.start_ns = start_ns - first_ns, .elapsed_ns = end_ns - start_ns};
     last_ns = end_ns > last_ns ? end_ns : last_ns;

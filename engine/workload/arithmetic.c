@@ -27,7 +27,7 @@ struct arithmetic_state {
 };
 
 /* false: there is none. */
-static bool find_kernel(const struct arithmetic *arithmetic, enum kernel *kernel) {
+static bool arithmetic_find_kernel(const struct arithmetic *arithmetic, enum kernel *kernel) {
   char name[64];
   (void)snprintf(name, sizeof name, "haul_arithmetic_%s_%s_ilp%" PRIu32,
                  arithmetic_op_text(arithmetic->op), number_type_text(arithmetic->type),
@@ -44,7 +44,7 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, arithmetic->gpu);
     return reason;
   }
-  if (!find_kernel(arithmetic, &kernel)) {
+  if (!arithmetic_find_kernel(arithmetic, &kernel)) {
     (void)snprintf(reason, CASE_REASON_MAX, "ilp = %" PRIu32 ": a thread has 1, 2, 4 or 8 chains",
                    arithmetic->ilp);
     return reason;
@@ -97,8 +97,8 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
   const struct arithmetic *arithmetic = state->arithmetic;
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};
-  (void)find_kernel(arithmetic,
-                    &request.kernel); /* arithmetic_unsupported_reason() has seen to it */
+  (void)arithmetic_find_kernel(
+      arithmetic, &request.kernel); /* arithmetic_unsupported_reason() has seen to it */
   arithmetic_operands(arithmetic->type, &request.operands);
   enum status status = arithmetic_gpu_new(engine->context.cuda, &request, &state->gpu, err);
   outcome->allocate_ns += clock_now_ns() - start_ns;

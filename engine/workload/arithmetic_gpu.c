@@ -21,11 +21,11 @@ static CUstream stream_of(const struct arithmetic_gpu *gpu) {
   return gpu->session->gpus[gpu->request.gpu].stream;
 }
 
-static enum status use(const struct arithmetic_gpu *gpu, struct error *err) {
+static enum status arithmetic_gpu_use(const struct arithmetic_gpu *gpu, struct error *err) {
   return cuda_session_use(gpu->session, gpu->request.gpu, err);
 }
 
-static enum status wait(const struct arithmetic_gpu *gpu, struct error *err) {
+static enum status arithmetic_gpu_wait(const struct arithmetic_gpu *gpu, struct error *err) {
   return cuda_session_wait(gpu->session, stream_of(gpu), "waiting for a chain of instructions",
                            err);
 }
@@ -34,7 +34,7 @@ void arithmetic_gpu_free(struct arithmetic_gpu *gpu) {
   if (gpu == NULL) {
     return;
   }
-  if (use(gpu, NULL) == STATUS_OK) {
+  if (arithmetic_gpu_use(gpu, NULL) == STATUS_OK) {
     spans_fini(gpu->session, &gpu->spans);
     if (gpu->results != 0) {
       (void)gpu->session->driver.cuMemFree(gpu->results);
@@ -44,7 +44,7 @@ void arithmetic_gpu_free(struct arithmetic_gpu *gpu) {
   free(gpu);
 }
 
-static enum status allocate(struct arithmetic_gpu *gpu, struct error *err) {
+static enum status arithmetic_gpu_allocate(struct arithmetic_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
   const size_t bytes = threads_of(gpu) * sizeof *gpu->results_host;
   gpu->results_host = malloc(bytes);
@@ -52,7 +52,7 @@ static enum status allocate(struct arithmetic_gpu *gpu, struct error *err) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the results of %llu threads",
                      (unsigned long long)threads_of(gpu));
   }
-  enum status status = use(gpu, err);
+  enum status status = arithmetic_gpu_use(gpu, err);
   if (status == STATUS_OK) {
     status =
         cuda_check(driver, driver->cuMemAlloc(&gpu->results, bytes), err,
@@ -71,7 +71,7 @@ enum status arithmetic_gpu_new(struct cuda_session *session,
   made->session = session;
   made->request = *request;
   made->arguments = request->operands;
-  enum status status = allocate(made, err);
+  enum status status = arithmetic_gpu_allocate(made, err);
   if (status != STATUS_OK) {
     arithmetic_gpu_free(made);
     return status;
@@ -86,7 +86,7 @@ enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions
                                uint64_t *elapsed_ns, struct error *err) {
   struct spans_total total = {0};
   gpu->arguments.rounds = instructions / ARITHMETIC_BODY;
-  enum status status = use(gpu, err);
+  enum status status = arithmetic_gpu_use(gpu, err);
   if (status == STATUS_OK) {
     status = spans_reset(gpu->session, &gpu->spans, stream_of(gpu), err);
   }
@@ -106,7 +106,7 @@ enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions
 enum status arithmetic_gpu_results(struct arithmetic_gpu *gpu, const uint64_t **results,
                                    struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
-  enum status status = use(gpu, err);
+  enum status status = arithmetic_gpu_use(gpu, err);
   if (status == STATUS_OK) {
     status = cuda_check(driver,
                         driver->cuMemcpyDtoHAsync(gpu->results_host, gpu->results,
@@ -115,12 +115,12 @@ enum status arithmetic_gpu_results(struct arithmetic_gpu *gpu, const uint64_t **
                         err, "reading the ends of the chains");
   }
   *results = gpu->results_host;
-  return status == STATUS_OK ? wait(gpu, err) : status;
+  return status == STATUS_OK ? arithmetic_gpu_wait(gpu, err) : status;
 }
 
 enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
-  enum status status = use(gpu, err);
+  enum status status = arithmetic_gpu_use(gpu, err);
   if (status == STATUS_OK) {
     status = cuda_check(driver,
                         driver->cuMemsetD8Async(gpu->results, 0xff,
@@ -128,5 +128,5 @@ enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) 
                                                 stream_of(gpu)),
                         err, "invalidating the ends of the chains");
   }
-  return status == STATUS_OK ? wait(gpu, err) : status;
+  return status == STATUS_OK ? arithmetic_gpu_wait(gpu, err) : status;
 }

@@ -228,7 +228,7 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
   return STATUS_OK;
 }
 
-static enum status measure_case(struct case_run *run, struct engine *engine, struct error *err) {
+static enum status case_run_trials(struct case_run *run, struct engine *engine, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const bool once = measure->verify == VERIFY_ONCE;
   run->values = calloc(measure->trials_max, sizeof *run->values);
@@ -269,7 +269,7 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
   }
   struct case_run run = {.ops = ops, .bench = bench_case, .sink = sink, .outcome = outcome};
   outcome->clock = run.ops->clock(bench_case);
-  enum status status = measure_case(&run, engine, error);
+  enum status status = case_run_trials(&run, engine, error);
   outcome->iterations = run.iterations;
   outcome->serialised = 2 * (size_t)run.serialised_count > run.count;
   if (outcome->serialised) {

@@ -185,7 +185,7 @@ static enum clock chase_clock(const struct bench_case *bench_case) {
 }
 
 /* xorshift64* (Vigna 2016): the same cycle in every run. */
-static uint64_t next_random(uint64_t *state) {
+static uint64_t chase_next_random(uint64_t *state) {
   *state ^= *state >> 12;
   *state ^= *state << 25;
   *state ^= *state >> 27;
@@ -201,7 +201,7 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
   if (state->chase->order == CHASE_RANDOM) {
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
     for (uint32_t i = count - 1; i > 0; i--) {
-      uint32_t j = (uint32_t)(next_random(&random) % i);
+      uint32_t j = (uint32_t)(chase_next_random(&random) % i);
       uint32_t swap = next[i];
       next[i] = next[j];
       next[j] = swap;
@@ -219,7 +219,7 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
 }
 
 /* What a thread's register holds when it is at that element. */
-static uint64_t position_of(const struct chase_state *state, uint64_t element) {
+static uint64_t chase_position(const struct chase_state *state, uint64_t element) {
   const uint64_t offset = element * state->chase->stride_bytes;
   return state->chase->space == CHASE_SHARED ? offset : state->buffer->device + offset;
 }
@@ -228,7 +228,7 @@ static void make_image(const struct chase_state *state, const uint32_t *next,
                        unsigned char *image) {
   const struct chase *chase = state->chase;
   for (uint64_t i = 0; i < state->count; i++) {
-    const uint64_t position = position_of(state, next[i]); /* shared: the lower half of it */
+    const uint64_t position = chase_position(state, next[i]); /* shared: the lower half of it */
     memcpy(image + i * chase->stride_bytes, &position,
            chase->space == CHASE_SHARED ? SHARED_WORD_BYTES : sizeof position);
   }
@@ -270,7 +270,7 @@ static uint64_t first_step(const struct chase *chase, uint64_t thread) {
 static void place_threads(const struct chase_state *state) {
   uint64_t *positions = chase_gpu_positions(state->gpu);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
-    positions[thread] = position_of(state, state->sequence[first_step(state->chase, thread)]);
+    positions[thread] = chase_position(state, state->sequence[first_step(state->chase, thread)]);
   }
 }
 
@@ -388,7 +388,7 @@ static enum status check_positions(const struct chase_state *state, struct error
   const uint64_t *positions = chase_gpu_positions(state->gpu);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
     const uint64_t step = (first_step(state->chase, thread) + state->walked) % state->count;
-    const uint64_t expected = position_of(state, state->sequence[step]);
+    const uint64_t expected = chase_position(state, state->sequence[step]);
     if (positions[thread] != expected) {
       return error_set(err, STATUS_CORRUPT,
                        "the chain of thread %" PRIu64 " is at 0x%" PRIx64 ", not at 0x%" PRIx64

@@ -14,7 +14,7 @@ struct chase_gpu {
   uint64_t times_device;
 };
 
-static enum status allocate(struct chase_gpu *gpu, struct error *err) {
+static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
   const struct chase_gpu_request *request = &gpu->request;
   const uint64_t threads = (uint64_t)request->threads * request->blocks;
@@ -68,7 +68,7 @@ enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_r
     status = ask_for_shared(made, err);
   }
   if (status == STATUS_OK) {
-    status = allocate(made, err);
+    status = chase_gpu_allocate(made, err);
   }
   if (status != STATUS_OK) {
     chase_gpu_free(made);

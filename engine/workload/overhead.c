@@ -207,8 +207,8 @@ static uint32_t overhead_iterations_max(const void *opaque) {
 }
 
 /* Allocate and free that many, the one that is wanted timed. */
-static enum status run_on_host(const struct overhead_state *state, uint32_t operations,
-                               uint64_t *elapsed_ns, struct error *err) {
+static enum status overhead_run_on_host(const struct overhead_state *state, uint32_t operations,
+                                        uint64_t *elapsed_ns, struct error *err) {
   const struct memory_context *context = &state->engine->context;
   const struct memory_ops *kind = memory_kinds[state->overhead->memory.memory];
   enum status status = STATUS_OK;
@@ -237,7 +237,7 @@ static enum status overhead_run(void *opaque, uint32_t iterations, struct trial_
   const struct overhead_state *state = opaque;
   times->gate_timed_out = false;
   return state->gpu != NULL ? overhead_gpu_run(state->gpu, iterations, &times->window_ns, err)
-                            : run_on_host(state, iterations, &times->window_ns, err);
+                            : overhead_run_on_host(state, iterations, &times->window_ns, err);
 }
 
 static void overhead_tear_down(void *opaque) {

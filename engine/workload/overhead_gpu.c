@@ -24,7 +24,7 @@ struct overhead_gpu {
   union made *made; /* operations_max */
 };
 
-static const struct cuda_driver *driver_of(const struct overhead_gpu *overhead) {
+static const struct cuda_driver *overhead_gpu_driver(const struct overhead_gpu *overhead) {
   return &overhead->session->driver;
 }
 
@@ -33,32 +33,32 @@ static CUresult launch(struct overhead_gpu *overhead, uint32_t i) {
   void *parameters[] = {&arguments};
   CUfunction kernel = overhead->session->gpus[overhead->request.gpu].kernels[KERNEL_EMPTY];
   (void)i;
-  return driver_of(overhead)->cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, overhead->stream,
-                                             parameters, NULL);
+  return overhead_gpu_driver(overhead)->cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0,
+                                                       overhead->stream, parameters, NULL);
 }
 
-static CUresult record(struct overhead_gpu *overhead, uint32_t i) {
+static CUresult overhead_gpu_record(struct overhead_gpu *overhead, uint32_t i) {
   (void)i;
-  return driver_of(overhead)->cuEventRecord(overhead->event, overhead->stream);
+  return overhead_gpu_driver(overhead)->cuEventRecord(overhead->event, overhead->stream);
 }
 
 static CUresult synchronize(struct overhead_gpu *overhead, uint32_t i) {
   (void)i;
-  return driver_of(overhead)->cuStreamSynchronize(overhead->stream);
+  return overhead_gpu_driver(overhead)->cuStreamSynchronize(overhead->stream);
 }
 
 static CUresult copy_word(struct overhead_gpu *overhead, uint32_t i) {
   (void)i;
-  return driver_of(overhead)->cuMemcpyHtoDAsync(overhead->word, overhead->pinned,
-                                                sizeof *overhead->pinned, overhead->stream);
+  return overhead_gpu_driver(overhead)->cuMemcpyHtoDAsync(
+      overhead->word, overhead->pinned, sizeof *overhead->pinned, overhead->stream);
 }
 
 static unsigned char *slot_of(const struct overhead_gpu *overhead, uint32_t i) {
   return overhead->request.host + i * overhead->request.slot_bytes;
 }
 
-static CUresult allocate(struct overhead_gpu *overhead, uint32_t i) {
-  const struct cuda_driver *driver = driver_of(overhead);
+static CUresult overhead_gpu_allocate(struct overhead_gpu *overhead, uint32_t i) {
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   const uint64_t size_bytes = overhead->request.size_bytes;
   union made *made = &overhead->made[i];
   const unsigned page_locked = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -85,7 +85,7 @@ static CUresult allocate(struct overhead_gpu *overhead, uint32_t i) {
 }
 
 static CUresult free_one(struct overhead_gpu *overhead, uint32_t i) {
-  const struct cuda_driver *driver = driver_of(overhead);
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   switch (overhead->request.memory) {
   case MEMORY_DEVICE:
   case MEMORY_MANAGED:
@@ -104,17 +104,17 @@ static CUresult free_one(struct overhead_gpu *overhead, uint32_t i) {
 }
 
 static CUresult instantiate(struct overhead_gpu *overhead, uint32_t i) {
-  return driver_of(overhead)->cuGraphInstantiateWithFlags(&overhead->made[i].graph, overhead->graph,
-                                                          0);
+  return overhead_gpu_driver(overhead)->cuGraphInstantiateWithFlags(&overhead->made[i].graph,
+                                                                    overhead->graph, 0);
 }
 
 static CUresult destroy_graph(struct overhead_gpu *overhead, uint32_t i) {
-  return driver_of(overhead)->cuGraphExecDestroy(overhead->made[i].graph);
+  return overhead_gpu_driver(overhead)->cuGraphExecDestroy(overhead->made[i].graph);
 }
 
 static CUresult launch_graph(struct overhead_gpu *overhead, uint32_t i) {
   (void)i;
-  return driver_of(overhead)->cuGraphLaunch(overhead->executable, overhead->stream);
+  return overhead_gpu_driver(overhead)->cuGraphLaunch(overhead->executable, overhead->stream);
 }
 
 typedef CUresult (*call)(struct overhead_gpu *overhead, uint32_t i);
@@ -128,11 +128,11 @@ struct calls {
 
 static const struct calls calls_of[overhead_operation_name_count] = {
     [OVERHEAD_KERNEL_LAUNCH] = {NULL, launch, NULL},
-    [OVERHEAD_EVENT_RECORD] = {NULL, record, NULL},
+    [OVERHEAD_EVENT_RECORD] = {NULL, overhead_gpu_record, NULL},
     [OVERHEAD_STREAM_SYNCHRONIZE] = {NULL, synchronize, NULL},
     [OVERHEAD_MEMCPY_CALL] = {NULL, copy_word, NULL},
-    [OVERHEAD_ALLOCATE] = {NULL, allocate, free_one},
-    [OVERHEAD_FREE] = {allocate, free_one, NULL},
+    [OVERHEAD_ALLOCATE] = {NULL, overhead_gpu_allocate, free_one},
+    [OVERHEAD_FREE] = {overhead_gpu_allocate, free_one, NULL},
     [OVERHEAD_GRAPH_INSTANTIATE] = {NULL, instantiate, destroy_graph},
     [OVERHEAD_GRAPH_LAUNCH] = {NULL, launch_graph, NULL},
 };
@@ -152,7 +152,7 @@ static CUresult repeat(struct overhead_gpu *overhead, call one, uint32_t count, 
 }
 
 static enum status make_graph(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = driver_of(overhead);
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   enum status status = cuda_check(
       driver, driver->cuStreamBeginCapture(overhead->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
       err, "beginning to capture a graph");
@@ -171,7 +171,7 @@ static enum status make_graph(struct overhead_gpu *overhead, struct error *err) 
 }
 
 static enum status make_word(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = driver_of(overhead);
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   void *pinned = NULL;
   enum status status =
       cuda_check(driver, driver->cuMemHostAlloc(&pinned, sizeof *overhead->pinned, 0), err,
@@ -184,7 +184,7 @@ static enum status make_word(struct overhead_gpu *overhead, struct error *err) {
 }
 
 static enum status make_ready(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = driver_of(overhead);
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   enum status status = cuda_session_use(overhead->session, overhead->request.gpu, err);
   if (status == STATUS_OK) {
     status = cuda_check(driver, driver->cuStreamCreate(&overhead->stream, CU_STREAM_NON_BLOCKING),
@@ -230,7 +230,7 @@ void overhead_gpu_free(struct overhead_gpu *overhead) {
   if (overhead == NULL) {
     return;
   }
-  const struct cuda_driver *driver = driver_of(overhead);
+  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   if (overhead->executable != NULL) {
     (void)driver->cuGraphExecDestroy(overhead->executable);
   }
@@ -276,7 +276,7 @@ enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t operations,
     result = result != CUDA_SUCCESS ? result : after;
   }
   const CUresult drained = synchronize(overhead, 0);
-  return cuda_check(driver_of(overhead), result != CUDA_SUCCESS ? result : drained, err,
+  return cuda_check(overhead_gpu_driver(overhead), result != CUDA_SUCCESS ? result : drained, err,
                     "%s, %u times", overhead_operation_text(overhead->request.operation),
                     operations);
 }

@@ -25,7 +25,7 @@ static bool has_type(enum stream_op op) {
   return op != STREAM_COPY && op != STREAM_READ && op != STREAM_WRITE;
 }
 
-static bool find_kernel(const struct stream *stream, struct stream_shape *shape) {
+static bool stream_find_kernel(const struct stream *stream, struct stream_shape *shape) {
   char name[64];
   (void)snprintf(name, sizeof name, "haul_stream_%s%s%s_%u_u%u", stream_op_text(stream->op),
                  has_type(stream->op) ? "_" : "",
@@ -34,7 +34,8 @@ static bool find_kernel(const struct stream *stream, struct stream_shape *shape)
   return kernel_parse(name, &shape->kernel);
 }
 
-static uint32_t covering_grid(const struct stream *stream, const struct stream_shape *shape) {
+static uint32_t stream_covering_grid(const struct stream *stream,
+                                     const struct stream_shape *shape) {
   const uint64_t tile = (uint64_t)shape->block * shape->unroll * shape->vector_bytes;
   const uint64_t tiles = (stream->size_bytes + tile - 1) / tile;
   return tiles < GRID_MAX ? (uint32_t)tiles : GRID_MAX;
@@ -48,12 +49,12 @@ bool stream_shape_of(const struct stream *stream, const struct gpu *gpu,
   shape->block = stream->block != 0 ? stream->block : sum ? SUM_BLOCK : MAP_BLOCK;
   shape->grid = stream->grid;
   if (shape->grid == 0 || shape->grid == STREAM_GRID_FULL) {
-    const uint32_t covering = covering_grid(stream, shape);
+    const uint32_t covering = stream_covering_grid(stream, shape);
     const uint32_t resident =
         gpu->sm_count * (shape->block < SM_THREADS ? SM_THREADS / shape->block : 1);
     shape->grid = sum && shape->grid == 0 && resident < covering ? resident : covering;
   }
-  return find_kernel(stream, shape);
+  return stream_find_kernel(stream, shape);
 }
 
 /* Blocks of a sum each leave a word: this many are read back after a trial. */
@@ -88,8 +89,9 @@ static const struct stream_place *place_of(const struct stream *stream) {
   return stream->memory.place == PLACE_GPU ? &stream_gpu : &stream_host;
 }
 
-static const char *shape_unsupported_reason(const struct stream *stream, const struct gpu *gpu,
-                                            char reason[CASE_REASON_MAX]) {
+static const char *stream_shape_unsupported_reason(const struct stream *stream,
+                                                   const struct gpu *gpu,
+                                                   char reason[CASE_REASON_MAX]) {
   struct stream_shape shape;
   if (!stream_shape_of(stream, gpu, &shape)) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -126,7 +128,7 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
                    stream->vector_bytes, number_type_text(stream->type));
     return reason;
   }
-  return shape_unsupported_reason(stream, &machine->gpus[stream->memory.index], reason);
+  return stream_shape_unsupported_reason(stream, &machine->gpus[stream->memory.index], reason);
 }
 
 static const char *host_unsupported_reason(const struct stream *stream,
@@ -308,7 +310,7 @@ static uint32_t stream_iterations_max(const void *opaque) {
   return state->place->iterations_max(state->work);
 }
 
-static void flush_host_cache(const struct buffer *buffer) {
+static void stream_flush_host_cache(const struct buffer *buffer) {
   if (buffer != NULL && buffer->host != NULL) {
     (void)cache_flush(buffer->host, buffer->size_bytes); /* the note says what it can do */
   }
@@ -319,9 +321,9 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
   const struct measure *measure = &state->bench->measure;
   const struct stream *stream = &state->bench->work.stream;
   if (measure->host_cache == CACHE_FLUSHED) {
-    flush_host_cache(state->arrays.out);
-    flush_host_cache(state->arrays.a);
-    flush_host_cache(state->arrays.b);
+    stream_flush_host_cache(state->arrays.out);
+    stream_flush_host_cache(state->arrays.a);
+    stream_flush_host_cache(state->arrays.b);
   }
   return measure->device_cache == CACHE_FLUSHED && stream->memory.place == PLACE_GPU
              ? data_flush_gpu_cache(state->engine->data, stream->memory.index, err)

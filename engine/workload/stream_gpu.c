@@ -22,7 +22,7 @@ struct gpu_state {
   uint64_t *parts_host;
 };
 
-static const struct cuda_driver *driver_of(const struct gpu_state *state) {
+static const struct cuda_driver *stream_gpu_driver(const struct gpu_state *state) {
   return &state->context->cuda->driver;
 }
 
@@ -35,7 +35,7 @@ static enum status wait_own(const struct gpu_state *state, struct error *err) {
                            "waiting for the arrays of a stream", err);
 }
 
-static enum status use(const struct gpu_state *state, struct error *err) {
+static enum status stream_gpu_use(const struct gpu_state *state, struct error *err) {
   return cuda_session_use(state->context->cuda, state->run.gpu, err);
 }
 
@@ -56,13 +56,13 @@ static void gpu_destroy(void *opaque) {
     return;
   }
   event_trial_free(state->trial);
-  if (use(state, NULL) == STATUS_OK) {
+  if (stream_gpu_use(state, NULL) == STATUS_OK) {
     spans_fini(state->context->cuda, &state->spans);
     if (state->compare_result != 0) {
-      (void)driver_of(state)->cuMemFree(state->compare_result);
+      (void)stream_gpu_driver(state)->cuMemFree(state->compare_result);
     }
     if (state->parts != 0) {
-      (void)driver_of(state)->cuMemFree(state->parts);
+      (void)stream_gpu_driver(state)->cuMemFree(state->parts);
     }
   }
   free(state->parts_host);
@@ -74,9 +74,9 @@ static uint64_t address_of(const struct buffer *buffer) {
 }
 
 /* Small memory beside the arrays. */
-static enum status allocate(struct gpu_state *state, struct error *err) {
-  const struct cuda_driver *driver = driver_of(state);
-  enum status status = use(state, err);
+static enum status stream_gpu_allocate(struct gpu_state *state, struct error *err) {
+  const struct cuda_driver *driver = stream_gpu_driver(state);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK) {
     status = cuda_check(
         driver, driver->cuMemAlloc(&state->compare_result, sizeof(struct pattern_compare_result)),
@@ -123,7 +123,7 @@ static enum status gpu_create(const struct memory_context *context, const struct
     status = error_set(err, STATUS_INVALID, "there is no kernel for that stream");
   }
   if (status == STATUS_OK) {
-    status = allocate(state, err);
+    status = stream_gpu_allocate(state, err);
   }
   if (status == STATUS_OK) {
     status = event_trial_new(context, &state->run, 1, GATING_ON, &state->trial, err);
@@ -153,7 +153,7 @@ static enum status gpu_fill(void *opaque, const struct buffer *array,
                                             .count =
                                                 state->stream->size_bytes / values->element_bytes,
                                             .values = *values};
-  enum status status = use(state, err);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK) {
     status = launch_data(state, KERNEL_STREAM_FILL, &arguments, err);
   }
@@ -164,14 +164,14 @@ static enum status gpu_compare(void *opaque, const struct buffer *array,
                                const struct stream_values *values,
                                struct pattern_compare_result *result, struct error *err) {
   struct gpu_state *state = opaque;
-  const struct cuda_driver *driver = driver_of(state);
+  const struct cuda_driver *driver = stream_gpu_driver(state);
   struct stream_data_arguments arguments = {.address = array->device,
                                             .count =
                                                 state->stream->size_bytes / values->element_bytes,
                                             .result = state->compare_result,
                                             .values = *values};
   *result = (struct pattern_compare_result){.first_offset = UINT64_MAX};
-  enum status status = use(state, err);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK) {
     status = cuda_check(
         driver,
@@ -195,7 +195,7 @@ static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times
   struct gpu_state *state = opaque;
   const bool cycles = state->stream->clock == STREAM_CLOCK_CYCLES;
   struct spans_total total = {0};
-  enum status status = use(state, err);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK && cycles) {
     status = spans_reset(state->context->cuda, &state->spans, own_stream(state), err);
   }
@@ -211,9 +211,9 @@ static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times
 
 static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct error *err) {
   struct gpu_state *state = opaque;
-  const struct cuda_driver *driver = driver_of(state);
+  const struct cuda_driver *driver = stream_gpu_driver(state);
   const struct stream_shape *shape = &state->shape;
-  enum status status = use(state, err);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK) {
     status = cuda_check(driver,
                         driver->cuMemcpyDtoHAsync(state->parts_host, state->parts,
@@ -237,8 +237,8 @@ static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct er
 
 static enum status gpu_invalidate_parts(void *opaque, struct error *err) {
   struct gpu_state *state = opaque;
-  const struct cuda_driver *driver = driver_of(state);
-  enum status status = use(state, err);
+  const struct cuda_driver *driver = stream_gpu_driver(state);
+  enum status status = stream_gpu_use(state, err);
   if (status == STATUS_OK) {
     status = cuda_check(driver,
                         driver->cuMemsetD8Async(state->parts, 0xff,

@@ -34,7 +34,7 @@ struct value_job {
   atomic_ullong first;
 };
 
-static uint64_t share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
+static uint64_t stream_host_share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
   const uint64_t units = (size_bytes + SHARE_UNIT_BYTES - 1) / SHARE_UNIT_BYTES;
   const uint64_t begin =
       (units / count * thread + units % count * thread / count) * SHARE_UNIT_BYTES;
@@ -43,8 +43,8 @@ static uint64_t share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count
 
 static void stream_work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
   struct host_state *state = context;
-  const uint64_t begin = share_begin(state->stream->size_bytes, thread, count);
-  const uint64_t end = share_begin(state->stream->size_bytes, thread + 1, count);
+  const uint64_t begin = stream_host_share_begin(state->stream->size_bytes, thread, count);
+  const uint64_t end = stream_host_share_begin(state->stream->size_bytes, thread + 1, count);
   for (uint32_t i = 0; i < iterations; i++) {
     double sum = 0;
     uint64_t bits = 0;
@@ -67,11 +67,12 @@ static void stream_work(void *context, uint32_t thread, uint32_t count, uint32_t
 static void element_range(const struct value_job *job, uint32_t thread, uint32_t count,
                           uint64_t *from, uint64_t *to) {
   const uint64_t size_bytes = job->state->stream->size_bytes;
-  *from = share_begin(size_bytes, thread, count) / job->values.element_bytes;
-  *to = share_begin(size_bytes, thread + 1, count) / job->values.element_bytes;
+  *from = stream_host_share_begin(size_bytes, thread, count) / job->values.element_bytes;
+  *to = stream_host_share_begin(size_bytes, thread + 1, count) / job->values.element_bytes;
 }
 
-static void fill_work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
+static void stream_host_fill_work(void *context, uint32_t thread, uint32_t count,
+                                  uint32_t iterations) {
   struct value_job *job = context;
   const uint32_t element_bytes = job->values.element_bytes;
   uint64_t from;
@@ -84,7 +85,8 @@ static void fill_work(void *context, uint32_t thread, uint32_t count, uint32_t i
   }
 }
 
-static void compare_work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
+static void stream_host_compare_work(void *context, uint32_t thread, uint32_t count,
+                                     uint32_t iterations) {
   struct value_job *job = context;
   const uint32_t element_bytes = job->values.element_bytes;
   uint64_t from;
@@ -111,20 +113,6 @@ static void host_destroy(void *opaque) {
     free(state->bits);
     free(state);
   }
-}
-
-/* Last-level caches of the team's processors. */
-static uint64_t thread_team_cache_bytes(const struct thread_team *team) {
-  int *cpus = calloc(thread_team_size(team), sizeof *cpus);
-  if (cpus == NULL) {
-    return 0;
-  }
-  for (uint32_t i = 0; i < thread_team_size(team); i++) {
-    cpus[i] = thread_team_cpu(team, i);
-  }
-  const uint64_t bytes = cache_last_level_bytes(cpus, thread_team_size(team));
-  free(cpus);
-  return bytes;
 }
 
 static enum status host_create(const struct memory_context *context, const struct stream *stream,
@@ -170,7 +158,7 @@ static enum status host_fill(void *opaque, const struct buffer *array,
                              const struct stream_values *values, struct error *err) {
   struct value_job job = {.state = opaque, .bytes = array->host, .values = *values};
   (void)err;
-  run_job(&job, fill_work);
+  run_job(&job, stream_host_fill_work);
   return STATUS_OK;
 }
 
@@ -180,7 +168,7 @@ static enum status host_compare(void *opaque, const struct buffer *array,
   struct value_job job = {
       .state = opaque, .bytes = array->host, .values = *values, .first = UINT64_MAX};
   (void)err;
-  run_job(&job, compare_work);
+  run_job(&job, stream_host_compare_work);
   *result = (struct pattern_compare_result){.first_offset = job.first, .bad_bytes = job.bad};
   return STATUS_OK;
 }

@@ -31,7 +31,7 @@ struct transfer {
   bool has_load;
 };
 
-static const struct method_ops *ops_of(const struct flow *flow) {
+static const struct method_ops *transfer_ops(const struct flow *flow) {
   return methods[flow->method];
 }
 
@@ -45,7 +45,7 @@ static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gp
   uint32_t count = 0;
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
-    count += flow->method == METHOD_SM && ops_of(flow)->gpu(flow) == gpu;
+    count += flow->method == METHOD_SM && transfer_ops(flow)->gpu(flow) == gpu;
   }
   return count;
 }
@@ -89,13 +89,13 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
     const struct flow *flow = &transfer->bench->flows[i];
     struct flow_run *run = &transfer->runs[i];
     *run = (struct flow_run){.flow = flow,
-                             .gpu = ops_of(flow)->gpu(flow),
+                             .gpu = transfer_ops(flow)->gpu(flow),
                              .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
     transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
-    status = ops_of(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
-                                         : take_two_buffers(transfer, run, err);
+    status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
+                                               : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK) {
       workload_note(transfer->outcome, run->source->note);
       workload_note(transfer->outcome, run->target->note);
@@ -108,9 +108,9 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
  * flushed from caches stays out of them. */
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
   const struct measure *measure = &transfer->bench->measure;
-  return ops_of(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
+  return transfer_ops(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
          measure->gating == GATING_ON && measure->host_cache == CACHE_WARM &&
-         measure->device_cache == CACHE_WARM && !ops_of(flow)->blocks_host(flow) &&
+         measure->device_cache == CACHE_WARM && !transfer_ops(flow)->blocks_host(flow) &&
          !transfer_is_mixed(transfer->bench);
 }
 
@@ -133,13 +133,13 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < count; i++) {
     const struct flow *flow = transfer->runs[i].flow;
-    if (ops_of(flow)->expect_cpus != NULL) {
-      ops_of(flow)->expect_cpus(flow, context->machine, &transfer->reservation);
+    if (transfer_ops(flow)->expect_cpus != NULL) {
+      transfer_ops(flow)->expect_cpus(flow, context->machine, &transfer->reservation);
     }
   }
   for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    status = ops_of(run->flow)->prepare(context, run, err);
+    status = transfer_ops(run->flow)->prepare(context, run, err);
     transfer->ready_count += status == STATUS_OK;
     if (status == STATUS_OK && run->note != NULL) {
       workload_note(transfer->outcome, run->note);
@@ -167,13 +167,13 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
 /* The GPU that may fill and compare host memory. Managed memory is left to the processor at which
  * it shall be: another would move its pages. */
 static int32_t data_gpu(const struct flow_run *run) {
-  return ops_of(run->flow)->shares_buffer ? -1 : run->gpu;
+  return transfer_ops(run->flow)->shares_buffer ? -1 : run->gpu;
 }
 
 /* The pattern, or poison. Of a strided copy only the rows are so; the gaps hold the opposite, so
  * that in a target that was copied right, and nowhere else written, the pattern has no gaps. */
-static enum status fill(const struct transfer *transfer, uint32_t flow, const struct buffer *buffer,
-                        bool poison, struct error *err) {
+static enum status transfer_fill(const struct transfer *transfer, uint32_t flow,
+                                 const struct buffer *buffer, bool poison, struct error *err) {
   const struct flow_run *run = &transfer->runs[flow];
   struct data *data = transfer->engine->data;
   const bool strided = copy_shape_is_strided(&run->flow->shape);
@@ -187,7 +187,7 @@ static enum status fill(const struct transfer *transfer, uint32_t flow, const st
 /* The bytes of a shared buffer that a trial writes; the rest is the pattern that must survive. */
 static enum status invalidate(const struct transfer *transfer, struct flow_run *run,
                               struct error *err) {
-  const struct method_ops *ops = ops_of(run->flow);
+  const struct method_ops *ops = transfer_ops(run->flow);
   return ops->invalidate != NULL ? ops->invalidate(&transfer->engine->context, run, err)
                                  : STATUS_OK;
 }
@@ -196,7 +196,7 @@ static enum status fill_sources(const struct transfer *transfer, struct error *e
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     const struct flow_run *run = &transfer->runs[i];
-    status = fill(transfer, i, run->source, false, err);
+    status = transfer_fill(transfer, i, run->source, false, err);
     if (status == STATUS_OK && run->primer != NULL) {
       status = data_fill(transfer->engine->data, run->primer, PRIMER_BYTES, seed_of(i), true,
                          data_gpu(run), err);
@@ -262,7 +262,7 @@ static void transfer_tear_down(void *state) {
     mixed_trial_free(transfer->mixed);
   }
   for (uint32_t i = 0; i < transfer->ready_count; i++) {
-    ops_of(transfer->runs[i].flow)->release(&transfer->engine->context, &transfer->runs[i]);
+    transfer_ops(transfer->runs[i].flow)->release(&transfer->engine->context, &transfer->runs[i]);
   }
   pool_give_back_all(transfer->engine->pool);
   /* Advice and pages stay with the memory, and it counts against the share of the next case. */
@@ -277,7 +277,7 @@ static uint32_t transfer_iterations_max(const void *state) {
   uint32_t most = transfer->event != NULL || transfer->mixed != NULL ? EVENT_ITERATIONS_MAX
                                                                      : HOST_ITERATIONS_MAX;
   for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
-    const uint32_t own = ops_of(&transfer->bench->flows[i])->iterations_max;
+    const uint32_t own = transfer_ops(&transfer->bench->flows[i])->iterations_max;
     most = own > 0 && own < most ? own : most;
   }
   /* Flows of load are queued behind the same gate, and must outlast the measured ones. */
@@ -297,7 +297,7 @@ static enum status flush_device_caches(const struct transfer *transfer, const st
   return status;
 }
 
-static void flush_host_cache(const struct buffer *buffer) {
+static void transfer_flush_host_cache(const struct buffer *buffer) {
   if (buffer->host != NULL) {
     (void)cache_flush(buffer->host, buffer->size_bytes); /* prove_flush() says what it can do */
   }
@@ -306,12 +306,12 @@ static void flush_host_cache(const struct buffer *buffer) {
 /* Both ends of the flow; managed memory only where its pages are on the host, since a flush would
  * bring the others there. */
 static void flush_host_caches(const struct flow_run *run) {
-  const bool shared = ops_of(run->flow)->shares_buffer;
+  const bool shared = transfer_ops(run->flow)->shares_buffer;
   if (!shared || run->source->endpoint.place == PLACE_NUMA) {
-    flush_host_cache(run->source);
+    transfer_flush_host_cache(run->source);
   }
   if (!shared) {
-    flush_host_cache(run->target);
+    transfer_flush_host_cache(run->target);
   }
 }
 
@@ -321,8 +321,8 @@ static enum status transfer_before_trial(void *state, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    if (ops_of(run->flow)->before_trial != NULL) {
-      status = ops_of(run->flow)->before_trial(&transfer->engine->context, run, err);
+    if (transfer_ops(run->flow)->before_trial != NULL) {
+      status = transfer_ops(run->flow)->before_trial(&transfer->engine->context, run, err);
     }
     if (status == STATUS_OK && measure->host_cache == CACHE_FLUSHED) {
       flush_host_caches(run);
@@ -338,8 +338,8 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    if (ops_of(run->flow)->after_trial != NULL) {
-      status = ops_of(run->flow)->after_trial(&transfer->engine->context, run, err);
+    if (transfer_ops(run->flow)->after_trial != NULL) {
+      status = transfer_ops(run->flow)->after_trial(&transfer->engine->context, run, err);
     }
   }
   return status;
@@ -402,8 +402,9 @@ static enum status transfer_poison(void *state, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    status = ops_of(run->flow)->shares_buffer ? invalidate(transfer, run, err)
-                                              : fill(transfer, i, run->target, true, err);
+    status = transfer_ops(run->flow)->shares_buffer
+                 ? invalidate(transfer, run, err)
+                 : transfer_fill(transfer, i, run->target, true, err);
   }
   return status;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static const struct method_ops *ops_of(const struct flow *flow) {
+static const struct method_ops *transfer_flow_ops(const struct flow *flow) {
   return methods[flow->method];
 }
 
@@ -46,7 +46,7 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
       return "load flows beside both host threads and GPUs are not measured: there is no common "
              "clock that shows whether they outlast the others";
     }
-    if (method_clock(flow) == CLOCK_EVENT && ops_of(flow)->blocks_host(flow)) {
+    if (method_clock(flow) == CLOCK_EVENT && transfer_flow_ops(flow)->blocks_host(flow)) {
       return "a copy of pageable memory blocks the host, so that it cannot start together with "
              "host threads: measure them apart";
     }
@@ -57,7 +57,7 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
 void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
-    if (ops_of(flow)->shares_buffer) {
+    if (transfer_flow_ops(flow)->shares_buffer) {
       const struct endpoint *ends[] = {&flow->source, &flow->target};
       for (int end = 0; end < 2; end++) {
         if (ends[end]->place == PLACE_GPU) {

@@ -37,13 +37,13 @@ void workload_prove_flush(struct engine *engine, struct case_outcome *outcome) {
 /* Where the scenario does not say. */
 static const double FREE_SHARE_DEFAULT = 0.25;
 
-static double share_of(const struct measure *measure) {
+static double managed_free_share(const struct measure *measure) {
   return measure->free_share == 0 ? FREE_SHARE_DEFAULT : measure->free_share;
 }
 
 static const char *unsupported_reason_of(const struct measure *measure, int32_t gpu, uint64_t bytes,
                                          uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
-  const double share = share_of(measure);
+  const double share = managed_free_share(measure);
   if (!(share > 0 && share < 1)) {
     (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
                    share);

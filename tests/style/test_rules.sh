@@ -54,7 +54,7 @@ finds() { # MESSAGE-REGEX RULE ARGUMENT...
 tree=$scratch/tree
 
 fresh
-for rule in includes circles calls text scripts; do
+for rule in includes circles functions calls text scripts; do
   passes "$rule" "$tree"
 done
 passes headers "$tree" "$compiler"
@@ -89,6 +89,16 @@ printf '#include "runner/show.h"\n' >engine/memory/buffer.c
 printf '#include "engine/method/move.h"\n' >runner/show.c
 finds '^circle: engine/memory -> runner -> engine/method -> engine/memory$' circles "$tree"
 finds '^  engine/method/move.c:2: includes engine/memory/buffer.h$' circles "$tree"
+
+# functions: one file may define a name twice, and a declaration or a call is no definition.
+fresh
+printf '#ifdef X\nstatic int add(int a) {\n  return a;\n}\n#else\nstatic int\nadd(int a) { return a; }\n#endif\n' \
+  >>engine/base/good.c
+printf 'int add(int a);\nstatic int (*const table[])(int) = {add};\n' >>runner/cli/verb.c
+passes functions "$tree"
+printf 'static const char *\nadd(const char *a,\n    int b) {\n  return a + b;\n}\n' >runner/cli/other.c
+finds '^engine/base/good.c:[0-9]+: add\(\) is the name of functions in 2 files$' functions "$tree"
+finds '^runner/cli/other.c:1: add\(\)' functions "$tree"
 
 # calls
 breaks_call() { # FILE LINE MESSAGE-REGEX
