@@ -6,6 +6,7 @@
 #include "runner/cli/shell_word.h"
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
+#include "runner/supervise/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static const char *verb_run_quote_command_line(struct arena *arena, int argc, ch
 static int verb_run_one(const struct run_request *request, const struct scenario *scenario,
                         struct machine *machine, bool look_again) {
   struct error err = {0};
-  if (look_again && supervise_probe(machine, &err) != STATUS_OK) {
+  if (look_again && machine_get(NULL, machine, &err) != STATUS_OK) {
     (void)fail(request->common, &err);
     return EXIT_NOT_MEASURED;
   }
@@ -103,13 +104,13 @@ static int verb_run_batch(struct run_options *options, const struct batch *batch
                           struct run_request *request) {
   struct error err = {0};
   struct machine *machine = machine_new();
-  if (supervise_probe(machine, &err) != STATUS_OK) {
+  if (machine_get(NULL, machine, &err) != STATUS_OK) {
     (void)fail(&options->common, &err);
     free(machine);
     return EXIT_NOT_MEASURED;
   }
   /* Also where no case needs a GPU: it took its time, and the run knows nothing of the GPUs. */
-  if (supervise_probe_lost(machine)) {
+  if (probe_lost(machine)) {
     say_warning(&options->common, "%s", machine->cuda_state);
   }
   /* Only now: a driver that hangs must not keep a user who has had enough. */
@@ -133,7 +134,7 @@ static int verb_run_batch(struct run_options *options, const struct batch *batch
 static int verb_run_show_plans(const struct run_options *options, const struct batch *batch) {
   struct machine *machine = machine_new();
   struct error err = {0};
-  int code = supervise_probe(machine, &err) == STATUS_OK
+  int code = machine_get(NULL, machine, &err) == STATUS_OK
                  ? EXIT_DONE
                  : worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
   for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
@@ -157,7 +158,7 @@ static int verb_run_resume_record(const struct run_request *request, struct reco
                      NULL, 0, &scenario, diagnostics) != STATUS_OK) {
     diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
     code = EXIT_USAGE;
-  } else if (supervise_probe(machine, &err) != STATUS_OK ||
+  } else if (machine_get(NULL, machine, &err) != STATUS_OK ||
              plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
     code = worse(fail(common, &err), EXIT_NOT_MEASURED);
   } else {

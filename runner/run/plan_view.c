@@ -1,10 +1,12 @@
 #include "runner/run/plan_view.h"
 
 #include "runner/render/plan.h"
-#include "runner/supervise/supervise.h"
+#include "runner/supervise/probe.h"
 #include "schema/machine/machine_file.h"
 
 #include <stdlib.h>
+
+static const uint64_t probe_limit_ns = 30000000000;
 
 struct machine *machine_new(void) {
   struct machine *machine = calloc(1, sizeof *machine);
@@ -15,7 +17,9 @@ struct machine *machine_new(void) {
 }
 
 enum status machine_get(const char *path, struct machine *machine, struct error *err) {
-  return path != NULL ? machine_file_load(path, machine, err) : supervise_probe(machine, err);
+  return path != NULL
+             ? machine_file_load(path, machine, err)
+             : probe_in_child(machine_probe, machine_probe_host, probe_limit_ns, machine, err);
 }
 
 int plan_show(const struct common_options *common, const struct scenario *scenario,

@@ -7,7 +7,9 @@
 
 /* Zeroed, on the heap (free() it): it is too large for the stack. */
 struct machine *machine_new(void);
-/* A machine saved with haul env --save, or this one when path is NULL. */
+/* A machine saved with haul env --save, or this one when path is NULL. A child process that crashes
+ * or hangs (30 s) while it looks leaves a machine without GPUs whose cuda_state says so:
+ * probe_lost(). */
 enum status machine_get(const char *path, struct machine *machine, struct error *err) CHECK_RESULT;
 /* Show what would be measured. Returns the exit code. */
 int plan_show(const struct common_options *common, const struct scenario *scenario,

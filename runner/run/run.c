@@ -9,6 +9,16 @@
 
 enum { DUPLICATES_SHOWN_MAX = 5 };
 
+/* What workers measure and sample with. */
+static const struct supervise_ops RUN_OPS = {
+    .engine_new = engine_new,
+    .engine_run_case = engine_run_case,
+    .engine_free = engine_free,
+    .telemetry_new = telemetry_new,
+    .telemetry_read = telemetry_read,
+    .telemetry_free = telemetry_free,
+};
+
 struct run_state {
   const struct run_request *request;
   const struct plan *plan;
@@ -247,7 +257,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .warning = run_take_warning,
   };
   struct supervise_options options = {
-      .ops = &supervise_real_ops,
+      .ops = &RUN_OPS,
       .processes = state->processes,
       .telemetry_ns = scenario->run.telemetry_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,

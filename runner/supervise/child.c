@@ -1,18 +1,43 @@
 #include "runner/supervise/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+enum { CHILD_FD = 3 };
 static const uint64_t kill_limit_ns = 10000000000;
 
 uint64_t child_now_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int child_detach(int keep_fd, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) { /* it died before prctl() */
+    _exit(EXIT_FAILURE);
+  }
+  /* The terminal and `timeout` signal the whole process group: the parent decides what to do. */
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  /* dup2() clears close-on-exec, which the last one needs again. */
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+      dup2(keep_fd, CHILD_FD) < 0 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) < 0) {
+    _exit(EXIT_FAILURE);
+  }
+  closefrom(CHILD_FD + 1);
+  return CHILD_FD;
 }
 
 struct child_end child_wait(pid_t pid, uint64_t limit_ns) {

@@ -1,4 +1,5 @@
-/* child.h - the end of a child process: waited for, forced, and put into words. */
+/* child.h - child processes: cut off from what they inherit, waited for, forced to end, and their
+ * end put into words. */
 #ifndef HAUL_RUNNER_SUPERVISE_CHILD_H
 #define HAUL_RUNNER_SUPERVISE_CHILD_H
 
@@ -16,6 +17,10 @@ struct child_end {
 
 /* CLOCK_MONOTONIC. */
 uint64_t child_now_ns(void);
+/* To be called right after fork() in a child that may touch CUDA. The child dies with its parent,
+ * leaves interrupts to it, writes what libraries print to stderr, and keeps no open file but
+ * stdin, stdout, stderr and keep_fd, which is returned under its new number. */
+int child_detach(int keep_fd, pid_t parent);
 /* Wait at most limit_ns. */
 struct child_end child_wait(pid_t pid, uint64_t limit_ns);
 /* SIGKILL, then wait at most 10 s: a process inside the driver may be unable to die. */

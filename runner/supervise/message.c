@@ -1,6 +1,8 @@
 #include "runner/supervise/message.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -19,18 +21,18 @@ bool message_send(int fd, const struct message *message) {
   return sent == (ssize_t)sizeof *message;
 }
 
-static bool is_text(const char *text, size_t size) {
+static bool message_is_text(const char *text, size_t size) {
   return memchr(text, '\0', size) != NULL;
 }
 
 /* A bool that came from elsewhere may hold any byte, and reading such a bool is undefined. */
-static bool is_bool(const bool *value) {
+static bool message_is_bool(const bool *value) {
   unsigned char byte;
   memcpy(&byte, value, 1);
   return byte <= 1;
 }
 
-static bool trials_are_sound(const struct message *message) {
+static bool message_trials_are_sound(const struct message *message) {
   for (uint32_t i = 0; i < message->count; i++) {
     const struct trial *trial = &message->trials[i];
     if ((unsigned)trial->phase >= trial_phase_name_count ||
@@ -41,12 +43,13 @@ static bool trials_are_sound(const struct message *message) {
   return true;
 }
 
-static bool outcome_is_sound(const struct case_outcome *outcome) {
+static bool message_outcome_is_sound(const struct case_outcome *outcome) {
   return (unsigned)outcome->status < case_status_name_count &&
          (unsigned)outcome->stop < stop_name_count && (unsigned)outcome->clock < clock_name_count &&
-         is_bool(&outcome->gated) && is_bool(&outcome->verified) && is_bool(&outcome->serialised) &&
-         is_text(outcome->reason, sizeof outcome->reason) &&
-         is_text(outcome->note, sizeof outcome->note);
+         message_is_bool(&outcome->gated) && message_is_bool(&outcome->verified) &&
+         message_is_bool(&outcome->serialised) &&
+         message_is_text(outcome->reason, sizeof outcome->reason) &&
+         message_is_text(outcome->note, sizeof outcome->note);
 }
 
 static bool message_is_sound(const struct message *message) {
@@ -60,13 +63,13 @@ static bool message_is_sound(const struct message *message) {
     return true;
   case MESSAGE_START_FAILED:
     return (unsigned)message->error.status < status_name_count &&
-           is_text(message->error.message, sizeof message->error.message);
+           message_is_text(message->error.message, sizeof message->error.message);
   case MESSAGE_TRIALS:
-    return message->count <= MESSAGE_TRIALS_MAX && trials_are_sound(message);
+    return message->count <= MESSAGE_TRIALS_MAX && message_trials_are_sound(message);
   case MESSAGE_FLOW_TRIALS:
     return message->count <= MESSAGE_FLOW_TRIALS_MAX;
   case MESSAGE_FINISHED:
-    return outcome_is_sound(&message->outcome);
+    return message_outcome_is_sound(&message->outcome);
   case message_kind_count:
     break;
   }
@@ -87,4 +90,71 @@ enum receive message_receive(int fd, struct message *message) {
   }
   return got == (ssize_t)sizeof *message && message_is_sound(message) ? RECEIVE_MESSAGE
                                                                       : RECEIVE_BAD;
+}
+
+/* ---- what the parent keeps ---- */
+
+void collect_fini(struct collect *collect) {
+  free(collect->trials);
+  free(collect->flow_trials);
+  free(collect->samples);
+  *collect = (struct collect){0};
+}
+
+void collect_clear(struct collect *collect) {
+  collect->trial_count = 0;
+  collect->flow_trial_count = 0;
+  collect->sample_count = 0;
+}
+
+/* Append count items to a growing array; false when it would pass maximum. */
+static bool collect_append(void **items, size_t *have, size_t *capacity, size_t maximum,
+                           const void *more, size_t count, size_t size_bytes) {
+  if (count > maximum - *have) {
+    return false;
+  }
+  if (*have + count > *capacity) {
+    size_t wanted = *capacity == 0 ? 1024 : 2 * *capacity;
+    while (wanted < *have + count) {
+      wanted *= 2;
+    }
+    void *larger = realloc(*items, wanted * size_bytes);
+    if (larger == NULL) {
+      /* As in arena.h: no caller could recover from it. */
+      fprintf(stderr, "haul: out of memory\n");
+      abort();
+    }
+    *items = larger;
+    *capacity = wanted;
+  }
+  memcpy((char *)*items + *have * size_bytes, more, count * size_bytes);
+  *have += count;
+  return true;
+}
+
+bool collect_message(struct collect *collect, const struct message *message) {
+  void *items;
+  bool fits;
+  if (message->kind == MESSAGE_TRIALS) {
+    items = collect->trials;
+    fits =
+        collect_append(&items, &collect->trial_count, &collect->trial_capacity, COLLECT_TRIALS_MAX,
+                       message->trials, message->count, sizeof *message->trials);
+    collect->trials = items;
+  } else {
+    items = collect->flow_trials;
+    fits = collect_append(&items, &collect->flow_trial_count, &collect->flow_trial_capacity,
+                          COLLECT_FLOW_TRIALS_MAX, message->flow_trials, message->count,
+                          sizeof *message->flow_trials);
+    collect->flow_trials = items;
+  }
+  return fits;
+}
+
+void collect_samples(struct collect *collect, const struct telemetry_sample *samples,
+                     size_t count) {
+  void *items = collect->samples;
+  (void)collect_append(&items, &collect->sample_count, &collect->sample_capacity,
+                       COLLECT_SAMPLES_MAX, samples, count, sizeof *samples);
+  collect->samples = items;
 }

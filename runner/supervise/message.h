@@ -1,4 +1,5 @@
-/* message.h - what parent and worker say to each other.
+/* message.h - what parent and worker send each other, and what the parent keeps of a case until it
+ * ends.
  *
  * One SOCK_SEQPACKET socket pair: a message is one packet of one size, so it arrives whole or not
  * at all. Both ends are the same executable; still, the parent believes nothing: a packet of
@@ -9,8 +10,10 @@
 
 #include "engine/base/error.h"
 #include "engine/case/trial.h"
+#include "engine/machine/telemetry.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { MESSAGE_MAGIC = 0x6c756168, MESSAGE_TRIALS_MAX = 32, MESSAGE_FLOW_TRIALS_MAX = 64 };
@@ -52,5 +55,30 @@ void message_init(struct message *message, enum message_kind kind, uint64_t case
 bool message_send(int fd, const struct message *message);
 /* Also checks the content; message is only valid after RECEIVE_MESSAGE. */
 enum receive message_receive(int fd, struct message *message);
+
+/* More than any scenario asks for: what a runaway worker can make the parent hold is bounded. */
+enum {
+  COLLECT_TRIALS_MAX = 1 << 21,
+  COLLECT_FLOW_TRIALS_MAX = 1 << 23,
+  COLLECT_SAMPLES_MAX = 1 << 20
+};
+
+/* What arrived of the case that is being measured. */
+struct collect {
+  struct trial *trials;
+  size_t trial_count, trial_capacity;
+  struct flow_trial *flow_trials;
+  size_t flow_trial_count, flow_trial_capacity;
+  struct telemetry_sample *samples;
+  size_t sample_count, sample_capacity;
+};
+
+void collect_fini(struct collect *collect);
+/* Forget what was collected, keep the memory. */
+void collect_clear(struct collect *collect);
+/* A MESSAGE_TRIALS or MESSAGE_FLOW_TRIALS; false: they would exceed the maximum. */
+bool collect_message(struct collect *collect, const struct message *message);
+/* Samples past the maximum are dropped. */
+void collect_samples(struct collect *collect, const struct telemetry_sample *samples, size_t count);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include "engine/base/units.h"
 #include "runner/supervise/child.h"
-#include "runner/supervise/supervise.h"
-#include "runner/supervise/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +20,7 @@ struct answer {
   struct machine machine;
 };
 
-static _Noreturn void answer_and_exit(int fd, probe_look *look) {
+static _Noreturn void probe_answer_and_exit(int fd, probe_look *look) {
   struct answer *answer = calloc(1, sizeof *answer);
   if (answer == NULL) {
     _exit(EXIT_FAILURE);
@@ -42,7 +40,7 @@ static _Noreturn void answer_and_exit(int fd, probe_look *look) {
 }
 
 /* The bytes read before the child ended its side, hung or sent too much. */
-static size_t read_all(int fd, void *to, size_t size, uint64_t deadline_ns, bool *timed_out) {
+static size_t probe_read(int fd, void *to, size_t size, uint64_t deadline_ns, bool *timed_out) {
   size_t have = 0;
   *timed_out = false;
   while (have < size) {
@@ -64,22 +62,23 @@ static size_t read_all(int fd, void *to, size_t size, uint64_t deadline_ns, bool
   return have;
 }
 
-static bool is_text(const char *text, size_t size) {
+static bool probe_is_text(const char *text, size_t size) {
   return memchr(text, '\0', size) != NULL;
 }
 
 /* Both sides are one executable: this is against a child whose memory a driver damaged. */
-static bool machine_is_sound(const struct machine *machine) {
+static bool probe_machine_is_sound(const struct machine *machine) {
   if (machine->gpu_count > MACHINE_GPUS_MAX || machine->node_count > MACHINE_NODES_MAX ||
       machine->fact_count > MACHINE_FACTS_MAX ||
-      !is_text(machine->host_name, sizeof machine->host_name) ||
-      !is_text(machine->cuda_state, sizeof machine->cuda_state)) {
+      !probe_is_text(machine->host_name, sizeof machine->host_name) ||
+      !probe_is_text(machine->cuda_state, sizeof machine->cuda_state)) {
     return false;
   }
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     const struct fact *fact = &machine->facts[i];
-    if ((unsigned)fact->state >= fact_state_name_count || !is_text(fact->name, sizeof fact->name) ||
-        !is_text(fact->value, sizeof fact->value)) {
+    if ((unsigned)fact->state >= fact_state_name_count ||
+        !probe_is_text(fact->name, sizeof fact->name) ||
+        !probe_is_text(fact->value, sizeof fact->value)) {
       return false;
     }
   }
@@ -87,8 +86,8 @@ static bool machine_is_sound(const struct machine *machine) {
 }
 
 /* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer. */
-static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *machine,
-                       struct error *err) {
+static enum status probe_ask(probe_look *look, uint64_t limit_ns, struct machine *machine,
+                             struct error *err) {
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
     return error_set_errno(err, errno, "cannot make a pipe to look at the machine");
@@ -97,7 +96,7 @@ static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *mach
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid == 0) {
-    answer_and_exit(child_detach(pipe_fds[1], parent), look);
+    probe_answer_and_exit(child_detach(pipe_fds[1], parent), look);
   }
   int fork_errno = errno;
   close(pipe_fds[1]);
@@ -110,10 +109,11 @@ static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *mach
     abort();
   }
   bool timed_out = false;
-  size_t got = read_all(pipe_fds[0], answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
+  size_t got =
+      probe_read(pipe_fds[0], answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
   close(pipe_fds[0]);
   enum status status;
-  if (got == sizeof *answer && machine_is_sound(&answer->machine)) {
+  if (got == sizeof *answer && probe_machine_is_sound(&answer->machine)) {
     if (!child_wait(pid, leave_limit_ns).ended) {
       (void)child_kill(pid);
     }
@@ -142,21 +142,21 @@ static enum status ask(probe_look *look, uint64_t limit_ns, struct machine *mach
 
 #define PROBE_LOST "the process that asked the GPU driver "
 
-bool supervise_probe_lost(const struct machine *machine) {
+bool probe_lost(const struct machine *machine) {
   return strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0;
 }
 
 enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t limit_ns,
                            struct machine *machine, struct error *err) {
   struct error why = {0};
-  enum status status = ask(look, limit_ns, machine, &why);
+  enum status status = probe_ask(look, limit_ns, machine, &why);
   if (status != STATUS_CRASHED && status != STATUS_TIMEOUT) {
     if (status != STATUS_OK && err != NULL) {
       *err = why;
     }
     return status;
   }
-  status = ask(look_at_host, limit_ns, machine, err);
+  status = probe_ask(look_at_host, limit_ns, machine, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "the process that looked at this machine ");
   }

@@ -2,7 +2,6 @@
 
 #include "engine/base/units.h"
 #include "runner/supervise/child.h"
-#include "runner/supervise/worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,13 +21,13 @@ static const uint64_t longest_look_ns = 1000000000;
 /* The child ------------------------------------------------------------------------------------ */
 
 /* True: the parent closed its side. */
-static bool wait_for_end(int fd, uint64_t interval_ns) {
+static bool sampler_wait_for_end(int fd, uint64_t interval_ns) {
   struct pollfd waited = {.fd = fd, .events = POLLIN};
   return poll(&waited, 1, (int)((interval_ns + 999999) / 1000000)) > 0;
 }
 
-static _Noreturn void sample_and_exit(int fd, const struct supervise_ops *ops,
-                                      const struct machine *machine, uint64_t interval_ns) {
+static _Noreturn void sampler_sample_and_exit(int fd, const struct supervise_ops *ops,
+                                              const struct machine *machine, uint64_t interval_ns) {
   struct telemetry *telemetry = NULL;
   /* Without NVML there is nothing to sample, and nothing wrong. */
   if (ops->telemetry_new(machine, &telemetry, NULL) != STATUS_OK) {
@@ -43,14 +42,14 @@ static _Noreturn void sample_and_exit(int fd, const struct supervise_ops *ops,
         errno != EAGAIN && errno != EINTR) {
       break;
     }
-  } while (!wait_for_end(fd, interval_ns));
+  } while (!sampler_wait_for_end(fd, interval_ns));
   ops->telemetry_free(telemetry);
   _exit(EXIT_SUCCESS);
 }
 
 /* The parent ----------------------------------------------------------------------------------- */
 
-static void forget(struct sampler *sampler) {
+static void sampler_forget(struct sampler *sampler) {
   if (sampler->fd >= 0) {
     close(sampler->fd);
   }
@@ -69,7 +68,7 @@ void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid == 0) {
-    sample_and_exit(child_detach(pair[1], parent), ops, machine, interval_ns);
+    sampler_sample_and_exit(child_detach(pair[1], parent), ops, machine, interval_ns);
   }
   close(pair[1]);
   if (pid < 0) {
@@ -80,9 +79,9 @@ void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
 }
 
 /* The child ended by itself. */
-static bool explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_MAX]) {
+static bool sampler_explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_MAX]) {
   struct child_end end = child_wait(sampler->pid, leave_limit_ns);
-  forget(sampler);
+  sampler_forget(sampler);
   if (end.ended && end.wait_status == 0) {
     return false;
   }
@@ -93,8 +92,8 @@ static bool explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_MAX]) {
   return true;
 }
 
-static bool explain_silence(struct sampler *sampler, uint64_t limit_ns,
-                            char text[SAMPLER_TEXT_MAX]) {
+static bool sampler_explain_silence(struct sampler *sampler, uint64_t limit_ns,
+                                    char text[SAMPLER_TEXT_MAX]) {
   uint64_t now_ns = child_now_ns();
   uint64_t passed_ns = now_ns - sampler->checked_ns;
   sampler->checked_ns = now_ns;
@@ -128,9 +127,9 @@ bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t lim
     } else if (got < 0 && errno == EINTR) {
       continue;
     } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return explain_silence(sampler, limit_ns, text);
+      return sampler_explain_silence(sampler, limit_ns, text);
     } else {
-      return explain_end(sampler, text);
+      return sampler_explain_end(sampler, text);
     }
   }
 }
@@ -141,7 +140,7 @@ void sampler_stop(struct sampler *sampler, bool force) {
   }
   const pid_t pid = sampler->pid;
   const bool hangs = sampler->silence_told;
-  forget(sampler);
+  sampler_forget(sampler);
   if (force || hangs || !child_wait(pid, leave_limit_ns).ended) {
     (void)child_kill(pid);
   }

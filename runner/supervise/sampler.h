@@ -6,7 +6,7 @@
 #ifndef HAUL_RUNNER_SUPERVISE_SAMPLER_H
 #define HAUL_RUNNER_SUPERVISE_SAMPLER_H
 
-#include "runner/supervise/collect.h"
+#include "runner/supervise/message.h"
 #include "runner/supervise/supervise.h"
 
 #include <sys/types.h>

@@ -2,9 +2,7 @@
 
 #include "engine/base/units.h"
 #include "runner/supervise/child.h"
-#include "runner/supervise/collect.h"
 #include "runner/supervise/message.h"
-#include "runner/supervise/pace.h"
 #include "runner/supervise/sampler.h"
 #include "runner/supervise/worker.h"
 
@@ -21,6 +19,25 @@ static const uint64_t tick_ns = 200000000;          /* between progress reports 
 static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
 enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
 
+void eta_add(struct eta *eta, uint64_t estimate_ns) {
+  eta->estimated_left_ns += estimate_ns;
+}
+
+void eta_finish(struct eta *eta, uint64_t estimate_ns, uint64_t observed_ns) {
+  eta->estimated_left_ns -= estimate_ns;
+  eta->estimated_done_ns += estimate_ns;
+  eta->observed_done_ns += observed_ns;
+}
+
+uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns) {
+  double ratio = 1;
+  if (eta->estimated_done_ns > 0) {
+    ratio = (double)eta->observed_done_ns / (double)eta->estimated_done_ns;
+  }
+  double left_ns = ratio * (double)eta->estimated_left_ns - (double)running_ns;
+  return left_ns > 0 ? (uint64_t)left_ns : 0;
+}
+
 struct supervisor {
   const struct plan *plan;
   const struct supervise_options *options;
@@ -34,7 +51,7 @@ struct supervisor {
   uint64_t next_tick_ns;
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
-  struct pace pace;
+  struct eta eta;
   struct progress progress;
 };
 
@@ -47,7 +64,7 @@ enum event {
   EVENT_STOPPED, /* the user asked to end */
 };
 
-static void report_progress(struct supervisor *supervisor, uint64_t now_ns) {
+static void supervise_report_progress(struct supervisor *supervisor, uint64_t now_ns) {
   supervisor->next_tick_ns = now_ns + tick_ns;
   if (supervisor->sink->progress == NULL) {
     return;
@@ -55,12 +72,12 @@ static void report_progress(struct supervisor *supervisor, uint64_t now_ns) {
   struct progress *progress = &supervisor->progress;
   uint64_t running_ns = supervisor->case_started_ns ? now_ns - supervisor->case_started_ns : 0;
   progress->elapsed_ns = now_ns - supervisor->started_ns;
-  progress->left_ns = pace_left_ns(&supervisor->pace, running_ns);
+  progress->left_ns = eta_left_ns(&supervisor->eta, running_ns);
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
 
 /* What the GPUs were seen to do; NULL: what came is of no case. */
-static void take_samples(struct supervisor *supervisor, struct collect *collect) {
+static void supervise_take_samples(struct supervisor *supervisor, struct collect *collect) {
   char text[SAMPLER_TEXT_MAX];
   if (sampler_read(&supervisor->sampler, collect, supervisor->options->watchdog_floor_ns, text) &&
       supervisor->sink->warning != NULL) {
@@ -69,22 +86,22 @@ static void take_samples(struct supervisor *supervisor, struct collect *collect)
 }
 
 /* Telemetry, and progress when it is due. */
-static void do_periodic_work(struct supervisor *supervisor, uint64_t now_ns) {
-  take_samples(supervisor, &supervisor->collect);
+static void supervise_tick(struct supervisor *supervisor, uint64_t now_ns) {
+  supervise_take_samples(supervisor, &supervisor->collect);
   if (now_ns >= supervisor->next_tick_ns) {
-    report_progress(supervisor, now_ns);
+    supervise_report_progress(supervisor, now_ns);
   }
 }
 
-static int poll_timeout_ms(const struct supervisor *supervisor, uint64_t now_ns,
-                           uint64_t deadline_ns) {
+static int supervise_poll_timeout_ms(const struct supervisor *supervisor, uint64_t now_ns,
+                                     uint64_t deadline_ns) {
   uint64_t until = deadline_ns < supervisor->next_tick_ns ? deadline_ns : supervisor->next_tick_ns;
   return until <= now_ns ? 0 : (int)((until - now_ns + 999999) / 1000000);
 }
 
 /* Wait for the worker until the deadline; stop_level is the value of *interrupted that ends it. */
-static enum event next_event(struct supervisor *supervisor, uint64_t deadline_ns, int stop_level,
-                             struct message *message) {
+static enum event supervise_next_event(struct supervisor *supervisor, uint64_t deadline_ns,
+                                       int stop_level, struct message *message) {
   for (;;) {
     uint64_t now_ns = child_now_ns();
     if (*supervisor->options->interrupted >= stop_level) {
@@ -93,7 +110,7 @@ static enum event next_event(struct supervisor *supervisor, uint64_t deadline_ns
     if (now_ns >= deadline_ns) {
       return EVENT_TIMEOUT;
     }
-    do_periodic_work(supervisor, now_ns);
+    supervise_tick(supervisor, now_ns);
     switch (message_receive(supervisor->fd, message)) {
     case RECEIVE_MESSAGE:
       return EVENT_MESSAGE;
@@ -106,13 +123,13 @@ static enum event next_event(struct supervisor *supervisor, uint64_t deadline_ns
     }
     struct pollfd waited[] = {{.fd = supervisor->fd, .events = POLLIN},
                               {.fd = supervisor->sampler.fd, .events = POLLIN}};
-    (void)poll(waited, 2, poll_timeout_ms(supervisor, now_ns, deadline_ns));
+    (void)poll(waited, 2, supervise_poll_timeout_ms(supervisor, now_ns, deadline_ns));
   }
 }
 
 /* Workers ------------------------------------------------------------------------------------- */
 
-static enum status fork_worker(struct supervisor *supervisor, struct error *err) {
+static enum status supervise_fork_worker(struct supervisor *supervisor, struct error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return error_set_errno(err, errno, "cannot make a socket pair for a worker process");
@@ -136,13 +153,13 @@ static enum status fork_worker(struct supervisor *supervisor, struct error *err)
   return STATUS_OK;
 }
 
-static void forget_worker(struct supervisor *supervisor) {
+static void supervise_forget_worker(struct supervisor *supervisor) {
   close(supervisor->fd);
   supervisor->worker = 0;
 }
 
 /* The worker's socket ended, or it must end: make sure that it is gone and say how it went. */
-static struct child_end end_worker(struct supervisor *supervisor, bool force) {
+static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
   struct child_end end = {0};
   if (!force) {
     end = child_wait(supervisor->worker, leave_limit_ns);
@@ -150,21 +167,21 @@ static struct child_end end_worker(struct supervisor *supervisor, bool force) {
   if (!end.ended) {
     end = child_kill(supervisor->worker);
   }
-  forget_worker(supervisor);
+  supervise_forget_worker(supervisor);
   return end;
 }
 
 /* Let the worker end by itself: it frees what it holds. */
-static void dismiss_worker(struct supervisor *supervisor) {
+static void supervise_dismiss_worker(struct supervisor *supervisor) {
   if (supervisor->worker != 0) {
     shutdown(supervisor->fd, SHUT_WR);
-    (void)end_worker(supervisor, false);
+    (void)supervise_end_worker(supervisor, false);
   }
 }
 
 /* A worker ended outside a case: start-up, or between two cases. */
-static enum status lose_worker(struct supervisor *supervisor, const char *reason,
-                               struct error *err) {
+static enum status supervise_lose_worker(struct supervisor *supervisor, const char *reason,
+                                         struct error *err) {
   (void)snprintf(supervisor->lost_reason, sizeof supervisor->lost_reason, "%.*s",
                  (int)sizeof supervisor->lost_reason - 1, reason);
   if (++supervisor->lost >= STARTS_MAX) {
@@ -175,22 +192,22 @@ static enum status lose_worker(struct supervisor *supervisor, const char *reason
 }
 
 /* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
-static enum status try_start_worker(struct supervisor *supervisor, struct error *err) {
-  enum status status = fork_worker(supervisor, err);
+static enum status supervise_try_start_worker(struct supervisor *supervisor, struct error *err) {
+  enum status status = supervise_fork_worker(supervisor, err);
   if (status != STATUS_OK) {
     return status;
   }
   struct message message;
   uint64_t limit_ns = START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns;
-  enum event event = next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
+  enum event event = supervise_next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
   if (event == EVENT_MESSAGE && message.kind == MESSAGE_READY) {
     return STATUS_OK;
   }
   if (event == EVENT_MESSAGE && message.kind == MESSAGE_START_FAILED) {
-    (void)end_worker(supervisor, false);
-    return lose_worker(supervisor, message.error.message, err);
+    (void)supervise_end_worker(supervisor, false);
+    return supervise_lose_worker(supervisor, message.error.message, err);
   }
-  struct child_end end = end_worker(supervisor, event != EVENT_END);
+  struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
   char text[CHILD_TEXT_MAX + UNITS_TEXT_MAX];
   switch (event) {
   case EVENT_STOPPED:
@@ -212,21 +229,22 @@ static enum status try_start_worker(struct supervisor *supervisor, struct error 
     snprintf(text, sizeof text, "it sent something unreadable");
     break;
   }
-  return lose_worker(supervisor, text, err);
+  return supervise_lose_worker(supervisor, text, err);
 }
 
 /* Cases --------------------------------------------------------------------------------------- */
 
-static uint64_t watchdog_ns(const struct supervisor *supervisor, const struct plan_case *item) {
+static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
+                                      const struct plan_case *item) {
   uint64_t floor_ns = supervisor->options->watchdog_floor_ns;
   uint64_t limit_ns = SUPERVISE_WATCHDOG_FACTOR * item->longest_ns;
   return limit_ns > floor_ns ? limit_ns : floor_ns;
 }
 
 /* The worker did not finish the case: end it and make the outcome. */
-static void fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
-                      struct case_outcome *outcome) {
-  struct child_end end = end_worker(supervisor, event != EVENT_END);
+static void supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
+                                struct case_outcome *outcome) {
+  struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
   char how[CHILD_TEXT_MAX];
   child_describe(&end, how);
   memset(outcome, 0, sizeof *outcome);
@@ -253,8 +271,8 @@ static void fail_case(struct supervisor *supervisor, enum event event, uint64_t 
   }
 }
 
-static enum status hand_over(struct supervisor *supervisor, size_t case_index,
-                             const struct case_outcome *outcome, struct error *err) {
+static enum status supervise_hand_over(struct supervisor *supervisor, size_t case_index,
+                                       const struct case_outcome *outcome, struct error *err) {
   struct collect *collect = &supervisor->collect;
   const struct supervise_sink *sink = supervisor->sink;
   if (collect->sample_count > 0) {
@@ -278,15 +296,15 @@ static enum status hand_over(struct supervisor *supervisor, size_t case_index,
 
 /* Listen until the case ends, whichever way; true when outcome is set. Every message is a sign of
  * life: a machine that is slow because others use it yields poor numbers, but it does not hang. */
-static bool await_case(struct supervisor *supervisor, size_t case_index,
-                       struct case_outcome *outcome) {
-  uint64_t limit_ns = watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
+static bool supervise_await_case(struct supervisor *supervisor, size_t case_index,
+                                 struct case_outcome *outcome) {
+  uint64_t limit_ns = supervise_watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
   uint64_t heard_ns = supervisor->case_started_ns;
   for (;;) {
     struct message message;
-    enum event event = next_event(supervisor, heard_ns + limit_ns, 2, &message);
+    enum event event = supervise_next_event(supervisor, heard_ns + limit_ns, 2, &message);
     if (event == EVENT_STOPPED) {
-      (void)end_worker(supervisor, true);
+      (void)supervise_end_worker(supervisor, true);
       return false;
     }
     if (event == EVENT_MESSAGE && message.case_index == case_index) {
@@ -294,7 +312,7 @@ static bool await_case(struct supervisor *supervisor, size_t case_index,
       if (message.kind == MESSAGE_FINISHED) {
         *outcome = message.outcome;
         if (message.context_lost) {
-          (void)end_worker(supervisor, false);
+          (void)supervise_end_worker(supervisor, false);
         }
         return true;
       }
@@ -303,14 +321,14 @@ static bool await_case(struct supervisor *supervisor, size_t case_index,
         continue;
       }
     }
-    fail_case(supervisor, event, limit_ns, outcome);
+    supervise_fail_case(supervisor, event, limit_ns, outcome);
     return true;
   }
 }
 
 /* STATUS_OK with *started false: the worker was gone already, and the case is still to be done. */
-static enum status run_case(struct supervisor *supervisor, size_t case_index, bool *started,
-                            struct error *err) {
+static enum status supervise_run_case(struct supervisor *supervisor, size_t case_index,
+                                      bool *started, struct error *err) {
   const struct plan_case *item = &supervisor->plan->cases[case_index];
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
@@ -318,24 +336,24 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
   *started = message_receive(supervisor->fd, &unexpected) == RECEIVE_NOTHING &&
              message_send(supervisor->fd, &request);
   if (!*started) {
-    struct child_end end = end_worker(supervisor, true);
+    struct child_end end = supervise_end_worker(supervisor, true);
     char how[CHILD_TEXT_MAX];
     child_describe(&end, how);
     char text[CHILD_TEXT_MAX + 8];
     snprintf(text, sizeof text, "it %s", how);
-    return lose_worker(supervisor, text, err);
+    return supervise_lose_worker(supervisor, text, err);
   }
-  take_samples(supervisor, NULL);
+  supervise_take_samples(supervisor, NULL);
   collect_clear(&supervisor->collect);
   supervisor->case_started_ns = child_now_ns();
   supervisor->progress.case_name = item->bench.name;
-  report_progress(supervisor, supervisor->case_started_ns);
+  supervise_report_progress(supervisor, supervisor->case_started_ns);
 
   struct case_outcome outcome;
-  bool ended = await_case(supervisor, case_index, &outcome);
-  take_samples(supervisor, &supervisor->collect);
+  bool ended = supervise_await_case(supervisor, case_index, &outcome);
+  supervise_take_samples(supervisor, &supervisor->collect);
   uint64_t now_ns = child_now_ns();
-  pace_finish(&supervisor->pace, item->estimate_ns, now_ns - supervisor->case_started_ns);
+  eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
   supervisor->case_started_ns = 0;
   if (!ended) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
@@ -343,27 +361,28 @@ static enum status run_case(struct supervisor *supervisor, size_t case_index, bo
   supervisor->lost = 0;
   supervisor->progress.done++;
   supervisor->progress.case_name = NULL;
-  enum status status = hand_over(supervisor, case_index, &outcome, err);
-  report_progress(supervisor, child_now_ns());
+  enum status status = supervise_hand_over(supervisor, case_index, &outcome, err);
+  supervise_report_progress(supervisor, child_now_ns());
   return status;
 }
 
-static bool is_wanted(const struct supervisor *supervisor, uint32_t process, size_t case_index) {
+static bool supervise_is_wanted(const struct supervisor *supervisor, uint32_t process,
+                                size_t case_index) {
   const struct supervise_sink *sink = supervisor->sink;
   return supervisor->plan->cases[case_index].skip_reason == NULL &&
          (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
 }
 
 /* Measure one case in as many tries as it takes a worker to start with it. */
-static enum status run_wanted_case(struct supervisor *supervisor, size_t case_index,
-                                   bool *process_started, struct error *err) {
+static enum status supervise_run_wanted_case(struct supervisor *supervisor, size_t case_index,
+                                             bool *process_started, struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   for (;;) {
     if (*supervisor->options->interrupted != 0) {
       return error_set(err, STATUS_INTERRUPTED, "interrupted");
     }
     if (supervisor->worker == 0) {
-      enum status status = try_start_worker(supervisor, err);
+      enum status status = supervise_try_start_worker(supervisor, err);
       if (status != STATUS_OK) {
         return status;
       }
@@ -380,27 +399,28 @@ static enum status run_wanted_case(struct supervisor *supervisor, size_t case_in
       }
     }
     bool started = false;
-    enum status status = run_case(supervisor, case_index, &started, err);
+    enum status status = supervise_run_case(supervisor, case_index, &started, err);
     if (status != STATUS_OK || started) {
       return status;
     }
   }
 }
 
-static enum status run_process(struct supervisor *supervisor, uint32_t process, struct error *err) {
+static enum status supervise_run_process(struct supervisor *supervisor, uint32_t process,
+                                         struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   supervisor->progress.process = process;
   bool process_started = false;
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
-    if (!is_wanted(supervisor, process, i)) {
+    if (!supervise_is_wanted(supervisor, process, i)) {
       continue;
     }
-    enum status status = run_wanted_case(supervisor, i, &process_started, err);
+    enum status status = supervise_run_wanted_case(supervisor, i, &process_started, err);
     if (status != STATUS_OK) {
       return status;
     }
   }
-  dismiss_worker(supervisor);
+  supervise_dismiss_worker(supervisor);
   return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
 }
 
@@ -415,23 +435,23 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
   };
   for (uint32_t process = 0; process < options->processes; process++) {
     for (size_t i = 0; i < plan->case_count; i++) {
-      if (is_wanted(&supervisor, process, i)) {
+      if (supervise_is_wanted(&supervisor, process, i)) {
         supervisor.progress.total++;
-        pace_add(&supervisor.pace, plan->cases[i].estimate_ns);
+        eta_add(&supervisor.eta, plan->cases[i].estimate_ns);
       }
     }
   }
   sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
-    status = run_process(&supervisor, process, err);
+    status = supervise_run_process(&supervisor, process, err);
   }
   /* After an error or an interrupt nothing is being measured: the worker can leave in order, but
    * for a user who asked twice. */
   if (supervisor.worker != 0 && *options->interrupted >= 2) {
-    (void)end_worker(&supervisor, true);
+    (void)supervise_end_worker(&supervisor, true);
   }
-  dismiss_worker(&supervisor);
+  supervise_dismiss_worker(&supervisor);
   sampler_stop(&supervisor.sampler, *options->interrupted >= 2);
   collect_fini(&supervisor.collect);
   return status;

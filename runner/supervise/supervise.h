@@ -36,6 +36,20 @@ struct case_report {
   size_t flow_trial_count;
 };
 
+/* How long a run still takes: the estimates of the plan, corrected by how long the cases measured
+ * so far took compared with theirs. */
+struct eta {
+  uint64_t estimated_left_ns; /* of the cases that did not end yet */
+  uint64_t estimated_done_ns;
+  uint64_t observed_done_ns;
+};
+
+void eta_add(struct eta *eta, uint64_t estimate_ns);
+/* A case that was added has ended. */
+void eta_finish(struct eta *eta, uint64_t estimate_ns, uint64_t observed_ns);
+/* running_ns: how long the case that is being measured has run; 0 = none is. */
+uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns);
+
 struct progress {
   uint32_t process, process_count;
   size_t done, total;    /* cases over all processes; skipped and resumed ones apart */
@@ -78,8 +92,6 @@ struct supervise_ops {
                            struct telemetry_sample samples[MACHINE_GPUS_MAX]);
   void (*telemetry_free)(struct telemetry *telemetry);
 };
-/* engine/engine.h and engine/machine/telemetry.h. */
-extern const struct supervise_ops supervise_real_ops;
 
 struct supervise_options {
   const struct supervise_ops *ops;
@@ -95,11 +107,5 @@ struct supervise_options {
  * said. No worker is left behind, unless the kernel cannot end it: then a case's reason says so. */
 enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
                           const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
-
-/* machine_probe() in a short-lived child, so that the caller never initialises CUDA. A child that
- * crashes or hangs (30 s) is a machine without GPUs whose cuda_state says so. */
-enum status supervise_probe(struct machine *machine, struct error *err) CHECK_RESULT;
-/* Whether such a child crashed or hung: the machine may well have GPUs. */
-bool supervise_probe_lost(const struct machine *machine);
 
 #endif

@@ -3,39 +3,15 @@
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-/* Trials are kept back until a message is full or this old: a message a trial would wake the parent
- * between all of them, and one a case would lose them all when the worker dies. */
+/* Trials are kept back until a message is full or this old: one message per trial would wake the
+ * parent after each, and one per case would lose them all when the worker dies. */
 static const uint64_t flush_after_ns = 100000000;
 
-enum { CHILD_FD = 3 };
-
-int child_detach(int keep_fd, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) { /* it died before prctl() */
-    _exit(EXIT_FAILURE);
-  }
-  /* The terminal and `timeout` signal the whole process group; what to do is the parent's say. */
-  signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_IGN);
-  signal(SIGPIPE, SIG_DFL);
-  signal(SIGXFSZ, SIG_DFL);
-  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  /* dup2() clears close-on-exec, which the last one needs again. */
-  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-      dup2(keep_fd, CHILD_FD) < 0 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) < 0) {
-    _exit(EXIT_FAILURE);
-  }
-  closefrom(CHILD_FD + 1);
-  return CHILD_FD;
-}
-
-/* What the worker has to say, collected. */
+/* Messages that are not full yet. */
 struct outbox {
   int fd;
   struct message trials;
@@ -44,60 +20,61 @@ struct outbox {
 };
 
 /* The parent is gone: there is nobody to measure for. */
-static void send_or_exit(int fd, const struct message *message) {
+static void worker_send(int fd, const struct message *message) {
   if (!message_send(fd, message)) {
     _exit(EXIT_FAILURE);
   }
 }
 
-static void outbox_flush(struct outbox *outbox) {
+static void worker_flush(struct outbox *outbox) {
   if (outbox->trials.count > 0) {
-    send_or_exit(outbox->fd, &outbox->trials);
+    worker_send(outbox->fd, &outbox->trials);
     outbox->trials.count = 0;
   }
   if (outbox->flow_trials.count > 0) {
-    send_or_exit(outbox->fd, &outbox->flow_trials);
+    worker_send(outbox->fd, &outbox->flow_trials);
     outbox->flow_trials.count = 0;
   }
   outbox->flushed_ns = child_now_ns();
 }
 
-static void take_trial(void *context, const struct trial *trial) {
+static void worker_take_trial(void *context, const struct trial *trial) {
   struct outbox *outbox = context;
   outbox->trials.trials[outbox->trials.count++] = *trial;
   if (outbox->trials.count == MESSAGE_TRIALS_MAX ||
       child_now_ns() - outbox->flushed_ns > flush_after_ns) {
-    outbox_flush(outbox);
+    worker_flush(outbox);
   }
 }
 
-static void take_flow_trial(void *context, const struct flow_trial *flow_trial) {
+static void worker_take_flow_trial(void *context, const struct flow_trial *flow_trial) {
   struct outbox *outbox = context;
   outbox->flow_trials.flow_trials[outbox->flow_trials.count++] = *flow_trial;
   if (outbox->flow_trials.count == MESSAGE_FLOW_TRIALS_MAX) {
-    outbox_flush(outbox);
+    worker_flush(outbox);
   }
 }
 
-/* false: the engine can measure nothing more. */
-static bool measure_case(int fd, struct engine *engine, const struct supervise_ops *ops,
-                         const struct plan *plan, uint64_t case_index) {
+/* False: the engine can measure nothing more. */
+static bool worker_measure(int fd, struct engine *engine, const struct supervise_ops *ops,
+                           const struct plan *plan, uint64_t case_index) {
   struct outbox outbox = {.fd = fd, .flushed_ns = child_now_ns()};
   message_init(&outbox.trials, MESSAGE_TRIALS, case_index);
   message_init(&outbox.flow_trials, MESSAGE_FLOW_TRIALS, case_index);
-  struct trial_sink sink = {.context = &outbox, .trial = take_trial, .flow_trial = take_flow_trial};
+  struct trial_sink sink = {
+      .context = &outbox, .trial = worker_take_trial, .flow_trial = worker_take_flow_trial};
   struct message finished;
   message_init(&finished, MESSAGE_FINISHED, case_index);
   struct error err = {0};
   enum status status =
       ops->engine_run_case(engine, &plan->cases[case_index].bench, &sink, &finished.outcome, &err);
-  outbox_flush(&outbox);
+  worker_flush(&outbox);
   finished.context_lost = status != STATUS_OK;
   if (status != STATUS_OK && finished.outcome.status == CASE_OK) {
     finished.outcome.status = CASE_FAILED;
     memcpy(finished.outcome.reason, err.message, sizeof finished.outcome.reason - 1);
   }
-  send_or_exit(fd, &finished);
+  worker_send(fd, &finished);
   return status == STATUS_OK;
 }
 
@@ -109,14 +86,14 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
     message_init(&message, MESSAGE_START_FAILED, 0);
     message.error = err;
     message.error.position = (struct position){0};
-    send_or_exit(fd, &message);
+    worker_send(fd, &message);
     _exit(EXIT_FAILURE);
   }
   message_init(&message, MESSAGE_READY, 0);
-  send_or_exit(fd, &message);
+  worker_send(fd, &message);
   while (message_receive(fd, &message) == RECEIVE_MESSAGE && message.kind == MESSAGE_RUN_CASE &&
          message.case_index < plan->case_count) {
-    if (!measure_case(fd, engine, ops, plan, message.case_index)) {
+    if (!worker_measure(fd, engine, ops, plan, message.case_index)) {
       /* The context is lost: taking the engine apart could fail or hang. */
       _exit(EXIT_SUCCESS);
     }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 // clang-format on
 
-static void words_are_quoted_where_a_shell_wants_it(void **state) {
+static void special_characters_are_quoted(void **state) {
   (void)state;
   struct arena arena = {0};
   assert_string_equal(shell_word(&arena, "--db=/tmp/a-b_1.db"), "--db=/tmp/a-b_1.db");
@@ -19,7 +19,7 @@ static void words_are_quoted_where_a_shell_wants_it(void **state) {
   arena_fini(&arena);
 }
 
-static void words_come_back_as_they_were(void **state) {
+static void quoted_words_parse_back(void **state) {
   (void)state;
   const char *const texts[] = {"plain", "two words", "it's", "", "a\\b", "'", "x'y z'"};
   struct arena arena = {0};
@@ -35,8 +35,8 @@ static void words_come_back_as_they_were(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words_are_quoted_where_a_shell_wants_it),
-      cmocka_unit_test(words_come_back_as_they_were),
+      cmocka_unit_test(special_characters_are_quoted),
+      cmocka_unit_test(quoted_words_parse_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

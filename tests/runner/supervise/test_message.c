@@ -41,7 +41,7 @@ static enum receive pass(const struct ends *ends, const struct message *message)
   return message_receive(ends->to, &got);
 }
 
-static void arrives_as_sent(void **state) {
+static void message_arrives_as_sent(void **state) {
   const struct ends *ends = *state;
   struct message sent, got;
   message_init(&sent, MESSAGE_TRIALS, 7);
@@ -53,7 +53,7 @@ static void arrives_as_sent(void **state) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_NOTHING);
 }
 
-static void end_is_told_from_nothing(void **state) {
+static void end_differs_from_nothing_yet(void **state) {
   struct ends *ends = *state;
   struct message got;
   close(ends->from);
@@ -63,7 +63,7 @@ static void end_is_told_from_nothing(void **state) {
   assert_false(message_send(ends->to, &got));
 }
 
-static void another_size_is_bad(void **state) {
+static void message_of_other_size_is_bad(void **state) {
   const struct ends *ends = *state;
   struct message got;
   char bytes[sizeof got + 1];
@@ -77,7 +77,7 @@ static void another_size_is_bad(void **state) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_BAD);
 }
 
-static void foreign_heads_are_bad(void **state) {
+static void unknown_header_is_bad(void **state) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_READY, 0);
@@ -91,7 +91,7 @@ static void foreign_heads_are_bad(void **state) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-static void counts_and_words_are_checked(void **state) {
+static void counts_and_enums_are_checked(void **state) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_TRIALS, 0);
@@ -107,7 +107,7 @@ static void counts_and_words_are_checked(void **state) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-static void outcomes_are_checked(void **state) {
+static void outcome_fields_are_checked(void **state) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_FINISHED, 0);
@@ -127,12 +127,12 @@ static void outcomes_are_checked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(arrives_as_sent, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(end_is_told_from_nothing, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(another_size_is_bad, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(foreign_heads_are_bad, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(counts_and_words_are_checked, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(outcomes_are_checked, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(message_arrives_as_sent, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(end_differs_from_nothing_yet, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(message_of_other_size_is_bad, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(unknown_header_is_bad, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(counts_and_enums_are_checked, open_ends, close_ends),
+      cmocka_unit_test_setup_teardown(outcome_fields_are_checked, open_ends, close_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

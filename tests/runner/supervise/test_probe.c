@@ -70,17 +70,17 @@ static int free_machine(void **state) {
   return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;
 }
 
-static void answers(void **state) {
+static void machine_comes_from_child(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(look_whole, look_host, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
-  assert_false(supervise_probe_lost(machine));
+  assert_false(probe_lost(machine));
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
-static void a_crash_is_a_machine_without_gpus(void **state) {
+static void crashed_child_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(look_and_die, look_host, 10 * second_ns, machine, &err),
@@ -90,17 +90,17 @@ static void a_crash_is_a_machine_without_gpus(void **state) {
   assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
 }
 
-static void so_is_a_hang(void **state) {
+static void hung_child_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
                    STATUS_OK);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms: see whether nvidia-smi"));
-  assert_true(supervise_probe_lost(machine));
+  assert_true(probe_lost(machine));
 }
 
-static void so_is_rubbish(void **state) {
+static void unreadable_answer_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(look_at_rubbish, look_host, 10 * second_ns, machine, &err),
@@ -109,7 +109,7 @@ static void so_is_rubbish(void **state) {
   assert_int_equal(machine->node_count, 1);
 }
 
-static void an_error_is_passed_on(void **state) {
+static void error_of_child_is_returned(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(look_and_fail, look_host, 10 * second_ns, machine, &err),
@@ -123,10 +123,10 @@ static void an_error_is_passed_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(answers, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(a_crash_is_a_machine_without_gpus, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(so_is_a_hang, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(so_is_rubbish, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(an_error_is_passed_on, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(crashed_child_leaves_no_gpus, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(hung_child_leaves_no_gpus, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(unreadable_answer_leaves_no_gpus, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(error_of_child_is_returned, new_machine, free_machine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

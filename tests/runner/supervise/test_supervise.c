@@ -1,7 +1,7 @@
 /* The supervisor with an engine whose cases do what their names say. */
 #include "runner/supervise/supervise.h"
 
-#include "runner/supervise/collect.h"
+#include "runner/supervise/message.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,8 +59,8 @@ static enum status fake_new(const struct machine *machine, struct engine **engin
   return *engine ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "no memory");
 }
 
-static enum status refuse_new(const struct machine *machine, struct engine **engine,
-                              struct error *err) {
+static enum status failing_new(const struct machine *machine, struct engine **engine,
+                               struct error *err) {
   (void)machine;
   (void)engine;
   return error_set(err, STATUS_CUDA, "the driver says no");
@@ -121,7 +121,7 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
     for (;;) {
       send_trials(sink, 1000);
     }
-  } else if (strcmp(name, "rubbish") == 0) {
+  } else if (strcmp(name, "garbage") == 0) {
     assert_int_equal(send(SOCKET_FD, "x", 1, 0), 1);
     pause_ms(10000);
   } else if (strcmp(name, "slow") == 0) {
@@ -179,6 +179,12 @@ static void fake_telemetry_free(struct telemetry *telemetry) {
 
 static const struct supervise_ops fake_ops = {
     .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free};
+static const struct supervise_ops sampling_ops = {.engine_new = fake_new,
+                                                  .engine_run_case = fake_run_case,
+                                                  .engine_free = fake_free,
+                                                  .telemetry_new = fake_telemetry_new,
+                                                  .telemetry_read = fake_telemetry_read,
+                                                  .telemetry_free = fake_telemetry_free};
 
 /* The receiver --------------------------------------------------------------------------------- */
 
@@ -197,7 +203,7 @@ struct seen {
   size_t warning_count;
   char warning[512];
   size_t progress_count, done, total;
-  size_t fail_at;      /* the sink refuses this report; 0 = none */
+  size_t fail_at;      /* the sink fails at this report; 0 = none */
   size_t interrupt_at; /* the user interrupts at this report; 0 = none */
   uint32_t done_before;
 };
@@ -279,8 +285,9 @@ struct bench {
 };
 
 static struct bench *bench_new(const char *const *names) {
-  struct bench *bench = calloc(1, sizeof *bench);
-  assert_non_null(bench);
+  static struct bench storage;
+  struct bench *bench = &storage;
+  *bench = (struct bench){0};
   for (size_t i = 0; names[i] != NULL; i++) {
     bench->cases[i].bench.name = names[i];
     bench->cases[i].estimate_ns = 1000000;
@@ -330,7 +337,7 @@ static void assert_report(const struct bench *bench, size_t i, size_t case_index
 
 /* The tests ------------------------------------------------------------------------------------ */
 
-static void measures_all_in_order(void **state) {
+static void cases_run_in_plan_order(void **state) {
   (void)state;
   struct bench *bench = BENCH("a", "skip", "b");
   bench->options.processes = 2;
@@ -350,61 +357,50 @@ static void measures_all_in_order(void **state) {
   assert_int_equal(shared->engines_freed, 2);
   assert_int_equal(bench->seen.done, 4);
   assert_int_equal(bench->seen.total, 4);
-  free(bench);
 }
 
-static void a_dead_worker_costs_one_case(void **state) {
+static void worker_faults_cost_one_case(void **state) {
   (void)state;
-  struct bench *bench = BENCH("a", "die", "exit", "b");
+  static const struct {
+    enum case_status status;
+    const char *reason;
+    size_t trial_count;
+  } expected[] = {
+      {CASE_OK, "", 100},
+      {CASE_CRASHED, "was killed by signal 9 (SIGKILL)", 96}, /* three full messages */
+      {CASE_CRASHED, "ended with exit code 3", 0},
+      {CASE_FAILED, "illegal address", 0},
+      {CASE_OK, "", 100},
+      {CASE_FAILED, "an error with no outcome", 0},
+      {CASE_CRASHED, "unreadable", 0},
+      {CASE_OK, "", 100},
+  };
+  struct bench *bench = BENCH("a", "die", "exit", "sticky", "b", "error", "garbage", "c");
   assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_int_equal(bench->seen.report_count, 4);
-  assert_report(bench, 0, 0, CASE_OK, "");
-  assert_report(bench, 1, 1, CASE_CRASHED, "was killed by signal 9 (SIGKILL)");
-  assert_int_equal(bench->seen.reports[1].trial_count, 96); /* three full messages */
-  assert_report(bench, 2, 2, CASE_CRASHED, "ended with exit code 3");
-  assert_int_equal(bench->seen.reports[2].trial_count, 0);
-  assert_report(bench, 3, 3, CASE_OK, "");
+  assert_int_equal(bench->seen.report_count, 8);
+  for (size_t i = 0; i < 8; i++) {
+    assert_report(bench, i, i, expected[i].status, expected[i].reason);
+    assert_int_equal(bench->seen.reports[i].trial_count, expected[i].trial_count);
+  }
+  assert_int_not_equal(bench->seen.reports[3].worker, bench->seen.reports[4].worker);
   assert_int_equal(bench->seen.started, 1);
   assert_int_equal(bench->seen.ended, 1);
-  free(bench);
 }
 
-static void a_hung_worker_is_ended(void **state) {
+static void watchdog_ends_silent_cases(void **state) {
   (void)state;
-  struct bench *bench = BENCH("hang", "b");
-  bench->options.watchdog_floor_ns = 200000000;
-  assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_report(bench, 0, 0, CASE_HUNG, "nothing came for 200 ms");
-  assert_true(bench->seen.reports[0].outcome.total_ns >= 200000000);
-  assert_report(bench, 1, 1, CASE_OK, "");
-  free(bench);
-}
-
-static void the_watchdog_waits_for_slow_cases(void **state) {
-  (void)state;
-  struct bench *bench = BENCH("slow", "slow");
+  struct bench *bench = BENCH("hang", "slow", "slow", "b");
   bench->options.watchdog_floor_ns = 100000000;
-  bench->cases[0].longest_ns = 100000000;
+  bench->cases[1].longest_ns = 100000000;
   assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_report(bench, 0, 0, CASE_OK, "");
-  assert_report(bench, 1, 1, CASE_HUNG, "nothing came for 100 ms");
-  free(bench);
-}
-
-static void a_lost_context_costs_one_case(void **state) {
-  (void)state;
-  struct bench *bench = BENCH("sticky", "a", "error", "b");
-  assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_int_equal(bench->seen.report_count, 4);
-  assert_report(bench, 0, 0, CASE_FAILED, "illegal address");
+  assert_report(bench, 0, 0, CASE_HUNG, "nothing came for 100 ms");
+  assert_true(bench->seen.reports[0].outcome.total_ns >= 100000000);
   assert_report(bench, 1, 1, CASE_OK, "");
-  assert_report(bench, 2, 2, CASE_FAILED, "an error with no outcome");
+  assert_report(bench, 2, 2, CASE_HUNG, "nothing came for 100 ms");
   assert_report(bench, 3, 3, CASE_OK, "");
-  assert_int_not_equal(bench->seen.reports[0].worker, bench->seen.reports[1].worker);
-  free(bench);
 }
 
-static void a_flood_is_bounded(void **state) {
+static void flood_of_trials_is_bounded(void **state) {
   (void)state;
   struct bench *bench = BENCH("flood", "b");
   bench->options.watchdog_floor_ns = 1000000000;
@@ -412,25 +408,14 @@ static void a_flood_is_bounded(void **state) {
   assert_int_not_equal(bench->seen.reports[0].outcome.status, CASE_OK);
   assert_true(bench->seen.reports[0].trial_count <= COLLECT_TRIALS_MAX);
   assert_report(bench, 1, 1, CASE_OK, "");
-  free(bench);
 }
 
-static void rubbish_is_a_crash(void **state) {
-  (void)state;
-  struct bench *bench = BENCH("rubbish", "b");
-  assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_report(bench, 0, 0, CASE_CRASHED, "unreadable");
-  assert_report(bench, 1, 1, CASE_OK, "");
-  free(bench);
-}
-
-static void starting_is_tried_three_times(void **state) {
+static void worker_start_fails_three_times(void **state) {
   (void)state;
   struct bench *bench = BENCH("a", "b");
   shared->starts_to_fail = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_int_equal(bench->seen.report_count, 2);
-  free(bench);
 
   bench = BENCH("a", "b");
   shared->starts_to_fail = 1000;
@@ -439,18 +424,16 @@ static void starting_is_tried_three_times(void **state) {
   assert_int_equal(bench->seen.report_count, 0);
   assert_non_null(strstr(bench->err.message, "tried 3 times"));
   assert_non_null(strstr(bench->err.message, "SIGKILL"));
-  free(bench);
 
   bench = BENCH("a");
-  struct supervise_ops refusing = fake_ops;
-  refusing.engine_new = refuse_new;
-  bench->options.ops = &refusing;
+  struct supervise_ops failing = fake_ops;
+  failing.engine_new = failing_new;
+  bench->options.ops = &failing;
   assert_int_equal(bench_run(bench), STATUS_CRASHED);
   assert_non_null(strstr(bench->err.message, "the driver says no"));
-  free(bench);
 }
 
-static void what_was_done_is_not_done_again(void **state) {
+static void already_done_cases_are_skipped(void **state) {
   (void)state;
   struct bench *bench = BENCH("a", "b", "c");
   bench->options.processes = 2;
@@ -460,14 +443,12 @@ static void what_was_done_is_not_done_again(void **state) {
   assert_report(bench, 0, 2, CASE_OK, "");
   assert_report(bench, 1, 0, CASE_OK, "");
   assert_int_equal(bench->seen.total, 4);
-  free(bench);
 
   bench = BENCH("a", "b");
   bench->seen.done_before = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_int_equal(bench->seen.started, 0);
   assert_int_equal(bench->seen.ended, 0);
-  free(bench);
 }
 
 static void raise_interrupt(int number) {
@@ -475,7 +456,7 @@ static void raise_interrupt(int number) {
   interrupted = (sig_atomic_t)(interrupted + 1);
 }
 
-static void an_interrupt_lets_the_case_end(void **state) {
+static void first_interrupt_lets_case_end(void **state) {
   (void)state;
   signal(SIGUSR1, raise_interrupt);
   struct bench *bench = BENCH("a", "interrupt", "b");
@@ -484,16 +465,14 @@ static void an_interrupt_lets_the_case_end(void **state) {
   assert_report(bench, 1, 1, CASE_OK, "");
   assert_int_equal(shared->engines_freed, 1);
   assert_int_equal(bench->seen.ended, 0);
-  free(bench);
 
   bench = BENCH("a", "b", "c");
   bench->seen.interrupt_at = 1;
   assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
   assert_int_equal(bench->seen.report_count, 1);
-  free(bench);
 }
 
-static void the_second_interrupt_does_not_wait(void **state) {
+static void second_interrupt_ends_at_once(void **state) {
   (void)state;
   signal(SIGUSR1, raise_interrupt);
   struct bench *bench = BENCH("hang");
@@ -515,47 +494,39 @@ static void the_second_interrupt_does_not_wait(void **state) {
   assert_int_equal(bench->seen.report_count, 0);
   assert_int_equal(waitpid(user, NULL, 0), user);
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-  free(bench);
 }
 
-static void interrupts_do_not_reach_the_worker(void **state) {
+static void worker_ignores_interrupts(void **state) {
   (void)state;
   struct bench *bench = BENCH("signalled", "b");
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_report(bench, 0, 0, CASE_OK, "");
-  free(bench);
 }
 
-static void an_error_of_the_receiver_ends_the_run(void **state) {
+static void sink_error_ends_run(void **state) {
   (void)state;
   struct bench *bench = BENCH("a", "b", "c");
   bench->seen.fail_at = 2;
   assert_int_equal(bench_run(bench), STATUS_DATABASE);
   assert_string_equal(bench->err.message, "disk full");
   assert_int_equal(bench->seen.report_count, 2);
-  free(bench);
 }
 
-static void the_worker_holds_no_file_of_the_parent(void **state) {
+static void worker_closes_files_of_parent(void **state) {
   (void)state;
   FILE *held = tmpfile();
   struct bench *bench = BENCH("files");
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_string_equal(bench->seen.reports[0].outcome.note, "4"); /* 0, 1, 2 and the socket */
   fclose(held);
-  free(bench);
 }
 
 /* A call to NVML that never returns, or that ends its process, costs samples and nothing else. */
-static void lost_telemetry_is_told_and_costs_no_case(void **state) {
+static void lost_telemetry_costs_no_case(void **state) {
   (void)state;
-  struct supervise_ops sampling = fake_ops;
-  sampling.telemetry_new = fake_telemetry_new;
-  sampling.telemetry_read = fake_telemetry_read;
-  sampling.telemetry_free = fake_telemetry_free;
   for (samples_do = SAMPLES_HANG; samples_do <= SAMPLES_CRASH; samples_do++) {
     struct bench *bench = BENCH("slow", "slow", "slow");
-    bench->options.ops = &sampling;
+    bench->options.ops = &sampling_ops;
     bench->options.telemetry_ns = 20000000;
     bench->options.watchdog_floor_ns = 400000000;
     assert_int_equal(bench_run(bench), STATUS_OK);
@@ -567,42 +538,34 @@ static void lost_telemetry_is_told_and_costs_no_case(void **state) {
     assert_non_null(strstr(bench->seen.warning, samples_do == SAMPLES_HANG
                                                     ? "NVML gives no answer for 400 ms"
                                                     : "was killed by signal 9"));
-    free(bench);
   }
   samples_do = SAMPLES_COME;
 }
 
-static void samples_come_while_a_case_runs(void **state) {
+static void telemetry_covers_cases(void **state) {
   (void)state;
   struct bench *bench = BENCH("slow", "die", "slow");
-  struct supervise_ops sampling = fake_ops;
-  sampling.telemetry_new = fake_telemetry_new;
-  sampling.telemetry_read = fake_telemetry_read;
-  sampling.telemetry_free = fake_telemetry_free;
-  bench->options.ops = &sampling;
+  bench->options.ops = &sampling_ops;
   bench->options.telemetry_ns = 20000000;
   assert_int_equal(bench_run(bench), STATUS_OK);
   /* Two cases of 300 ms, two GPUs: about 60; half of it on a busy machine. */
   assert_in_range(bench->seen.sample_count, 20, 80);
   assert_false(shared->forked_with_telemetry);
-  free(bench);
 
   bench = BENCH("slow");
-  bench->options.ops = &sampling;
+  bench->options.ops = &sampling_ops;
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_int_equal(bench->seen.sample_count, 0);
-  free(bench);
 }
 
-static void progress_is_told_while_a_case_runs(void **state) {
+static void progress_continues_during_case(void **state) {
   (void)state;
   struct bench *bench = BENCH("slow");
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_true(bench->seen.progress_count >= 3); /* start, once in 300 ms, end */
-  free(bench);
 }
 
-static void no_worker_outlives_its_parent(void **state) {
+static void worker_dies_with_parent(void **state) {
   (void)state;
   struct bench *bench = BENCH("hang");
   pid_t parent = fork();
@@ -617,26 +580,38 @@ static void no_worker_outlives_its_parent(void **state) {
   assert_int_equal(kill(shared->worker, 0), 0);
   kill(parent, SIGKILL);
   assert_int_equal(waitpid(parent, NULL, 0), parent);
-  /* The kernel ends it at once; another process has to take note of that. */
-  for (int i = 0; i < 200 && kill(shared->worker, 0) == 0; i++) {
-    char path[64], text[64] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)shared->worker);
-    FILE *file = fopen(path, "r");
-    char process_state = 'X';
-    if (file != NULL && fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL) {
-      process_state = strrchr(text, ')')[2];
-    }
+  /* The kernel ends it at once; whoever inherits it reaps it. */
+  bool dead = false;
+  for (int i = 0; i < 200 && !dead; i++) {
+    char path[64];
+    char text[64] = "";
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)shared->worker);
+    FILE *file = fopen(path, "re");
+    dead = file == NULL || fgets(text, sizeof text, file) == NULL || strstr(text, ") Z ") != NULL;
     if (file != NULL) {
-      fclose(file);
-    }
-    if (process_state == 'Z' || process_state == 'X') {
-      free(bench);
-      return;
+      (void)fclose(file);
     }
     pause_ms(10);
   }
-  assert_int_not_equal(kill(shared->worker, 0), 0);
-  free(bench);
+  assert_true(dead);
+}
+
+/* The time that is left ------------------------------------------------------------------------ */
+
+static void eta_corrects_estimates(void **state) {
+  (void)state;
+  struct eta eta = {0};
+  assert_int_equal(eta_left_ns(&eta, 0), 0);
+  eta_add(&eta, 1000);
+  eta_add(&eta, 1000);
+  assert_int_equal(eta_left_ns(&eta, 0), 2000);
+  assert_int_equal(eta_left_ns(&eta, 200), 1800);
+  eta_finish(&eta, 1000, 100);
+  assert_int_equal(eta_left_ns(&eta, 0), 100);
+  assert_int_equal(eta_left_ns(&eta, 40), 60);
+  assert_int_equal(eta_left_ns(&eta, 150), 0);
+  eta_finish(&eta, 1000, 5000);
+  assert_int_equal(eta_left_ns(&eta, 0), 0);
 }
 
 int main(void) {
@@ -645,24 +620,22 @@ int main(void) {
     return EXIT_FAILURE;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(measures_all_in_order),
-      cmocka_unit_test(a_dead_worker_costs_one_case),
-      cmocka_unit_test(a_hung_worker_is_ended),
-      cmocka_unit_test(the_watchdog_waits_for_slow_cases),
-      cmocka_unit_test(a_lost_context_costs_one_case),
-      cmocka_unit_test(a_flood_is_bounded),
-      cmocka_unit_test(rubbish_is_a_crash),
-      cmocka_unit_test(starting_is_tried_three_times),
-      cmocka_unit_test(what_was_done_is_not_done_again),
-      cmocka_unit_test(an_interrupt_lets_the_case_end),
-      cmocka_unit_test(the_second_interrupt_does_not_wait),
-      cmocka_unit_test(interrupts_do_not_reach_the_worker),
-      cmocka_unit_test(an_error_of_the_receiver_ends_the_run),
-      cmocka_unit_test(the_worker_holds_no_file_of_the_parent),
-      cmocka_unit_test(samples_come_while_a_case_runs),
-      cmocka_unit_test(lost_telemetry_is_told_and_costs_no_case),
-      cmocka_unit_test(progress_is_told_while_a_case_runs),
-      cmocka_unit_test(no_worker_outlives_its_parent),
+      cmocka_unit_test(cases_run_in_plan_order),
+      cmocka_unit_test(worker_faults_cost_one_case),
+      cmocka_unit_test(watchdog_ends_silent_cases),
+      cmocka_unit_test(flood_of_trials_is_bounded),
+      cmocka_unit_test(worker_start_fails_three_times),
+      cmocka_unit_test(already_done_cases_are_skipped),
+      cmocka_unit_test(first_interrupt_lets_case_end),
+      cmocka_unit_test(second_interrupt_ends_at_once),
+      cmocka_unit_test(worker_ignores_interrupts),
+      cmocka_unit_test(sink_error_ends_run),
+      cmocka_unit_test(worker_closes_files_of_parent),
+      cmocka_unit_test(telemetry_covers_cases),
+      cmocka_unit_test(lost_telemetry_costs_no_case),
+      cmocka_unit_test(progress_continues_during_case),
+      cmocka_unit_test(worker_dies_with_parent),
+      cmocka_unit_test(eta_corrects_estimates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
