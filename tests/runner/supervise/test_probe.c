@@ -122,7 +122,7 @@ static void error_of_child_is_returned(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(answers, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(machine_comes_from_child, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(crashed_child_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(hung_child_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(unreadable_answer_leaves_no_gpus, new_machine, free_machine),
