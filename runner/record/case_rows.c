@@ -3,7 +3,7 @@
 
 #include "engine/case/statistics.h"
 
-static double *scratch(struct record *record, size_t count) {
+static double *record_scratch(struct record *record, size_t count) {
   if (count > record->scratch_capacity) {
     record->scratch_capacity = 2 * count;
     record->scratch =
@@ -12,7 +12,7 @@ static double *scratch(struct record *record, size_t count) {
   return record->scratch;
 }
 
-static void bind_summary(struct statement *statement, const struct summary *summary) {
+static void record_bind_summary(struct statement *statement, const struct summary *summary) {
   statement_bind_int(statement, ":n", summary->count);
   if (summary->count == 0) {
     return;
@@ -35,9 +35,9 @@ static void bind_summary(struct statement *statement, const struct summary *summ
 }
 
 /* Cycles of one iteration, of the trials that the summary is made of. */
-static void bind_cycles(struct record *record, struct statement *statement,
-                        const struct case_report *report) {
-  double *values = scratch(record, report->trial_count);
+static void record_bind_cycles(struct record *record, struct statement *statement,
+                               const struct case_report *report) {
+  double *values = record_scratch(record, report->trial_count);
   size_t count = 0;
   for (size_t i = 0; i < report->trial_count; i++) {
     const struct trial *trial = &report->trials[i];
@@ -54,7 +54,7 @@ static void bind_cycles(struct record *record, struct statement *statement,
   statement_bind_real(statement, ":median_cycles", summary.median_ns);
 }
 
-static void bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
+static void record_bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
   statement_bind_text(statement, ":status", case_status_text(outcome->status));
   if (outcome->status != CASE_OK) {
     statement_bind_text(statement, ":reason", outcome->reason);
@@ -74,18 +74,18 @@ static void bind_outcome(struct statement *statement, const struct case_outcome 
   statement_bind_int(statement, ":total_ns", (int64_t)outcome->total_ns);
 }
 
-static enum status insert_case_run(struct record *record, const struct case_report *report,
-                                   int64_t *id, struct error *err) {
+static enum status record_insert_case_run(struct record *record, const struct case_report *report,
+                                          int64_t *id, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_CASE_RUN);
   struct summary summary = {0};
-  summary_of_trials(report->trials, report->trial_count, scratch(record, report->trial_count),
-                    &summary);
+  summary_of_trials(report->trials, report->trial_count,
+                    record_scratch(record, report->trial_count), &summary);
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":process", record->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
-  bind_outcome(statement, report->outcome);
-  bind_summary(statement, &summary);
-  bind_cycles(record, statement, report);
+  record_bind_outcome(statement, report->outcome);
+  record_bind_summary(statement, &summary);
+  record_bind_cycles(record, statement, report);
   if (report->trial_count > 0) {
     const struct trial *first = &report->trials[0];
     const struct trial *last = &report->trials[report->trial_count - 1];
@@ -100,8 +100,8 @@ static enum status insert_case_run(struct record *record, const struct case_repo
 }
 
 /* Hot: up to 10^6 rows a case. Parameters are bound by index, and stay bound between rows. */
-static enum status insert_trials(struct record *record, const struct case_report *report,
-                                 int64_t case_run, struct error *err) {
+static enum status record_insert_trials(struct record *record, const struct case_report *report,
+                                        int64_t case_run, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_TRIAL);
   sqlite3_stmt *stmt = statement->stmt;
   const int ordinal = statement_parameter(statement, ":ordinal");
@@ -137,8 +137,9 @@ static enum status insert_trials(struct record *record, const struct case_report
   return STATUS_OK;
 }
 
-static enum status insert_flow_trials(struct record *record, const struct case_report *report,
-                                      int64_t case_run, struct error *err) {
+static enum status record_insert_flow_trials(struct record *record,
+                                             const struct case_report *report, int64_t case_run,
+                                             struct error *err) {
   struct statement *statement = record_statement(record, INSERT_FLOW_TRIAL);
   sqlite3_stmt *stmt = statement->stmt;
   const int ordinal = statement_parameter(statement, ":ordinal");
@@ -166,7 +167,7 @@ static enum status insert_flow_trials(struct record *record, const struct case_r
 
 /* Per-iteration times of one flow, from the trials that count. Trials come in the order of their
  * ordinals, and so do flow trials. */
-static size_t flow_values(const struct case_report *report, uint32_t flow, double *values) {
+static size_t record_flow_values(const struct case_report *report, uint32_t flow, double *values) {
   size_t count = 0;
   size_t at = 0;
   for (size_t i = 0; i < report->flow_trial_count; i++) {
@@ -188,17 +189,18 @@ static size_t flow_values(const struct case_report *report, uint32_t flow, doubl
   return count;
 }
 
-static enum status insert_flow_runs(struct record *record, const struct case_report *report,
-                                    uint32_t flow_count, int64_t case_run, struct error *err) {
+static enum status record_insert_flow_runs(struct record *record, const struct case_report *report,
+                                           uint32_t flow_count, int64_t case_run,
+                                           struct error *err) {
   struct statement *statement = record_statement(record, INSERT_FLOW_RUN);
-  double *values = scratch(record, report->trial_count);
+  double *values = record_scratch(record, report->trial_count);
   enum status status = STATUS_OK;
   if (report->flow_trial_count == 0) {
     return STATUS_OK;
   }
   for (uint32_t flow = 0; flow < flow_count && status == STATUS_OK; flow++) {
     struct summary summary = {0};
-    summary_of_values(values, flow_values(report, flow, values), &summary);
+    summary_of_values(values, record_flow_values(report, flow, values), &summary);
     if (summary.count == 0) {
       continue;
     }
@@ -226,17 +228,17 @@ enum status record_case(struct record *record, const struct plan *plan,
   int64_t case_run = 0;
   status = record_flush_telemetry(record, err);
   if (status == STATUS_OK) {
-    status = insert_case_run(record, report, &case_run, err);
+    status = record_insert_case_run(record, report, &case_run, err);
   }
   if (status == STATUS_OK) {
-    status = insert_trials(record, report, case_run, err);
+    status = record_insert_trials(record, report, case_run, err);
   }
   if (status == STATUS_OK) {
-    status = insert_flow_trials(record, report, case_run, err);
+    status = record_insert_flow_trials(record, report, case_run, err);
   }
   if (status == STATUS_OK) {
-    status = insert_flow_runs(record, report, plan->cases[report->case_index].bench.flow_count,
-                              case_run, err);
+    status = record_insert_flow_runs(
+        record, report, plan->cases[report->case_index].bench.flow_count, case_run, err);
   }
   status = record_finish(record, status, err);
   if (status == STATUS_OK) {

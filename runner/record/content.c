@@ -13,7 +13,7 @@ struct content {
   XXH3_state_t *state;
 };
 
-static void to_hex(const unsigned char bytes[UUID_BYTES], char text[CONTENT_KEY_MAX]) {
+static void content_to_hex(const unsigned char bytes[UUID_BYTES], char text[CONTENT_KEY_MAX]) {
   for (size_t i = 0; i < UUID_BYTES; i++) {
     (void)snprintf(text + 2 * i, 3, "%02x", (unsigned)bytes[i]);
   }
@@ -31,7 +31,7 @@ struct content *content_new(void) {
   return content;
 }
 
-static void add(struct content *content, const char *bytes, size_t length) {
+static void content_add(struct content *content, const char *bytes, size_t length) {
   if (XXH3_128bits_update(content->state, bytes, length) != XXH_OK) {
     abort();
   }
@@ -40,14 +40,14 @@ static void add(struct content *content, const char *bytes, size_t length) {
 void content_text(struct content *content, const char *text) {
   char length[24];
   if (text == NULL) {
-    add(content, "-,", 2);
+    content_add(content, "-,", 2);
     return;
   }
   size_t size = strlen(text);
   int digits = snprintf(length, sizeof length, "%zu:", size);
-  add(content, length, (size_t)digits);
-  add(content, text, size);
-  add(content, ",", 1);
+  content_add(content, length, (size_t)digits);
+  content_add(content, text, size);
+  content_add(content, ",", 1);
 }
 
 void content_int(struct content *content, int64_t value) {
@@ -59,7 +59,7 @@ void content_int(struct content *content, int64_t value) {
 void content_finish(struct content *content, char key[CONTENT_KEY_MAX]) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(content->state));
-  to_hex(canonical.digest, key);
+  content_to_hex(canonical.digest, key);
   (void)XXH3_freeState(content->state);
   free(content);
 }
@@ -74,5 +74,5 @@ void content_uuid(uint64_t time_ms, char uuid[CONTENT_KEY_MAX]) {
   }
   bytes[6] = (unsigned char)(0x70 | (bytes[6] & 0x0f)); /* version 7 */
   bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3f)); /* variant */
-  to_hex(bytes, uuid);
+  content_to_hex(bytes, uuid);
 }

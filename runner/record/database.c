@@ -69,7 +69,7 @@ char *database_sql(const char *name) {
 }
 
 /* What usually lies behind a code of SQLite, and what to do about it. */
-static const char *explain(int code, enum status *status) {
+static const char *database_explain(int code, enum status *status) {
   *status = STATUS_IO;
   switch (code & 0xff) {
   case SQLITE_FULL:
@@ -111,7 +111,7 @@ enum status database_error(const struct database *database, const char *what, st
   int code = sqlite3_extended_errcode(database->handle);
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;
-  const char *meaning = explain(code, &status);
+  const char *meaning = database_explain(code, &status);
   return error_set_native(err, status, code, "%s: %s%s%s: %s (SQLite code %d%s%s)", database->path,
                           meaning != NULL ? meaning : "", meaning != NULL ? ": " : "", what,
                           sqlite3_errmsg(database->handle), code, system_errno != 0 ? ", " : "",
@@ -246,7 +246,33 @@ enum status statement_run(struct statement *statement, struct error *err) {
   return status;
 }
 
-static enum status configure(struct database *database, int busy_ms, struct error *err) {
+char *statement_column_text(const struct statement *statement, int i, struct arena *arena) {
+  const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
+  return text != NULL ? arena_strdup(arena, text) : NULL;
+}
+
+enum status statement_each_row(struct database *database, const char *name, const char *parameter,
+                               int64_t value, statement_row *take, void *context,
+                               struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (parameter != NULL) {
+    statement_bind_int(&statement, parameter, value);
+  }
+  for (bool row = true; status == STATUS_OK && row;) {
+    status = statement_step(&statement, &row, err);
+    if (status == STATUS_OK && row) {
+      take(&statement, context);
+    }
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status database_configure(struct database *database, int busy_ms, struct error *err) {
   sqlite3 *handle = database->handle;
   (void)sqlite3_extended_result_codes(handle, 1);
   (void)sqlite3_busy_timeout(handle, busy_ms);
@@ -258,7 +284,7 @@ static enum status configure(struct database *database, int busy_ms, struct erro
 }
 
 /* A path that SQLite takes for no more than a path: not ":memory:", not "file:...". */
-static char *plain_path(const char *path) {
+static char *database_plain_path(const char *path) {
   size_t size = strlen(path) + sizeof "./";
   char *text = malloc(size);
   if (text == NULL) {
@@ -268,11 +294,11 @@ static char *plain_path(const char *path) {
   return text;
 }
 
-static enum status open_handle(struct database *database, int flags, int busy_ms,
-                               struct error *err) {
+static enum status database_open_handle(struct database *database, int flags, int busy_ms,
+                                        struct error *err) {
   int code = sqlite3_open_v2(database->path, &database->handle, flags, NULL);
   if (code == SQLITE_OK) {
-    return configure(database, busy_ms, err);
+    return database_configure(database, busy_ms, err);
   }
   if (database->handle != NULL) {
     return database_error(database, "open", err);
@@ -281,10 +307,11 @@ static enum status open_handle(struct database *database, int flags, int busy_ms
 }
 
 /* A writer that was killed left a journal, which only a connection that may write can play back. */
-static enum status open_to_recover(struct database *database, int busy_ms, struct error *err) {
+static enum status database_open_to_recover(struct database *database, int busy_ms,
+                                            struct error *err) {
   (void)sqlite3_close(database->handle);
   database->handle = NULL;
-  enum status status = open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
+  enum status status = database_open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
   if (status == STATUS_OK) {
     status = database_script(database, "database/query_only", err);
   }
@@ -294,14 +321,14 @@ static enum status open_to_recover(struct database *database, int busy_ms, struc
   return status;
 }
 
-static enum status open_checked(struct database *database, enum database_access access, int busy_ms,
-                                struct error *err) {
+static enum status database_open_checked(struct database *database, enum database_access access,
+                                         int busy_ms, struct error *err) {
   /* URI: another file can be attached read-only. The path itself never reads as one (plain_path).
    */
   int flags = access == DATABASE_READ
                   ? SQLITE_OPEN_READONLY
                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
-  enum status status = open_handle(database, flags, busy_ms, err);
+  enum status status = database_open_handle(database, flags, busy_ms, err);
   if (status == STATUS_OK) {
     status = migrate_check(database, access, err);
   }
@@ -312,7 +339,7 @@ static enum status open_checked(struct database *database, enum database_access 
   bool left_over = status != STATUS_OK &&
                    (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
                     code == SQLITE_READONLY_CANTINIT || (code & 0xff) == SQLITE_CANTOPEN);
-  return left_over ? open_to_recover(database, busy_ms, err) : status;
+  return left_over ? database_open_to_recover(database, busy_ms, err) : status;
 }
 
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
@@ -326,9 +353,9 @@ enum status database_open_waiting(const char *path, enum database_access access,
   if (opened == NULL) {
     abort();
   }
-  opened->path = plain_path(path);
+  opened->path = database_plain_path(path);
   opened->network_file_system = file.network_file_system;
-  status = open_checked(opened, access, busy_ms, err);
+  status = database_open_checked(opened, access, busy_ms, err);
   if (status != STATUS_OK) {
     database_close(opened);
     return status;
@@ -337,19 +364,19 @@ enum status database_open_waiting(const char *path, enum database_access access,
   return STATUS_OK;
 }
 
-static int64_t now_ns(void) {
+static int64_t database_now_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* As sqlite3_busy_handler() wants it: not 0 = try again. */
-static int ask_whether_to_wait(void *context, int asked_before) {
+static int database_ask_whether_to_wait(void *context, int asked_before) {
   struct database *database = context;
   if (asked_before == 0) {
-    database->wait_started_ns = now_ns();
+    database->wait_started_ns = database_now_ns();
   }
-  int64_t waited_ns = now_ns() - database->wait_started_ns;
+  int64_t waited_ns = database_now_ns() - database->wait_started_ns;
   if (!database->wait(database->wait_context, (uint64_t)waited_ns / 1000000)) {
     return 0;
   }
@@ -361,7 +388,7 @@ static int ask_whether_to_wait(void *context, int asked_before) {
 void database_when_locked(struct database *database, database_wait *wait, void *context) {
   database->wait = wait;
   database->wait_context = context;
-  (void)sqlite3_busy_handler(database->handle, ask_whether_to_wait, database);
+  (void)sqlite3_busy_handler(database->handle, database_ask_whether_to_wait, database);
 }
 
 enum status database_open(const char *path, enum database_access access, struct database **database,
@@ -375,8 +402,8 @@ enum status database_open_untouched(const char *path, struct database **database
   if (opened == NULL) {
     abort();
   }
-  opened->path = plain_path(path);
-  enum status status = open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
+  opened->path = database_plain_path(path);
+  enum status status = database_open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
   if (status != STATUS_OK) {
     database_close(opened);
     return status;

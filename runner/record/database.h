@@ -13,6 +13,7 @@
 #ifndef HAUL_RUNNER_RECORD_DATABASE_H
 #define HAUL_RUNNER_RECORD_DATABASE_H
 
+#include "engine/base/arena.h"
 #include "engine/base/error.h"
 
 #include <sqlite3.h>
@@ -81,6 +82,14 @@ enum status statement_run(struct statement *statement, struct error *err) CHECK_
 enum status statement_step(struct statement *statement, bool *row, struct error *err) CHECK_RESULT;
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
+/* Column i of the row at hand, kept by the arena; NULL for NULL. */
+char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
+/* Given each row of a statement. */
+typedef void statement_row(const struct statement *statement, void *context);
+/* Prepare a statement, bind one number (parameter NULL: none), give every row to take. */
+enum status statement_each_row(struct database *database, const char *name, const char *parameter,
+                               int64_t value, statement_row *take, void *context,
+                               struct error *err) CHECK_RESULT;
 
 /* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,

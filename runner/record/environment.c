@@ -11,7 +11,7 @@ const char *record_fact(const struct machine *machine, const char *name) {
   return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
 }
 
-static void add_gpu_content(struct content *content, const struct gpu *gpu) {
+static void record_add_gpu_content(struct content *content, const struct gpu *gpu) {
   content_text(content, gpu->name);
   content_text(content, gpu->uuid);
   content_text(content, gpu->pci_address);
@@ -34,7 +34,7 @@ static void add_gpu_content(struct content *content, const struct gpu *gpu) {
   content_int(content, gpu->mig_enabled);
 }
 
-static void environment_key(const struct machine *machine, char key[CONTENT_KEY_MAX]) {
+static void record_environment_key(const struct machine *machine, char key[CONTENT_KEY_MAX]) {
   struct content *content = content_new();
   content_int(content, machine->simulated);
   content_text(content, machine->host_name);
@@ -42,7 +42,7 @@ static void environment_key(const struct machine *machine, char key[CONTENT_KEY_
   content_text(content, machine->cuda_state);
   content_int(content, machine->gpu_count);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    add_gpu_content(content, &machine->gpus[i]);
+    record_add_gpu_content(content, &machine->gpus[i]);
     for (uint32_t j = 0; j < machine->gpu_count; j++) {
       content_int(content, machine->links[i][j].peer_access);
       content_int(content, machine->links[i][j].nvlink_count);
@@ -69,7 +69,7 @@ static void environment_key(const struct machine *machine, char key[CONTENT_KEY_
 }
 
 /* Every different name once. */
-static void join_gpu_names(const struct machine *machine, char *text, size_t size) {
+static void record_join_gpu_names(const struct machine *machine, char *text, size_t size) {
   size_t length = 0;
   text[0] = '\0';
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -86,11 +86,11 @@ static void join_gpu_names(const struct machine *machine, char *text, size_t siz
   }
 }
 
-static enum status insert_environment(struct record *record, const struct machine *machine,
-                                      const char *key, int64_t *id, struct error *err) {
+static enum status record_insert_environment(struct record *record, const struct machine *machine,
+                                             const char *key, int64_t *id, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_ENVIRONMENT);
   char gpu_names[MACHINE_GPUS_MAX * (MACHINE_TEXT_MAX + 2)];
-  join_gpu_names(machine, gpu_names, sizeof gpu_names);
+  record_join_gpu_names(machine, gpu_names, sizeof gpu_names);
   statement_bind_text(statement, ":key", key);
   statement_bind_int(statement, ":simulated", machine->simulated);
   statement_bind_text(statement, ":host_name", machine->host_name);
@@ -114,8 +114,8 @@ static enum status insert_environment(struct record *record, const struct machin
   return status;
 }
 
-static enum status insert_facts(struct record *record, const struct machine *machine, int64_t id,
-                                struct error *err) {
+static enum status record_insert_facts(struct record *record, const struct machine *machine,
+                                       int64_t id, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_ENVIRONMENT_FACT);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->fact_count && status == STATUS_OK; i++) {
@@ -130,8 +130,8 @@ static enum status insert_facts(struct record *record, const struct machine *mac
   return status;
 }
 
-static enum status insert_gpu(struct record *record, const struct gpu *gpu, int64_t id,
-                              int64_t number, struct error *err) {
+static enum status record_insert_gpu(struct record *record, const struct gpu *gpu, int64_t id,
+                                     int64_t number, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_GPU);
   statement_bind_int(statement, ":environment", id);
   statement_bind_int(statement, ":number", number);
@@ -158,8 +158,9 @@ static enum status insert_gpu(struct record *record, const struct gpu *gpu, int6
   return statement_run(statement, err);
 }
 
-static enum status insert_gpu_link(struct record *record, const struct gpu_link *link, int64_t id,
-                                   int64_t source, int64_t target, struct error *err) {
+static enum status record_insert_gpu_link(struct record *record, const struct gpu_link *link,
+                                          int64_t id, int64_t source, int64_t target,
+                                          struct error *err) {
   struct statement *statement = record_statement(record, INSERT_GPU_LINK);
   statement_bind_int(statement, ":environment", id);
   statement_bind_int(statement, ":source", source);
@@ -170,24 +171,24 @@ static enum status insert_gpu_link(struct record *record, const struct gpu_link 
   return statement_run(statement, err);
 }
 
-static enum status insert_gpus(struct record *record, const struct machine *machine, int64_t id,
-                               struct error *err) {
+static enum status record_insert_gpus(struct record *record, const struct machine *machine,
+                                      int64_t id, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++) {
-    status = insert_gpu(record, &machine->gpus[i], id, i, err);
+    status = record_insert_gpu(record, &machine->gpus[i], id, i, err);
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     for (uint32_t j = 0; j < machine->gpu_count && status == STATUS_OK; j++) {
       if (i != j) {
-        status = insert_gpu_link(record, &machine->links[i][j], id, i, j, err);
+        status = record_insert_gpu_link(record, &machine->links[i][j], id, i, j, err);
       }
     }
   }
   return status;
 }
 
-static enum status insert_nodes(struct record *record, const struct machine *machine, int64_t id,
-                                struct error *err) {
+static enum status record_insert_nodes(struct record *record, const struct machine *machine,
+                                       int64_t id, struct error *err) {
   struct statement *node = record_statement(record, INSERT_NODE);
   struct statement *link = record_statement(record, INSERT_NODE_LINK);
   enum status status = STATUS_OK;
@@ -213,21 +214,21 @@ static enum status insert_nodes(struct record *record, const struct machine *mac
 enum status record_add_environment(struct record *record, const struct machine *machine,
                                    int64_t *id, struct error *err) {
   char key[CONTENT_KEY_MAX];
-  environment_key(machine, key);
+  record_environment_key(machine, key);
   bool found = false;
   enum status status = record_find(record, FIND_ENVIRONMENT, key, id, &found, err);
   if (status != STATUS_OK || found) {
     return status;
   }
-  status = insert_environment(record, machine, key, id, err);
+  status = record_insert_environment(record, machine, key, id, err);
   if (status == STATUS_OK) {
-    status = insert_facts(record, machine, *id, err);
+    status = record_insert_facts(record, machine, *id, err);
   }
   if (status == STATUS_OK) {
-    status = insert_gpus(record, machine, *id, err);
+    status = record_insert_gpus(record, machine, *id, err);
   }
   if (status == STATUS_OK) {
-    status = insert_nodes(record, machine, *id, err);
+    status = record_insert_nodes(record, machine, *id, err);
   }
   return status;
 }

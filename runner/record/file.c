@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
+/* https://www.sqlite.org/fileformat.html, 1.3 */
 enum { HEADER_BYTES = 100, HEADER_WRITE_VERSION = 18, HEADER_READ_VERSION = 19, WAL_VERSION = 2 };
+enum { COPY_CHUNK = 1 << 16 };
 static const char MAGIC[16] = "SQLite format 3";
 
 /* f_type of file systems whose memory is not shared between the machines that mount them, or whose
@@ -27,7 +30,7 @@ static const struct {
     {0x6a656a62, "virtiofs"},
 };
 
-static const char *network_file_system(const char *path) {
+static const char *database_file_network_file_system(const char *path) {
   struct statfs info;
   if (statfs(path, &info) != 0) {
     return NULL;
@@ -41,7 +44,8 @@ static const char *network_file_system(const char *path) {
 }
 
 /* The folder of path; "." where it names none. */
-static enum status folder_of(const char *path, char folder[PATH_MAX], struct error *err) {
+static enum status database_file_folder_of(const char *path, char folder[PATH_MAX],
+                                           struct error *err) {
   size_t length = strlen(path);
   if (length == 0) {
     return error_set(err, STATUS_USAGE, "the database's path is empty");
@@ -60,7 +64,7 @@ static enum status folder_of(const char *path, char folder[PATH_MAX], struct err
 }
 
 /* mkdir -p */
-static enum status make_folder(const char *folder, struct error *err) {
+static enum status database_file_make_folder(const char *folder, struct error *err) {
   size_t length = strlen(folder);
   for (size_t i = 1; i <= length; i++) {
     if (folder[i] != '/' && folder[i] != '\0') {
@@ -78,16 +82,16 @@ static enum status make_folder(const char *folder, struct error *err) {
 }
 
 /* A folder that is there must take the journal beside the database. */
-static enum status prepare_folder(const char *path, struct error *err) {
+static enum status database_file_prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
-  enum status status = folder_of(path, folder, err);
+  enum status status = database_file_folder_of(path, folder, err);
   if (status != STATUS_OK) {
     return status;
   }
   struct stat info;
   if (stat(folder, &info) != 0) {
     if (errno == ENOENT) {
-      return make_folder(folder, err);
+      return database_file_make_folder(folder, err);
     }
     return error_set_errno(err, errno, "cannot use the folder %s for the results", folder);
   }
@@ -104,31 +108,40 @@ static enum status prepare_folder(const char *path, struct error *err) {
   return STATUS_OK;
 }
 
-static enum status examine_header(const char *path, int fd, struct database_file *file,
-                                  struct error *err) {
-  unsigned char header[HEADER_BYTES] = {0};
-  ssize_t length = pread(fd, header, sizeof header, 0);
+enum status database_file_read_header(int fd, struct database_file_header *header) {
+  unsigned char bytes[HEADER_BYTES] = {0};
+  ssize_t length = pread(fd, bytes, sizeof bytes, 0);
   if (length < 0) {
+    return STATUS_IO;
+  }
+  *header = (struct database_file_header){
+      .empty = length == 0,
+      .sqlite = length == HEADER_BYTES && memcmp(bytes, MAGIC, sizeof MAGIC) == 0,
+      .write_ahead =
+          bytes[HEADER_WRITE_VERSION] == WAL_VERSION || bytes[HEADER_READ_VERSION] == WAL_VERSION};
+  return STATUS_OK;
+}
+
+static enum status database_file_examine_header(const char *path, int fd,
+                                                struct database_file *file, struct error *err) {
+  struct database_file_header header;
+  if (database_file_read_header(fd, &header) != STATUS_OK) {
     return error_set_errno(err, errno, "cannot read %s", path);
   }
-  file->fresh = length == 0;
-  if (file->fresh) {
-    return STATUS_OK;
-  }
-  if (length < HEADER_BYTES || memcmp(header, MAGIC, sizeof MAGIC) != 0) {
+  file->fresh = header.empty;
+  file->write_ahead = header.sqlite && header.write_ahead;
+  if (!header.empty && !header.sqlite) {
     return error_set(err, STATUS_INVALID,
                      "%s is not a results database but some other file, and is left as it is; name "
                      "another with --db",
                      path);
   }
-  file->write_ahead =
-      header[HEADER_WRITE_VERSION] == WAL_VERSION || header[HEADER_READ_VERSION] == WAL_VERSION;
   return STATUS_OK;
 }
 
-static enum status examine_existing(const char *path, const struct stat *info,
-                                    enum database_access access_wanted, struct database_file *file,
-                                    struct error *err) {
+static enum status database_file_examine_existing(const char *path, const struct stat *info,
+                                                  enum database_access access_wanted,
+                                                  struct database_file *file, struct error *err) {
   if (S_ISDIR(info->st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is a folder; name a database in it with --db", path);
   }
@@ -139,7 +152,7 @@ static enum status examine_existing(const char *path, const struct stat *info,
   if (fd < 0) {
     return error_set_errno(err, errno, "cannot read %s; name another database with --db", path);
   }
-  enum status status = examine_header(path, fd, file, err);
+  enum status status = database_file_examine_header(path, fd, file, err);
   (void)close(fd);
   if (status == STATUS_OK && access_wanted == DATABASE_WRITE && access(path, W_OK) != 0) {
     status = error_set_errno(err, errno, "cannot write %s; name another database with --db", path);
@@ -153,7 +166,7 @@ enum status database_file_examine(const char *path, enum database_access access_
   struct stat info;
   enum status status = STATUS_OK;
   if (stat(path, &info) == 0) {
-    status = examine_existing(path, &info, access_wanted, &found, err);
+    status = database_file_examine_existing(path, &info, access_wanted, &found, err);
   } else if (errno == ENOENT) {
     found.fresh = true;
   } else {
@@ -167,18 +180,18 @@ enum status database_file_examine(const char *path, enum database_access access_
                   path);
   }
   if (status == STATUS_OK && access_wanted == DATABASE_WRITE) {
-    status = prepare_folder(path, err);
+    status = database_file_prepare_folder(path, err);
   }
   if (status != STATUS_OK) {
     return status;
   }
 
   char folder[PATH_MAX] = "";
-  status = folder_of(path, folder, err);
+  status = database_file_folder_of(path, folder, err);
   if (status != STATUS_OK) {
     return status;
   }
-  found.network_file_system = network_file_system(folder);
+  found.network_file_system = database_file_network_file_system(folder);
   /* The shared memory of a WAL exists once a machine, not once a file. */
   if (found.write_ahead && found.network_file_system != NULL) {
     return error_set(err, STATUS_UNSUPPORTED,
@@ -188,4 +201,56 @@ enum status database_file_examine(const char *path, enum database_access access_
   }
   *file = found;
   return STATUS_OK;
+}
+
+/* ---- copies ---- */
+
+static enum status database_file_copy_file(const char *from, const char *to, struct error *err) {
+  int source = open(from, O_RDONLY | O_CLOEXEC);
+  if (source < 0) {
+    return errno == ENOENT ? STATUS_OK : error_set_errno(err, errno, "%s cannot be read", from);
+  }
+  enum status status = STATUS_OK;
+  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (target < 0) {
+    status = error_set_errno(err, errno, "cannot write a copy to %s", to);
+  }
+  static const size_t CHUNK = COPY_CHUNK;
+  char *buffer = malloc(CHUNK);
+  if (buffer == NULL) {
+    abort();
+  }
+  for (ssize_t got = 1; got > 0 && status == STATUS_OK;) {
+    got = read(source, buffer, CHUNK);
+    if (got < 0) {
+      status = error_set_errno(err, errno, "%s cannot be read", from);
+    }
+    for (ssize_t done = 0; done < got && status == STATUS_OK;) {
+      ssize_t written = write(target, buffer + done, (size_t)(got - done));
+      if (written < 0) {
+        status = error_set_errno(err, errno, "cannot write a copy to %s", to);
+      } else {
+        done += written;
+      }
+    }
+  }
+  free(buffer);
+  if (target >= 0 && close(target) != 0 && status == STATUS_OK) {
+    status = error_set_errno(err, errno, "cannot write a copy to %s", to);
+  }
+  (void)close(source);
+  return status;
+}
+
+enum status database_file_copy(const char *path, const char *copy, struct error *err) {
+  static const char *const SUFFIXES[] = {"", "-journal", "-wal"};
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES && status == STATUS_OK; i++) {
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    (void)snprintf(from, sizeof from, "%s%s", path, SUFFIXES[i]);
+    (void)snprintf(to, sizeof to, "%s%s", copy, SUFFIXES[i]);
+    status = database_file_copy_file(from, to, err);
+  }
+  return status;
 }

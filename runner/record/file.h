@@ -1,4 +1,4 @@
-/* file.h - what lies at a database's path, before SQLite touches it. */
+/* file.h - the file at a database's path, before SQLite opens it. */
 #ifndef HAUL_RUNNER_RECORD_FILE_H
 #define HAUL_RUNNER_RECORD_FILE_H
 
@@ -14,5 +14,18 @@ struct database_file {
  * of a database that this user may use so; nothing but the folder is changed. */
 enum status database_file_examine(const char *path, enum database_access access,
                                   struct database_file *file, struct error *err) CHECK_RESULT;
+
+/* What the first bytes of an open file say. */
+struct database_file_header {
+  bool empty;
+  bool sqlite;      /* else some other file */
+  bool write_ahead; /* in WAL mode */
+};
+/* STATUS_IO with errno. */
+enum status database_file_read_header(int fd, struct database_file_header *header) CHECK_RESULT;
+
+/* Copy a database that nobody writes to, with the journals that a killed writer left beside it. The
+ * copy must not exist. */
+enum status database_file_copy(const char *path, const char *copy, struct error *err) CHECK_RESULT;
 
 #endif

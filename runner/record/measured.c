@@ -1,7 +1,7 @@
 #include "runner/record/measured.h"
 
 #include "engine/base/strbuf.h"
-#include "runner/record/measured_rows.h"
+#include "runner/record/database.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,28 +30,27 @@ void measured_free(struct measured *measured) {
 
 /* ---- cases ---- */
 
-static enum case_kind kind_of(const char *text) {
+static enum case_kind measured_kind_of(const char *text) {
   enum case_kind kind = CASE_TRANSFER;
   (void)case_kind_parse(text, &kind);
   return kind;
 }
 
-static void take_case(struct measured *measured, const struct statement *statement, void *context) {
-  (void)context;
+static void measured_take_case(struct measured *measured, const struct statement *statement) {
   sqlite3_stmt *stmt = statement->stmt;
   measured->cases = arena_grow(&measured->arena, measured->cases, measured->case_count,
                                &measured->case_capacity, sizeof *measured->cases);
   measured->cases[measured->case_count++] = (struct measured_case){
       .id = sqlite3_column_int64(stmt, 0),
-      .key = measured_text(measured, statement, 1),
-      .definition = measured_text(measured, statement, 2),
-      .block = measured_text(measured, statement, 3),
-      .name = measured_text(measured, statement, 4),
-      .kind = kind_of((const char *)sqlite3_column_text(stmt, 5)),
-      .axes = measured_text(measured, statement, 6),
-      .path = measured_text(measured, statement, 7),
+      .key = statement_column_text(statement, 1, &measured->arena),
+      .definition = statement_column_text(statement, 2, &measured->arena),
+      .block = statement_column_text(statement, 3, &measured->arena),
+      .name = statement_column_text(statement, 4, &measured->arena),
+      .kind = measured_kind_of((const char *)sqlite3_column_text(stmt, 5)),
+      .axes = statement_column_text(statement, 6, &measured->arena),
+      .path = statement_column_text(statement, 7, &measured->arena),
       .payload_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
-      .method = measured_text(measured, statement, 9),
+      .method = statement_column_text(statement, 9, &measured->arena),
       .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 10),
       .hops = (uint64_t)sqlite3_column_int64(stmt, 11),
   };
@@ -63,38 +62,38 @@ struct flow_list {
   size_t count, capacity;
 };
 
-static int number_at(const struct statement *statement, int i) {
+static int measured_number_at(const struct statement *statement, int i) {
   return sqlite3_column_type(statement->stmt, i) != SQLITE_NULL
              ? sqlite3_column_int(statement->stmt, i)
              : -1;
 }
 
-static bool word_at(const struct statement *statement, int i, const char *word) {
+static bool measured_word_at(const struct statement *statement, int i, const char *word) {
   const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
   return text != NULL && strcmp(text, word) == 0;
 }
 
-static void take_flow(struct measured *measured, const struct statement *statement, void *context) {
-  struct flow_list *list = context;
+static void measured_take_flow(struct measured *measured, const struct statement *statement,
+                               struct flow_list *list) {
   list->flows =
       arena_grow(&measured->arena, list->flows, list->count, &list->capacity, sizeof *list->flows);
   list->flows[list->count++] = (struct measured_flow){
-      .load = word_at(statement, 0, "load"),
-      .source_is_gpu = word_at(statement, 1, "gpu"),
-      .source = number_at(statement, 2),
-      .source_memory = measured_text(measured, statement, 3),
-      .target_is_gpu = word_at(statement, 4, "gpu"),
-      .target = number_at(statement, 5),
-      .target_memory = measured_text(measured, statement, 6),
+      .load = measured_word_at(statement, 0, "load"),
+      .source_is_gpu = measured_word_at(statement, 1, "gpu"),
+      .source = measured_number_at(statement, 2),
+      .source_memory = statement_column_text(statement, 3, &measured->arena),
+      .target_is_gpu = measured_word_at(statement, 4, "gpu"),
+      .target = measured_number_at(statement, 5),
+      .target_memory = statement_column_text(statement, 6, &measured->arena),
   };
 }
 
-static uint64_t gpu_bit(bool is_gpu, int number) {
+static uint64_t measured_gpu_bit(bool is_gpu, int number) {
   return is_gpu && number >= 0 && number < GPUS_MAX ? UINT64_C(1) << number : 0;
 }
 
 /* "[1,2,3]" */
-static void run_ids(const struct measured *measured, struct strbuf *list) {
+static void measured_run_ids(const struct measured *measured, struct strbuf *list) {
   strbuf_append_char(list, '[');
   for (size_t i = 0; i < measured->run_count; i++) {
     strbuf_printf(list, "%s%lld", i > 0 ? "," : "", (long long)measured->runs[i].ref.id);
@@ -102,8 +101,8 @@ static void run_ids(const struct measured *measured, struct strbuf *list) {
   strbuf_append_char(list, ']');
 }
 
-static enum status load_cases(struct measured *measured, struct database *database,
-                              const char *only, const char *runs, struct error *err) {
+static enum status measured_load_cases(struct measured *measured, struct database *database,
+                                       const char *only, const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/cases", &statement, err);
   if (status != STATUS_OK) {
@@ -114,15 +113,15 @@ static enum status load_cases(struct measured *measured, struct database *databa
   for (bool row = true; status == STATUS_OK && row;) {
     status = statement_step(&statement, &row, err);
     if (status == STATUS_OK && row) {
-      take_case(measured, &statement, NULL);
+      measured_take_case(measured, &statement);
     }
   }
   statement_finalize(&statement);
   return status;
 }
 
-static enum status load_flows(struct measured *measured, struct database *database,
-                              struct error *err) {
+static enum status measured_load_flows(struct measured *measured, struct database *database,
+                                       struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/flows", &statement, err);
   if (status != STATUS_OK) {
@@ -135,14 +134,14 @@ static enum status load_flows(struct measured *measured, struct database *databa
     for (bool row = true; status == STATUS_OK && row;) {
       status = statement_step(&statement, &row, err);
       if (status == STATUS_OK && row) {
-        take_flow(measured, &statement, &list);
+        measured_take_flow(measured, &statement, &list);
       }
     }
     bench->flows = list.flows;
     bench->flow_count = list.count;
     for (size_t f = 0; f < list.count; f++) {
-      bench->gpus |= gpu_bit(list.flows[f].source_is_gpu, list.flows[f].source) |
-                     gpu_bit(list.flows[f].target_is_gpu, list.flows[f].target);
+      bench->gpus |= measured_gpu_bit(list.flows[f].source_is_gpu, list.flows[f].source) |
+                     measured_gpu_bit(list.flows[f].target_is_gpu, list.flows[f].target);
     }
   }
   statement_finalize(&statement);
@@ -151,7 +150,7 @@ static enum status load_flows(struct measured *measured, struct database *databa
 
 /* ---- what matters ---- */
 
-static int compare_case_ids(const void *a, const void *b) {
+static int measured_compare_case_ids(const void *a, const void *b) {
   const struct measured_case *x = *(const struct measured_case *const *)a;
   const struct measured_case *y = *(const struct measured_case *const *)b;
   return (x->id > y->id) - (x->id < y->id);
@@ -159,7 +158,8 @@ static int compare_case_ids(const void *a, const void *b) {
 
 /* Cases of one case_key are one measurement: what is said of one is said of all. Those lie next to
  * each other. */
-static void set_delta(struct measured *measured, const struct measured_case *of, double delta) {
+static void measured_set_delta(struct measured *measured, const struct measured_case *of,
+                               double delta) {
   const size_t at = (size_t)(of - measured->cases);
   size_t first = at;
   while (first > 0 && strcmp(measured->cases[first - 1].key, of->key) == 0) {
@@ -172,8 +172,8 @@ static void set_delta(struct measured *measured, const struct measured_case *of,
 }
 
 /* In the order of the runs' starts, so that the last one that says anything stays. */
-static enum status load_deltas(struct measured *measured, struct database *database,
-                               const char *runs, struct error *err) {
+static enum status measured_load_deltas(struct measured *measured, struct database *database,
+                                        const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/deltas", &statement, err);
   if (status != STATUS_OK) {
@@ -185,7 +185,7 @@ static enum status load_deltas(struct measured *measured, struct database *datab
     by_id[i] = &measured->cases[i];
   }
   if (count > 1) { /* none is NULL */
-    qsort(by_id, count, sizeof *by_id, compare_case_ids);
+    qsort(by_id, count, sizeof *by_id, measured_compare_case_ids);
   }
   statement_bind_text(&statement, ":runs", runs);
   for (bool row = true; status == STATUS_OK && row;) {
@@ -196,9 +196,9 @@ static enum status load_deltas(struct measured *measured, struct database *datab
     const struct measured_case wanted = {.id = sqlite3_column_int64(statement.stmt, 0)};
     const struct measured_case *key = &wanted;
     const struct measured_case **found =
-        bsearch(&key, by_id, count, sizeof *by_id, compare_case_ids);
+        bsearch(&key, by_id, count, sizeof *by_id, measured_compare_case_ids);
     if (found != NULL) { /* else --only leaves it out */
-      set_delta(measured, *found, sqlite3_column_double(statement.stmt, 1));
+      measured_set_delta(measured, *found, sqlite3_column_double(statement.stmt, 1));
     }
   }
   statement_finalize(&statement);
@@ -213,23 +213,23 @@ struct run_index {
   uint32_t index;
 };
 
-static int compare_run_index(const void *a, const void *b) {
+static int measured_compare_run_index(const void *a, const void *b) {
   const struct run_index *x = a;
   const struct run_index *y = b;
   return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct run_index *index_runs(struct measured *measured) {
+static struct run_index *measured_index_runs(struct measured *measured) {
   struct run_index *index = arena_array(&measured->arena, measured->run_count, sizeof *index);
   for (size_t i = 0; i < measured->run_count; i++) {
     index[i] = (struct run_index){measured->runs[i].ref.id, (uint32_t)i};
   }
-  qsort(index, measured->run_count, sizeof *index, compare_run_index);
+  qsort(index, measured->run_count, sizeof *index, measured_compare_run_index);
   return index;
 }
 
 /* Millions of them: not in the arena, which would keep every smaller copy. */
-static void add_median(struct measured *measured, struct measured_median median) {
+static void measured_add_median(struct measured *measured, struct measured_median median) {
   if (measured->median_count == measured->median_capacity) {
     measured->median_capacity =
         measured->median_capacity > 0 ? 2 * measured->median_capacity : 4096;
@@ -242,14 +242,14 @@ static void add_median(struct measured *measured, struct measured_median median)
   measured->medians[measured->median_count++] = median;
 }
 
-static enum status load_medians(struct measured *measured, struct database *database,
-                                const char *runs, struct error *err) {
+static enum status measured_load_medians(struct measured *measured, struct database *database,
+                                         const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/medians", &statement, err);
   if (status != STATUS_OK) {
     return status;
   }
-  const struct run_index *index = index_runs(measured);
+  const struct run_index *index = measured_index_runs(measured);
   const int bench_parameter = statement_parameter(&statement, ":bench_case");
   const int runs_parameter = statement_parameter(&statement, ":runs");
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
@@ -264,15 +264,17 @@ static enum status load_medians(struct measured *measured, struct database *data
       const int64_t run = sqlite3_column_int64(statement.stmt, 0);
       if (found == NULL || found->id != run) {
         const struct run_index wanted = {.id = run};
-        found = bsearch(&wanted, index, measured->run_count, sizeof *index, compare_run_index);
+        found =
+            bsearch(&wanted, index, measured->run_count, sizeof *index, measured_compare_run_index);
       }
       const bool ok = sqlite3_column_type(statement.stmt, 3) != SQLITE_NULL &&
-                      word_at(&statement, 2, "ok") && sqlite3_column_double(statement.stmt, 3) > 0;
-      add_median(measured, (struct measured_median){
-                               .run = found->index,
-                               .bench = (uint32_t)i,
-                               .process = sqlite3_column_int64(statement.stmt, 1),
-                               .ns = ok ? sqlite3_column_double(statement.stmt, 3) : NAN});
+                      measured_word_at(&statement, 2, "ok") &&
+                      sqlite3_column_double(statement.stmt, 3) > 0;
+      measured_add_median(measured, (struct measured_median){
+                                        .run = found->index,
+                                        .bench = (uint32_t)i,
+                                        .process = sqlite3_column_int64(statement.stmt, 1),
+                                        .ns = ok ? sqlite3_column_double(statement.stmt, 3) : NAN});
     }
   }
   statement_finalize(&statement);
@@ -283,16 +285,16 @@ enum status measured_load(struct measured *measured, struct database *database, 
                           struct error *err) {
   struct strbuf runs;
   strbuf_init(&runs, LIST_MAX);
-  run_ids(measured, &runs);
-  enum status status = load_cases(measured, database, only, runs.text, err);
+  measured_run_ids(measured, &runs);
+  enum status status = measured_load_cases(measured, database, only, runs.text, err);
   if (status == STATUS_OK) {
-    status = load_flows(measured, database, err);
+    status = measured_load_flows(measured, database, err);
   }
   if (status == STATUS_OK) {
-    status = load_deltas(measured, database, runs.text, err);
+    status = measured_load_deltas(measured, database, runs.text, err);
   }
   if (status == STATUS_OK) {
-    status = load_medians(measured, database, runs.text, err);
+    status = measured_load_medians(measured, database, runs.text, err);
   }
   strbuf_fini(&runs);
   return status;
@@ -333,7 +335,7 @@ uint64_t measured_hardware(const struct measured *measured, size_t run, size_t b
   uint64_t found = 0;
   for (size_t i = 0; i < environment->gpu_count; i++) {
     const struct measured_gpu *gpu = &environment->gpus[i];
-    const uint64_t bit = gpu_bit(true, gpu->number);
+    const uint64_t bit = measured_gpu_bit(true, gpu->number);
     if ((c->gpus & bit) != 0 && gpu->uuid != NULL) {
       hash = XXH64(gpu->uuid, strlen(gpu->uuid), hash);
       found |= bit;

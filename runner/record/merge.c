@@ -1,11 +1,338 @@
 #include "runner/record/merge.h"
 
-#include "runner/record/merge_input.h"
+#include "runner/record/database.h"
+#include "runner/record/file.h"
+#include "runner/record/migrate.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- an input: judged, and made ready to be attached ----
+ *
+ * It is opened read-only, and neither it nor anything beside it is changed. Where it cannot be read
+ * as it is (a killed writer left a journal, it is in WAL mode, its schema is older), a copy in a
+ * folder beside the output is brought up to date and read instead. Messages do not name the file
+ * ("it is damaged ..."): the caller does. */
+
+struct merge_input {
+  struct database *database; /* inside a read transaction: the file stands still */
+  char *uri;                 /* to attach it, read-only */
+  char *folder;              /* with the copy; NULL = none was needed */
+};
+
+static const char COPY_NAME[] = "/input.db";
+
+static char *merge_join(const char *a, const char *b) {
+  char *text = NULL;
+  if (asprintf(&text, "%s%s", a, b) < 0) {
+    abort();
+  }
+  return text;
+}
+
+/* A path as SQLite's URIs have it (https://www.sqlite.org/uri.html). */
+static char *merge_read_only_uri(const char *path) {
+  static const char DIGITS[] = "0123456789ABCDEF";
+  static const char HEAD[] = "file:";
+  static const char TAIL[] = "?mode=ro";
+  char *uri = malloc(3 * strlen(path) + sizeof HEAD + sizeof TAIL);
+  if (uri == NULL) {
+    abort();
+  }
+  char *end = stpcpy(uri, HEAD);
+  for (const char *c = path; *c != '\0'; c++) {
+    const unsigned char byte = (unsigned char)*c;
+    if (strchr("%?#", *c) != NULL) {
+      *end++ = '%';
+      *end++ = DIGITS[byte >> 4];
+      *end++ = DIGITS[byte & 15];
+    } else {
+      *end++ = *c;
+    }
+  }
+  (void)stpcpy(end, TAIL);
+  return uri;
+}
+
+/* Before SQLite sees it. */
+static enum status merge_look(const char *path, bool *write_ahead, struct error *err) {
+  struct stat info;
+  if (stat(path, &info) != 0) {
+    return error_set_errno(err, errno, "it cannot be read");
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return error_set(err, STATUS_INVALID, "it is not a regular file");
+  }
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    return error_set_errno(err, errno, "it cannot be read");
+  }
+  struct database_file_header header;
+  enum status status = database_file_read_header(fd, &header);
+  int failure = errno;
+  (void)close(fd);
+  if (status != STATUS_OK) {
+    return error_set_errno(err, failure, "it cannot be read");
+  }
+  if (header.empty) {
+    return error_set(err, STATUS_NOT_FOUND, "it is an empty file, without results");
+  }
+  if (!header.sqlite) {
+    return error_set(err, STATUS_INVALID, "it is not a results database but some other file");
+  }
+  *write_ahead = header.write_ahead;
+  return STATUS_OK;
+}
+
+/* That it is ours, and not too new: what a newer schema added would be lost without a word. */
+static enum status merge_judge_version(struct database *database, struct error *err) {
+  int application_id = 0;
+  int objects = 0;
+  enum status status = migrate_read_version(database, &application_id, &objects, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
+    return error_set(err, STATUS_INVALID,
+                     "it is another program's SQLite database (application id %d)", application_id);
+  }
+  if (database->version < migrate_first_version()) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
+                     "never released; measure again",
+                     database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                     database->version % MIGRATE_VERSIONS_PER_MAJOR);
+  }
+  int latest = migrate_latest_version();
+  if (database->version > latest) {
+    return error_set(
+        err, STATUS_UNSUPPORTED,
+        "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
+        "newer haul",
+        database->version / MIGRATE_VERSIONS_PER_MAJOR,
+        database->version % MIGRATE_VERSIONS_PER_MAJOR, latest / MIGRATE_VERSIONS_PER_MAJOR,
+        latest % MIGRATE_VERSIONS_PER_MAJOR);
+  }
+  return STATUS_OK;
+}
+
+/* Columns 0 and 1 of the first row of a statement; NULL where there is none. Kept by the arena. */
+struct merge_row {
+  struct arena arena;
+  const char *texts[2];
+};
+
+static enum status merge_first_row(struct database *database, const char *name,
+                                   struct merge_row *first, struct error *err) {
+  struct statement statement;
+  *first = (struct merge_row){0};
+  enum status status = statement_prepare(database, name, &statement, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  bool row = false;
+  status = statement_step(&statement, &row, err);
+  for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
+    first->texts[i] = statement_column_text(&statement, i, &first->arena);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status merge_judge_content(struct database *database, struct error *err) {
+  struct merge_row row;
+  enum status status = merge_first_row(database, "merge/integrity", &row, err);
+  if (status == STATUS_OK && row.texts[0] != NULL && strcmp(row.texts[0], "ok") != 0) {
+    /* After a first line that only names the database. */
+    const char *line = strncmp(row.texts[0], "***", 3) == 0 ? strchr(row.texts[0], '\n') : NULL;
+    line = line != NULL ? line + 1 : row.texts[0];
+    status = error_set(err, STATUS_CORRUPT,
+                       "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
+                       (int)strcspn(line, "\n"), line);
+  }
+  arena_fini(&row.arena);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  status = merge_first_row(database, "database/broken_references", &row, err);
+  if (status == STATUS_OK && row.texts[0] != NULL) {
+    status = error_set(err, STATUS_CORRUPT,
+                       "it is damaged: rows of %s refer to rows that are not there (it was changed "
+                       "by other means)",
+                       row.texts[0]);
+  }
+  arena_fini(&row.arena);
+  return status;
+}
+
+static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {
+  sqlite3 *to = NULL;
+  enum status status = STATUS_OK;
+  int code = sqlite3_open_v2(copy, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+  sqlite3_backup *backup =
+      code == SQLITE_OK ? sqlite3_backup_init(to, "main", from->handle, "main") : NULL;
+  if (backup != NULL) {
+    (void)sqlite3_backup_step(backup, -1);
+    code = sqlite3_backup_finish(backup);
+  } else if (to != NULL) {
+    code = sqlite3_errcode(to);
+  }
+  if (code != SQLITE_OK) {
+    status = error_set_native(err, STATUS_IO, code, "it cannot be copied to %s: %s", copy,
+                              sqlite3_errstr(code));
+  }
+  (void)sqlite3_close(to);
+  return status;
+}
+
+static enum status merge_make_folder(const char *scratch, struct merge_input *input,
+                                     struct error *err) {
+  input->folder = merge_join(scratch, "-merge-XXXXXX");
+  if (mkdtemp(input->folder) != NULL) {
+    return STATUS_OK;
+  }
+  enum status status =
+      error_set_errno(err, errno, "it needs a copy, but %s cannot be made", input->folder);
+  free(input->folder);
+  input->folder = NULL;
+  return status;
+}
+
+/* Read a copy in place of the file: of its pages when it could be opened, else of the file and its
+ * journals as they lie. */
+static enum status merge_use_copy(const char *path, const char *scratch, struct merge_input *input,
+                                  struct error *err) {
+  enum status status = merge_make_folder(scratch, input, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  char *copy = merge_join(input->folder, COPY_NAME);
+  if (input->database != NULL) {
+    status = merge_copy_by_pages(input->database, copy, err);
+  } else {
+    status = database_file_copy(path, copy, err);
+  }
+  database_close(input->database);
+  input->database = NULL;
+  /* Plays the journal back. */
+  struct database *migrated = NULL;
+  if (status == STATUS_OK) {
+    status = database_open(copy, DATABASE_WRITE, &migrated, err);
+    database_close(migrated);
+  }
+  if (status == STATUS_OK) {
+    status = database_open_untouched(copy, &input->database, err);
+  }
+  if (status == STATUS_OK) {
+    status = database_script(input->database, "merge/read", err);
+  }
+  free(copy);
+  return status;
+}
+
+/* *left_over: a writer that was killed left a journal, which cannot be played back here. */
+static enum status merge_open_as_it_is(const char *path, struct merge_input *input, bool *left_over,
+                                       struct error *err) {
+  struct error failure = {0};
+  enum status status = database_open_untouched(path, &input->database, &failure);
+  if (status == STATUS_OK) {
+    status = database_script(input->database, "merge/read", &failure);
+  }
+  if (status == STATUS_OK) {
+    return STATUS_OK;
+  }
+  database_close(input->database);
+  input->database = NULL;
+  const int code = failure.native_code;
+  *left_over = code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
+               code == SQLITE_READONLY_CANTINIT || (code & 0xff) == SQLITE_CANTOPEN;
+  return *left_over ? STATUS_OK : error_set_native(err, status, code, "%s", failure.message);
+}
+
+static enum status merge_prepare(const char *path, const char *scratch, struct merge_input *input,
+                                 struct error *err) {
+  bool left_over = false;
+  enum status status = merge_look(path, &left_over, err);
+  if (status == STATUS_OK && !left_over) {
+    status = merge_open_as_it_is(path, input, &left_over, err);
+  }
+  if (status == STATUS_OK && left_over) {
+    status = merge_use_copy(path, scratch, input, err);
+  }
+  if (status == STATUS_OK) {
+    status = merge_judge_version(input->database, err);
+  }
+  if (status == STATUS_OK) {
+    status = merge_judge_content(input->database, err);
+  }
+  if (status == STATUS_OK && input->database->version < migrate_latest_version()) {
+    status = merge_use_copy(path, scratch, input, err);
+  }
+  return status;
+}
+
+/* The caller names the file, as it was given. */
+static void merge_drop_path(const char *path, struct error *err) {
+  size_t length = strlen(path);
+  if (err != NULL && strncmp(err->message, path, length) == 0 &&
+      strncmp(err->message + length, ": ", 2) == 0) {
+    memmove(err->message, err->message + length + 2, strlen(err->message + length + 2) + 1);
+  }
+}
+
+static void merge_remove_folder(const char *path) {
+  DIR *folder = opendir(path);
+  if (folder == NULL) {
+    return;
+  }
+  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    (void)unlinkat(dirfd(folder), entry->d_name, 0);
+  }
+  (void)closedir(folder);
+  (void)rmdir(path);
+}
+
+static void merge_input_close(struct merge_input *input) {
+  database_close(input->database);
+  if (input->folder != NULL) {
+    merge_remove_folder(input->folder);
+  }
+  free(input->folder);
+  free(input->uri);
+  *input = (struct merge_input){0};
+}
+
+/* scratch: where the copy's folder is made, as the beginning of its path. On failure there is
+ * nothing to close. Statuses: INVALID (not a results database), UNSUPPORTED (made by a newer haul),
+ * CORRUPT (damaged), NOT_FOUND (there is no file, or nothing in it), else what the system said. */
+static enum status merge_input_open(const char *path, const char *scratch,
+                                    struct merge_input *input, struct error *err) {
+  struct merge_input opened = {0};
+  char *full = realpath(path, NULL);
+  if (full == NULL) {
+    return error_set_errno(err, errno, "it cannot be read");
+  }
+  enum status status = merge_prepare(full, scratch, &opened, err);
+  if (status == STATUS_OK) {
+    char *copy = opened.folder != NULL ? merge_join(opened.folder, COPY_NAME) : NULL;
+    opened.uri = merge_read_only_uri(copy != NULL ? copy : full);
+    free(copy);
+    *input = opened;
+  } else {
+    merge_drop_path(full, err);
+    merge_input_close(&opened);
+  }
+  free(full);
+  return status;
+}
+
+/* ---- the output ---- */
 
 enum { PROGRESS_STEPS = 10000 };
 
@@ -32,12 +359,12 @@ void merge_free(struct merge *merge) {
   free(merge);
 }
 
-static int progress(void *context) {
+static int merge_progress(void *context) {
   const struct merge *merge = context;
   return merge->interrupted != NULL && *merge->interrupted != 0;
 }
 
-static enum status open_output(struct merge *merge, struct error *err) {
+static enum status merge_open_output(struct merge *merge, struct error *err) {
   if (merge->output != NULL) {
     return STATUS_OK;
   }
@@ -46,12 +373,12 @@ static enum status open_output(struct merge *merge, struct error *err) {
     status = database_script(merge->output, "merge/tables", err);
   }
   if (status == STATUS_OK) {
-    sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, progress, merge);
+    sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, merge_progress, merge);
   }
   return status;
 }
 
-static enum status attach(struct database *output, const char *uri, struct error *err) {
+static enum status merge_attach(struct database *output, const char *uri, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge/attach", &statement, err);
   if (status != STATUS_OK) {
@@ -64,71 +391,48 @@ static enum status attach(struct database *output, const char *uri, struct error
 }
 
 /* A file of that version that lacks a column was not made by a released haul. */
-static enum status check_columns(struct database *output, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(output, "merge/missing", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
+static enum status merge_check_columns(struct database *output, struct error *err) {
+  struct merge_row row;
+  enum status status = merge_first_row(output, "merge/missing", &row, err);
+  if (status == STATUS_OK && row.texts[0] != NULL) {
     status = error_set(err, STATUS_INVALID,
                        "it has no column %s.%s, which its version of the schema has: it was not "
                        "made by a released haul, or was changed by other means",
-                       (const char *)sqlite3_column_text(statement.stmt, 0),
-                       (const char *)sqlite3_column_text(statement.stmt, 1));
+                       row.texts[0], row.texts[1]);
   }
-  statement_finalize(&statement);
+  arena_fini(&row.arena);
   return status;
 }
 
-static enum status check_conflict(struct database *output, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(output, "merge/conflict", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
+static enum status merge_check_conflict(struct database *output, struct error *err) {
+  struct merge_row row;
+  enum status status = merge_first_row(output, "merge/conflict", &row, err);
+  if (status == STATUS_OK && row.texts[0] != NULL) {
     status = error_set(err, STATUS_INVALID,
                        "its run %s is there already with another %s: it was resumed in two copies "
                        "of a database; keep one of them",
-                       (const char *)sqlite3_column_text(statement.stmt, 0),
-                       (const char *)sqlite3_column_text(statement.stmt, 1));
+                       row.texts[0], row.texts[1]);
   }
-  statement_finalize(&statement);
+  arena_fini(&row.arena);
   return status;
 }
 
-static enum status read_result(struct database *output, struct merge_result *result,
-                               struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(output, "merge/result", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
-    *result = (struct merge_result){.runs = sqlite3_column_int64(statement.stmt, 0),
-                                    .added = sqlite3_column_int64(statement.stmt, 1),
-                                    .completed = sqlite3_column_int64(statement.stmt, 2),
-                                    .results = sqlite3_column_int64(statement.stmt, 3)};
-  }
-  statement_finalize(&statement);
-  return status;
+static void merge_take_result(const struct statement *statement, void *context) {
+  struct merge_result *result = context;
+  *result = (struct merge_result){.runs = sqlite3_column_int64(statement->stmt, 0),
+                                  .added = sqlite3_column_int64(statement->stmt, 1),
+                                  .completed = sqlite3_column_int64(statement->stmt, 2),
+                                  .results = sqlite3_column_int64(statement->stmt, 3)};
 }
 
-static enum status copy_rows(struct database *output, struct merge_result *result,
-                             struct error *err) {
-  enum status status = check_columns(output, err);
+static enum status merge_copy_rows(struct database *output, struct merge_result *result,
+                                   struct error *err) {
+  enum status status = merge_check_columns(output, err);
   if (status == STATUS_OK) {
     status = database_script(output, "merge/identify", err);
   }
   if (status == STATUS_OK) {
-    status = check_conflict(output, err);
+    status = merge_check_conflict(output, err);
   }
   if (status == STATUS_OK) {
     status = database_run_generated(output, "merge/copy", err);
@@ -137,13 +441,13 @@ static enum status copy_rows(struct database *output, struct merge_result *resul
     status = database_script(output, "merge/complete", err);
   }
   if (status == STATUS_OK) {
-    status = read_result(output, result, err);
+    status = statement_each_row(output, "merge/result", NULL, 0, merge_take_result, result, err);
   }
   return status;
 }
 
 /* What no other input would get round. */
-static bool of_the_output(const struct database *output) {
+static bool merge_of_the_output(const struct database *output) {
   switch (sqlite3_errcode(output->handle)) {
   case SQLITE_FULL:
   case SQLITE_READONLY:
@@ -162,9 +466,9 @@ static enum status merge_attached(struct database *output, struct merge_result *
     *fatal = true;
     return status;
   }
-  status = copy_rows(output, result, err);
+  status = merge_copy_rows(output, result, err);
   if (status != STATUS_OK) {
-    *fatal = of_the_output(output);
+    *fatal = merge_of_the_output(output);
     database_rollback(output);
     return status;
   }
@@ -173,7 +477,7 @@ static enum status merge_attached(struct database *output, struct merge_result *
   return status;
 }
 
-static bool same_file(const char *a, const char *b) {
+static bool merge_same_file(const char *a, const char *b) {
   struct stat first;
   struct stat second;
   return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
@@ -184,7 +488,7 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
                       bool *fatal, struct error *err) {
   struct merge_result merged = {0};
   *fatal = false;
-  if (same_file(merge->path, path)) {
+  if (merge_same_file(merge->path, path)) {
     result->same = true;
     return STATUS_OK;
   }
@@ -193,10 +497,10 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
   if (status != STATUS_OK) {
     return status;
   }
-  status = open_output(merge, err);
+  status = merge_open_output(merge, err);
   *fatal = status != STATUS_OK;
   if (status == STATUS_OK) {
-    status = attach(merge->output, input.uri, err);
+    status = merge_attach(merge->output, input.uri, err);
     if (status == STATUS_OK) {
       status = merge_attached(merge->output, &merged, fatal, err);
       struct error detaching = {0};

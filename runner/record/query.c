@@ -24,7 +24,7 @@ struct query {
 
 /* Pragmas that tell about the schema or the file and change nothing; with an argument they name
  * what to tell about. */
-static bool pragma_reads(const char *name, const char *argument) {
+static bool query_pragma_reads(const char *name, const char *argument) {
   static const char *const TELL[] = {"table_info",       "table_xinfo",     "table_list",
                                      "index_list",       "index_info",      "index_xinfo",
                                      "foreign_key_list", "collation_list",  "function_list",
@@ -46,8 +46,8 @@ static bool pragma_reads(const char *name, const char *argument) {
   return false;
 }
 
-static int authorize(void *context, int action, const char *first, const char *second,
-                     const char *schema, const char *trigger) {
+static int query_authorize(void *context, int action, const char *first, const char *second,
+                           const char *schema, const char *trigger) {
   struct query *query = context;
   const char *what = "it would change something";
   (void)schema, (void)trigger;
@@ -69,7 +69,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     }
     break;
   case SQLITE_PRAGMA:
-    if (pragma_reads(first, second)) {
+    if (query_pragma_reads(first, second)) {
       return SQLITE_OK;
     }
     (void)snprintf(query->refused, sizeof query->refused,
@@ -90,17 +90,17 @@ static int authorize(void *context, int action, const char *first, const char *s
   return SQLITE_DENY;
 }
 
-static uint64_t now_ns(void) {
+static uint64_t query_now_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static int progress(void *context) {
+static int query_progress(void *context) {
   struct query *query = context;
   const struct query_options *options = query->options;
   query->interrupted = options->interrupted != NULL && *options->interrupted != 0;
-  query->timed_out = options->time_limit_ns > 0 && now_ns() > query->deadline_ns;
+  query->timed_out = options->time_limit_ns > 0 && query_now_ns() > query->deadline_ns;
   return query->interrupted || query->timed_out;
 }
 
@@ -132,7 +132,7 @@ struct database *query_database(struct query *query) {
 }
 
 /* Line and column, from 1, of a byte in the text. */
-static struct position position_of(const char *sql, int offset) {
+static struct position query_position_of(const char *sql, int offset) {
   struct position position = {.line = 1, .column = 1};
   for (int i = 0; i < offset && sql[i] != '\0'; i++) {
     bool continues = (sql[i] & 0xc0) == 0x80;
@@ -145,7 +145,7 @@ static struct position position_of(const char *sql, int offset) {
   return position;
 }
 
-static int error_offset(sqlite3 *handle) {
+static int query_error_offset(sqlite3 *handle) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_error_offset(handle);
 #else
@@ -170,11 +170,11 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   if ((code & 0xff) != SQLITE_ERROR) {
     return database_error(query->database, "the query", err);
   }
-  int offset = error_offset(handle);
+  int offset = query_error_offset(handle);
   if (offset < 0) {
     return error_set_native(err, STATUS_INVALID, code, "%s", sqlite3_errmsg(handle));
   }
-  struct position position = position_of(sql, offset);
+  struct position position = query_position_of(sql, offset);
   enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s",
                                         position.line, position.column, sqlite3_errmsg(handle));
   if (err != NULL) {
@@ -184,7 +184,7 @@ static enum status query_error(struct query *query, const char *sql, struct erro
 }
 
 /* Only blanks and comments, as SQLite sees it. */
-static bool is_blank(struct query *query, const char *sql) {
+static bool query_is_blank(struct query *query, const char *sql) {
   sqlite3_stmt *stmt = NULL;
   bool blank = sqlite3_prepare_v2(query->database->handle, sql, -1, &stmt, NULL) == SQLITE_OK &&
                stmt == NULL;
@@ -192,8 +192,8 @@ static bool is_blank(struct query *query, const char *sql) {
   return blank;
 }
 
-static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **stmt,
-                           struct error *err) {
+static enum status query_prepare(struct query *query, const char *sql, sqlite3_stmt **stmt,
+                                 struct error *err) {
   const char *tail = NULL;
   query->refused[0] = '\0';
   if (sqlite3_prepare_v2(query->database->handle, sql, -1, stmt, &tail) != SQLITE_OK) {
@@ -202,8 +202,8 @@ static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **
   if (*stmt == NULL) {
     return error_set(err, STATUS_INVALID, "there is no SQL in the query");
   }
-  if (!is_blank(query, tail)) {
-    struct position position = position_of(sql, (int)(tail - sql));
+  if (!query_is_blank(query, tail)) {
+    struct position position = query_position_of(sql, (int)(tail - sql));
     return error_set(err, STATUS_INVALID,
                      "line %u, column %u: one statement at a time, but another one follows",
                      position.line, position.column);
@@ -212,21 +212,21 @@ static enum status prepare(struct query *query, const char *sql, sqlite3_stmt **
 }
 
 /* ":run" of "run" and of ":run". */
-static const char *bare(const char *name) {
+static const char *query_bare(const char *name) {
   return strchr(":@$", name[0]) != NULL && name[0] != '\0' ? name + 1 : name;
 }
 
-static const struct query_parameter *given(const struct query_parameter *parameters, size_t count,
-                                           const char *name) {
+static const struct query_parameter *query_given(const struct query_parameter *parameters,
+                                                 size_t count, const char *name) {
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(bare(parameters[i].name), bare(name)) == 0) {
+    if (strcmp(query_bare(parameters[i].name), query_bare(name)) == 0) {
       return &parameters[i];
     }
   }
   return NULL;
 }
 
-static bool bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
+static bool query_bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
   char *end = NULL;
   errno = 0;
   long long integer = strtoll(value, &end, 10);
@@ -237,7 +237,7 @@ static bool bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
   return whole;
 }
 
-static bool bind_real(sqlite3_stmt *stmt, int index, const char *value) {
+static bool query_bind_real(sqlite3_stmt *stmt, int index, const char *value) {
   char *end = NULL;
   double real = strtod(value, &end);
   bool number = end != value && *end == '\0' && isfinite(real) && !isspace((unsigned char)value[0]);
@@ -247,8 +247,8 @@ static bool bind_real(sqlite3_stmt *stmt, int index, const char *value) {
   return number;
 }
 
-static enum status bind_run(struct query *query, sqlite3_stmt *stmt, int index, const char *value,
-                            struct error *err) {
+static enum status query_bind_run(struct query *query, sqlite3_stmt *stmt, int index,
+                                  const char *value, struct error *err) {
   struct run_ref run;
   enum status status = selector_find(query->database, value, &run, err);
   if (status == STATUS_OK) {
@@ -257,19 +257,20 @@ static enum status bind_run(struct query *query, sqlite3_stmt *stmt, int index, 
   return status;
 }
 
-static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index,
-                              enum parameter_type type, const char *value, struct error *err) {
+static enum status query_bind_typed(struct query *query, sqlite3_stmt *stmt, int index,
+                                    enum parameter_type type, const char *value,
+                                    struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
   switch (type) {
   case PARAMETER_RUN:
-    return bind_run(query, stmt, index, value, err);
+    return query_bind_run(query, stmt, index, value, err);
   case PARAMETER_INTEGER:
-    if (!bind_integer(stmt, index, value)) {
+    if (!query_bind_integer(stmt, index, value)) {
       return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a whole number", name, value);
     }
     return STATUS_OK;
   case PARAMETER_REAL:
-    if (!bind_real(stmt, index, value)) {
+    if (!query_bind_real(stmt, index, value)) {
       return error_set(err, STATUS_USAGE, "%s is \"%s\" but must be a number", name, value);
     }
     return STATUS_OK;
@@ -283,37 +284,39 @@ static enum status bind_typed(struct query *query, sqlite3_stmt *stmt, int index
 }
 
 /* A parameter of people's own SQL: as the number that its value looks like, else as text. */
-static enum status bind_guessed(struct query *query, sqlite3_stmt *stmt, int index,
-                                const struct query_parameter *parameter, struct error *err) {
+static enum status query_bind_guessed(struct query *query, sqlite3_stmt *stmt, int index,
+                                      const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
-  if (strcmp(bare(name), "run") == 0) {
-    return bind_run(query, stmt, index, parameter != NULL ? parameter->value : "latest", err);
+  if (strcmp(query_bare(name), "run") == 0) {
+    return query_bind_run(query, stmt, index, parameter != NULL ? parameter->value : "latest", err);
   }
   if (parameter == NULL) {
     return error_set(err, STATUS_USAGE, "parameter %s has no value", name);
   }
-  if (!bind_integer(stmt, index, parameter->value) && !bind_real(stmt, index, parameter->value)) {
+  if (!query_bind_integer(stmt, index, parameter->value) &&
+      !query_bind_real(stmt, index, parameter->value)) {
     (void)sqlite3_bind_text(stmt, index, parameter->value, -1, SQLITE_TRANSIENT);
   }
   return STATUS_OK;
 }
 
-static const struct saved_parameter *declared(const struct saved_query *saved, const char *name) {
+static const struct saved_parameter *query_declared(const struct saved_query *saved,
+                                                    const char *name) {
   for (size_t i = 0; i < saved->parameter_count; i++) {
-    if (strcmp(bare(saved->parameters[i].name), bare(name)) == 0) {
+    if (strcmp(query_bare(saved->parameters[i].name), query_bare(name)) == 0) {
       return &saved->parameters[i];
     }
   }
   return NULL;
 }
 
-static enum status bind_saved(struct query *query, sqlite3_stmt *stmt, int index,
-                              const struct saved_query *saved,
-                              const struct query_parameter *parameter, struct error *err) {
+static enum status query_bind_saved(struct query *query, sqlite3_stmt *stmt, int index,
+                                    const struct saved_query *saved,
+                                    const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
-  const struct saved_parameter *declaration = declared(saved, name);
+  const struct saved_parameter *declaration = query_declared(saved, name);
   if (declaration == NULL) {
-    return bind_guessed(query, stmt, index, parameter, err);
+    return query_bind_guessed(query, stmt, index, parameter, err);
   }
   const char *value = parameter != NULL ? parameter->value : declaration->standard;
   if (value == NULL) {
@@ -323,40 +326,40 @@ static enum status bind_saved(struct query *query, sqlite3_stmt *stmt, int index
   if (parameter == NULL && strcmp(value, "null") == 0) {
     return STATUS_OK; /* unbound is NULL */
   }
-  return bind_typed(query, stmt, index, declaration->type, value, err);
+  return query_bind_typed(query, stmt, index, declaration->type, value, err);
 }
 
 /* saved may be NULL. */
-static enum status bind_all(struct query *query, sqlite3_stmt *stmt,
-                            const struct saved_query *saved,
-                            const struct query_parameter *parameters, size_t count,
-                            struct error *err) {
+static enum status query_bind_all(struct query *query, sqlite3_stmt *stmt,
+                                  const struct saved_query *saved,
+                                  const struct query_parameter *parameters, size_t count,
+                                  struct error *err) {
   int parameter_count = sqlite3_bind_parameter_count(stmt);
   for (size_t i = 0; i < count; i++) {
     bool wanted = false;
     for (int index = 1; index <= parameter_count && !wanted; index++) {
       const char *name = sqlite3_bind_parameter_name(stmt, index);
-      wanted = name != NULL && strcmp(bare(name), bare(parameters[i].name)) == 0;
+      wanted = name != NULL && strcmp(query_bare(name), query_bare(parameters[i].name)) == 0;
     }
     if (!wanted) {
       return error_set(err, STATUS_USAGE, "the query has no parameter :%s",
-                       bare(parameters[i].name));
+                       query_bare(parameters[i].name));
     }
   }
   enum status status = STATUS_OK;
   for (int index = 1; index <= parameter_count && status == STATUS_OK; index++) {
     const char *name = sqlite3_bind_parameter_name(stmt, index);
-    if (name == NULL || !isalpha((unsigned char)bare(name)[0])) {
+    if (name == NULL || !isalpha((unsigned char)query_bare(name)[0])) {
       return error_set(err, STATUS_USAGE, "parameters have names, as in :run, not \"?\"");
     }
-    const struct query_parameter *parameter = given(parameters, count, name);
-    status = saved != NULL ? bind_saved(query, stmt, index, saved, parameter, err)
-                           : bind_guessed(query, stmt, index, parameter, err);
+    const struct query_parameter *parameter = query_given(parameters, count, name);
+    status = saved != NULL ? query_bind_saved(query, stmt, index, saved, parameter, err)
+                           : query_bind_guessed(query, stmt, index, parameter, err);
   }
   return status;
 }
 
-static struct cell cell_of(sqlite3_stmt *stmt, int column) {
+static struct cell query_cell_of(sqlite3_stmt *stmt, int column) {
   switch (sqlite3_column_type(stmt, column)) {
   case SQLITE_INTEGER:
     return cell_integer(sqlite3_column_int64(stmt, column));
@@ -377,8 +380,9 @@ static struct cell cell_of(sqlite3_stmt *stmt, int column) {
   }
 }
 
-static enum status step_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
-                             const struct row_sink *sink, struct cell *cells, struct error *err) {
+static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
+                                   const struct row_sink *sink, struct cell *cells,
+                                   struct error *err) {
   int column_count = sqlite3_column_count(stmt);
   for (;;) {
     int code = sqlite3_step(stmt);
@@ -389,7 +393,7 @@ static enum status step_rows(struct query *query, sqlite3_stmt *stmt, const char
       return query_error(query, sql, err);
     }
     for (int i = 0; i < column_count; i++) {
-      cells[i] = cell_of(stmt, i);
+      cells[i] = query_cell_of(stmt, i);
     }
     enum status status = sink->row(sink->context, cells, err);
     if (status != STATUS_OK) {
@@ -401,8 +405,8 @@ static enum status step_rows(struct query *query, sqlite3_stmt *stmt, const char
   }
 }
 
-static enum status give_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
-                             const struct row_sink *sink, struct error *err) {
+static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
+                                   const struct row_sink *sink, struct error *err) {
   int column_count = sqlite3_column_count(stmt);
   /* VACUUM does not ask the authorizer. */
   if (column_count == 0) {
@@ -416,7 +420,7 @@ static enum status give_rows(struct query *query, sqlite3_stmt *stmt, const char
   }
   enum status status = sink->begin(sink->context, columns, (size_t)column_count, err);
   if (status == STATUS_OK) {
-    status = step_rows(query, stmt, sql, sink, cells, err);
+    status = query_step_rows(query, stmt, sql, sink, cells, err);
   }
   if (status == STATUS_OK) {
     status = sink->end(sink->context, err);
@@ -425,28 +429,28 @@ static enum status give_rows(struct query *query, sqlite3_stmt *stmt, const char
   return status;
 }
 
-static enum status run_statement(struct query *query, const char *sql,
-                                 const struct saved_query *saved,
-                                 const struct query_parameter *parameters, size_t parameter_count,
-                                 const struct query_options *options, const struct row_sink *sink,
-                                 struct error *err) {
+static enum status query_run_statement(struct query *query, const char *sql,
+                                       const struct saved_query *saved,
+                                       const struct query_parameter *parameters,
+                                       size_t parameter_count, const struct query_options *options,
+                                       const struct row_sink *sink, struct error *err) {
   static const struct query_options NO_LIMITS = {0};
   sqlite3 *handle = query->database->handle;
   sqlite3_stmt *stmt = NULL;
   query->options = options != NULL ? options : &NO_LIMITS;
-  query->deadline_ns = now_ns() + query->options->time_limit_ns;
+  query->deadline_ns = query_now_ns() + query->options->time_limit_ns;
   query->timed_out = query->interrupted = false;
-  (void)sqlite3_set_authorizer(handle, authorize, query);
-  enum status status = prepare(query, sql, &stmt, err);
+  (void)sqlite3_set_authorizer(handle, query_authorize, query);
+  enum status status = query_prepare(query, sql, &stmt, err);
   (void)sqlite3_set_authorizer(handle, NULL, NULL); /* run selectors are ours */
   if (status == STATUS_OK) {
-    status = bind_all(query, stmt, saved, parameters, parameter_count, err);
+    status = query_bind_all(query, stmt, saved, parameters, parameter_count, err);
   }
   /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
-  (void)sqlite3_set_authorizer(handle, authorize, query);
-  sqlite3_progress_handler(handle, PROGRESS_STEPS, progress, query);
+  (void)sqlite3_set_authorizer(handle, query_authorize, query);
+  sqlite3_progress_handler(handle, PROGRESS_STEPS, query_progress, query);
   if (status == STATUS_OK) {
-    status = give_rows(query, stmt, sql, sink, err);
+    status = query_give_rows(query, stmt, sql, sink, err);
   }
   sqlite3_progress_handler(handle, 0, NULL, NULL);
   (void)sqlite3_finalize(stmt);
@@ -458,7 +462,7 @@ enum status query_run(struct query *query, const char *sql,
                       const struct query_parameter *parameters, size_t parameter_count,
                       const struct query_options *options, const struct row_sink *sink,
                       struct error *err) {
-  return run_statement(query, sql, NULL, parameters, parameter_count, options, sink, err);
+  return query_run_statement(query, sql, NULL, parameters, parameter_count, options, sink, err);
 }
 
 enum status query_run_saved(struct query *query, const char *name,
@@ -469,8 +473,8 @@ enum status query_run_saved(struct query *query, const char *name,
   struct saved_query saved;
   enum status status = saved_query_find(name, &arena, &saved, err);
   if (status == STATUS_OK) {
-    status =
-        run_statement(query, saved.sql, &saved, parameters, parameter_count, options, sink, err);
+    status = query_run_statement(query, saved.sql, &saved, parameters, parameter_count, options,
+                                 sink, err);
   }
   arena_fini(&arena);
   return status;

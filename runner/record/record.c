@@ -36,15 +36,15 @@ enum status record_find(struct record *record, enum record_statement which, cons
   return status;
 }
 
-static int64_t clock_ns(clockid_t clock) {
+static int64_t record_clock_ns(clockid_t clock) {
   struct timespec now;
   (void)clock_gettime(clock, &now); /* fails only for an unknown clock */
   return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 /* ns since 1970, by the run's clock. */
-static int64_t now_ns_of(const struct record *record) {
-  return clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
+static int64_t record_now_ns_of(const struct record *record) {
+  return record_clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
 }
 
 enum status record_open(const char *path, struct record **record, struct error *err) {
@@ -56,7 +56,7 @@ enum status record_open(const char *path, struct record **record, struct error *
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Once: a clock that is set while we measure moves nothing that we record. */
-  opened->clock_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC_RAW);
+  opened->clock_offset_ns = record_clock_ns(CLOCK_REALTIME) - record_clock_ns(CLOCK_MONOTONIC_RAW);
   for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
     status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
   }
@@ -115,18 +115,18 @@ enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct erro
   }
   int64_t newest_ns = row ? sqlite3_column_int64(statement->stmt, 0) : 0; /* NULL reads as 0 */
   statement_reset(statement);
-  int64_t late_ns = newest_ns - now_ns_of(record);
+  int64_t late_ns = newest_ns - record_now_ns_of(record);
   *lag_ns = late_ns > 0 ? late_ns : 0;
   return STATUS_OK;
 }
 
-static enum status insert_run(struct record *record, const struct run_info *info,
-                              const struct scenario *scenario, int64_t environment_id,
-                              int64_t scenario_id, struct error *err) {
+static enum status record_insert_run(struct record *record, const struct run_info *info,
+                                     const struct scenario *scenario, int64_t environment_id,
+                                     int64_t scenario_id, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_RUN);
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
-  int64_t started_at_ns = info->imported ? info->started_at_ns : now_ns_of(record);
+  int64_t started_at_ns = info->imported ? info->started_at_ns : record_now_ns_of(record);
   if (info->imported) {
     (void)snprintf(record->uuid, sizeof record->uuid, "%s", info->uuid);
   } else {
@@ -161,7 +161,7 @@ enum status record_add_run(struct record *record, const struct run_info *info,
     status = record_add_scenario(record, plan->scenario, &scenario_id, err);
   }
   if (status == STATUS_OK) {
-    status = insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
+    status = record_insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
   }
   if (status == STATUS_OK) {
     status = record_add_plan(record, plan, err);
@@ -209,7 +209,7 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
   statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":ordinal", process);
   statement_bind_int(statement, ":pid", pid);
-  statement_bind_int(statement, ":started_at_ns", now_ns_of(record));
+  statement_bind_int(statement, ":started_at_ns", record_now_ns_of(record));
   status = statement_run(statement, err);
   bool found = false;
   if (status == STATUS_OK) {
@@ -236,7 +236,7 @@ enum status record_process_ended(struct record *record, uint32_t process, struct
     struct statement *statement = record_statement(record, END_PROCESS);
     statement_bind_int(statement, ":run", record->run);
     statement_bind_int(statement, ":ordinal", process);
-    statement_bind_int(statement, ":ended_at_ns", now_ns_of(record));
+    statement_bind_int(statement, ":ended_at_ns", record_now_ns_of(record));
     status = statement_run(statement, err);
   }
   return record_finish(record, status, err);
@@ -286,7 +286,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
 enum status record_add_checks(struct record *record, const struct check_result *checks,
                               size_t count, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
-  int64_t now_ns = now_ns_of(record);
+  int64_t now_ns = record_now_ns_of(record);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     statement_bind_int(statement, ":run", record->run);
@@ -324,8 +324,97 @@ enum status record_end_run(struct record *record, const char *run_status, const 
     statement_bind_int(statement, ":run", record->run);
     statement_bind_text(statement, ":status", run_status);
     statement_bind_text(statement, ":reason", reason);
-    statement_bind_int(statement, ":ended_at_ns", now_ns_of(record));
+    statement_bind_int(statement, ":ended_at_ns", record_now_ns_of(record));
     status = statement_run(statement, err);
   }
   return record_finish(record, status, err);
+}
+
+/* ---- a run that another tool measured ---- */
+
+enum status record_find_run(struct record *record, const char *uuid, int64_t *run,
+                            struct error *err) {
+  struct statement *statement = record_statement(record, FIND_RUN);
+  statement_bind_text(statement, ":uuid", uuid);
+  bool row = false;
+  enum status status = statement_step(statement, &row, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  *run = row ? sqlite3_column_int64(statement->stmt, 0) : 0;
+  if (row) {
+    statement_reset(statement);
+  }
+  return STATUS_OK;
+}
+
+/* *process is the id of the one process of the run. */
+static enum status record_add_process(struct record *record, int64_t at_ns, int64_t *process,
+                                      struct error *err) {
+  struct statement *statement = record_statement(record, START_PROCESS);
+  statement_bind_int(statement, ":run", record->run);
+  statement_bind_int(statement, ":ordinal", 0);
+  statement_bind_int(statement, ":pid", 0);
+  statement_bind_int(statement, ":started_at_ns", at_ns);
+  enum status status = statement_run(statement, err);
+  *process = sqlite3_last_insert_rowid(record->database->handle);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  statement = record_statement(record, END_PROCESS);
+  statement_bind_int(statement, ":run", record->run);
+  statement_bind_int(statement, ":ordinal", 0);
+  statement_bind_int(statement, ":ended_at_ns", at_ns);
+  return statement_run(statement, err);
+}
+
+static enum status record_add_values(struct record *record, int64_t process,
+                                     const struct plan *plan, const double *median_ns,
+                                     const char *note, struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_IMPORTED);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
+    statement_bind_int(statement, ":run", record->run);
+    statement_bind_int(statement, ":process", process);
+    statement_bind_int(statement, ":bench_case", record->bench_cases[i]);
+    statement_bind_text(statement, ":note", note);
+    statement_bind_real(statement, ":median_ns", median_ns[i]);
+    status = statement_run(statement, err);
+  }
+  return status;
+}
+
+static enum status record_end_import(struct record *record, int64_t at_ns, struct error *err) {
+  struct statement *statement = record_statement(record, END_RUN);
+  statement_bind_int(statement, ":run", record->run);
+  statement_bind_text(statement, ":status", "done");
+  statement_bind_null(statement, ":reason");
+  statement_bind_int(statement, ":ended_at_ns", at_ns);
+  return statement_run(statement, err);
+}
+
+enum status record_import(struct record *record, const struct run_info *info,
+                          const struct machine *machine, const struct plan *plan,
+                          const double *median_ns, const char *note, struct error *err) {
+  int64_t process = 0;
+  record_forget_run(record);
+  enum status status = database_begin(record->database, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  status = record_add_run(record, info, machine, plan, err);
+  if (status == STATUS_OK) {
+    status = record_add_process(record, info->started_at_ns, &process, err);
+  }
+  if (status == STATUS_OK) {
+    status = record_add_values(record, process, plan, median_ns, note, err);
+  }
+  if (status == STATUS_OK) {
+    status = record_end_import(record, info->started_at_ns, err);
+  }
+  status = record_finish(record, status, err);
+  if (status != STATUS_OK) {
+    record_forget_run(record);
+  }
+  return status;
 }

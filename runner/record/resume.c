@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(const unsigned char *text) {
+static char *record_copy_text(const unsigned char *text) {
   if (text == NULL) {
     return NULL;
   }
@@ -44,10 +44,10 @@ enum status record_resume_find(struct record *record, const char *selector, stru
     status =
         error_set(err, STATUS_INVALID, "run %s is complete: there is nothing to resume", ref.uuid);
   } else {
-    *run = (struct resumed_run){.uuid = copy(sqlite3_column_text(stmt, 0)),
-                                .scenario_path = copy(sqlite3_column_text(stmt, 3)),
-                                .scenario_text = copy(sqlite3_column_text(stmt, 4)),
-                                .only = copy(sqlite3_column_text(stmt, 5)),
+    *run = (struct resumed_run){.uuid = record_copy_text(sqlite3_column_text(stmt, 0)),
+                                .scenario_path = record_copy_text(sqlite3_column_text(stmt, 3)),
+                                .scenario_text = record_copy_text(sqlite3_column_text(stmt, 4)),
+                                .only = record_copy_text(sqlite3_column_text(stmt, 5)),
                                 .processes = (uint32_t)sqlite3_column_int64(stmt, 6)};
   }
   statement_reset(statement);
@@ -63,8 +63,8 @@ void resumed_run_fini(struct resumed_run *run) {
 }
 
 /* What the machine says now to a name that run_environment.sql gives. */
-static void current_value(const struct machine *machine, const char *name, char *text,
-                          size_t size) {
+static void record_current_value(const struct machine *machine, const char *name, char *text,
+                                 size_t size) {
   const char *value = NULL;
   if (strcmp(name, "simulated") == 0 || strcmp(name, "gpu_count") == 0) {
     unsigned number = name[0] == 's' ? machine->simulated : machine->gpu_count;
@@ -89,8 +89,8 @@ static void current_value(const struct machine *machine, const char *name, char 
   (void)snprintf(text, size, "%s", value);
 }
 
-static enum status compare_environment(struct record *record, const struct machine *machine,
-                                       struct error *err) {
+static enum status record_compare_environment(struct record *record, const struct machine *machine,
+                                              struct error *err) {
   struct statement *statement = record_statement(record, RUN_ENVIRONMENT);
   statement_bind_int(statement, ":run", record->run);
   bool row = true;
@@ -103,7 +103,7 @@ static enum status compare_environment(struct record *record, const struct machi
     char now[FACT_VALUE_MAX];
     const char *name = (const char *)sqlite3_column_text(statement->stmt, 0);
     const char *then = (const char *)sqlite3_column_text(statement->stmt, 1);
-    current_value(machine, name, now, sizeof now);
+    record_current_value(machine, name, now, sizeof now);
     if (strcmp(then, now) != 0) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: %s was %s and is now %s; start a new run",
@@ -114,7 +114,7 @@ static enum status compare_environment(struct record *record, const struct machi
   return status;
 }
 
-static int compare_finished(const void *left, const void *right) {
+static int record_compare_finished(const void *left, const void *right) {
   const struct finished_case *a = left;
   const struct finished_case *b = right;
   if (a->process != b->process) {
@@ -123,7 +123,7 @@ static int compare_finished(const void *left, const void *right) {
   return strcmp(a->case_key, b->case_key);
 }
 
-static enum status load_finished(struct record *record, struct error *err) {
+static enum status record_load_finished(struct record *record, struct error *err) {
   struct statement *statement = record_statement(record, FINISHED_CASES);
   statement_bind_int(statement, ":run", record->run);
   size_t capacity = 0;
@@ -145,22 +145,6 @@ static enum status load_finished(struct record *record, struct error *err) {
   }
 }
 
-static enum status find_run(struct record *record, const char *uuid, struct error *err) {
-  struct statement *statement = record_statement(record, FIND_RUN);
-  statement_bind_text(statement, ":uuid", uuid);
-  bool row = false;
-  enum status status = statement_step(statement, &row, err);
-  if (status == STATUS_OK && !row) {
-    return error_set(err, STATUS_NOT_FOUND, "run %s is gone", uuid);
-  }
-  if (status == STATUS_OK) {
-    record->run = sqlite3_column_int64(statement->stmt, 0);
-    statement_reset(statement);
-    (void)snprintf(record->uuid, sizeof record->uuid, "%s", uuid);
-  }
-  return status;
-}
-
 enum status record_resume_run(struct record *record, const struct resumed_run *run,
                               const struct machine *machine, const struct plan *plan,
                               struct error *err) {
@@ -168,15 +152,19 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
   record->recorded = 0;
   record->process = 0;
   record->sample_count = 0;
-  enum status status = find_run(record, run->uuid, err);
+  enum status status = record_find_run(record, run->uuid, &record->run, err);
+  if (status == STATUS_OK && record->run == 0) {
+    return error_set(err, STATUS_NOT_FOUND, "run %s is gone", run->uuid);
+  }
   if (status == STATUS_OK) {
-    status = compare_environment(record, machine, err);
+    (void)snprintf(record->uuid, sizeof record->uuid, "%s", run->uuid);
+    status = record_compare_environment(record, machine, err);
   }
   if (status == STATUS_OK) {
     status = record_match_plan(record, plan, err);
   }
   if (status == STATUS_OK) {
-    status = load_finished(record, err);
+    status = record_load_finished(record, err);
   }
   if (status == STATUS_OK) {
     status = database_begin(record->database, err);
@@ -196,10 +184,11 @@ bool record_has_case(const struct record *record, uint32_t process, const char *
   if (record->finished_count == 0) {
     return false;
   }
-  if (bsearch(&wanted, record->finished, record->finished_count, sizeof wanted, compare_finished)) {
+  if (bsearch(&wanted, record->finished, record->finished_count, sizeof wanted,
+              record_compare_finished)) {
     return true;
   }
   wanted.process = -1;
   return bsearch(&wanted, record->finished, record->finished_count, sizeof wanted,
-                 compare_finished) != NULL;
+                 record_compare_finished) != NULL;
 }

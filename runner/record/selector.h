@@ -36,4 +36,12 @@ struct run_list {
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
                               struct run_list *list, struct error *err) CHECK_RESULT;
 
+/* Give a name to runs, in place of those that had it. *replaced: it had some. The database is open
+ * for writing. */
+enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,
+                         bool *replaced, struct error *err) CHECK_RESULT;
+/* STATUS_NOT_FOUND with the names there are. */
+enum status baseline_remove(struct database *database, const char *name,
+                            struct error *err) CHECK_RESULT;
+
 #endif

@@ -1,6 +1,6 @@
 /* What comparing reads of a database, and the names of several runs. */
 #include "engine/base/strbuf.h"
-#include "runner/record/baseline.h"
+#include "runner/record/selector.h"
 #include "runner/record/measured.h"
 #include "tests/runner/record/fixture.h"
 
