@@ -1,5 +1,4 @@
 /* What is called of this folder in a build without the CUDA Toolkit. */
-#include "engine/gpu/data_gpu.h"
 #include "engine/gpu/session.h"
 
 enum status cuda_absent(struct error *err) {

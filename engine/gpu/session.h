@@ -8,9 +8,9 @@
 #define HAUL_ENGINE_GPU_SESSION_H
 
 #include "engine/machine/machine.h"
+#include "kernels/kernels.h"
 #ifdef HAUL_CUDA
 #include "engine/cuda/driver.h"
-#include "kernels/kernels.h"
 #endif
 
 struct cuda_session;
@@ -24,6 +24,22 @@ void cuda_session_free(struct cuda_session *session); /* NULL is fine */
 enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
                                     struct error *err) CHECK_RESULT;
 
+/* What buffers hold, by a GPU (engine/memory/data.h). Addresses are device addresses that `gpu`
+ * reaches; every function returns when the work is done. */
+enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t address,
+                          uint64_t size_bytes, uint64_t seed, bool complement,
+                          struct error *err) CHECK_RESULT;
+enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
+                               struct pattern_rows_arguments *rows, struct error *err) CHECK_RESULT;
+enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
+                             uint64_t size_bytes, uint64_t seed,
+                             struct pattern_compare_result *result, struct error *err) CHECK_RESULT;
+/* Copy bytes from device memory to the host. */
+enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,
+                          uint64_t size_bytes, struct error *err) CHECK_RESULT;
+enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu,
+                                 struct error *err) CHECK_RESULT;
+
 #ifndef HAUL_CUDA
 /* STATUS_UNSUPPORTED, with the message that says why. */
 enum status cuda_absent(struct error *err) CHECK_RESULT;
@@ -35,8 +51,8 @@ struct cuda_gpu {
   CUfunction kernels[kernel_name_count];
   CUstream stream; /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
-  CUdeviceptr compare_result; /* of data_gpu.h: made at first use */
-  CUdeviceptr flush_buffer;   /* of data_gpu.h: made at first use, twice the L2 cache */
+  CUdeviceptr compare_result; /* of data_gpu_compare(): made at first use */
+  CUdeviceptr flush_buffer;   /* of data_gpu_flush_cache(): made at first use, twice the L2 cache */
 };
 
 struct cuda_session {

@@ -1,6 +1,6 @@
 #include "engine/host/cache.h"
 
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

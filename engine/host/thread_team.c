@@ -1,7 +1,7 @@
 #include "engine/host/thread_team.h"
 
+#include "engine/base/clock.h"
 #include "engine/host/cache.h"
-#include "engine/host/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "engine/machine/sources.h"
+#include "engine/machine/probe.h"
 
 #include <ctype.h>
 #include <dirent.h>

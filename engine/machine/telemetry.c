@@ -1,10 +1,10 @@
 #include "engine/machine/telemetry.h"
 
+#include "engine/base/clock.h"
 #include "engine/machine/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct telemetry {
   struct nvml nvml;
@@ -44,12 +44,6 @@ void telemetry_free(struct telemetry *telemetry) {
   }
 }
 
-static uint64_t telemetry_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static int64_t value_or_unknown(int result, unsigned value, int64_t factor) {
   return result == NVML_OK ? value * factor : -1;
 }
@@ -80,7 +74,7 @@ static void read_device(const struct nvml *nvml, struct nvml_device *device,
 size_t telemetry_read(struct telemetry *telemetry,
                       struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
-    samples[i] = (struct telemetry_sample){.time_ns = telemetry_now_ns(),
+    samples[i] = (struct telemetry_sample){.time_ns = clock_now_ns(),
                                            .gpu = (int32_t)i,
                                            .sm_clock_khz = -1,
                                            .memory_clock_khz = -1,

@@ -1,6 +1,6 @@
 #include "engine/memory/data.h"
 
-#include "engine/gpu/data_gpu.h"
+#include "engine/gpu/session.h"
 #include "engine/host/thread_team.h"
 #include "kernels/pattern.h"
 

@@ -1,5 +1,8 @@
 #include "engine/memory/memory.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 /* One row per kind, each with the ops that its file defines. */
 #define HOST_KIND_LIST(X)                                                                          \
   X(MEMORY_PAGEABLE, memory_pageable)                                                              \
@@ -22,3 +25,178 @@ CUDA_KIND_LIST(KIND_EXTERN_)
 #define KIND_ROW_(kind, ops) [kind] = &ops,
 const struct memory_ops *const memory_kinds[memory_kind_name_count] = {
     HOST_KIND_LIST(KIND_ROW_) CUDA_KIND_LIST(KIND_ROW_)};
+
+struct pool_entry {
+  struct buffer buffer;
+  bool taken;
+};
+
+struct pool {
+  const struct memory_context *context;
+  const struct memory_ops *const *kinds;
+  struct pool_entry **entries; /* each on its own: buffers keep their address */
+  size_t count;
+  size_t capacity;
+};
+
+struct pool *pool_new(const struct memory_context *context,
+                      const struct memory_ops *const kinds[memory_kind_name_count]) {
+  struct pool *pool = calloc(1, sizeof *pool);
+  if (pool != NULL) {
+    pool->context = context;
+    pool->kinds = kinds;
+  }
+  return pool;
+}
+
+static void release_entry(struct pool *pool, size_t at) {
+  struct pool_entry *entry = pool->entries[at];
+  pool->kinds[entry->buffer.endpoint.memory]->release(pool->context, &entry->buffer);
+  free(entry);
+  pool->entries[at] = pool->entries[--pool->count];
+}
+
+void pool_free(struct pool *pool) {
+  if (pool == NULL) {
+    return;
+  }
+  while (pool->count > 0) {
+    release_entry(pool, pool->count - 1);
+  }
+  free(pool->entries);
+  free(pool);
+}
+
+static bool pool_same_endpoint(const struct endpoint *a, const struct endpoint *b) {
+  return a->place == b->place && a->index == b->index && a->memory == b->memory;
+}
+
+static bool fits(uint64_t have_bytes, uint64_t want_bytes) {
+  const uint64_t spare_bytes = UINT64_C(64) << 20;
+  return have_bytes >= want_bytes &&
+         (have_bytes / 4 <= want_bytes || have_bytes - want_bytes <= spare_bytes);
+}
+
+static struct pool_entry *find_free(const struct pool *pool, const struct endpoint *endpoint,
+                                    uint64_t size_bytes) {
+  struct pool_entry *best = NULL;
+  for (size_t i = 0; i < pool->count; i++) {
+    struct pool_entry *entry = pool->entries[i];
+    if (!entry->taken && pool_same_endpoint(&entry->buffer.endpoint, endpoint) &&
+        fits(entry->buffer.size_bytes, size_bytes) &&
+        (best == NULL || entry->buffer.size_bytes < best->buffer.size_bytes)) {
+      best = entry;
+    }
+  }
+  return best;
+}
+
+/* Host memory is one store: what a node lacks is found elsewhere only by the kernel, but a limit
+ * (cgroup, locked memory) counts all of it. */
+static bool same_store(const struct endpoint *a, const struct endpoint *b) {
+  return a->place == b->place && (a->place == PLACE_NUMA || a->index == b->index);
+}
+
+/* Releases the largest free buffer at the endpoint's place; false when there is none. */
+static bool release_largest(struct pool *pool, const struct endpoint *endpoint) {
+  size_t largest = SIZE_MAX;
+  for (size_t i = 0; i < pool->count; i++) {
+    const struct pool_entry *entry = pool->entries[i];
+    if (!entry->taken && same_store(&entry->buffer.endpoint, endpoint) &&
+        (largest == SIZE_MAX ||
+         entry->buffer.size_bytes > pool->entries[largest]->buffer.size_bytes)) {
+      largest = i;
+    }
+  }
+  if (largest == SIZE_MAX) {
+    return false;
+  }
+  release_entry(pool, largest);
+  return true;
+}
+
+static enum status find_ops(const struct pool *pool, const struct endpoint *endpoint,
+                            const struct memory_ops **ops, struct error *err) {
+  const struct memory_ops *found = pool->kinds[endpoint->memory];
+  const char *kind = memory_kind_text(endpoint->memory);
+  if (found == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "this build has no %s memory", kind);
+  }
+  if (found->place != endpoint->place) {
+    return error_set(err, STATUS_INVALID, "%s memory cannot be at a %s", kind,
+                     endpoint->place == PLACE_GPU ? "GPU" : "NUMA node");
+  }
+  if (found->needs_cuda && pool->context->cuda == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "%s memory needs a GPU: %s", kind,
+                     pool->context->machine->cuda_state);
+  }
+  *ops = found;
+  return STATUS_OK;
+}
+
+static enum status add_entry(struct pool *pool, struct pool_entry **entry, struct error *err) {
+  if (pool->count == pool->capacity) {
+    size_t capacity = pool->capacity == 0 ? 16 : 2 * pool->capacity;
+    struct pool_entry **entries = realloc(pool->entries, capacity * sizeof(*entries));
+    if (entries == NULL) {
+      return error_set(err, STATUS_NO_MEMORY, "out of host memory");
+    }
+    pool->entries = entries;
+    pool->capacity = capacity;
+  }
+  *entry = calloc(1, sizeof **entry);
+  return *entry != NULL ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "out of host memory");
+}
+
+enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes,
+                      const struct buffer **buffer, struct error *err) {
+  const struct memory_ops *ops = NULL;
+  enum status status = find_ops(pool, endpoint, &ops, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  struct pool_entry *entry = find_free(pool, endpoint, size_bytes);
+  if (entry != NULL) {
+    entry->taken = true;
+    *buffer = &entry->buffer;
+    return STATUS_OK;
+  }
+  status = add_entry(pool, &entry, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  do {
+    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes};
+    status = ops->allocate(pool->context, &entry->buffer, err);
+  } while (status == STATUS_NO_MEMORY && release_largest(pool, endpoint));
+  if (status != STATUS_OK) {
+    free(entry);
+    return status;
+  }
+  entry->taken = true;
+  pool->entries[pool->count++] = entry;
+  *buffer = &entry->buffer;
+  return STATUS_OK;
+}
+
+void pool_give_back_all(struct pool *pool) {
+  for (size_t i = 0; i < pool->count; i++) {
+    pool->entries[i]->taken = false;
+  }
+}
+
+void pool_trim_kind(struct pool *pool, enum memory_kind kind) {
+  for (size_t i = pool->count; i-- > 0;) {
+    if (!pool->entries[i]->taken && pool->entries[i]->buffer.endpoint.memory == kind) {
+      release_entry(pool, i);
+    }
+  }
+}
+
+void pool_trim(struct pool *pool) {
+  for (size_t i = pool->count; i-- > 0;) {
+    if (!pool->entries[i]->taken) {
+      release_entry(pool, i);
+    }
+  }
+}

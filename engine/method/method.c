@@ -1,5 +1,8 @@
 #include "engine/method/method.h"
 
+#include "engine/gpu/session.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 
 /* One row per method, with the ops that its file defines. */
@@ -60,3 +63,89 @@ const char *method_unsupported_reason(const struct flow *flow, const struct mach
   }
   return unsupported != NULL ? unsupported : ops->unsupported_reason(flow, machine, reason);
 }
+
+#ifdef HAUL_CUDA
+static bool gpu_flow_is_between_gpus(const struct flow *flow) {
+  return flow->source.place == PLACE_GPU && flow->target.place == PLACE_GPU &&
+         flow->source.index != flow->target.index;
+}
+
+int32_t gpu_flow_gpu(const struct flow *flow) {
+  const struct endpoint *own = flow->initiator == INITIATOR_SOURCE ? &flow->source : &flow->target;
+  const struct endpoint *other =
+      flow->initiator == INITIATOR_SOURCE ? &flow->target : &flow->source;
+  if (own->place == PLACE_GPU) {
+    return own->index;
+  }
+  return other->place == PLACE_GPU ? other->index : -1;
+}
+
+const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                        char reason[CASE_REASON_MAX]) {
+  if (!gpu_flow_is_between_gpus(flow) || flow->staged) {
+    return NULL;
+  }
+  int32_t gpu = gpu_flow_gpu(flow);
+  int32_t peer = gpu == flow->source.index ? flow->target.index : flow->source.index;
+  if (machine->links[gpu][peer].peer_access) {
+    return NULL;
+  }
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "GPU %d has no peer access to GPU %d; peer = false copies through the host", gpu,
+                 peer);
+  return reason;
+}
+
+const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
+                                              char reason[CASE_REASON_MAX]) {
+  const struct copy_shape *shape = &flow->shape;
+  uint64_t rows = 0;
+  uint64_t buffer_bytes = 0;
+  if (!copy_shape_is_strided(shape)) {
+    return NULL;
+  }
+  if (shape->pitch_bytes < shape->width_bytes) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "rows of %" PRIu64 " bytes do not fit a pitch of %" PRIu64, shape->width_bytes,
+                   shape->pitch_bytes);
+    return reason;
+  }
+  if (shape->height == 0 || shape->depth == 0 ||
+      __builtin_mul_overflow(shape->height, shape->depth, &rows) ||
+      __builtin_mul_overflow(rows, shape->pitch_bytes, &buffer_bytes) || buffer_bytes > INT64_MAX) {
+    return "a strided copy needs a height and a depth of at least 1, and less than 8 EiB in all";
+  }
+  if (flow->size_bytes != rows * shape->width_bytes) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "the size of a strided copy is width x height x depth: %" PRIu64
+                   " bytes, not %" PRIu64,
+                   rows * shape->width_bytes, flow->size_bytes);
+    return reason;
+  }
+  return NULL;
+}
+
+enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,
+                             struct error *err) {
+  const struct flow *flow = run->flow;
+  struct cuda_session *session = context->cuda;
+  enum status status = STATUS_OK;
+  if (gpu_flow_is_between_gpus(flow)) {
+    int32_t source = flow->source.index;
+    int32_t target = flow->target.index;
+    if (flow->staged) {
+      status = cuda_session_set_peer(session, source, target, false, err);
+      if (status == STATUS_OK) {
+        status = cuda_session_set_peer(session, target, source, false, err);
+      }
+      if (status == STATUS_OK) {
+        status = cuda_session_use(session, run->gpu == source ? target : source, err);
+      }
+    } else {
+      status =
+          cuda_session_set_peer(session, run->gpu, run->gpu == source ? target : source, true, err);
+    }
+  }
+  return status == STATUS_OK ? cuda_session_use(session, run->gpu, err) : status;
+}
+#endif

@@ -100,7 +100,7 @@ extern const struct method_ops *const methods[method_name_count];
 const char *method_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                       char reason[CASE_REASON_MAX]);
 
-/* ---- What the methods that run on a GPU share (engine/method/gpu_flow.c) ---- */
+/* ---- What the methods that run on a GPU share ---- */
 
 /* The initiating side where it is a GPU, else the GPU at the other end; -1 without any. */
 int32_t gpu_flow_gpu(const struct flow *flow);

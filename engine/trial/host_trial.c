@@ -1,6 +1,6 @@
 #include "engine/trial/host_trial.h"
 
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * CUDA Toolkit. */
 #include "engine/gpu/session.h"
 #include "engine/trial/event_trial.h"
-#include "engine/workload/arithmetic_gpu.h"
+#include "engine/workload/arithmetic.h"
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/overhead_gpu.h"
 #include "engine/workload/stream.h"

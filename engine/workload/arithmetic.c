@@ -4,9 +4,8 @@
  * ns are from the first block of all to the last on the GPU's global timer. The loop around the
  * chain is one branch in ARITHMETIC_BODY instructions. Where each chain ends is held against the
  * host's own arithmetic bit by bit, so that a dropped or folded instruction shows. */
-#include "engine/host/clock.h"
-#include "engine/workload/arithmetic_gpu.h"
-#include "engine/workload/arithmetic_reference.h"
+#include "engine/workload/arithmetic.h"
+#include "engine/base/clock.h"
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>

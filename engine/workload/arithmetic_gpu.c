@@ -1,4 +1,4 @@
-#include "engine/workload/arithmetic_gpu.h"
+#include "engine/workload/arithmetic.h"
 
 #include "engine/gpu/session.h"
 

@@ -1,4 +1,4 @@
-#include "engine/workload/arithmetic_reference.h"
+#include "engine/workload/arithmetic.h"
 
 #include <math.h>
 #include <stdlib.h>

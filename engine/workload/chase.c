@@ -9,8 +9,8 @@
  * memory is flushed from the processor's caches once the elements are written: the GPU's loads do
  * not bring it back, and left alone it goes out within some 100 ms, during which the latency rises
  * (by 4 % on an H200). */
+#include "engine/base/clock.h"
 #include "engine/host/cache.h"
-#include "engine/host/clock.h"
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/workload.h"

@@ -4,7 +4,7 @@
  * never takes more than fits it, so that no call waits for the GPU. Memory that is not the driver's
  * (pageable, huge) is allocated as this tool does it: mapped, placed on its node, faulted in and
  * its placement checked. */
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 #include "engine/host/numa.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/overhead_gpu.h"

@@ -1,7 +1,7 @@
 #include "engine/workload/overhead_gpu.h"
 
+#include "engine/base/clock.h"
 #include "engine/gpu/session.h"
-#include "engine/host/clock.h"
 
 #include <stdlib.h>
 

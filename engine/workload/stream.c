@@ -5,8 +5,8 @@
  * roundings that its additions can have had; the words of a read are added modulo 2^32, where each
  * load counts. */
 #include "engine/workload/stream.h"
+#include "engine/base/clock.h"
 #include "engine/host/cache.h"
-#include "engine/host/clock.h"
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>

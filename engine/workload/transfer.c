@@ -1,5 +1,5 @@
 /* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 #include "engine/method/method.h"
 #include "engine/trial/event_trial.h"
 #include "engine/trial/host_trial.h"

@@ -6,7 +6,7 @@
 #include "engine/case/trial.h"
 #include "engine/host/cache.h"
 #include "engine/memory/data.h"
-#include "engine/memory/pool.h"
+#include "engine/memory/memory.h"
 
 /* What one engine owns (engine/engine.h), and what every workload works with. */
 struct engine {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 #include "engine/host/thread_team.h"
 
 #include <pthread.h>

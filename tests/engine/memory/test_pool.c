@@ -6,7 +6,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "engine/memory/pool.h"
+#include "engine/memory/memory.h"
 
 #include <stdlib.h>
 

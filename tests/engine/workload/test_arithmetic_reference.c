@@ -1,5 +1,5 @@
 /* The host's own evaluation of chains: known values, and that every step counts. */
-#include "engine/workload/arithmetic_reference.h"
+#include "engine/workload/arithmetic.h"
 
 #include <math.h>
 #include <string.h>

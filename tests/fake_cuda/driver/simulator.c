@@ -1,6 +1,6 @@
 #include "tests/fake_cuda/driver/simulator.h"
 
-#include "engine/host/clock.h"
+#include "engine/base/clock.h"
 
 #include <errno.h>
 #include <math.h>

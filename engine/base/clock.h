@@ -1,7 +1,7 @@
 /* clock.h - the host's clock for everything that is measured: CLOCK_MONOTONIC_RAW, ns, which no
  * time daemon bends. */
-#ifndef HAUL_ENGINE_HOST_CLOCK_H
-#define HAUL_ENGINE_HOST_CLOCK_H
+#ifndef HAUL_ENGINE_BASE_CLOCK_H
+#define HAUL_ENGINE_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
