@@ -26,11 +26,6 @@ void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t siz
   return place.data;
 }
 
-/* The launch's arguments as a struct; they are aligned for any. */
-#define ARGUMENTS(type, name, launch)                                                              \
-  struct type name;                                                                                \
-  memcpy(&name, (launch)->arguments, sizeof name)
-
 static void gate_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
   ARGUMENTS(gate_arguments, gate, launch);
   *accesses = (struct kernel_accesses){
@@ -214,34 +209,30 @@ static void empty_run(struct kernel_launch *launch) {
   (void)launch;
 }
 
-#define STREAM_ROW(id, name)                                                                       \
-  {id, sizeof(struct stream_arguments), stream_accesses, stream_run, NULL},
-#define ARITHMETIC_ROW(id, name)                                                                   \
-  {id, sizeof(struct arithmetic_arguments), arithmetic_accesses, arithmetic_run, NULL},
-#define CHASE_ROW(id)                                                                              \
-  { id, sizeof(struct chase_arguments), chase_accesses, chase_run, NULL }
+#define ROW(id, arguments, name)                                                                   \
+  { id, sizeof(struct arguments##_arguments), name##_accesses, name##_run, NULL }
+#define STREAM_ROW(id, name)     ROW(id, stream, stream),
+#define ARITHMETIC_ROW(id, name) ROW(id, arithmetic, arithmetic),
 
-/* One row a kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
+/* One row per kernel of kernels/kernels.h; test_kernels.c holds it against that list. */
 static const struct fake_kernel kernels[] = {
     {KERNEL_GATE, sizeof(struct gate_arguments), gate_accesses, gate_run, gate_poll},
-    {KERNEL_PATTERN_FILL, sizeof(struct pattern_fill_arguments), fill_accesses, fill_run, NULL},
-    {KERNEL_PATTERN_COMPARE, sizeof(struct pattern_compare_arguments), compare_accesses,
-     compare_run, NULL},
-    {KERNEL_COPY_1, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_2, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_4, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_8, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_16, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_BULK, sizeof(struct copy_arguments), copy_accesses, copy_run, NULL},
-    {KERNEL_COPY_ROWS, sizeof(struct copy_rows_arguments), copy_rows_accesses, copy_rows_run, NULL},
-    {KERNEL_PATTERN_ROWS, sizeof(struct pattern_rows_arguments), pattern_rows_accesses,
-     pattern_rows_run, NULL},
-    {KERNEL_TOUCH, sizeof(struct touch_arguments), touch_accesses, touch_run, NULL},
-    {KERNEL_EMPTY, sizeof(struct empty_arguments), empty_accesses, empty_run, NULL},
-    CHASE_ROW(KERNEL_CHASE_SYS),
-    CHASE_ROW(KERNEL_CHASE_L1),
-    CHASE_ROW(KERNEL_CHASE_L2),
-    CHASE_ROW(KERNEL_CHASE_SHARED),
+    ROW(KERNEL_PATTERN_FILL, pattern_fill, fill),
+    ROW(KERNEL_PATTERN_COMPARE, pattern_compare, compare),
+    ROW(KERNEL_COPY_1, copy, copy),
+    ROW(KERNEL_COPY_2, copy, copy),
+    ROW(KERNEL_COPY_4, copy, copy),
+    ROW(KERNEL_COPY_8, copy, copy),
+    ROW(KERNEL_COPY_16, copy, copy),
+    ROW(KERNEL_COPY_BULK, copy, copy),
+    ROW(KERNEL_COPY_ROWS, copy_rows, copy_rows),
+    ROW(KERNEL_PATTERN_ROWS, pattern_rows, pattern_rows),
+    ROW(KERNEL_TOUCH, touch, touch),
+    ROW(KERNEL_EMPTY, empty, empty),
+    ROW(KERNEL_CHASE_SYS, chase, chase),
+    ROW(KERNEL_CHASE_L1, chase, chase),
+    ROW(KERNEL_CHASE_L2, chase, chase),
+    ROW(KERNEL_CHASE_SHARED, chase, chase),
     {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,
      stream_fill_run, NULL},
     {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,

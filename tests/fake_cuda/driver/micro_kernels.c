@@ -8,10 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ARGUMENTS(type, name, launch)                                                              \
-  struct type name;                                                                                \
-  memcpy(&name, (launch)->arguments, sizeof name)
-
 static const struct gpu *gpu_of(const struct kernel_launch *launch) {
   return &streams_links()->config->machine.gpus[launch->context->gpu];
 }
@@ -37,7 +33,7 @@ static void write_spans(struct kernel_launch *launch, uint64_t address, double e
 
 /* ---- streams ---- */
 
-/* Bytes a ns of a GPU's memory, for kernels that note cycles. */
+/* Bytes per ns of a GPU's memory, for kernels that note cycles. */
 static const double STREAM_BYTES_PER_NS = 4200;
 
 static const char *stream_name(const struct kernel_launch *launch) {
@@ -197,8 +193,8 @@ void stream_compare_run(struct kernel_launch *launch) {
 
 /* ---- instructions ---- */
 
-/* Cycles of a dependent instruction; an SM begins four warps' instructions a cycle. */
-enum { INSTRUCTION_CYCLES = 4, WARPS_A_CYCLE = 4, WARP = 32 };
+/* Cycles of a dependent instruction; an SM begins four warps' instructions per cycle. */
+enum { INSTRUCTION_CYCLES = 4, WARPS_PER_CYCLE = 4, WARP = 32 };
 
 struct chain_kind {
   char op; /* a, m, f: add, mul, fma */
@@ -219,7 +215,7 @@ static double arithmetic_ns(const struct kernel_launch *launch, uint64_t rounds)
   const uint32_t sm_count = gpu_of(launch)->sm_count;
   const uint32_t blocks = (launch->grid + sm_count - 1) / sm_count;
   const uint32_t warps = blocks * ((launch->block + WARP - 1) / WARP);
-  const double issue = (double)warps / WARPS_A_CYCLE;
+  const double issue = (double)warps / WARPS_PER_CYCLE;
   const double chain = (double)INSTRUCTION_CYCLES / chain_kind_of(launch).ilp;
   return (double)rounds * ARITHMETIC_BODY * (issue > chain ? issue : chain) / clock_ghz(launch);
 }

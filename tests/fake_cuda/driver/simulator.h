@@ -44,12 +44,10 @@ void *simulator_run(void *unused);
 bool waiter_met(const struct waiter *waiter);
 /* Take the first operation out of its stream and free it. */
 void stream_pop(struct stream *stream);
-/* effects.c: do to memory what the operation does. Lock not held. false: it touched what it may not
+/* stream.c: do to memory what the operation does. Lock not held. false: it touched what it may not
  * (the context is to be poisoned). */
 bool operation_carry_out(struct operation *operation);
-/* effects.c: the work of a kernel from its accesses. false as above. */
+/* stream.c: the work of a kernel from its accesses. false as above. */
 bool kernel_work(struct kernel_launch *launch, struct work *work);
-/* effects.c: factor on the duration of an operation with such work. */
-double noise_factor(const struct work *work);
 
 #endif

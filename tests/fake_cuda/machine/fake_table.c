@@ -34,178 +34,142 @@ static enum status refuse(const struct reader *reader, const struct toml_node *n
   return status;
 }
 
+/* A key of a table, and where its value goes. */
+struct key {
+  const char *name;
+  enum status (*read)(const struct reader *reader, const struct toml_node *node,
+                      const struct key *key);
+  void *target; /* of the type that read() says */
+  double limit; /* the least number; of a text its size */
+};
+
+/* target: double */
 static enum status read_number(const struct reader *reader, const struct toml_node *node,
-                               double lowest, double *value) {
-  double number = 0;
-  if (node->kind == TOML_INTEGER) {
-    number = (double)node->integer;
-  } else if (node->kind == TOML_NUMBER) {
-    number = node->number;
-  } else {
-    return refuse(reader, node, "a number is wanted");
+                               const struct key *key) {
+  bool integer = node->kind == TOML_INTEGER;
+  double number = integer ? (double)node->integer : node->number;
+  if ((!integer && node->kind != TOML_NUMBER) || !isfinite(number) || number < key->limit) {
+    return refuse(reader, node, "expected a number of at least %g", key->limit);
   }
-  if (!isfinite(number) || number < lowest) {
-    return refuse(reader, node, "a number of at least %g is wanted", lowest);
-  }
-  *value = number;
+  *(double *)key->target = number;
   return STATUS_OK;
 }
 
+/* target: uint64_t */
 static enum status read_count(const struct reader *reader, const struct toml_node *node,
-                              uint64_t *value) {
+                              const struct key *key) {
   if (node->kind != TOML_INTEGER || node->integer < 0) {
-    return refuse(reader, node, "a whole number is wanted");
+    return refuse(reader, node, "expected a whole number");
   }
-  *value = (uint64_t)node->integer;
+  *(uint64_t *)key->target = (uint64_t)node->integer;
   return STATUS_OK;
 }
 
-static enum status read_text(const struct reader *reader, const struct toml_node *node, char *text,
-                             size_t size) {
+/* A code or a signal; target: int32_t */
+static enum status read_code(const struct reader *reader, const struct toml_node *node,
+                             const struct key *key) {
+  if (node->kind != TOML_INTEGER || node->integer < 1 || node->integer > 999) {
+    return refuse(reader, node, "expected a number between 1 and 999");
+  }
+  *(int32_t *)key->target = (int32_t)node->integer;
+  return STATUS_OK;
+}
+
+/* target: char[limit] */
+static enum status read_text(const struct reader *reader, const struct toml_node *node,
+                             const struct key *key) {
+  size_t size = (size_t)key->limit;
   if (node->kind != TOML_TEXT || strlen(node->text) >= size) {
-    return refuse(reader, node, "text of at most %zu bytes is wanted", size - 1);
+    return refuse(reader, node, "expected text of at most %zu bytes", size - 1);
   }
-  (void)snprintf(text, size, "%s", node->text);
+  (void)snprintf(key->target, size, "%s", node->text);
   return STATUS_OK;
 }
 
-/* A GPU's number, "host" or "*". */
+/* A GPU's number, "host" or "*"; target: int32_t */
 static enum status read_place(const struct reader *reader, const struct toml_node *node,
-                              int32_t *place) {
+                              const struct key *key) {
+  int32_t *place = key->target;
   if (node->kind == TOML_INTEGER && node->integer >= 0 && node->integer < MACHINE_GPUS_MAX) {
     *place = (int32_t)node->integer;
-    return STATUS_OK;
-  }
-  if (node->kind == TOML_TEXT && strcmp(node->text, "host") == 0) {
+  } else if (node->kind == TOML_TEXT && strcmp(node->text, "host") == 0) {
     *place = PLACE_HOST;
-    return STATUS_OK;
-  }
-  if (node->kind == TOML_TEXT && strcmp(node->text, "*") == 0) {
+  } else if (node->kind == TOML_TEXT && strcmp(node->text, "*") == 0) {
     *place = PLACE_ANY;
-    return STATUS_OK;
-  }
-  return refuse(reader, node, "a GPU's number, \"host\" or \"*\" is wanted");
-}
-
-static enum status unknown(const struct reader *reader, const struct toml_node *node) {
-  return refuse(reader, node, "unknown key \"%s\" in [fake]", node->key);
-}
-
-static enum status read_speeds(const struct reader *reader, const struct toml_node *table) {
-  for (size_t i = 0; i < table->child_count; i++) {
-    const struct toml_node *node = &table->children[i];
-    enum fake_speed speed;
-    if (!fake_speed_parse(node->key, &speed)) {
-      return unknown(reader, node);
-    }
-    enum status status = read_number(reader, node, 1, &reader->config->speeds[speed]);
-    if (status != STATUS_OK) {
-      return status;
-    }
+  } else {
+    return refuse(reader, node, "expected a GPU's number, \"host\" or \"*\"");
   }
   return STATUS_OK;
 }
 
-static enum status read_noise(const struct reader *reader, const struct toml_node *table) {
+static enum status read_keys(const struct reader *reader, const struct toml_node *table,
+                             const struct key *keys, size_t key_count) {
+  if (table->kind != TOML_TABLE) {
+    return refuse(reader, table, "expected a table");
+  }
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < table->child_count; i++) {
     const struct toml_node *node = &table->children[i];
-    if (strcmp(node->key, "seed") == 0) {
-      status = read_count(reader, node, &reader->config->seed);
-    } else if (strcmp(node->key, "within") == 0) {
-      status = read_number(reader, node, 0, &reader->config->noise_within);
-    } else if (strcmp(node->key, "between") == 0) {
-      status = read_number(reader, node, 0, &reader->config->noise_between);
-    } else {
-      status = unknown(reader, node);
+    size_t k = 0;
+    while (k < key_count && strcmp(keys[k].name, node->key) != 0) {
+      k++;
     }
+    status = k < key_count ? keys[k].read(reader, node, &keys[k])
+                           : refuse(reader, node, "unknown key \"%s\" in [fake]", node->key);
   }
   return status;
+}
+#define READ_KEYS(reader, table, keys)                                                             \
+  read_keys(reader, table, keys, sizeof(keys) / sizeof(*(keys)))
+
+static enum status read_speeds(const struct reader *reader, const struct toml_node *table,
+                               const struct key *key) {
+  struct key keys[fake_speed_name_count];
+  (void)key;
+  for (int i = 0; i < (int)fake_speed_name_count; i++) {
+    keys[i] = (struct key){fake_speed_text((enum fake_speed)i), read_number,
+                           &reader->config->speeds[i], 1};
+  }
+  return READ_KEYS(reader, table, keys);
+}
+
+static enum status read_noise(const struct reader *reader, const struct toml_node *table,
+                              const struct key *key) {
+  (void)key;
+  const struct key keys[] = {
+      {"seed", read_count, &reader->config->seed, 0},
+      {"within", read_number, &reader->config->noise_within, 0},
+      {"between", read_number, &reader->config->noise_between, 0},
+  };
+  return READ_KEYS(reader, table, keys);
 }
 
 static enum status read_link(const struct reader *reader, const struct toml_node *table) {
   if (reader->config->link_count == FAKE_LINKS_MAX) {
     return refuse(reader, table, "more than %d links", FAKE_LINKS_MAX);
   }
-  struct link_factor link = {PLACE_ANY, PLACE_ANY, 0};
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < table->child_count; i++) {
-    const struct toml_node *node = &table->children[i];
-    if (strcmp(node->key, "from") == 0) {
-      status = read_place(reader, node, &link.from);
-    } else if (strcmp(node->key, "to") == 0) {
-      status = read_place(reader, node, &link.to);
-    } else if (strcmp(node->key, "factor") == 0) {
-      status = read_number(reader, node, 1e-6, &link.factor);
-    } else {
-      status = unknown(reader, node);
-    }
-  }
-  if (status == STATUS_OK && link.factor <= 0) {
+  struct link_factor *link = &reader->config->links[reader->config->link_count];
+  *link = (struct link_factor){PLACE_ANY, PLACE_ANY, 0};
+  const struct key keys[] = {
+      {"from", read_place, &link->from, 0},
+      {"to", read_place, &link->to, 0},
+      {"factor", read_number, &link->factor, 1e-6},
+  };
+  enum status status = READ_KEYS(reader, table, keys);
+  if (status == STATUS_OK && link->factor <= 0) {
     return refuse(reader, table, "a link needs a factor");
   }
-  reader->config->links[reader->config->link_count++] = link;
+  reader->config->link_count++;
   return status;
 }
 
-static enum status read_integer(const struct reader *reader, const struct toml_node *node,
-                                int32_t *value) {
-  if (node->kind != TOML_INTEGER || node->integer < 1 || node->integer > 999) {
-    return refuse(reader, node, "a number between 1 and 999 is wanted");
-  }
-  *value = (int32_t)node->integer;
-  return STATUS_OK;
-}
-
+/* target: enum fault_kind */
 static enum status read_kind(const struct reader *reader, const struct toml_node *node,
-                             enum fault_kind *kind) {
-  if (node->kind != TOML_TEXT || !fault_kind_parse(node->text, kind)) {
+                             const struct key *key) {
+  if (node->kind != TOML_TEXT || !fault_kind_parse(node->text, key->target)) {
     return refuse(reader, node, "no such kind of fault");
   }
   return STATUS_OK;
-}
-
-static enum status read_fault_key(const struct reader *reader, const struct toml_node *node,
-                                  struct fault *fault) {
-  const char *key = node->key;
-  if (strcmp(key, "kind") == 0) {
-    return read_kind(reader, node, &fault->kind);
-  }
-  if (strcmp(key, "call") == 0) {
-    return read_text(reader, node, fault->call, sizeof fault->call);
-  }
-  if (strcmp(key, "marker") == 0) {
-    return read_text(reader, node, fault->marker, sizeof fault->marker);
-  }
-  if (strcmp(key, "gpu") == 0) {
-    return read_place(reader, node, &fault->gpu);
-  }
-  if (strcmp(key, "from") == 0) {
-    return read_place(reader, node, &fault->from);
-  }
-  if (strcmp(key, "to") == 0) {
-    return read_place(reader, node, &fault->to);
-  }
-  if (strcmp(key, "code") == 0) {
-    return read_integer(reader, node, &fault->code);
-  }
-  if (strcmp(key, "signal") == 0) {
-    return read_integer(reader, node, &fault->signal);
-  }
-  const struct {
-    const char *name;
-    uint64_t *value;
-  } counts[] = {{"nth", &fault->nth},
-                {"count", &fault->count},
-                {"size_bytes", &fault->size_bytes},
-                {"offset", &fault->offset},
-                {"milliseconds", &fault->milliseconds}};
-  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-    if (strcmp(key, counts[i].name) == 0) {
-      return read_count(reader, node, counts[i].value);
-    }
-  }
-  return unknown(reader, node);
 }
 
 static enum status read_fault(const struct reader *reader, const struct toml_node *table) {
@@ -221,39 +185,62 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
                           .to = PLACE_ANY,
                           .code = 700, /* CUDA_ERROR_ILLEGAL_ADDRESS */
                           .signal = SIGKILL};
-  for (size_t i = 0; i < table->child_count; i++) {
-    enum status status = read_fault_key(reader, &table->children[i], fault);
-    if (status != STATUS_OK) {
-      return status;
-    }
-  }
-  if (fault->kind == fault_kind_name_count || fault->call[0] == '\0' || fault->nth == 0) {
+  const struct key keys[] = {
+      {"kind", read_kind, &fault->kind, 0},
+      {"call", read_text, fault->call, sizeof fault->call},
+      {"nth", read_count, &fault->nth, 0},
+      {"count", read_count, &fault->count, 0},
+      {"gpu", read_place, &fault->gpu, 0},
+      {"from", read_place, &fault->from, 0},
+      {"to", read_place, &fault->to, 0},
+      {"size_bytes", read_count, &fault->size_bytes, 0},
+      {"offset", read_count, &fault->offset, 0},
+      {"milliseconds", read_count, &fault->milliseconds, 0},
+      {"code", read_code, &fault->code, 0},
+      {"signal", read_code, &fault->signal, 0},
+      {"marker", read_text, fault->marker, sizeof fault->marker},
+  };
+  enum status status = READ_KEYS(reader, table, keys);
+  if (status == STATUS_OK &&
+      (fault->kind == fault_kind_name_count || fault->call[0] == '\0' || fault->nth == 0)) {
     return refuse(reader, table, "a fault needs a kind, a call, and nth from 1 on");
   }
   reader->config->fault_count++;
-  return STATUS_OK;
+  return status;
 }
 
 static enum status read_each(const struct reader *reader, const struct toml_node *array,
                              enum status (*read)(const struct reader *, const struct toml_node *)) {
   if (array->kind != TOML_ARRAY) {
-    return refuse(reader, array, "an array of tables is wanted");
+    return refuse(reader, array, "expected an array of tables");
   }
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < array->child_count; i++) {
-    status = array->children[i].kind == TOML_TABLE
-                 ? read(reader, &array->children[i])
-                 : refuse(reader, &array->children[i], "a table is wanted");
+    status = read(reader, &array->children[i]);
   }
   return status;
 }
 
-static enum status read_clock(const struct reader *reader, const struct toml_node *node) {
+static enum status read_links(const struct reader *reader, const struct toml_node *node,
+                              const struct key *key) {
+  (void)key;
+  return read_each(reader, node, read_link);
+}
+
+static enum status read_faults(const struct reader *reader, const struct toml_node *node,
+                               const struct key *key) {
+  (void)key;
+  return read_each(reader, node, read_fault);
+}
+
+/* target: bool */
+static enum status read_clock(const struct reader *reader, const struct toml_node *node,
+                              const struct key *key) {
   bool real = node->kind == TOML_TEXT && strcmp(node->text, "real") == 0;
   if (!real && (node->kind != TOML_TEXT || strcmp(node->text, "virtual") != 0)) {
-    return refuse(reader, node, "\"virtual\" or \"real\" is wanted");
+    return refuse(reader, node, "expected \"virtual\" or \"real\"");
   }
-  reader->config->real_clock = real;
+  *(bool *)key->target = real;
   return STATUS_OK;
 }
 
@@ -269,79 +256,57 @@ static void replace_fact(struct machine *machine, const char *name, const char *
   machine_add_fact(machine, name, -1, FACT_OK, "%s", value);
 }
 
-static enum status read_driver_version(const struct reader *reader, const struct toml_node *node) {
+/* target: struct machine */
+static enum status read_driver_version(const struct reader *reader, const struct toml_node *node,
+                                       const struct key *key) {
   char version[MACHINE_TEXT_MAX];
-  enum status status = read_text(reader, node, version, sizeof version);
+  const struct key text = {key->name, read_text, version, sizeof version};
+  enum status status = read_text(reader, node, &text);
   if (status == STATUS_OK) {
-    replace_fact(&reader->config->machine, "driver_version", version);
+    replace_fact(key->target, "driver_version", version);
   }
   return status;
 }
 
-static enum status read_cuda_version(const struct reader *reader, const struct toml_node *node) {
-  uint64_t version = 0;
-  enum status status = read_count(reader, node, &version);
-  if (status == STATUS_OK && (version < 11000 || version > 99999)) {
-    return refuse(reader, node, "a version like 12040 is wanted");
+/* target: int32_t */
+static enum status read_cuda_version(const struct reader *reader, const struct toml_node *node,
+                                     const struct key *key) {
+  if (node->kind != TOML_INTEGER || node->integer < 11000 || node->integer > 99999) {
+    return refuse(reader, node, "expected a version like 12040");
   }
-  reader->config->machine.driver_cuda_version = (int32_t)version;
-  return status;
+  *(int32_t *)key->target = (int32_t)node->integer;
+  return STATUS_OK;
 }
 
-static enum status read_key(const struct reader *reader, const struct toml_node *node) {
-  const char *key = node->key;
-  if (strcmp(key, "clock") == 0) {
-    return read_clock(reader, node);
-  }
-  if (strcmp(key, "driver_version") == 0) {
-    return read_driver_version(reader, node);
-  }
-  if (strcmp(key, "cuda_version") == 0) {
-    return read_cuda_version(reader, node);
-  }
-  if (strcmp(key, "operation_ns") == 0) {
-    return read_number(reader, node, 0, &reader->config->operation_ns);
-  }
-  if (strcmp(key, "sm_factor") == 0) {
-    return read_number(reader, node, 1e-6, &reader->config->sm_factor);
-  }
-  if (strcmp(key, "throttle_reasons") == 0) {
-    return read_count(reader, node, &reader->config->throttle_reasons);
-  }
-  if (strcmp(key, "link") == 0) {
-    return read_each(reader, node, read_link);
-  }
-  if (strcmp(key, "fault") == 0) {
-    return read_each(reader, node, read_fault);
-  }
-  if (strcmp(key, "speeds") == 0 && node->kind == TOML_TABLE) {
-    return read_speeds(reader, node);
-  }
-  if (strcmp(key, "noise") == 0 && node->kind == TOML_TABLE) {
-    return read_noise(reader, node);
-  }
-  return unknown(reader, node);
+static enum status read_fake(const struct reader *reader, const struct toml_node *table) {
+  struct fake_config *config = reader->config;
+  const struct key keys[] = {
+      {"clock", read_clock, &config->real_clock, 0},
+      {"driver_version", read_driver_version, &config->machine, 0},
+      {"cuda_version", read_cuda_version, &config->machine.driver_cuda_version, 0},
+      {"operation_ns", read_number, &config->operation_ns, 0},
+      {"sm_factor", read_number, &config->sm_factor, 1e-6},
+      {"throttle_reasons", read_count, &config->throttle_reasons, 0},
+      {"link", read_links, NULL, 0},
+      {"fault", read_faults, NULL, 0},
+      {"speeds", read_speeds, NULL, 0},
+      {"noise", read_noise, NULL, 0},
+  };
+  return READ_KEYS(reader, table, keys);
 }
 
 static enum status read_root(const struct reader *reader, const struct toml_node *root,
                              bool alone) {
-  for (size_t i = 0; i < root->child_count; i++) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < root->child_count; i++) {
     const struct toml_node *child = &root->children[i];
-    bool fake = strcmp(child->key, "fake") == 0;
-    if (fake && child->kind != TOML_TABLE) {
-      return refuse(reader, child, "[fake] is a table");
-    }
-    if (!fake && alone) {
-      return refuse(reader, child, "only [fake] may stand in this file");
-    }
-    for (size_t k = 0; fake && k < child->child_count; k++) {
-      enum status status = read_key(reader, &child->children[k]);
-      if (status != STATUS_OK) {
-        return status;
-      }
+    if (strcmp(child->key, "fake") == 0) {
+      status = read_fake(reader, child);
+    } else if (alone) {
+      status = refuse(reader, child, "only [fake] may be in this file");
     }
   }
-  return STATUS_OK;
+  return status;
 }
 
 static enum status read_file(const char *path, char **text, size_t *length, struct error *err) {
@@ -355,7 +320,7 @@ static enum status read_file(const char *path, char **text, size_t *length, stru
   (void)fclose(file);
   if (!good) {
     free(*text);
-    (void)error_set(err, STATUS_IO, "%s: cannot be read, or too long", path);
+    (void)error_set(err, STATUS_IO, "cannot read %s, or it is too long", path);
     return STATUS_IO;
   }
   return STATUS_OK;
