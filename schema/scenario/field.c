@@ -8,55 +8,55 @@
 const struct section_row sections[section_count] = {
     [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top level of the file",
                       "The scenario itself."},
-    [SECTION_MEASURE] = {SECTION_ROOT, "measure", false, "[measure]",
-                         "How carefully every case is measured. All but `processes`, `order`, "
-                         "`seed` and `telemetry` may also stand in a block, for that block alone."},
+    [SECTION_MEASURE] =
+        {SECTION_ROOT, "measure", false, "[measure]",
+         "How carefully each case is measured. All keys except `processes`, `order`, `seed` and "
+         "`telemetry` may also be given in a block, for that block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
-                        "The state the machine should be in, and what happens where it is not. "
-                        "Only the checks that are written down are made."},
+                        "The state in which the machine should be, and what to do when it is not. "
+                        "Only the checks listed here are made."},
     [SECTION_TRANSFER] = {SECTION_ROOT, "transfer", true, "[[transfer]]",
-                          "Bytes that move from one endpoint to another."},
+                          "Copies of bytes from one endpoint to another."},
     [SECTION_LOAD] =
         {SECTION_TRANSFER, "load", true, "[[transfer.load]]",
-         "Flows that run for as long as the measured ones do and are not counted. What "
-         "is not said here, but for `from` and `to`, is as in the block. Without `from` and `to` "
-         "the load mirrors what is measured: one flow for each measured one, between the same two "
-         "places, by the same method and of the same size, in the direction that `direction` "
-         "says. It is started by the same end, source or target, as the measured flow, and "
-         "between a host and a GPU by the GPU."},
-    [SECTION_FLOW] =
-        {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
-         "Measured flows, spelled out where `from` and `to` of the block cannot say "
-         "it; all run at once, as one case. What is not said here is as in the block."},
+         "Background flows that run as long as the measured ones and are not counted. Keys that "
+         "are absent here, except `from` and `to`, are taken from the block. Without `from` and "
+         "`to` the load mirrors the measured flows: one flow for each of them, between the same "
+         "two places, with the same method and size, in the direction given by `direction`. The "
+         "same end, source or target, initiates it as initiates the measured flow; between a host "
+         "and a GPU it is the GPU."},
+    [SECTION_FLOW] = {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
+                      "Measured flows listed one by one, for combinations that `from` and `to` of "
+                      "the block cannot express; all run at once, as one case. Keys that are "
+                      "absent here are taken from the block."},
     [SECTION_CHASE] =
         {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: threads of a GPU follow a chain of addresses, each load needing "
-         "the one before it. They time themselves, so that the launch is outside. Through host "
-         "and peer memory one case for every pair of a GPU that loads (`at`) and a place of "
-         "memory (`of`), never a GPU's own memory; through global and shared memory one case for "
-         "every GPU. Thread t starts at element t of a strided chain, so that a warp's accesses "
-         "are a stride apart; the slowest thread counts. Where the chain ends is compared in "
-         "every trial; host memory starts outside the processor's caches, and which of the GPU's "
-         "caches help is up to the footprint: `verify`, `host_cache` and `device_cache` have no "
-         "meaning here."},
-    [SECTION_STREAM] =
-        {SECTION_ROOT, "stream", true, "[[stream]]",
-         "The bandwidth of a loop over arrays of numbers: by a kernel through a GPU's own memory, "
-         "or by threads of a NUMA node through its memory. Bytes are counted as STREAM does, every "
-         "array once: copy and mul two, add and triad three, dot two, read and write one. What "
-         "only one of the two places has cannot be said for the other: `threads` is a node's, "
-         "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are a GPU's."},
+         "The latency of memory: threads of a GPU follow a chain of addresses (pointer chasing), "
+         "so that each load depends on the one before it. The threads time themselves; the kernel "
+         "launch is not included. For host and peer memory there is one case per pair of a loading "
+         "GPU (`at`) and a place of memory (`of`), never a GPU's own memory; for global and shared "
+         "memory one case per GPU. Thread t starts at element t of a strided chain, so that the "
+         "accesses of a warp are one stride apart; the slowest thread counts. `verify`, "
+         "`host_cache` and `device_cache` do not apply: every trial checks where the chain ends, "
+         "host memory starts outside the processor's caches, and the footprint decides which "
+         "caches of the GPU are hit."},
+    [SECTION_STREAM] = {SECTION_ROOT, "stream", true, "[[stream]]",
+                        "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
+                        "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
+                        "as in STREAM, each array once: two arrays for copy, mul and dot, three "
+                        "for add and triad, one for read and write. `threads` is for nodes only; "
+                        "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are for GPUs only."},
     [SECTION_ARITHMETIC] =
         {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
-         "Chains of dependent instructions on a GPU: the latency of one, or how many an SM does "
-         "in a clock. A latency is measured by one chain (`ilp` 1) of at most one warp; a "
-         "throughput by default with 4 chains in each of 1024 threads, two such blocks for every "
-         "SM."},
+         "Chains of dependent instructions on a GPU: the latency of one instruction, or the "
+         "instructions per clock of an SM. Latency is measured with one chain (`ilp` 1) in at most "
+         "one warp, throughput by default with 4 chains in each of 1024 threads and two such "
+         "blocks per SM."},
     [SECTION_OVERHEAD] =
         {SECTION_ROOT, "overhead", true, "[[overhead]]",
-         "What a call of the driver costs the host, in ns on the host's clock; one iteration is "
-         "one call. `memory` and `size` are of `allocate` and `free`. Memory that needs no driver "
-         "(pageable, huge) is allocated as this tool does it."},
+         "The time that a call of the driver takes on the host, in ns of the host's clock; one "
+         "iteration is one call. `memory` and `size` are for `allocate` and `free`. Memory that "
+         "needs no driver (pageable, huge) is allocated as for any other case."},
 };
 
 const struct field *field_find(enum section section, const char *name) {
@@ -146,7 +146,9 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
     break;
   case FIELD_COUNT:
   case FIELD_INTEGER:
-    strbuf_append(text, field->power_of_two ? "a power of two" : "a whole number");
+    strbuf_append(text, field->power_of_two               ? "a power of two"
+                        : field->minimum < field->maximum ? "a whole number"
+                                                          : "the number");
     break;
   case FIELD_GRID:
     strbuf_append(text, "\"per_sm*N\", \"full\", a whole number");

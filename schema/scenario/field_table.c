@@ -46,7 +46,7 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
   {                                                                                                \
     .name = text ".on_fail", .sections = IN(CHECKS), .type = FIELD_WORD, .words = on_fail_names,   \
     .owner = OWNER_CHECK, .check = kind, .default_text = "warn",                                   \
-    .help = "What to do where it is not so"                                                        \
+    .help = "What to do when the check fails"                                                      \
   }
 #define WORDS(list) .type = FIELD_WORD, .words = list
 
@@ -56,18 +56,19 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
    .sections = IN_FLOWS,                                                                           \
    .type = FIELD_GPUS,                                                                             \
    FLOW(end),                                                                                      \
-   .help = "GPUs at this end, numbered by PCI address; several are a set, not a sweep"},           \
+   .help = "GPUs at this end, numbered in the order of PCI addresses; several are a set, not a "   \
+           "sweep"},                                                                               \
       {.name = #end ".numa",                                                                       \
        .sections = IN_FLOWS,                                                                       \
        .type = FIELD_NODES,                                                                        \
        FLOW(end),                                                                                  \
-       .help = "NUMA nodes at this end; \"local\" and \"remote\" are seen from the GPU at the "    \
+       .help = "NUMA nodes at this end; \"local\" and \"remote\" are relative to the GPU at the "  \
                "other end"},                                                                       \
   {                                                                                                \
     .name = #end ".memory", .sections = IN_FLOWS, WORDS(memory_kind_names), FLOW(end.memory),      \
     .axis = true,                                                                                  \
-    .help = "Kind of memory there; absent: device on a GPU; on a node pinned for ce and sm, "      \
-            "pageable for cpu; managed for um"                                                     \
+    .help = "Kind of memory at this end; by default device on a GPU, on a node pinned for ce and " \
+            "sm and pageable for cpu; managed for um"                                              \
   }
 
 const struct field fields[] = {
@@ -88,12 +89,12 @@ const struct field fields[] = {
      .sections = IN(ROOT),
      .type = FIELD_TEXT,
      .default_text = "",
-     .help = "What it measures, in a line"},
+     .help = "What the scenario measures, in one line"},
     {.name = "include",
      .sections = IN(ROOT),
      .type = FIELD_TEXTS,
-     .help = "Files whose [measure] and [checks] are defaults here, later ones over earlier ones; "
-             "looked up beside this file, then among the shipped scenarios"},
+     .help = "Files whose [measure] and [checks] are defaults here; later files override earlier "
+             "ones. They are looked up beside this file, then among the shipped scenarios"},
 
     /* [measure] */
     {.name = "processes",
@@ -103,8 +104,8 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = 1000,
      .default_text = "1",
-     .help = "Worker processes, one after the other, each measuring every case; 5 or more where "
-             "`haul diff` should be able to decide"},
+     .help = "Worker processes, run one after the other, each measuring every case; use 5 or more "
+             "for `haul diff`"},
     {.name = "trials.min",
      .sections = IN_MEASURE,
      .type = FIELD_COUNT,
@@ -113,7 +114,7 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = COUNT_LIMIT,
      .default_text = "10",
-     .help = "Trials of a case before it may stop"},
+     .help = "Minimum number of trials per case"},
     {.name = "trials.max",
      .sections = IN_MEASURE,
      .type = FIELD_COUNT,
@@ -122,7 +123,7 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = COUNT_LIMIT,
      .default_text = "200",
-     .help = "Trials after which it stops, converged or not"},
+     .help = "Maximum number of trials per case, converged or not"},
     {.name = "precision",
      .sections = IN_MEASURE,
      .type = FIELD_NUMBER,
@@ -130,7 +131,8 @@ const struct field fields[] = {
      .axis = true,
      .maximum = 0.5,
      .default_text = "0.005",
-     .help = "Stop when the 95 % interval of the median is within this part of it, to either side"},
+     .help = "Stop when the 95 % confidence interval of the median is within this fraction of the "
+             "median on either side"},
     {.name = "max_time",
      .sections = IN_MEASURE,
      .type = FIELD_DURATION,
@@ -139,7 +141,7 @@ const struct field fields[] = {
      .minimum = 1e3,
      .maximum = DURATION_LIMIT,
      .default_text = "2s",
-     .help = "Time for the trials of one case, warm-up apart"},
+     .help = "Maximum time for the trials of one case, without warm-up"},
     {.name = "min_trial",
      .sections = IN_MEASURE,
      .type = FIELD_DURATION,
@@ -148,7 +150,7 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = 60e9,
      .default_text = "200us",
-     .help = "Shortest trial when iterations is \"auto\""},
+     .help = "Minimum duration of a trial when iterations is \"auto\""},
     {.name = "warmup",
      .sections = IN_MEASURE,
      .type = FIELD_COUNT,
@@ -156,7 +158,7 @@ const struct field fields[] = {
      .axis = true,
      .maximum = COUNT_LIMIT,
      .default_text = "1",
-     .help = "Trials before those that count; recorded as warm-up"},
+     .help = "Number of warm-up trials before the measured ones; they are recorded as warm-up"},
     {.name = "iterations",
      .sections = IN_MEASURE,
      .type = FIELD_COUNT,
@@ -166,14 +168,14 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = COUNT_LIMIT,
      .default_text = "auto",
-     .help = "Back-to-back repeats in one trial; \"auto\" chooses them from min_trial"},
+     .help = "Back-to-back repetitions per trial; \"auto\" derives them from min_trial"},
     {.name = "verify",
      .sections = IN_MEASURE_OF_BYTES,
      WORDS(verify_names),
      MEASURE(verify),
      .axis = true,
      .default_text = "once",
-     .help = "Compare every byte that arrived: never, once a case, or after every trial"},
+     .help = "Compare every byte at the target: never, once per case, or after every trial"},
     {.name = "host_cache",
      .sections = IN_MEASURE_OF_BYTES,
      WORDS(cache_state_names),
@@ -194,8 +196,8 @@ const struct field fields[] = {
      MEASURE(gating),
      .axis = true,
      .default_text = "on",
-     .help = "Hold GPU streams until all of a trial is enqueued; \"off\" lets sanitizers and "
-             "profilers, which run one thing at a time, look at it"},
+     .help = "Hold the GPU's streams until a whole trial is enqueued; \"off\" is for sanitizers "
+             "and profilers that serialize kernels"},
     {.name = "free_share",
      .sections = IN(MEASURE) | IN(TRANSFER) | IN(OVERHEAD),
      .type = FIELD_NUMBER,
@@ -204,8 +206,8 @@ const struct field fields[] = {
      .maximum = 1,
      .exclusive = true,
      .default_text = "0.25",
-     .help = "Part of what a GPU has free that managed memory of a case may take; more is refused, "
-             "because it can hang the GPU"},
+     .help = "Fraction of a GPU's free memory that managed memory of a case may take; a case that "
+             "needs more is skipped, because it can hang the GPU"},
     {.name = "delta",
      .sections = IN_MEASURE,
      .type = FIELD_NUMBER,
@@ -215,9 +217,8 @@ const struct field fields[] = {
      .maximum = 1,
      .exclusive = true,
      .default_text = "auto",
-     .help =
-         "Smallest change that matters to `haul diff`, as a part: 0.01 is 1 %; \"auto\" is that "
-         "for bandwidth from 1 MiB on, else 0.03"},
+     .help = "Smallest relative change that `haul diff` reports: 0.01 is 1 %; \"auto\" is 0.01 for "
+             "bandwidths from 1 MiB on, otherwise 0.03"},
     {.name = "order",
      .sections = IN(MEASURE),
      WORDS(case_order_names),
@@ -230,7 +231,7 @@ const struct field fields[] = {
      RUN(seed),
      .maximum = 0x1p53,
      .default_text = "1",
-     .help = "Of the shuffled order: the same seed gives the same order"},
+     .help = "Seed of the shuffled order: the same seed gives the same order"},
     {.name = "telemetry",
      .sections = IN(MEASURE),
      .type = FIELD_DURATION,
@@ -247,29 +248,29 @@ const struct field fields[] = {
     CHECK(CHECK_TURBO, "turbo", WORDS(on_off_words), .default_text = "on",
           .help = "Processor clocks above the nominal one"),
     CHECK(CHECK_NUMA_BALANCING, "numa_balancing", WORDS(on_off_words), .default_text = "off",
-          .help = "The kernel moves pages between NUMA nodes by itself"),
+          .help = "Automatic migration of pages between NUMA nodes by the kernel"),
     CHECK(CHECK_HUGE_PAGES, "huge_pages", WORDS(huge_pages_words), .default_text = "madvise",
           .help = "Transparent huge pages"),
     CHECK(CHECK_GPU_IDLE, "gpu_idle", .type = FIELD_FLAG, .default_text = "true",
-          .help = "Nobody else uses the GPU when the run starts"),
+          .help = "No other process uses the GPU when the run starts"),
     CHECK(CHECK_PERSISTENCE, "persistence", WORDS(on_off_words), .default_text = "on",
           .help = "Persistence mode of the GPU"),
     CHECK(CHECK_GPU_CLOCKS, "gpu_clocks", WORDS(gpu_clocks_words), .default_text = "default",
           .help = "Application clocks of the GPU"),
     CHECK(CHECK_ECC, "ecc", WORDS(on_off_words), .default_text = "on",
-          .help = "Error correction of the GPU's memory"),
+          .help = "Error correction (ECC) of the GPU's memory"),
     CHECK(CHECK_MIG, "mig", WORDS(on_off_words), .default_text = "off",
-          .help = "The GPU is divided into instances"),
+          .help = "Multi-instance mode (MIG) of the GPU"),
     CHECK(CHECK_DRIVER, "driver", .type = FIELD_VERSION,
           .help = "Version of the NVIDIA driver: \">=570\", \"<580.95\", \"580.159.04\""),
     CHECK(CHECK_GPU_NAME, "gpu_name", .type = FIELD_TEXT,
           .help = "Name of every GPU; * stands for any text: \"*H200*\""),
     CHECK(CHECK_FREE_MEMORY, "free_memory", .type = FIELD_NUMBER, .maximum = 1,
-          .default_text = "0.9", .help = "At least this part of the GPU's memory is free"),
+          .default_text = "0.9", .help = "Minimum fraction of the GPU's memory that is free"),
     CHECK(CHECK_THROTTLING, "throttling", WORDS(throttling_words), .default_text = "none",
-          .help = "Reasons for lowered GPU clocks, seen during the run"),
+          .help = "Reasons for throttled GPU clocks, observed during the run"),
     CHECK(CHECK_PCIE_LINK, "pcie_link", WORDS(pcie_link_words), .default_text = "max",
-          .help = "Generation and width of the GPU's PCIe link, seen under load"),
+          .help = "Generation and width of the GPU's PCIe link, observed under load"),
 
     /* Every block */
     {.name = "name",
@@ -283,13 +284,14 @@ const struct field fields[] = {
      .sections = IN(LOAD) | IN(FLOW),
      .type = FIELD_NAME,
      FLOW(name),
-     .help = "What --set and axes call it; else its number, from 1"},
+     .help = "Name for --set and in axes; by default its number, from 1"},
     {.name = "method",
      .sections = IN_FLOWS,
      WORDS(method_names),
      FLOW(method),
      .axis = true,
-     .help = "What moves the bytes: a copy engine, a kernel, unified memory, or host threads"},
+     .help = "What moves the bytes: a copy engine (ce), a kernel (sm), unified memory (um) or host "
+             "threads (cpu)"},
     END(from),
     END(to),
     {.name = "direction",
@@ -298,14 +300,14 @@ const struct field fields[] = {
      TRANSFER(direction),
      .axis = true,
      .default_text = "forward",
-     .help = "From `from` to `to`, back, or both at once"},
+     .help = "From `from` to `to`, the reverse, or both at once"},
     {.name = "direction",
      .sections = IN(LOAD),
      WORDS(mirror_words),
      FLOW(mirror_direction),
      .axis = true,
      .default_text = "reverse",
-     .help = "Of a load without `from` and `to`: as the measured flow, or against it"},
+     .help = "Direction of a load without `from` and `to`, relative to the measured flow"},
     {.name = "size",
      .sections = IN_FLOWS,
      .type = FIELD_SIZE,
@@ -313,37 +315,36 @@ const struct field fields[] = {
      .axis = true,
      .minimum = 1,
      .maximum = SIZE_LIMIT,
-     .help = "Bytes a flow moves in one iteration"},
+     .help = "Bytes that a flow moves per iteration"},
     {.name = "initiator",
      .sections = IN_FLOWS,
      WORDS(initiator_names),
      FLOW(initiator),
      .axis = true,
-     .help = "The end that starts the flow: the source pushes, the target pulls; absent: the GPU "
-             "where one end is a node, else the source"},
+     .help = "The end that initiates the flow: the source pushes, the target pulls; by default the "
+             "GPU if one end is a node, otherwise the source"},
     {.name = "peer",
      .sections = IN_FLOWS,
      .type = FIELD_FLAG,
      FLOW(peer),
      .axis = true,
      .default_text = "true",
-     .help = "Between two GPUs: directly, or staged through the host"},
+     .help = "Copy between two GPUs directly (peer access) or staged through the host"},
     {.name = "pairs",
      .sections = IN(TRANSFER),
      WORDS(pairs_names),
      TRANSFER(pairs),
      .axis = true,
-     .help = "Which of from x to are measured: every (a, b), each {a, b} once, or (a, a) alone; "
-             "absent: "
-             "every (a, b), between NUMA nodes and between two single places (a, a) as well, and "
-             "both ways at once each {a, b} once"},
+     .help = "Pairs of from x to that are measured: each ordered pair (a, b), each unordered pair "
+             "{a, b} once, or only (a, a). By default ordered, with (a, a) between NUMA nodes and "
+             "between two single places; unordered if direction is \"both\""},
     {.name = "concurrent",
      .sections = IN(TRANSFER),
      WORDS(concurrent_names),
      TRANSFER(concurrent),
      .axis = true,
      .default_text = "none",
-     .help = "Which of the selected flows run at once, as one case"},
+     .help = "Which of the selected flows run concurrently, as one case"},
     {.name = "threads",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
@@ -354,7 +355,7 @@ const struct field fields[] = {
      .maximum = 4096,
      .methods = METHOD(CPU),
      .default_text = "all",
-     .help = "Host threads; \"all\" is one for every processor of the starting node"},
+     .help = "Number of host threads; \"all\" is one per processor of the initiating node"},
     {.name = "kernel.variant",
      .sections = IN_FLOWS,
      WORDS(kernel_variant_names),
@@ -362,8 +363,9 @@ const struct field fields[] = {
      .axis = true,
      .methods = METHOD(SM),
      .default_text = "auto",
-     .help = "Kind of copy kernel; \"auto\" is vector, or from compute capability 9.0 on bulk, for "
-             "copies to or from the host while another kernel of the case runs on the same GPU"},
+     .help =
+         "Kind of copy kernel; \"auto\" is vector, except for copies to or from the host while "
+         "another kernel of the case runs on the same GPU: bulk, from compute capability 9.0 on"},
     {.name = "kernel.block",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
@@ -374,7 +376,7 @@ const struct field fields[] = {
      .maximum = 1024,
      .methods = METHOD(SM),
      .default_text = "auto",
-     .help = "Threads a block"},
+     .help = "Threads per block"},
     {.name = "kernel.grid",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
@@ -385,7 +387,7 @@ const struct field fields[] = {
      .maximum = 0x1p31 - 1,
      .methods = METHOD(SM),
      .default_text = "auto",
-     .help = "Blocks"},
+     .help = "Number of blocks"},
     {.name = "kernel.vector_bytes",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
@@ -397,7 +399,7 @@ const struct field fields[] = {
      .power_of_two = true,
      .methods = METHOD(SM),
      .default_text = "auto",
-     .help = "Bytes an access"},
+     .help = "Bytes per access"},
     {.name = "shape.width",
      .sections = IN_FLOWS,
      .type = FIELD_SIZE,
@@ -406,7 +408,7 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = SIZE_LIMIT,
      .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .help = "A strided copy: bytes of a row. The size is then width x height x depth"},
+     .help = "Bytes per row of a strided copy, of which the size is width x height x depth"},
     {.name = "shape.height",
      .sections = IN_FLOWS,
      .type = FIELD_INTEGER,
@@ -416,7 +418,7 @@ const struct field fields[] = {
      .maximum = 0x1p32,
      .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
      .default_text = "1",
-     .help = "Rows of a plane"},
+     .help = "Rows per plane"},
     {.name = "shape.depth",
      .sections = IN_FLOWS,
      .type = FIELD_INTEGER,
@@ -426,7 +428,7 @@ const struct field fields[] = {
      .maximum = 0x1p32,
      .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
      .default_text = "1",
-     .help = "Planes"},
+     .help = "Number of planes"},
     {.name = "shape.pitch",
      .sections = IN_FLOWS,
      .type = FIELD_SIZE,
@@ -435,7 +437,7 @@ const struct field fields[] = {
      .minimum = 1,
      .maximum = SIZE_LIMIT,
      .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .help = "Bytes from the start of a row to the start of the next; absent: the width"},
+     .help = "Bytes from the start of one row to the start of the next; by default the width"},
     {.name = "unified.mode",
      .sections = IN_FLOWS,
      WORDS(unified_mode_names),
@@ -443,7 +445,7 @@ const struct field fields[] = {
      .axis = true,
      .methods = METHOD(UM),
      .default_text = "demand",
-     .help = "Pages move when they are touched, or are prefetched"},
+     .help = "Whether pages migrate on demand or are prefetched"},
     {.name = "unified.touch_by",
      .sections = IN_FLOWS,
      WORDS(initiator_names),
@@ -451,7 +453,7 @@ const struct field fields[] = {
      .axis = true,
      .methods = METHOD(UM),
      .default_text = "target",
-     .help = "The end whose processor touches the pages, on demand"},
+     .help = "The end whose processor touches the pages in mode demand"},
     {.name = "unified.threads",
      .sections = IN_FLOWS,
      .type = FIELD_COUNT,
@@ -461,7 +463,7 @@ const struct field fields[] = {
      .maximum = 4096,
      .methods = METHOD(UM),
      .default_text = "1",
-     .help = "Host threads that touch"},
+     .help = "Number of host threads that touch pages"},
     {.name = "unified.advise",
      .sections = IN_FLOWS,
      WORDS(advise_names),
@@ -469,7 +471,7 @@ const struct field fields[] = {
      .axis = true,
      .methods = METHOD(UM),
      .default_text = "none",
-     .help = "Advice to the driver about the memory before the trials"},
+     .help = "Advice given to the driver about the memory before the trials"},
     {.name = "unified.stride",
      .sections = IN_FLOWS,
      .type = FIELD_SIZE,
@@ -480,7 +482,7 @@ const struct field fields[] = {
      .maximum = SIZE_LIMIT,
      .methods = METHOD(UM),
      .default_text = "page",
-     .help = "Bytes between touched bytes; \"page\": the page size of the touching end"},
+     .help = "Distance between touched bytes; \"page\" is the page size of the touching end"},
 
 #include "schema/scenario/field_rows.inc"
 
@@ -488,7 +490,8 @@ const struct field fields[] = {
     {.name = "zip",
      .sections = IN_BLOCKS,
      .type = FIELD_ZIP,
-     .help = "Axes that run in lockstep instead of all with all: [[\"size\", \"threads\"]]"},
+     .help =
+         "Axes that vary in lockstep instead of as a Cartesian product: [[\"size\", \"threads\"]]"},
 };
 
 const size_t field_count = sizeof fields / sizeof *fields;

@@ -7,48 +7,38 @@
 static const char opening[] =
     "# The scenario language\n"
     "\n"
-    "This file is made from the table in `field_table.c`; a test holds it against the table and "
-    "says "
-    "how to make it again.\n"
+    "This file is generated from the table of keys in `field_table.c`, together with the JSON "
+    "Schema `schema/scenario.schema.json`. After a change of the table `cmake --build BUILD "
+    "--target update_reference` writes both again; a test compares them with the table.\n"
     "\n"
-    "A scenario is a TOML file: a head, how to measure (`[measure]`), the state the machine should "
-    "be "
-    "in (`[checks]`), and blocks that say what to measure (`[[transfer]]`, `[[stream]]`, "
-    "`[[chase]]`, `[[arithmetic]]`, `[[overhead]]`). `haul "
-    "validate FILE` "
-    "reads it "
-    "without measuring; `haul show quick` prints a shipped one as a start.\n"
+    "A scenario is a TOML file: its name, how to measure (`[measure]`), the state in which the "
+    "machine should be (`[checks]`), and blocks that say what to measure (`[[transfer]]`, "
+    "`[[stream]]`, `[[chase]]`, `[[arithmetic]]`, `[[overhead]]`). `haul validate FILE` checks it "
+    "without measuring; `haul show quick` prints a shipped scenario to start from.\n"
     "\n"
     "**One value, or many.** Where the column *sweep* says yes, an array is an axis: `[1, 2, 4]`; "
-    "so "
-    "is a range of numbers, `{ from = \"4KiB\", to = \"1GiB\", factor = 2 }` or `{ from = 1, to = "
-    "9, "
-    "step = 2 }`, which ends at `to` or before it. The cases of a block are the Cartesian product "
-    "of "
-    "its axes, the last axis of the file varying fastest; axes of `[measure]` come first, those of "
-    "loads and flows last. `zip = [[\"from.memory\", \"to.memory\"]]` runs axes in lockstep "
-    "instead: "
-    "they need the same number of values. An axis of a load or flow is named `load.NAME.size` "
-    "(without "
-    "a name its number, from 1).\n"
+    "so is a range of numbers, `{ from = \"4KiB\", to = \"1GiB\", factor = 2 }` or `{ from = 1, to "
+    "= 9, step = 2 }`, which ends at or before `to`. The cases of a block are the Cartesian "
+    "product of its axes, the last axis of the file varying fastest; axes of `[measure]` come "
+    "first, those of loads and flows last. `zip = [[\"from.memory\", \"to.memory\"]]` varies axes "
+    "in lockstep instead; they need the same number of values. An axis of a load or flow is called "
+    "`load.NAME.size`; a load or flow without a name has its number, from 1, as NAME.\n"
     "\n"
     "**Sizes and durations.** Sizes are whole numbers (bytes) or text: `\"64KiB\"` = 65536, "
-    "`\"64kB\"` "
-    "= 64000. Durations are text: `\"200us\"`, `\"1.5s\"`, `\"5min\"`.\n"
+    "`\"64kB\"` = 64000. Durations are text: `\"200us\"`, `\"1.5s\"`, `\"5min\"`.\n"
     "\n"
-    "**Endpoints.** `from = { gpu = 0 }`, `from = { numa = \"local\", memory = \"pinned\" }`. The "
-    "numbers are sets and never a sweep: `0`, `[0, 1]`, `\"0-3\"`, `\"*\"`; for nodes also "
-    "`\"local\"` "
-    "(nearest to the GPU at the other end) and `\"remote\"` (every other node). A GPU has `device` "
-    "and "
-    "`managed` memory, a node all but `device`.\n"
+    "**Endpoints.** `from = { gpu = 0 }`, `from = { numa = \"local\", memory = \"pinned\" }`. "
+    "Numbers of GPUs and nodes are sets, never a sweep: `0`, `[0, 1]`, `\"0-3\"`, `\"*\"`; for "
+    "nodes also `\"local\"` (nearest to the GPU at the other end) and `\"remote\"` (every other "
+    "node). A GPU has `device` and `managed` memory, a node every kind except `device`.\n"
     "\n"
     "**Includes.** `include = [\"common/careful.toml\"]` takes `[measure]` and `[checks]` of that "
-    "file "
-    "as defaults. Files are looked up beside the including one, then among the shipped scenarios.\n"
+    "file as defaults. Files are looked up beside the including file, then among the shipped "
+    "scenarios.\n"
     "\n"
     "**On the command line.** `--set measure.max_time=20ms`, `--set checks.gpu_idle.on_fail=skip`, "
-    "`--set transfer.size=64MiB` for every block, `--set BLOCK.size=64MiB` for one.\n";
+    "`--set transfer.size=64MiB` for every block of a kind, `--set BLOCK.size=64MiB` for one "
+    "block.\n";
 
 static void reference_print_cell(FILE *stream, const char *text) {
   for (const char *p = text; *p != '\0'; p++) {
@@ -87,7 +77,7 @@ static bool reference_is_first(const struct field *field, enum section section) 
 }
 
 static void reference_print_shared(FILE *stream, enum section section) {
-  const char *before = "\nKeys, as above: ";
+  const char *before = "\nKeys described above: ";
   for (size_t i = 0; i < field_count; i++) {
     if ((fields[i].sections & (1U << section)) != 0 && !reference_is_first(&fields[i], section) &&
         (fields[i].sections & (1U << SECTION_MEASURE)) == 0) {
