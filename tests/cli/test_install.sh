@@ -20,6 +20,7 @@ share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
 share/haul/schema/scenario.schema.json
 share/haul/schema/scenario/README.md
+share/man/man1/haul.1
 share/zsh/site-functions/_haul
 TEXT
 (cd "$source_folder" && find scenarios -name '*.toml' -printf 'share/haul/%p\n' &&
@@ -39,8 +40,9 @@ expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
 run validate "$prefix"/share/haul/scenarios/*.toml
 expect_code 0
 
-begin 'completions are scripts'
+begin 'completions are scripts, the manual page is one'
 if bash -n "$prefix/share/bash-completion/completions/haul"; then good; else bad 'bash completion'; fi
 if grep -q '^#compdef haul' "$prefix/share/zsh/site-functions/_haul"; then good; else bad 'zsh completion'; fi
+if grep -q '^\.TH HAUL 1' "$prefix/share/man/man1/haul.1"; then good; else bad 'manual page'; fi
 
 finish
