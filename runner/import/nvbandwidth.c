@@ -1,7 +1,5 @@
 #include "runner/import/nvbandwidth.h"
 
-#include "engine/machine/machine.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -15,13 +13,13 @@
 enum { OLDEST_VERSION = 5, NEWEST_VERSION = 8 };
 
 /* The value of a member when it is a text, else NULL. */
-static const char *text_of(const json_t *object, const char *key, struct arena *arena) {
+static const char *nvbandwidth_text_of(const json_t *object, const char *key, struct arena *arena) {
   const char *text = json_string_value(json_object_get(object, key));
   return text != NULL ? arena_strdup(arena, text) : NULL;
 }
 
-static enum status parse_version(const json_t *top, const char *path, struct nvbandwidth_file *file,
-                                 struct error *err) {
+static enum status nvbandwidth_parse_version(const json_t *top, const char *path,
+                                             struct nvbandwidth_file *file, struct error *err) {
   const char *text = json_string_value(json_object_get(top, "version"));
   if (text == NULL) {
     return error_set(
@@ -45,9 +43,9 @@ static enum status parse_version(const json_t *top, const char *path, struct nvb
 
 /* "0: NVIDIA H200 (00000000:00:06): (host)": domain, bus and device of the address; 0.6 and 0.7
  * have no host. */
-static enum status parse_device(const char *text, size_t i, const char *path, struct arena *arena,
-                                struct nvbandwidth_device *device, const char **host,
-                                struct error *err) {
+static enum status nvbandwidth_parse_device(const char *text, size_t i, const char *path,
+                                            struct arena *arena, struct nvbandwidth_device *device,
+                                            const char **host, struct error *err) {
   const char *name = strstr(text, ": ");
   const char *host_start = strstr(text, "): (");
   const char *end = host_start != NULL ? host_start : strrchr(text, ')');
@@ -85,8 +83,9 @@ static enum status parse_device(const char *text, size_t i, const char *path, st
   return STATUS_OK;
 }
 
-static enum status parse_devices(const json_t *top, const char *path, struct arena *arena,
-                                 struct nvbandwidth_file *file, struct error *err) {
+static enum status nvbandwidth_parse_devices(const json_t *top, const char *path,
+                                             struct arena *arena, struct nvbandwidth_file *file,
+                                             struct error *err) {
   const json_t *list = json_object_get(top, "GPU Device list");
   const size_t count = json_array_size(list);
   if (count > MACHINE_GPUS_MAX) {
@@ -96,8 +95,8 @@ static enum status parse_devices(const json_t *top, const char *path, struct are
   struct nvbandwidth_device *devices = arena_array(arena, count, sizeof *devices);
   for (size_t i = 0; i < count; i++) {
     const char *text = json_string_value(json_array_get(list, i));
-    enum status status =
-        parse_device(text != NULL ? text : "", i, path, arena, &devices[i], &file->host_name, err);
+    enum status status = nvbandwidth_parse_device(text != NULL ? text : "", i, path, arena,
+                                                  &devices[i], &file->host_name, err);
     if (status != STATUS_OK) {
       return status;
     }
@@ -107,7 +106,7 @@ static enum status parse_devices(const json_t *top, const char *path, struct are
   return STATUS_OK;
 }
 
-static bool parse_cell(const json_t *cell, double *value) {
+static bool nvbandwidth_parse_cell(const json_t *cell, double *value) {
   const char *text = json_string_value(cell);
   if (json_is_number(cell)) {
     *value = json_number_value(cell);
@@ -125,8 +124,9 @@ static bool parse_cell(const json_t *cell, double *value) {
   return end != text && *end == '\0' && isfinite(*value);
 }
 
-static enum status parse_matrix(const json_t *matrix, const char *where, struct arena *arena,
-                                struct nvbandwidth_test *test, struct error *err) {
+static enum status nvbandwidth_parse_matrix(const json_t *matrix, const char *where,
+                                            struct arena *arena, struct nvbandwidth_test *test,
+                                            struct error *err) {
   test->rows = json_array_size(matrix);
   test->columns = json_array_size(json_array_get(matrix, 0));
   double *cells = arena_array(arena, test->rows * test->columns, sizeof *cells);
@@ -138,7 +138,7 @@ static enum status parse_matrix(const json_t *matrix, const char *where, struct 
                        where, r, json_array_size(row), test->columns);
     }
     for (size_t c = 0; c < test->columns; c++) {
-      if (!parse_cell(json_array_get(row, c), &cells[r * test->columns + c])) {
+      if (!nvbandwidth_parse_cell(json_array_get(row, c), &cells[r * test->columns + c])) {
         return error_set(err, STATUS_INVALID,
                          "%s: row %zu, column %zu of \"bandwidth_matrix\" is no number and not "
                          "\"N/A\"",
@@ -150,8 +150,8 @@ static enum status parse_matrix(const json_t *matrix, const char *where, struct 
   return STATUS_OK;
 }
 
-static enum status parse_tests(const json_t *top, const char *path, struct arena *arena,
-                               struct nvbandwidth_file *file, struct error *err) {
+static enum status nvbandwidth_parse_tests(const json_t *top, const char *path, struct arena *arena,
+                                           struct nvbandwidth_file *file, struct error *err) {
   const json_t *list = json_object_get(top, "testcases");
   if (!json_is_array(list)) {
     const char *said = json_string_value(json_object_get(top, "error"));
@@ -162,11 +162,11 @@ static enum status parse_tests(const json_t *top, const char *path, struct arena
   struct nvbandwidth_test *tests = arena_array(arena, count, sizeof *tests);
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_array_get(list, i);
-    tests[i].name = text_of(item, "name", arena);
+    tests[i].name = nvbandwidth_text_of(item, "name", arena);
     if (tests[i].name == NULL) {
       return error_set(err, STATUS_INVALID, "%s: \"testcases\"[%zu] has no \"name\"", path, i);
     }
-    tests[i].status = text_of(item, "status", arena);
+    tests[i].status = nvbandwidth_text_of(item, "status", arena);
     if (tests[i].status == NULL) {
       tests[i].status = "";
     }
@@ -175,7 +175,7 @@ static enum status parse_tests(const json_t *top, const char *path, struct arena
     if (matrix != NULL && !json_is_array(matrix)) {
       return error_set(err, STATUS_INVALID, "%s: \"bandwidth_matrix\" is no list of rows", where);
     }
-    enum status status = parse_matrix(matrix, where, arena, &tests[i], err);
+    enum status status = nvbandwidth_parse_matrix(matrix, where, arena, &tests[i], err);
     if (status != STATUS_OK) {
       return status;
     }
@@ -185,8 +185,8 @@ static enum status parse_tests(const json_t *top, const char *path, struct arena
   return STATUS_OK;
 }
 
-static enum status parse_top(const json_t *root, const char *path, struct arena *arena,
-                             struct nvbandwidth_file *file, struct error *err) {
+static enum status nvbandwidth_parse_top(const json_t *root, const char *path, struct arena *arena,
+                                         struct nvbandwidth_file *file, struct error *err) {
   const json_t *top = json_object_get(root, "nvbandwidth");
   if (!json_is_object(top)) {
     return error_set(err, STATUS_INVALID,
@@ -194,14 +194,14 @@ static enum status parse_top(const json_t *root, const char *path, struct arena 
                      "prints",
                      path);
   }
-  enum status status = parse_version(top, path, file, err);
+  enum status status = nvbandwidth_parse_version(top, path, file, err);
   if (status == STATUS_OK) {
-    status = parse_devices(top, path, arena, file, err);
+    status = nvbandwidth_parse_devices(top, path, arena, file, err);
   }
   if (status == STATUS_OK) {
-    status = parse_tests(top, path, arena, file, err);
+    status = nvbandwidth_parse_tests(top, path, arena, file, err);
   }
-  file->driver_version = text_of(top, "Driver Version", arena);
+  file->driver_version = nvbandwidth_text_of(top, "Driver Version", arena);
   file->cuda_runtime_version =
       (int)json_integer_value(json_object_get(top, "CUDA Runtime Version"));
   return status;
@@ -221,7 +221,7 @@ enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
     return status;
   }
   struct nvbandwidth_file parsed = {.text = arena_strndup(arena, text, length)};
-  enum status status = parse_top(root, path, arena, &parsed, err);
+  enum status status = nvbandwidth_parse_top(root, path, arena, &parsed, err);
   json_decref(root);
   if (status == STATUS_OK) {
     *file = parsed;
@@ -229,7 +229,8 @@ enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
   return status;
 }
 
-static enum status read_text(int fd, const char *path, char *text, size_t size, struct error *err) {
+static enum status nvbandwidth_read_text(int fd, const char *path, char *text, size_t size,
+                                         struct error *err) {
   for (size_t done = 0; done < size;) {
     ssize_t got = read(fd, text + done, size - done);
     if (got < 0) {
@@ -269,7 +270,7 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
     if (text == NULL) {
       abort();
     }
-    status = read_text(fd, path, text, size, err);
+    status = nvbandwidth_read_text(fd, path, text, size, err);
     if (status == STATUS_OK) {
       status = nvbandwidth_parse(text, size, path, arena, file, err);
     }
@@ -277,4 +278,209 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
   }
   (void)close(fd);
   return status;
+}
+
+/* ---- the machine that a file speaks of ---- */
+
+#define NOT_SAID "nvbandwidth does not say"
+
+#define NAME(name, help) name,
+static const char *const HOST_FACTS[] = {HOST_FACT_LIST(NAME)};
+static const char *const GPU_FACTS[] = {GPU_FACT_LIST(NAME)};
+#undef NAME
+/* Facts of a saved machine that stay what they were. */
+static const char *const LASTING_FACTS[] = {"cpu_model", "cpu_count", "hypervisor"};
+
+static bool nvbandwidth_lasts(const char *name) {
+  for (size_t i = 0; i < sizeof LASTING_FACTS / sizeof *LASTING_FACTS; i++) {
+    if (strcmp(LASTING_FACTS[i], name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Files of 0.5 have no list of devices: as many as the widest matrix has columns. */
+static size_t nvbandwidth_device_count(const struct nvbandwidth_file *file) {
+  size_t count = file->device_count;
+  for (size_t i = 0; i < file->test_count && file->device_count == 0; i++) {
+    count = file->tests[i].columns > count ? file->tests[i].columns : count;
+  }
+  return count;
+}
+
+static bool nvbandwidth_addresses_known(const struct nvbandwidth_file *file) {
+  for (size_t i = 0; i < file->device_count; i++) {
+    if (file->devices[i].pci_address == NULL) {
+      return false;
+    }
+  }
+  return file->device_count > 0;
+}
+
+/* GPUs are numbered by PCI address, nvbandwidth's by CUDA. */
+static void nvbandwidth_order_devices(const struct nvbandwidth_file *file, size_t count,
+                                      int32_t gpu_of_device[MACHINE_GPUS_MAX]) {
+  const bool known = nvbandwidth_addresses_known(file);
+  for (size_t i = 0; i < count; i++) {
+    gpu_of_device[i] = known ? 0 : (int32_t)i;
+    for (size_t j = 0; j < count && known; j++) {
+      gpu_of_device[i] +=
+          machine_compare_pci(file->devices[j].pci_address, file->devices[i].pci_address) < 0;
+    }
+  }
+}
+
+/* Two GPUs that a copy between was measured of have peer access. */
+static void nvbandwidth_add_links(const struct nvbandwidth_file *file, size_t count,
+                                  const int32_t gpu_of_device[MACHINE_GPUS_MAX],
+                                  struct machine *machine) {
+  for (size_t i = 0; i < file->test_count; i++) {
+    const struct nvbandwidth_test *test = &file->tests[i];
+    if (test->rows < count || test->columns != count) {
+      continue;
+    }
+    for (size_t r = 0; r < count; r++) {
+      for (size_t c = 0; c < count; c++) {
+        if (r != c && !isnan(test->cells[r * count + c])) {
+          machine->links[gpu_of_device[r]][gpu_of_device[c]].peer_access = true;
+        }
+      }
+    }
+  }
+}
+
+static enum status nvbandwidth_from_file_alone(const struct nvbandwidth_file *file,
+                                               struct machine *machine,
+                                               int32_t gpu_of_device[MACHINE_GPUS_MAX],
+                                               struct error *err) {
+  const size_t count = nvbandwidth_device_count(file);
+  if (count == 0 || count > MACHINE_GPUS_MAX) {
+    return error_set(err, STATUS_INVALID, "there are results of %zu GPUs in it, not of 1 to %d",
+                     count, MACHINE_GPUS_MAX);
+  }
+  machine->gpu_count = (uint32_t)count;
+  nvbandwidth_order_devices(file, count, gpu_of_device);
+  for (size_t i = 0; i < count; i++) {
+    struct gpu *gpu = &machine->gpus[gpu_of_device[i]];
+    const struct nvbandwidth_device *device = i < file->device_count ? &file->devices[i] : NULL;
+    *gpu = (struct gpu){.cuda_ordinal = (int32_t)i, .utilization_percent = -1, .process_count = -1};
+    if (device != NULL && device->name != NULL) {
+      (void)snprintf(gpu->name, sizeof gpu->name, "%s", device->name);
+    }
+    if (device != NULL && device->pci_address != NULL) {
+      (void)snprintf(gpu->pci_address, sizeof gpu->pci_address, "%s", device->pci_address);
+    }
+  }
+  nvbandwidth_add_links(file, count, gpu_of_device, machine);
+  /* Where the host's memory is, it does not say: one node, the nearest to all. */
+  machine->node_count = 1;
+  machine->node_distance[0][0] = 10;
+  return STATUS_OK;
+}
+
+static bool nvbandwidth_find_by_address(const struct nvbandwidth_file *file,
+                                        const struct machine *saved,
+                                        int32_t gpu_of_device[MACHINE_GPUS_MAX]) {
+  for (size_t i = 0; i < file->device_count; i++) {
+    gpu_of_device[i] = machine_gpu_index(saved, file->devices[i].pci_address);
+    if (gpu_of_device[i] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static enum status nvbandwidth_from_saved(const struct nvbandwidth_file *file,
+                                          const struct machine *saved, struct machine *machine,
+                                          int32_t gpu_of_device[MACHINE_GPUS_MAX],
+                                          struct error *err) {
+  const size_t count = nvbandwidth_device_count(file);
+  const char *first = file->device_count > 0 ? file->devices[0].name : "of no name";
+  const bool found =
+      nvbandwidth_addresses_known(file) && nvbandwidth_find_by_address(file, saved, gpu_of_device);
+  if (!found && count != saved->gpu_count) {
+    return error_set(err, STATUS_INVALID,
+                     "it has results of %zu GPUs (%s), but %s has %u: --machine must name the "
+                     "machine on which it was measured",
+                     count, first, saved->source, saved->gpu_count);
+  }
+  if (!found) {
+    nvbandwidth_order_devices(file, count, gpu_of_device);
+  }
+  for (size_t i = 0; i < file->device_count; i++) {
+    const struct gpu *gpu = &saved->gpus[gpu_of_device[i]];
+    if (strcmp(gpu->name, file->devices[i].name) != 0) {
+      return error_set(err, STATUS_INVALID,
+                       "its GPU %zu is %s, but in %s it is %s: --machine must name the machine on "
+                       "which it was measured",
+                       i, file->devices[i].name, saved->source, gpu->name);
+    }
+  }
+  *machine = *saved;
+  machine->fact_count = 0;
+  return STATUS_OK;
+}
+
+static void nvbandwidth_add_driver_facts(const struct nvbandwidth_file *file,
+                                         struct machine *machine) {
+  const char *version = file->driver_version;
+  if (version == NULL) {
+    machine_add_fact(machine, "driver_version", -1, FACT_UNAVAILABLE, NOT_SAID);
+    machine_add_fact(machine, "driver_branch", -1, FACT_UNAVAILABLE, NOT_SAID);
+    return;
+  }
+  machine_add_fact(machine, "driver_version", -1, FACT_OK, "%s", version);
+  machine_add_fact(machine, "driver_branch", -1, FACT_OK, "r%.*s", (int)strcspn(version, "."),
+                   version);
+}
+
+static void nvbandwidth_add_facts(const struct nvbandwidth_file *file, const struct machine *saved,
+                                  struct machine *machine) {
+  nvbandwidth_add_driver_facts(file, machine);
+  for (size_t i = 0; i < sizeof HOST_FACTS / sizeof *HOST_FACTS; i++) {
+    const struct fact *known = saved != NULL && nvbandwidth_lasts(HOST_FACTS[i])
+                                   ? machine_fact(saved, HOST_FACTS[i], -1)
+                                   : NULL;
+    if (known != NULL) {
+      machine_add_fact(machine, HOST_FACTS[i], -1, known->state, "%s", known->value);
+    } else if (machine_fact(machine, HOST_FACTS[i], -1) == NULL) {
+      machine_add_fact(machine, HOST_FACTS[i], -1, FACT_UNAVAILABLE, NOT_SAID);
+    }
+  }
+  for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
+    for (size_t i = 0; i < sizeof GPU_FACTS / sizeof *GPU_FACTS; i++) {
+      machine_add_fact(machine, GPU_FACTS[i], (int32_t)gpu, FACT_UNAVAILABLE, NOT_SAID);
+    }
+  }
+  machine_add_fact(machine, "nvbandwidth_version", -1, FACT_OK, "0.%u", file->version);
+  if (file->cuda_runtime_version > 0) {
+    machine_add_fact(machine, "cuda_runtime_version", -1, FACT_OK, "%d.%d",
+                     file->cuda_runtime_version / 1000, file->cuda_runtime_version % 1000 / 10);
+  }
+}
+
+enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struct machine *saved,
+                                const char *host_name, struct machine *machine,
+                                int32_t gpu_of_device[MACHINE_GPUS_MAX], struct error *err) {
+  enum status status = saved != NULL
+                           ? nvbandwidth_from_saved(file, saved, machine, gpu_of_device, err)
+                           : nvbandwidth_from_file_alone(file, machine, gpu_of_device, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
+  const char *host = host_name;
+  if (host == NULL && saved != NULL && saved->host_name[0] != '\0') {
+    host = saved->host_name;
+  }
+  if (host == NULL) {
+    host = file->host_name != NULL ? file->host_name : "unknown";
+  }
+  if (host != machine->host_name && (saved == NULL || host != saved->host_name)) {
+    (void)snprintf(machine->host_name, sizeof machine->host_name, "%s", host);
+  }
+  (void)snprintf(machine->source, sizeof machine->source, "nvbandwidth 0.%u", file->version);
+  (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "ok");
+  nvbandwidth_add_facts(file, saved, machine);
+  return STATUS_OK;
 }

@@ -13,7 +13,7 @@
 #define HAUL_RUNNER_IMPORT_NVBANDWIDTH_H
 
 #include "engine/base/arena.h"
-#include "engine/base/error.h"
+#include "engine/machine/machine.h"
 
 #include <stddef.h>
 
@@ -49,5 +49,14 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
 enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
                               struct arena *arena, struct nvbandwidth_file *file,
                               struct error *err) CHECK_RESULT;
+
+/* The machine that the file speaks of. saved may be NULL; else it is the machine of that name with
+ * its nodes and links, and must have the GPUs of the file (STATUS_INVALID otherwise, saying how
+ * they differ). Nothing else of it is taken over that may have changed since: only the file says
+ * under which driver it was measured. gpu_of_device[i] is the index of the file's device i. */
+enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struct machine *saved,
+                                const char *host_name, struct machine *machine,
+                                int32_t gpu_of_device[MACHINE_GPUS_MAX],
+                                struct error *err) CHECK_RESULT;
 
 #endif

@@ -81,7 +81,7 @@ static const struct definition DEFINITIONS[] = {
 /* Below it, nvbandwidth's kernel has each thread repeat its own 16 bytes. */
 static const uint64_t SM_SIZE_MIN = UINT64_C(64) << 20;
 
-static const struct definition *find_definition(const char *name) {
+static const struct definition *nvbandwidth_find_definition(const char *name) {
   for (size_t i = 0; i < sizeof DEFINITIONS / sizeof *DEFINITIONS; i++) {
     if (strcmp(DEFINITIONS[i].name, name) == 0) {
       return &DEFINITIONS[i];
@@ -90,11 +90,11 @@ static const struct definition *find_definition(const char *name) {
   return NULL;
 }
 
-static bool is_gpu(const struct endpoint *end, int32_t gpu) {
+static bool nvbandwidth_is_gpu(const struct endpoint *end, int32_t gpu) {
   return end->place == PLACE_GPU && end->memory == MEMORY_DEVICE && end->index == gpu;
 }
 
-static bool is_host(const struct endpoint *end) {
+static bool nvbandwidth_is_host(const struct endpoint *end) {
   return end->place == PLACE_NUMA && end->memory == MEMORY_PINNED;
 }
 
@@ -106,7 +106,8 @@ struct flows {
 };
 
 /* False: a flow that nvbandwidth has not. */
-static bool sort_flows(const struct bench_case *bench, enum method method, struct flows *flows) {
+static bool nvbandwidth_sort_flows(const struct bench_case *bench, enum method method,
+                                   struct flows *flows) {
   *flows = (struct flows){0};
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
@@ -125,14 +126,14 @@ static bool sort_flows(const struct bench_case *bench, enum method method, struc
 }
 
 /* All others into one, or one into all others. */
-static bool is_star(const struct bench_case *bench, int32_t hub, bool into, enum initiator by,
-                    uint32_t device_count) {
+static bool nvbandwidth_is_star(const struct bench_case *bench, int32_t hub, bool into,
+                                enum initiator by, uint32_t device_count) {
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     const struct endpoint *one = into ? &flow->target : &flow->source;
     const struct endpoint *other = into ? &flow->source : &flow->target;
-    if (flow->role != FLOW_MEASURED || flow->initiator != by || !is_gpu(one, hub) ||
-        !is_gpu(other, other->index) || other->index == hub) {
+    if (flow->role != FLOW_MEASURED || flow->initiator != by || !nvbandwidth_is_gpu(one, hub) ||
+        !nvbandwidth_is_gpu(other, other->index) || other->index == hub) {
       return false;
     }
   }
@@ -140,56 +141,61 @@ static bool is_star(const struct bench_case *bench, int32_t hub, bool into, enum
   return bench->flow_count == device_count - 1;
 }
 
-static bool is_pair(const struct flows *flows, int32_t source, int32_t target, enum initiator by) {
+static bool nvbandwidth_is_pair(const struct flows *flows, int32_t source, int32_t target,
+                                enum initiator by) {
   const struct flow *flow = flows->measured;
-  return flows->measured_count == 1 && flows->load_count == 0 && is_gpu(&flow->source, source) &&
-         is_gpu(&flow->target, target) && flow->initiator == by;
+  return flows->measured_count == 1 && flows->load_count == 0 &&
+         nvbandwidth_is_gpu(&flow->source, source) && nvbandwidth_is_gpu(&flow->target, target) &&
+         flow->initiator == by;
 }
 
-static bool is_host_copy(const struct flows *flows, int32_t gpu, bool to_gpu, bool loaded) {
+static bool nvbandwidth_is_host_copy(const struct flows *flows, int32_t gpu, bool to_gpu,
+                                     bool loaded) {
   const struct flow *flow = flows->measured;
   const struct flow *load = flows->load;
   if (flows->measured_count != 1 || flows->load_count != (loaded ? 1 : 0)) {
     return false;
   }
-  if (loaded && !(to_gpu ? is_gpu(&load->source, gpu) && is_host(&load->target)
-                         : is_host(&load->source) && is_gpu(&load->target, gpu))) {
+  if (loaded &&
+      !(to_gpu ? nvbandwidth_is_gpu(&load->source, gpu) && nvbandwidth_is_host(&load->target)
+               : nvbandwidth_is_host(&load->source) && nvbandwidth_is_gpu(&load->target, gpu))) {
     return false;
   }
-  return to_gpu ? is_host(&flow->source) && is_gpu(&flow->target, gpu)
-                : is_gpu(&flow->source, gpu) && is_host(&flow->target);
+  return to_gpu ? nvbandwidth_is_host(&flow->source) && nvbandwidth_is_gpu(&flow->target, gpu)
+                : nvbandwidth_is_gpu(&flow->source, gpu) && nvbandwidth_is_host(&flow->target);
 }
 
-static bool matches(const struct bench_case *bench, const struct definition *definition,
-                    int32_t row, int32_t column, uint32_t device_count) {
+static bool nvbandwidth_matches(const struct bench_case *bench, const struct definition *definition,
+                                int32_t row, int32_t column, uint32_t device_count) {
   struct flows flows;
-  if (bench->kind != CASE_TRANSFER || !sort_flows(bench, definition->method, &flows)) {
+  if (bench->kind != CASE_TRANSFER || !nvbandwidth_sort_flows(bench, definition->method, &flows)) {
     return false;
   }
   switch (definition->shape) {
   case SHAPE_TO_GPU:
-    return is_host_copy(&flows, column, true, false);
+    return nvbandwidth_is_host_copy(&flows, column, true, false);
   case SHAPE_FROM_GPU:
-    return is_host_copy(&flows, column, false, false);
+    return nvbandwidth_is_host_copy(&flows, column, false, false);
   case SHAPE_TO_GPU_LOADED:
-    return is_host_copy(&flows, column, true, true);
+    return nvbandwidth_is_host_copy(&flows, column, true, true);
   case SHAPE_FROM_GPU_LOADED:
-    return is_host_copy(&flows, column, false, true);
+    return nvbandwidth_is_host_copy(&flows, column, false, true);
   case SHAPE_PULL:
-    return is_pair(&flows, column, row, INITIATOR_TARGET);
+    return nvbandwidth_is_pair(&flows, column, row, INITIATOR_TARGET);
   case SHAPE_PUSH:
-    return is_pair(&flows, row, column, INITIATOR_SOURCE);
+    return nvbandwidth_is_pair(&flows, row, column, INITIATOR_SOURCE);
   case SHAPE_ALL_PUSH:
-    return is_star(bench, column, true, INITIATOR_SOURCE, device_count);
+    return nvbandwidth_is_star(bench, column, true, INITIATOR_SOURCE, device_count);
   case SHAPE_ONE_PULLS:
-    return is_star(bench, column, true, INITIATOR_TARGET, device_count);
+    return nvbandwidth_is_star(bench, column, true, INITIATOR_TARGET, device_count);
   case SHAPE_ONE_PUSHES:
-    return is_star(bench, column, false, INITIATOR_SOURCE, device_count);
+    return nvbandwidth_is_star(bench, column, false, INITIATOR_SOURCE, device_count);
   case SHAPE_ALL_PULL:
-    return is_star(bench, column, false, INITIATOR_TARGET, device_count);
+    return nvbandwidth_is_star(bench, column, false, INITIATOR_TARGET, device_count);
   case SHAPE_LOCAL:
     return flows.measured_count == 1 && flows.load_count == 0 &&
-           is_gpu(&flows.measured->source, column) && is_gpu(&flows.measured->target, column);
+           nvbandwidth_is_gpu(&flows.measured->source, column) &&
+           nvbandwidth_is_gpu(&flows.measured->target, column);
   case SHAPE_OTHER:
     break;
   }
@@ -205,11 +211,12 @@ struct taking {
   double *ns; /* of plan->cases[i]; 0 = none */
 };
 
-static const char *take_value(struct taking *taking, const struct definition *definition,
-                              int32_t row, int32_t column, double gbps) {
+static const char *nvbandwidth_take_value(struct taking *taking,
+                                          const struct definition *definition, int32_t row,
+                                          int32_t column, double gbps) {
   for (size_t i = 0; i < taking->plan->case_count; i++) {
     const struct bench_case *bench = &taking->plan->cases[i].bench;
-    if (!matches(bench, definition, row, column, (uint32_t)taking->device_count)) {
+    if (!nvbandwidth_matches(bench, definition, row, column, (uint32_t)taking->device_count)) {
       continue;
     }
     if (taking->ns[i] > 0) {
@@ -224,7 +231,7 @@ static const char *take_value(struct taking *taking, const struct definition *de
   return "no case of the scenario nvbandwidth measures the same";
 }
 
-static size_t count_values(const struct nvbandwidth_test *test) {
+static size_t nvbandwidth_count_values(const struct nvbandwidth_test *test) {
   size_t count = 0;
   for (size_t i = 0; i < test->rows * test->columns; i++) {
     count += isnan(test->cells[i]) ? 0 : 1;
@@ -233,8 +240,10 @@ static size_t count_values(const struct nvbandwidth_test *test) {
 }
 
 /* Why nothing of the test can be taken; NULL = its cells can. */
-static const char *refuse_test(const struct taking *taking, const struct nvbandwidth_test *test,
-                               const struct definition *definition, struct arena *arena) {
+static const char *nvbandwidth_refuse_test(const struct taking *taking,
+                                           const struct nvbandwidth_test *test,
+                                           const struct definition *definition,
+                                           struct arena *arena) {
   if (definition == NULL) {
     return "not a test of nvbandwidth 0.5 to 0.8 that haul knows";
   }
@@ -254,11 +263,11 @@ static const char *refuse_test(const struct taking *taking, const struct nvbandw
   return NULL;
 }
 
-static void take_test(struct taking *taking, const struct nvbandwidth_test *test,
-                      struct arena *arena, struct imported_test *imported) {
-  const struct definition *definition = find_definition(test->name);
-  *imported = (struct imported_test){.name = test->name, .values = count_values(test)};
-  imported->reason = refuse_test(taking, test, definition, arena);
+static void nvbandwidth_take_test(struct taking *taking, const struct nvbandwidth_test *test,
+                                  struct arena *arena, struct imported_test *imported) {
+  const struct definition *definition = nvbandwidth_find_definition(test->name);
+  *imported = (struct imported_test){.name = test->name, .values = nvbandwidth_count_values(test)};
+  imported->reason = nvbandwidth_refuse_test(taking, test, definition, arena);
   if (imported->reason != NULL) {
     return;
   }
@@ -269,21 +278,22 @@ static void take_test(struct taking *taking, const struct nvbandwidth_test *test
     }
     const char *reason = "it is no rate";
     if (gbps > 0) {
-      reason = take_value(taking, definition, taking->gpu_of_device[i / test->columns],
-                          taking->gpu_of_device[i % test->columns], gbps);
+      reason = nvbandwidth_take_value(taking, definition, taking->gpu_of_device[i / test->columns],
+                                      taking->gpu_of_device[i % test->columns], gbps);
     }
     imported->taken += reason == NULL ? 1 : 0;
     imported->reason = imported->reason != NULL ? imported->reason : reason;
   }
 }
 
-static size_t known_devices(const struct nvbandwidth_file *file, const struct plan *plan) {
+static size_t nvbandwidth_known_devices(const struct nvbandwidth_file *file,
+                                        const struct plan *plan) {
   return file->device_count > 0 ? file->device_count : plan->machine->gpu_count;
 }
 
 /* The plan of what was taken. A case that this machine would refuse was measured all the same. */
-static void keep_taken(const struct taking *taking, struct arena *arena,
-                       struct imported_cases *cases) {
+static void nvbandwidth_keep_taken(const struct taking *taking, struct arena *arena,
+                                   struct imported_cases *cases) {
   const struct plan *plan = taking->plan;
   struct plan_case *kept = arena_array(arena, plan->case_count, sizeof *kept);
   cases->median_ns = arena_array(arena, plan->case_count, sizeof *cases->median_ns);
@@ -305,14 +315,14 @@ void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *p
   struct taking taking = {.file = file,
                           .plan = plan,
                           .gpu_of_device = gpu_of_device,
-                          .device_count = known_devices(file, plan),
+                          .device_count = nvbandwidth_known_devices(file, plan),
                           .ns = arena_array(arena, plan->case_count, sizeof(double))};
   cases->test_count = file->test_count;
   cases->tests = arena_array(arena, file->test_count, sizeof *cases->tests);
   for (size_t i = 0; i < file->test_count; i++) {
-    take_test(&taking, &file->tests[i], arena, &cases->tests[i]);
+    nvbandwidth_take_test(&taking, &file->tests[i], arena, &cases->tests[i]);
   }
-  keep_taken(&taking, arena, cases);
+  nvbandwidth_keep_taken(&taking, arena, cases);
 }
 
 const char *nvbandwidth_note(const struct nvbandwidth_file *file, struct arena *arena) {

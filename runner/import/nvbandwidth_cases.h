@@ -27,15 +27,6 @@ struct imported_cases {
   double *median_ns; /* of plan.cases[i]: payload divided by the rate */
 };
 
-/* The machine that the file speaks of. saved may be NULL; else it is the machine of that name with
- * its nodes and links, and must have the GPUs of the file (STATUS_INVALID otherwise, saying how
- * they differ). Nothing else of it is taken over that may have changed since: only the file says
- * under which driver it was measured. gpu_of_device[i] is the index of the file's device i. */
-enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struct machine *saved,
-                                const char *host_name, struct machine *machine,
-                                int32_t gpu_of_device[MACHINE_GPUS_MAX],
-                                struct error *err) CHECK_RESULT;
-
 /* plan: of the scenario nvbandwidth for that machine; it is borrowed, and outlives cases.
  * Everything else is owned by the arena. */
 void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *plan,
