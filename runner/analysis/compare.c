@@ -8,35 +8,14 @@
 #include <string.h>
 
 ENUM_NAMES_DEFINE(side, SIDE_LIST)
-ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
 ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
 
-enum figure figure_of(const struct measured_case *bench) {
-  if (bench->kind == CASE_CHASE && bench->hops > 0) {
-    return FIGURE_HOP;
-  }
-  if (bench->kind == CASE_OVERHEAD) {
-    return FIGURE_CALL;
-  }
-  return bench->payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME;
+double figure_value(const struct measured_case *bench, double ns) {
+  const double units = (double)bench->units;
+  return bench->figure == FIGURE_RATE ? units / ns : ns / units;
 }
 
-double figure_value(enum figure figure, const struct measured_case *bench, double ns) {
-  switch (figure) {
-  case FIGURE_RATE:
-    return (double)bench->payload_bytes / ns;
-  case FIGURE_HOP:
-    return ns / (double)bench->hops;
-  case FIGURE_CALL:
-  case FIGURE_TIME:
-  case figure_name_count:
-    break;
-  }
-  return ns;
-}
-
-double figure_margin(enum figure figure, const struct measured_case *bench, double asked,
-                     enum delta_source *source) {
+double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source) {
   if (source != NULL) {
     *source = asked > 0 ? DELTA_OPTION : bench->delta > 0 ? DELTA_SCENARIO : DELTA_USUAL;
   }
@@ -44,7 +23,7 @@ double figure_margin(enum figure figure, const struct measured_case *bench, doub
     return asked;
   }
   return bench->delta > 0 ? bench->delta
-                          : diff_usual_margin(figure == FIGURE_RATE ? bench->size_bytes : 0);
+                          : diff_usual_margin(bench->figure == FIGURE_RATE ? bench->size_bytes : 0);
 }
 
 /* ---- shared in the folder ---- */

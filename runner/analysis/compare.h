@@ -21,17 +21,8 @@
 ENUM_NAMES_DECLARE(side, SIDE_LIST)
 enum { SIDES = 2 };
 
-/* What the figure of a case is. */
-#define FIGURE_LIST(X)                                                                             \
-  X(FIGURE_RATE, "GB/s")    /* 10^9 bytes a second: more is better */                              \
-  X(FIGURE_HOP, "ns/hop")   /* one dependent load: less is better */                               \
-  X(FIGURE_CALL, "ns/call") /* one call of the driver: less is better */                           \
-  X(FIGURE_TIME, "ns")      /* one iteration: less is better */
-ENUM_NAMES_DECLARE(figure, FIGURE_LIST)
-
-enum figure figure_of(const struct measured_case *bench);
 /* The figure of one iteration's median time. */
-double figure_value(enum figure figure, const struct measured_case *bench, double ns);
+double figure_value(const struct measured_case *bench, double ns);
 
 /* Who said what the smallest change of a case is that matters. */
 #define DELTA_SOURCE_LIST(X)                                                                       \
@@ -41,8 +32,7 @@ double figure_value(enum figure figure, const struct measured_case *bench, doubl
 ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 
 /* That change, relative; source may be NULL. asked: for all cases, 0 = nothing is asked for. */
-double figure_margin(enum figure figure, const struct measured_case *bench, double asked,
-                     enum delta_source *source);
+double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source);
 
 struct comparison_side {
   unsigned processes, boots, gpus; /* that the values come from; boots 0 = not known */

@@ -170,7 +170,7 @@ static uint32_t pairs_process_number(struct pairing *p, int64_t id) {
 
 /* Values of one side of a row, from entries in the order of their processes. */
 static struct process_sample pairs_take_side(struct pairing *p, const struct entry *entries,
-                                             size_t count, enum side side, enum figure figure,
+                                             size_t count, enum side side,
                                              struct comparison_side *info) {
   const struct measured *measured = p->measured;
   struct process_sample taken = {.values = p->values + p->value_count,
@@ -207,7 +207,7 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
   info->processes = (unsigned)taken.count;
   if (taken.count > 0) {
     const double ns = exp(sum / (double)taken.count);
-    info->value = figure_value(figure, &measured->cases[info->bench], ns);
+    info->value = figure_value(&measured->cases[info->bench], ns);
   }
   return taken;
 }
@@ -258,11 +258,11 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   struct comparison_row row = {.input = comparison->row_count};
   row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
   const struct measured_case *bench = &p->measured->cases[row.bench];
-  row.figure = figure_of(bench);
-  row.delta = figure_margin(row.figure, bench, p->options->margin, &row.delta_from);
+  row.figure = bench->figure;
+  row.delta = figure_margin(bench, p->options->margin, &row.delta_from);
   struct diff_case input = {.margin = row.delta};
-  input.a = pairs_take_side(p, entries, count, SIDE_A, row.figure, &row.sides[SIDE_A]);
-  input.b = pairs_take_side(p, entries, count, SIDE_B, row.figure, &row.sides[SIDE_B]);
+  input.a = pairs_take_side(p, entries, count, SIDE_A, &row.sides[SIDE_A]);
+  input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
   input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);

@@ -46,9 +46,9 @@ static void history_set_point(const struct builder *b, const struct history_seri
     low = fmin(low, b->values[i]);
     high = fmax(high, b->values[i]);
   }
-  const double one = figure_value(series->figure, bench, exp(low));
-  const double other = figure_value(series->figure, bench, exp(high));
-  point->value = figure_value(series->figure, bench, exp(sample_median(b->values + first, count)));
+  const double one = figure_value(bench, exp(low));
+  const double other = figure_value(bench, exp(high));
+  point->value = figure_value(bench, exp(sample_median(b->values + first, count)));
   point->low = fmin(one, other);
   point->high = fmax(one, other);
   point->processes = (unsigned)count;
@@ -110,9 +110,9 @@ static void history_mark_changes(struct builder *b, struct history_series *serie
   for (size_t i = first; i < last; i++) {
     starts[i - first] = b->starts[i] - begin;
   }
-  const size_t found = change_point_find(
-      b->values + begin, end - begin, starts, last - first,
-      figure_margin(series->figure, &b->measured->cases[series->bench], 0, NULL), ALPHA, b->found);
+  const size_t found = change_point_find(b->values + begin, end - begin, starts, last - first,
+                                         figure_margin(&b->measured->cases[series->bench], 0, NULL),
+                                         ALPHA, b->found);
   for (size_t c = 0; c < found; c++) {
     for (size_t i = first; i < last; i++) {
       struct history_point *point = &series->points[i];
@@ -165,7 +165,7 @@ static void history_add_series(struct builder *b, const struct measured_median *
   const size_t bench = entries[count - 1]->bench;
   struct history_series series = {
       .bench = bench,
-      .figure = figure_of(&b->measured->cases[bench]),
+      .figure = b->measured->cases[bench].figure,
       .hardware = one_of_many ? analysis_hardware_text(b->measured, entries[0]->run,
                                                        entries[0]->bench, &history->arena)
                               : NULL,

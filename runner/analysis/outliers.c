@@ -163,7 +163,7 @@ static uint32_t outliers_host(const struct measured *measured, size_t environmen
 }
 
 static enum size_class outliers_size_class(const struct measured_case *bench) {
-  if (figure_of(bench) != FIGURE_RATE) {
+  if (bench->figure != FIGURE_RATE) {
     return SIZES_NONE;
   }
   return bench->size_bytes >= UINT64_C(1) << 20 ? SIZES_LARGE : SIZES_SMALL;
@@ -196,7 +196,7 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
       .rate = sample_median_in_place(scratch, count),
       /* The standard error of a median of normal values: sqrt(pi / 2) times that of their mean. */
       .noise = 1.2533 * sqrt(sample.variance / (double)count),
-      .margin = figure_margin(figure_of(bench), bench, 0, NULL),
+      .margin = figure_margin(bench, 0, NULL),
       .deviation = NAN,
   };
   result->host = outliers_host(f->measured, result->environment);

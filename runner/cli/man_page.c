@@ -171,7 +171,7 @@ static void man_put_option(FILE *stream, const struct argp_option *option) {
 
 static void man_put_options(FILE *stream, const struct argp_option *option) {
   for (; option != NULL && !options_end(option); option++) {
-    if (option->name != NULL) {
+    if (options_is_listed(option)) {
       man_put_option(stream, option);
     }
   }

@@ -131,6 +131,10 @@ bool options_end(const struct argp_option *option) {
   return option->name == NULL && option->key == 0 && option->doc == NULL;
 }
 
+bool options_is_listed(const struct argp_option *option) {
+  return option->name != NULL && (option->flags & OPTION_HIDDEN) == 0;
+}
+
 /* ---- scenarios ---- */
 
 static void batch_options_add(struct batch_options *options, const char *key, const char *value) {

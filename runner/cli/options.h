@@ -32,6 +32,8 @@ extern const struct argp COMMON_ARGP; /* its input is a struct common_options */
 
 /* Whether this row closes a table of options. */
 bool options_end(const struct argp_option *option);
+/* Whether help, completion and the manual page list it. */
+bool options_is_listed(const struct argp_option *option);
 
 /* Which scenarios, and what to change in them: run, plan, validate. */
 #define BATCH_OPTION_SET                                                                           \

@@ -116,7 +116,7 @@ static void verb_completion_add_arguments(struct strbuf *words, const struct ver
 static void verb_completion_add_option_names(struct strbuf *words,
                                              const struct argp_option *option) {
   for (; option != NULL && !options_end(option); option++) {
-    if (option->name != NULL) {
+    if (options_is_listed(option)) {
       verb_completion_add_word(words, "--%s", option->name);
     }
   }
@@ -224,7 +224,7 @@ static void verb_completion_print_zsh_verb(const struct verb *verb) {
   const struct argp_option *tables[] = {verb->options, COMMON_OPTIONS};
   for (size_t t = 0; t < 2; t++) {
     for (const struct argp_option *o = tables[t]; o != NULL && !options_end(o); o++) {
-      if (o->name != NULL) {
+      if (options_is_listed(o)) {
         verb_completion_print_zsh_option(o);
       }
     }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
+
 enum { LIST_MAX = 64 << 20, GPUS_MAX = 64 };
 
 struct measured *measured_new(void) {
@@ -30,10 +32,10 @@ void measured_free(struct measured *measured) {
 
 /* ---- cases ---- */
 
-static enum case_kind measured_kind_of(const char *text) {
-  enum case_kind kind = CASE_TRANSFER;
-  (void)case_kind_parse(text, &kind);
-  return kind;
+static enum figure measured_figure(const char *text) {
+  enum figure figure = FIGURE_TIME;
+  (void)figure_parse(text, &figure);
+  return figure;
 }
 
 static void measured_take_case(struct measured *measured, const struct statement *statement) {
@@ -46,13 +48,12 @@ static void measured_take_case(struct measured *measured, const struct statement
       .definition = statement_column_text(statement, 2, &measured->arena),
       .block = statement_column_text(statement, 3, &measured->arena),
       .name = statement_column_text(statement, 4, &measured->arena),
-      .kind = measured_kind_of((const char *)sqlite3_column_text(stmt, 5)),
-      .axes = statement_column_text(statement, 6, &measured->arena),
-      .path = statement_column_text(statement, 7, &measured->arena),
-      .payload_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
-      .method = statement_column_text(statement, 9, &measured->arena),
-      .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 10),
-      .hops = (uint64_t)sqlite3_column_int64(stmt, 11),
+      .axes = statement_column_text(statement, 5, &measured->arena),
+      .path = statement_column_text(statement, 6, &measured->arena),
+      .method = statement_column_text(statement, 7, &measured->arena),
+      .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
+      .figure = measured_figure((const char *)sqlite3_column_text(stmt, 9)),
+      .units = (uint64_t)sqlite3_column_int64(stmt, 10),
   };
 }
 

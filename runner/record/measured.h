@@ -7,8 +7,8 @@
 #define HAUL_RUNNER_RECORD_MEASURED_H
 
 #include "engine/base/arena.h"
+#include "engine/base/enum_names.h"
 #include "engine/base/error.h"
-#include "engine/case/enums.h"
 #include "runner/record/selector.h"
 
 #include <stdbool.h>
@@ -70,14 +70,23 @@ struct measured_flow {
   const char *source_memory, *target_memory;
 };
 
+/* The one number that a case is compared by. */
+#define FIGURE_LIST(X)                                                                             \
+  X(FIGURE_RATE, "GB/s")    /* 10^9 bytes per second: more is better */                            \
+  X(FIGURE_HOP, "ns/hop")   /* one dependent load: less is better */                               \
+  X(FIGURE_CALL, "ns/call") /* one call of the driver: less is better */                           \
+  X(FIGURE_TIME, "ns")      /* one iteration: less is better */
+ENUM_NAMES_DECLARE(figure, FIGURE_LIST)
+
 struct measured_case {
   int64_t id; /* bench_case.id */
   const char *key;
   const char *definition;
   const char *block, *name, *axes, *path;
-  enum case_kind kind;
+  enum figure figure;
   const char *method; /* "ce"; of an overhead its operation, of a chase "chase" */
-  uint64_t payload_bytes, size_bytes, hops;
+  uint64_t units;     /* of the figure in one iteration: bytes, hops; else 1 */
+  uint64_t size_bytes;
   const struct measured_flow *flows;
   size_t flow_count;
   uint64_t gpus; /* bit i: GPU i has a part in it */

@@ -132,8 +132,8 @@ static void add_sample(struct writing *writing, enum family_index which, const c
 
 static void add_figure(struct writing *writing, const struct measured_case *bench, double ns,
                        const char *labels) {
-  const enum figure figure = figure_of(bench);
-  const double value = figure_value(figure, bench, ns);
+  const enum figure figure = bench->figure;
+  const double value = figure_value(bench, ns);
   switch (figure) {
   case FIGURE_RATE:
     add_sample(writing, FAMILY_BANDWIDTH, labels, value * NS_PER_S); /* of bytes a ns */

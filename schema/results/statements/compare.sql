@@ -25,10 +25,14 @@ WHERE environment = :environment AND place = 'gpu';
 
 -- name: cases
 -- Cases in the plans of the runs (a JSON array of their ids), those of one case_key together.
-SELECT b.id, b.case_key, b.definition, b.block, b.name, b.kind, b.axes, b.path, b.payload_bytes,
+SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   coalesce(f.method, o.operation, st.op, ar.op, b.kind) AS method,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
-  coalesce(h.hops, 0) AS hops
+  -- The one number that a case is compared by, as unit and amount of it in one iteration.
+  CASE WHEN h.hops > 0 THEN 'ns/hop' WHEN o.bench_case IS NOT NULL THEN 'ns/call'
+    WHEN b.payload_bytes > 0 THEN 'GB/s' ELSE 'ns' END AS figure,
+  CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
+    THEN b.payload_bytes ELSE 1 END AS units
 FROM bench_case b
 LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id

@@ -80,9 +80,9 @@ static inline size_t made_case(struct measured *m, const char *key, const char *
       .name = arena_format(&m->arena, "%s/gpu%d/%llu", block, gpu, (unsigned long long)size_bytes),
       .axes = "",
       .path = "gpu-numa",
-      .kind = CASE_TRANSFER,
+      .figure = FIGURE_RATE,
       .method = "ce",
-      .payload_bytes = size_bytes,
+      .units = size_bytes,
       .size_bytes = size_bytes,
       .flows = flow,
       .flow_count = 1,
@@ -108,14 +108,13 @@ static inline void made_medians(struct measured *m, size_t bench, size_t run, do
                                  -0.0005, 0.0001,  0.0006, -0.0009};
   for (unsigned p = 0; p < processes || (p == 0 && processes == 0); p++) {
     const double step = STEPS[(p + 3 * bench + 5 * run) % 8];
-    made_median(
-        m,
-        (struct measured_median){
-            .run = (uint32_t)run,
-            .bench = (uint32_t)bench,
-            .process = (int64_t)(1 + p + 100 * run),
-            .ns = processes == 0 ? NAN : (double)m->cases[bench].payload_bytes / gbps * (1 + step),
-        });
+    made_median(m,
+                (struct measured_median){
+                    .run = (uint32_t)run,
+                    .bench = (uint32_t)bench,
+                    .process = (int64_t)(1 + p + 100 * run),
+                    .ns = processes == 0 ? NAN : (double)m->cases[bench].units / gbps * (1 + step),
+                });
   }
 }
 

@@ -142,10 +142,10 @@ static void more_ns_are_worse(void **state) {
   (void)state;
   struct measured *m = two_drivers();
   const size_t bench = made_case(m, "a", "latency", 0, 2 * MIB);
-  m->cases[bench].kind = CASE_CHASE;
-  m->cases[bench].hops = 1000;
   made_medians(m, bench, 0, 50, 5);
   made_medians(m, bench, 1, 45, 5);
+  m->cases[bench].figure = FIGURE_HOP;
+  m->cases[bench].units = 1000;
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   const struct comparison_row *row = &comparison->rows[0];
   assert_int_equal(row->figure, FIGURE_HOP);

@@ -139,7 +139,7 @@ static size_t add_case(struct measured *m, const char *block, int from, int to, 
 /* Processes scatter by `between`; what is measured of a path has its own scatter of 0.1 %. */
 static void add_noisy(struct measured *m, size_t bench, double gbps, double between,
                       uint64_t *seed) {
-  const double level = (double)m->cases[bench].payload_bytes / gbps;
+  const double level = (double)m->cases[bench].units / gbps;
   const double own = 0.001 * noise_normal(seed);
   for (unsigned p = 0; p < PROCESSES; p++) {
     made_median(m, (struct measured_median){

@@ -131,7 +131,7 @@ static void cases_know_their_gpus_and_hardware(void **state) {
   assert_int_equal(m->cases[both].gpus, 3);
   assert_int_equal(m->cases[both].flow_count, 2);
   assert_int_equal(m->cases[host].gpus, 0);
-  assert_int_equal(m->cases[case_named(m, "latency")].kind, CASE_CHASE);
+  assert_int_equal(m->cases[case_named(m, "latency")].figure, FIGURE_HOP);
   /* Another driver is not other hardware. */
   assert_true(measured_hardware(m, 0, host) != 0);
   assert_true(measured_hardware(m, 0, host) == measured_hardware(m, 1, host));
