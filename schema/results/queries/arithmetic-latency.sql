@@ -1,9 +1,9 @@
 -- Latency and throughput of instructions by type.
 --
--- One row a type: cycles from one dependent instruction to the next, and operations a clock and SM
--- (a packed instruction of half precision is two), in the latest run of arithmetic-latency.
+-- One row per type: cycles from one dependent instruction to the next, and operations per clock and SM
+-- (a packed half-precision instruction counts as two), in the latest run of arithmetic-latency.
 --
--- :run (run, default null) another run than the latest of arithmetic-latency
+-- :run (run, default null) the run to show; null: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,
   c.number_type AS type,

@@ -1,9 +1,9 @@
 -- Throughput of single-precision FMA by chains and threads.
 --
--- One row a number of threads on every SM, one column a number of independent chains of a thread:
--- operations a clock and SM, in the latest run of arithmetic-latency.
+-- One row per number of threads on every SM, one column per number of independent chains of a thread:
+-- operations per clock and SM, in the latest run of arithmetic-latency.
 --
--- :run (run, default null) another run than the latest of arithmetic-latency
+-- :run (run, default null) the run to show; null: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,
   c.block_threads AS threads,

@@ -1,6 +1,6 @@
--- Baselines: runs that others are compared with.
+-- Baselines: named runs to compare with.
 --
--- One row a name and run; haul baseline set makes them, baseline:NAME names them.
+-- One row per name and run. `haul baseline set` makes them, and the selector baseline:NAME means them.
 SELECT
   b.name AS name,
   b.run AS run,

@@ -1,7 +1,6 @@
--- Every case of a run, one row a process.
+-- Every case of a run, one row per process.
 --
--- The medians and percentiles of each process by itself, with clock and power of the GPU beside
--- them.
+-- The median and percentiles of each process, with the clock and power of the GPU during the case.
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names

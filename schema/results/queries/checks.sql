@@ -1,6 +1,6 @@
 -- The checks of a run.
 --
--- One row a check and GPU: what the scenario wants of the machine, and what was found.
+-- One row per check and GPU: what the scenario wants of the machine, and what was found.
 --
 -- :run (run, default latest) the run to show
 SELECT

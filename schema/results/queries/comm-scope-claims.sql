@@ -1,10 +1,10 @@
--- Comm|Scope: what the paper claims, tested on this machine.
+-- Comm|Scope: the claims of the paper, tested on this machine.
 --
--- One row a claim, with the paper's section. Rates of the latest run of each comm-scope scenario on
--- the machine that was measured last are compared at the sizes that both sides have, averaged over
--- pairs of places, those of the figures before those of table1. "near" means within 20 %, "both
--- ways at once" is compared with one way after the other, which is 2x when the two overlap fully.
--- Where nothing can be compared, numbers says why.
+-- One row per claim, with the section of the paper. Compares the rates of the latest run of each comm-scope
+-- scenario on the machine that was measured last, at the sizes that both sides have, averaged over pairs of
+-- places; runs of the figures take precedence over table1. "near" means within 20 %. "both ways at once" is
+-- compared with one way after the other: 2x when the two overlap fully. Where nothing can be compared, the
+-- column numbers says why.
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH

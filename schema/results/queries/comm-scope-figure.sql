@@ -1,12 +1,12 @@
 -- A figure of the Comm|Scope paper: --param figure=2, 6, 7, 8, 9, 10 or 11.
 --
--- One row per point of a curve: what the latest run of a scenario comm-scope/fig02 ... fig11 measured, in
--- GB/s; low and high are the 95 % interval of the median, or the slowest and the fastest process. Places
--- are local or remote as seen from the GPU, of pageable_to_pinned as seen from the source's node. x is the
--- size in bytes of one direction; in figure 10, to the host, the number of threads that touch 1 GiB.
+-- One row per point of a curve, in GB/s, from the latest run of comm-scope/fig02 ... fig11. low and high are the
+-- 95 % interval of the median (one process), or the slowest and the fastest process. "local" and "remote" are
+-- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
+-- direction; in figure 10, to the host, the number of threads that touch 1 GiB.
 --
--- :figure (integer, default null) its number; not given: the one that was measured last
--- :run (run, default null) another run than the latest of that figure
+-- :figure (integer, default null) number of the figure; null: the one measured last
+-- :run (run, default null) the run to show; null: the latest of that figure
 SELECT
   CASE WHEN c.scenario = 'comm-scope-fig10' THEN
     CASE c.direction WHEN 'device_to_host' THEN 'to the host by threads' ELSE 'to the GPU by size' END

@@ -1,9 +1,9 @@
 -- Comm|Scope, table 1: the 27 microbenchmarks.
 --
--- One row a microbenchmark: the rate in GB/s over all its pairs of places, slowest and fastest, in
--- the latest run of comm-scope/table1; where none was measured, the remark says why.
+-- One row per microbenchmark: the slowest and the fastest rate in GB/s over all its pairs of places, from the
+-- latest run of comm-scope/table1. If none was measured, remark says why.
 --
--- :run (run, default null) another run than the latest of comm-scope/table1
+-- :run (run, default null) the run to show; null: the latest of comm-scope/table1
 WITH
   benchmark (number, kind, name, block) AS (VALUES
     (1, 'one way', 'pageable to GPU', 'pageable_to_gpu'),

@@ -1,8 +1,7 @@
--- The curves of a run: what a sweep of sizes or of other numbers gives.
+-- The curves of a run: sweeps of sizes or other numbers.
 --
--- One row a point, for --plot: a plot for each block whose cases differ in a number, over the
--- number with the most values, the size where several have as many. Rates are in GB/s, times of
--- loads and calls in ns.
+-- One row per point, made for --plot. A block whose cases differ in a number is one plot over the number with
+-- the most values; the size wins a tie. Rates are in GB/s, times of loads and calls in ns.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -1,7 +1,7 @@
 -- Every case under every driver version, side by side.
 --
--- One row a case, machine and driver version: the median of all processes measured under it, with
--- the slowest and fastest. Simulated machines are apart.
+-- One row per case, machine and driver version: the median over all processes measured under it, the
+-- slowest and the fastest. Simulated machines have rows of their own.
 --
 -- :name (text, default *) glob of case names
 SELECT

@@ -1,6 +1,6 @@
--- The machine and its software under which a run was made.
+-- The machine and the software that a run was made on.
 --
--- One row a fact and GPU; where there is no answer, the value says why.
+-- One row per fact and GPU. If a fact has no value, value gives the reason.
 --
 -- :run (run, default latest) the run to show
 SELECT

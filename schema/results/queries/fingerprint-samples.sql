@@ -1,10 +1,10 @@
--- What `haul identify` goes by.
+-- The samples that `haul identify` compares.
 --
--- One row a run, GPU and feature: the median time of a case that one GPU measured by itself
--- (streams, instructions, loads from its own memory), of a run and of those that started before it
--- and measured some of the same. The feature is the case's definition without the GPU's number.
+-- One row per run, GPU and feature: the median time of a case that one GPU measured by itself (streams,
+-- instructions, loads from its own memory), for the given run and for earlier runs that measured some of the
+-- same features. A feature is the definition of a case without the number of the GPU.
 --
--- :run (run, default latest) the run that is to be identified
+-- :run (run, default latest) the run to identify
 WITH
   own AS (
     SELECT c.run AS run, c.target_index AS gpu, c.median_ns AS median_ns,

@@ -1,10 +1,9 @@
--- STREAM by one thread, of every run and GPU.
+-- STREAM by one thread, for every run and GPU.
 --
--- One row a run of fingerprint and GPU, in GB/s: the four operations, their average, and their
--- average by the bytes that each moves (all bytes over all time). Which GPU made a run is what
--- `haul identify` says by these.
+-- One row per GPU and run of fingerprint, in GB/s: the four operations, their average, and their average
+-- weighted by bytes (all bytes over all time). `haul identify` uses them to find the GPU that made a run.
 --
--- :since (text, default 0000) runs from that moment on: 2026-01-31
+-- :since (text, default 0000) only runs from this time on: 2026-01-31
 SELECT
   c.run AS run,
   c.started_at AS started_at,

@@ -1,9 +1,9 @@
--- The GPUs of a run, and how they were while it measured.
+-- The GPUs of a run and their state while it measured.
 --
--- One row a GPU: clocks, power and temperature are the extremes of the run's telemetry, pcie the
--- link at its best. slowed_pct is the share of samples in which something kept the clock of the SMs
--- down (power, heat, a fault; idling and clocks that were set do not count), slowed_by all that
--- did, as NVML calls it.
+-- One row per GPU: the extremes of clocks, power and temperature in the telemetry of the run; pcie is the
+-- best state of the link. slowed_pct is the share of samples in which something kept the SM clock down
+-- (power, heat or a fault; idling and clocks set by a user do not count), slowed_by lists the causes as NVML
+-- names them.
 --
 -- :run (run, default latest) the run to show
 WITH

@@ -1,9 +1,9 @@
 -- Copy bandwidth against the number of blocks.
 --
--- One row a grid: what the latest run of grid-sweep measured, in GB/s read and written together, with
--- the theoretical peak of the GPU's memory (memory clock x 2 x bus width / 8) and the share of it.
+-- One row per grid, from the latest run of grid-sweep: GB/s read and written together, the theoretical peak of
+-- the GPU's memory (memory clock x 2 x bus width / 8) and the percentage of it.
 --
--- :run (run, default null) another run than the latest of grid-sweep
+-- :run (run, default null) the run to show; null: the latest of grid-sweep
 SELECT
   c.source_place || c.source_index AS gpu,
   c.grid_blocks AS blocks,

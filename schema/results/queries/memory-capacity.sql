@@ -1,15 +1,14 @@
--- Capacities of the caches, found by latency, beside what the GPU says.
+-- Capacities of the caches, derived from latency, beside what the GPU reports.
 --
--- One row a cache, out of the close sweeps of the latest run of memory-hierarchy. A plateau is the
--- median of the smallest quarter of the footprints, and beyond that of the largest. knee_bytes is
--- the largest footprint up to which no latency is above the plateau by more than 5 % of the way
--- beyond; the true capacity is between it and the next footprint measured, tolerance_bytes away. A
--- cache that replaces at random is there 5 % too large at most, one that keeps the latest not at
--- all. half_bytes is the first footprint half way beyond: where a cache has a near and a far part
--- the knee is that of the near one, and half_bytes follows the whole. gpu_says_bytes: no driver
--- reports the L1 cache.
+-- One row per cache, from the dense sweeps of the latest run of memory-hierarchy. The plateau is the median of
+-- the smallest quarter of the footprints; the level beyond is that of the largest quarter. knee_bytes is the
+-- largest footprint up to which no latency exceeds the plateau by more than 5 % of the step; the true capacity
+-- lies between it and the next footprint measured, tolerance_bytes above. For a cache with random replacement
+-- knee_bytes is at most 5 % too large, for one with LRU replacement it is exact. half_bytes is the first
+-- footprint at half of the step: if a cache has a near and a far part, the knee is that of the near part, and
+-- half_bytes follows the whole. gpu_says_bytes is NULL for the L1 cache, which no driver reports.
 --
--- :run (run, default null) another run than the latest of memory-hierarchy
+-- :run (run, default null) the run to show; null: the latest of memory-hierarchy
 WITH
   -- By stride and footprint, not by block: what two blocks share is measured once.
   load AS (

@@ -1,10 +1,10 @@
 -- Latency of a GPU's memory over footprint and stride.
 --
--- One row a point of a curve: what the latest run of memory-hierarchy measured, in cycles and ns a
--- load; cache is the nearest one that loads may hit. hops is the number of loads between two
--- readings of the clock: where it is small, the reading is part of the number.
+-- One row per point of a curve, from the latest run of memory-hierarchy: cycles and ns per load. cache is the
+-- nearest cache that loads may hit. hops is the number of loads between two readings of the clock: where it is
+-- small, the reading contributes to the latency.
 --
--- :run (run, default null) another run than the latest of memory-hierarchy
+-- :run (run, default null) the run to show; null: the latest of memory-hierarchy
 SELECT
   c.source_place || c.source_index AS gpu,
   c.cache AS cache,

@@ -1,7 +1,7 @@
--- What a run has no number for, and why.
+-- The cases of a run without a result, and why.
 --
--- One row a reason: first what went wrong (failed, crashed, hung, corrupt), then what was skipped.
--- block is that of all its cases, NULL where they are of several blocks, which are counted.
+-- One row per reason: first failures (failed, crashed, hung, corrupt), then skipped cases. block is NULL if
+-- the cases are from several blocks.
 --
 -- :run (run, default latest) the run to show
 SELECT

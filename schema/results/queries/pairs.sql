@@ -1,6 +1,6 @@
 -- Bandwidth and latency between every two places, as rows.
 --
--- One row a pair of endpoints: the median over the run's processes.
+-- One row per pair of endpoints: the median over the processes of the run.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -1,8 +1,8 @@
--- The flows of every case that has several.
+-- The flows of cases with several flows.
 --
--- One row a measured flow of a case in which flows ran at once: its own rate, in GB/s, by the time
--- from its own start to its own end (mean over the run's processes). They do not add up to the
--- case's rate, which is counted over one window for all.
+-- One row per measured flow of a case with concurrent flows: its rate in GB/s from its own start to its own
+-- end, averaged over the processes of the run. These rates do not add up to the rate of the case, which is
+-- computed over one window for all flows.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

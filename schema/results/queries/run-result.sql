@@ -1,13 +1,12 @@
 -- What a run measured, in full.
 --
--- One row a case, in the order of the plan, skipped ones with their reason: what `haul run` shows
--- as matrices and tables, and gives as JSON. Rates are the median over the run's processes, in GB/s
--- (10^9 bytes a second). gbps_low and gbps_high are the 95 % interval of the median where there was
--- one process, and the slowest and fastest process where there were several. ns_per_hop and
--- cycles_per_hop are of one load of a chase, ns_per_op and cycles_per_op of one instruction of a
--- chain, ops_per_clock_sm of an SM full of chains. stop says why the trials ended: within the
--- precision asked for ("precision"), else by trials.max ("trials") or max_time ("time"), in one
--- process at least.
+-- One row per case, in the order of the plan, including skipped cases with their reason: what `haul run` shows as
+-- matrices and tables, and gives as JSON. Rates are the median over the processes of the run, in GB/s (10^9
+-- bytes per second). gbps_low and gbps_high are the 95 % interval of the median if there was one process, and
+-- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per load of a
+-- chase, ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains.
+-- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
+-- by trials.max ("trials") or max_time ("time").
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -1,8 +1,8 @@
--- A run: what was measured, when, where and how it went.
+-- A run: what was measured, when, where and with what outcome.
 --
--- One row, as of v_run (times in UTC, duration in s), with what the scenario says of itself and the
--- worker processes that measured: fewer or more than wanted where it was interrupted or workers
--- died. wrong counts cases with a result that is no number, measured those with a number.
+-- One row, with the columns of v_run (times in UTC, duration in s), the description of the scenario and the
+-- number of worker processes that measured, which differs from the requested number if the run was interrupted
+-- or workers died. wrong counts cases with a failed result, measured those with a number.
 --
 -- :run (run, default latest) the run to show
 SELECT

@@ -1,9 +1,9 @@
 -- What a run measured.
 --
--- One row a case, in the order of the plan: the median over the run's processes, in GB/s (10^9
--- bytes a second), or ns a load, instruction or call. low and high are the 95 % interval of the median
--- where there was one process, and the slowest and fastest process where there were several.
--- peak_pct is per cent of the theoretical peak.
+-- One row per case, in the order of the plan: the median over the processes of the run, in GB/s (10^9 bytes per
+-- second), or in ns per load, instruction or call. low and high are the 95 % interval of the median if there
+-- was one process, and the slowest and the fastest process if there were several. peak_pct is the percentage
+-- of the theoretical peak.
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -1,9 +1,9 @@
 -- Where the wall time of a run went.
 --
--- measuring: inside trials, with what has to be done right before one. verifying: filling,
--- poisoning and comparing buffers. allocating: getting them. preparing: what else a case does in its
--- worker. starting: from the start of the run, or the end of a process, until the next worker was
--- ready to measure. idle: the rest, in which no worker had a case: recording, and what came after.
+-- measuring: inside trials, including what must happen right before one. verifying: filling, poisoning and
+-- comparing buffers. allocating: allocating them. preparing: everything else that a case does in its worker.
+-- starting: from the start of the run, or the end of a process, until the next worker was ready to measure.
+-- idle: the rest, in which no worker had a case: recording, and what followed.
 --
 -- :run (run, default latest) the run to show
 WITH

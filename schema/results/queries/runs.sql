@@ -1,8 +1,8 @@
 -- Every run in the database, the latest first.
 --
--- started_at is in UTC. cases is what was planned, skipped those of it that this machine cannot run.
--- Each of the others is to be measured once in every process, which makes the results expected: ok
--- are those with a number, bad those that failed, crashed, hung or were corrupt.
+-- started_at is in UTC. cases is the number of planned cases, skipped the number of those that this machine cannot
+-- run. Every other case is measured once per process, which gives the number of results expected: ok of them
+-- have a number, bad of them failed, crashed, hung or were corrupt.
 --
 -- :limit (integer, default 50) number of runs
 SELECT

@@ -1,9 +1,9 @@
--- Bandwidth inside the caches against blocks.
+-- Bandwidth inside the caches against the number of blocks.
 --
--- One row a point of a curve: what the latest run of shared-cache-scaling measured, in GB/s read and
--- written together, and in bytes a clock of the SM that works longest.
+-- One row per point of a curve, from the latest run of shared-cache-scaling: GB/s read and written together, and
+-- bytes per clock of the SM that worked longest.
 --
--- :run (run, default null) another run than the latest of shared-cache-scaling
+-- :run (run, default null) the run to show; null: the latest of shared-cache-scaling
 SELECT
   c.source_place || c.source_index AS gpu,
   CASE c.block WHEN 'l1' THEN 'l1' ELSE 'l2' END AS cache,

@@ -1,11 +1,10 @@
 -- Latency of shared memory by bank conflicts, in cycles.
 --
--- One row a number of threads of a warp that meet in a bank: the least latency with that many, by
--- one full warp or more, in the latest run of shared-memory-latency. There are 32 banks of 4 bytes,
--- so that a stride of n elements makes n threads meet. cycles_per_way is what each further one
--- adds, from no conflict on.
+-- One row per number of threads of a warp that access one bank: the lowest latency with that many, with one
+-- full warp or more, from the latest run of shared-memory-latency. Shared memory has 32 banks of 4 bytes, so a
+-- stride of n elements makes n threads conflict. cycles_per_way is the increase per additional thread.
 --
--- :run (run, default null) another run than the latest of shared-memory-latency
+-- :run (run, default null) the run to show; null: the latest of shared-memory-latency
 WITH way AS (
   SELECT c.source_place || c.source_index AS gpu, c.source_index AS number,
     c.stride_bytes / 4 AS ways, min(c.cycles_per_op) AS cycles

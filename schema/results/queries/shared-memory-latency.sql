@@ -1,9 +1,9 @@
 -- Latency of shared memory by threads and stride, in cycles.
 --
--- One row a number of threads, one column a stride in elements of 4 bytes: what the latest run of
--- shared-memory-latency measured. Empty: more threads than elements.
+-- One row per number of threads, one column per stride in elements of 4 bytes, from the latest run of
+-- shared-memory-latency. Empty: there are more threads than elements.
 --
--- :run (run, default null) another run than the latest of shared-memory-latency
+-- :run (run, default null) the run to show; null: the latest of shared-memory-latency
 SELECT
   c.source_place || c.source_index AS gpu,
   c.block_threads AS threads,

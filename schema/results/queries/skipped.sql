@@ -1,6 +1,6 @@
--- What a run skipped, and why.
+-- The cases that a run skipped, and why.
 --
--- One row a block and reason, with one of the cases as an example.
+-- One row per block and reason, with one of the cases as an example.
 --
 -- :run (run, default latest) the run to show
 SELECT

@@ -1,9 +1,9 @@
--- How far the processes of a run differ.
+-- How much the processes of a run differ.
 --
--- One row a block: its cells (a case each), the processes that measured them, and the coefficient of
--- variation of the medians of the processes, in per cent: of the steadiest cell, of the one in the
--- middle, and of the one that differs most, which worst names. What this is decides how small a
--- change `haul diff` can see; trials of one process agree far better.
+-- One row per block: its cells (one per case), the processes that measured them, and the coefficient of variation of
+-- the medians of the processes, in per cent: for the steadiest cell, the median cell, and the cell with the
+-- largest variation, which worst names. It determines how small a change `haul diff` can detect; trials within
+-- one process agree far better.
 --
 -- :run (run, default latest) the run to show
 WITH RECURSIVE

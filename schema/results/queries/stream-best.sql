@@ -1,9 +1,9 @@
--- STREAM as fast as it goes, on GPUs and on the host.
+-- The highest STREAM bandwidth of GPUs and of the host.
 --
--- One row an operation and place: what the latest run of stream measured with its best kernel, and
--- with one thread and all threads of every NUMA node.
+-- One row per operation and place, from the latest run of stream: its best kernel on GPUs, one thread and all
+-- threads on NUMA nodes.
 --
--- :run (run, default null) another run than the latest of stream
+-- :run (run, default null) the run to show; null: the latest of stream
 SELECT
   c.path AS place,
   CASE WHEN c.source_place = 'numa' THEN coalesce(c.threads, 'all') END AS threads,

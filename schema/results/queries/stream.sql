@@ -1,10 +1,9 @@
--- STREAM against threads a block and elements of an array.
+-- STREAM against threads per block and elements of an array.
 --
--- One row a point of a curve: what the latest run of stream measured. series is "threads" (2^26
--- elements by blocks of that many threads) or "elements" (by blocks of 1024 threads), ms the time
--- of one pass.
+-- One row per point of a curve, from the latest run of stream. series is "threads" (2^26 elements, by blocks of that
+-- many threads) or "elements" (by blocks of 1024 threads); ms is the time of one pass.
 --
--- :run (run, default null) another run than the latest of stream
+-- :run (run, default null) the run to show; null: the latest of stream
 WITH
   point AS (
     SELECT c.* FROM v_run_case c

@@ -1,6 +1,6 @@
--- The trials of a run's cases, as measured.
+-- The trials of the cases of a run.
 --
--- One row a trial, warm-up included, in the order of measuring.
+-- One row per trial, including warm-up, in the order of measuring.
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names

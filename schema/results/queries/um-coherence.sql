@@ -1,9 +1,8 @@
--- Unified memory: the bandwidth of pages that move because they are written.
+-- Unified memory: the bandwidth of pages that migrate because they are written.
 --
--- One row a pair of places and size: what the latest run of um-coherence measured, in GB/s. The
--- names are those of Comm|Scope.
+-- One row per pair of places and size, in GB/s, from the latest run of um-coherence, with the names of Comm|Scope.
 --
--- :run (run, default null) another run than the latest of um-coherence
+-- :run (run, default null) the run to show; null: the latest of um-coherence
 SELECT
   replace(c.block, 'Comm_UM_Coherence_', '') AS benchmark,
   c.source_place || c.source_index AS source,
