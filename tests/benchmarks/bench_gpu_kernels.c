@@ -1,10 +1,9 @@
-/* What the kernels of streams, chases and arithmetic do by shape, on one GPU: what justifies the
- * defaults of engine/workload/stream.h and shows what an SM does. Every case is verified. Run
- * by hand:
- *
- * bench_gpu_kernels stream [MIB [GPU]]  GB/s of each operation by access, unroll, block, grid
- * bench_gpu_kernels chase [GPU]         cycles a hop: shared memory, the GPU's own by footprint
- * bench_gpu_kernels arithmetic [GPU]    cycles an instruction, operations a clock and SM */
+/* Rates of the kernels of streams, chases and arithmetic by shape, on one GPU: the measurements
+ * behind the defaults of engine/workload/stream.h. Every case is verified. Run by hand:
+ * - bench_gpu_kernels stream [MIB [GPU]]: GB/s of each operation by access, unroll, block, grid
+ * - bench_gpu_kernels chase [GPU]: cycles per hop of shared memory, and of the GPU's own by
+ * footprint
+ * - bench_gpu_kernels arithmetic [GPU]: cycles per instruction, operations per clock and SM */
 #include "engine/engine.h"
 
 #include <inttypes.h>
@@ -141,25 +140,28 @@ static struct bench_case chase_case(const struct bench *bench, enum chase_space 
 
 static void bench_chase(struct bench *bench) {
   struct bench_case shared = chase_case(bench, CHASE_SHARED);
-  (void)printf("shared, cycles a hop; rows: threads, columns: stride of 1 to 32 words\n");
-  for (shared.chase.threads = 1; shared.chase.threads <= 1024; shared.chase.threads *= 2) {
-    (void)printf("%4u", shared.chase.threads);
-    for (shared.chase.stride_bytes = 4; shared.chase.stride_bytes <= 128;
-         shared.chase.stride_bytes *= 2) {
-      if (shared.chase.threads * shared.chase.stride_bytes <= shared.chase.footprint_bytes) {
+  (void)printf("shared, cycles per hop; rows: threads, columns: stride of 1 to 32 words\n");
+  for (shared.work.chase.threads = 1; shared.work.chase.threads <= 1024;
+       shared.work.chase.threads *= 2) {
+    (void)printf("%4u", shared.work.chase.threads);
+    for (shared.work.chase.stride_bytes = 4; shared.work.chase.stride_bytes <= 128;
+         shared.work.chase.stride_bytes *= 2) {
+      if (shared.work.chase.threads * shared.work.chase.stride_bytes <=
+          shared.work.chase.footprint_bytes) {
         (void)printf(" %8.2f", run(bench, &shared).cycles / 4096);
       }
     }
     (void)printf("\n");
   }
-  (void)printf("own memory, 128 bytes apart in random order, cycles a hop: through L1, past it\n");
+  (void)printf(
+      "own memory, 128 bytes apart in random order, cycles per hop: through L1, past it\n");
   for (uint64_t kib = 16; kib <= 512 << 10; kib += kib < 192 || kib >= 256 ? kib / 2 : 8) {
     struct bench_case global = chase_case(bench, CHASE_GLOBAL);
-    global.chase.order = CHASE_RANDOM;
-    global.chase.stride_bytes = 128;
-    global.chase.footprint_bytes = kib << 10;
+    global.work.chase.order = CHASE_RANDOM;
+    global.work.chase.stride_bytes = 128;
+    global.work.chase.footprint_bytes = kib << 10;
     const double through = run(bench, &global).cycles / 4096;
-    global.chase.cache = CACHE_L2;
+    global.work.chase.cache = CACHE_L2;
     (void)printf("%8" PRIu64 " KiB %8.2f %8.2f\n", kib, through, run(bench, &global).cycles / 4096);
   }
 }
@@ -177,7 +179,7 @@ static void bench_arithmetic(struct bench *bench) {
                                                        .grid = 1,
                                                        .instructions = 8192};
       struct arithmetic *arithmetic = &bench_case.work.arithmetic;
-      (void)printf("%s %s  %6.3f cycles;  operations a clock and SM, ilp 1 to 8:",
+      (void)printf("%s %s  %6.3f cycles;  operations per clock and SM, ilp 1 to 8:",
                    arithmetic_op_text(arithmetic->op), number_type_text(arithmetic->type),
                    run(bench, &bench_case).cycles / arithmetic->instructions);
       arithmetic->measure = ARITHMETIC_THROUGHPUT;

@@ -1,4 +1,4 @@
-/* Rates of the host copy loops by size, one team on node 0: what justifies the rule of
+/* Rates of the host copy loops by size, one team on node 0: the measurements behind the rule of
  * engine/host/copy.h. Run by hand: bench_host_copy [THREADS]. GB/s of payload, median of trials; 0:
  * not on this processor. */
 #include "engine/host/cache.h"

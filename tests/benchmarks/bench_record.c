@@ -1,22 +1,13 @@
-/* bench_record.c [FOLDER] - trials recorded a second, transactions and their waiting for the disk
+/* bench_record.c [FOLDER] - trials recorded per second, transactions and their waiting for the disk
  * included, into a database in FOLDER (default: the current one): one line for each size of a case.
  * Beside it, what the processor alone could do. */
+#include "tests/benchmarks/bench.h"
 #include "tests/runner/record/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-/* The fixture is no library of the program's. */
-#include "tests/runner/record/fixture.c"
-
-static double now_s(clockid_t clock) {
-  struct timespec now;
-  (void)clock_gettime(clock, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static enum status measure(struct fixture *fixture, size_t trials, size_t cases,
                            struct error *err) {
@@ -36,19 +27,19 @@ static enum status measure(struct fixture *fixture, size_t trials, size_t cases,
   for (uint32_t i = 0; i < cases && status == STATUS_OK; i++) {
     status = record_process_started(record, i, 1, err);
     const struct case_report *report = fixture_report(fixture, i, 0, trials);
-    double start_s = now_s(CLOCK_MONOTONIC);
-    double busy_start_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    double start_s = bench_now_s();
+    double busy_start_s = bench_clock_s(CLOCK_PROCESS_CPUTIME_ID);
     if (status == STATUS_OK) {
       status = record_case(record, &fixture->plan, report, err);
     }
-    seconds += now_s(CLOCK_MONOTONIC) - start_s;
-    busy_seconds += now_s(CLOCK_PROCESS_CPUTIME_ID) - busy_start_s;
+    seconds += bench_now_s() - start_s;
+    busy_seconds += bench_clock_s(CLOCK_PROCESS_CPUTIME_ID) - busy_start_s;
   }
   (void)stat(fixture->path, &after);
   double total = (double)trials * (double)cases;
   if (status == STATUS_OK) {
-    printf("%6zu trials a case: %9.0f trials/s (%.0f a CPU second), %.2f ms a case, %.1f bytes a "
-           "trial\n",
+    printf("%6zu trials per case: %9.0f trials/s (%.0f per CPU second), %.2f ms per case, "
+           "%.1f bytes per trial\n",
            trials, total / seconds, total / busy_seconds, 1e3 * seconds / (double)cases,
            (double)(after.st_size - before.st_size) / total);
   }

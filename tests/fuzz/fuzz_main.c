@@ -40,7 +40,7 @@ static bool read_input(const char *path, struct input *input) {
   return input->data != NULL;
 }
 
-/* Put `size` bytes in the place of `removed` at `at`, within INPUT_MAX. */
+/* Replace `removed` bytes at `at` by `size` others, within INPUT_MAX. */
 static void splice(struct input *input, size_t at, size_t removed, const uint8_t *data,
                    size_t size) {
   if (input->size - removed + size > INPUT_MAX) {
@@ -95,22 +95,22 @@ static void change(struct input *input, const struct input *other, uint64_t *ran
   case 0: /* one byte */
     splice(input, at, input->size > 0 ? 1 : 0, &byte, 1);
     return;
-  case 1: /* a piece is lost */
+  case 1: /* a piece is removed */
     length = below(random, 16);
     splice(input, at, length < input->size - at ? length : input->size - at, &byte, 0);
     return;
-  case 2: { /* a token is put in, or in the place of something */
+  case 2: { /* a token is inserted, or replaces something */
     const char *token = tokens[below(random, sizeof tokens / sizeof *tokens)];
     length = below(random, 2) * below(random, 12);
     splice(input, at, length < input->size - at ? length : input->size - at, (const uint8_t *)token,
            strlen(token));
     return;
   }
-  case 3: /* a line is lost */
+  case 3: /* a line is removed */
     find_line(input, at, &start, &length);
     splice(input, start, length, &byte, 0);
     return;
-  default: { /* a line of another file is put in */
+  default: { /* a line of another file is inserted */
     const size_t from = below(random, other->size);
     size_t here = 0;
     size_t here_length = 0;
@@ -122,8 +122,7 @@ static void change(struct input *input, const struct input *other, uint64_t *ran
   }
 }
 
-/* What is being run is in this file of the working folder, for whoever has to find out why it died.
- */
+/* Holds the input under test, in the working folder: after a crash it is the input that crashed. */
 static const char last_input[] = "fuzz_last_input";
 
 static void run(const uint8_t *data, size_t size) {
@@ -165,7 +164,7 @@ int main(int argc, char **argv) {
   struct input *corpus = calloc(count, sizeof *corpus);
   for (size_t i = 0; corpus != NULL && i < count; i++) {
     if (!read_input(argv[i + 2], &corpus[i])) {
-      (void)fprintf(stderr, "%s: cannot be read\n", argv[i + 2]);
+      (void)fprintf(stderr, "cannot read %s\n", argv[i + 2]);
       return 2;
     }
     run(corpus[i].data, corpus[i].size);

@@ -1,6 +1,7 @@
-/* Any bytes as a scenario: it is either read, and then what is resolved means the same, or refused
- * with a complaint that can be printed. The entry point is libFuzzer's; fuzz_main.c runs it without
- * libFuzzer over a corpus and its mutations. The bytes behind a line "--set" are an override. */
+/* Any bytes as a scenario: either it is read, and then its resolved text means the same, or
+ * rejected with an error that can be printed. The entry point is libFuzzer's; fuzz_main.c runs it
+ * without libFuzzer over a corpus and its mutations. The bytes behind a line "--set" are an
+ * override. */
 #include "schema/scenario/scenario.h"
 
 #include <stdint.h>
@@ -10,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SETTINGS_LOOKED_AT = 64 };
+enum { SETTINGS_CHECKED = 64 };
 
 static void require(bool condition, const char *what) {
   if (!condition) {
@@ -19,7 +20,7 @@ static void require(bool condition, const char *what) {
   }
 }
 
-static void look_at_setting(const struct setting *setting) {
+static void check_setting(const struct setting *setting) {
   const struct transfer_setting *transfer = &setting->transfer;
   const struct chase_setting *chase = &setting->chase;
   switch (setting->kind) {
@@ -52,17 +53,17 @@ static void look_at_setting(const struct setting *setting) {
   }
 }
 
-static void look_at(const struct scenario *scenario) {
+static void check_scenario(const struct scenario *scenario) {
   require(scenario->name != NULL && scenario->resolved != NULL, "the scenario is incomplete");
   for (size_t i = 0; i < scenario->block_count; i++) {
     const size_t count = block_setting_count(scenario->blocks[i]);
     require(count >= 1 && count <= SCENARIO_SETTINGS_MAX, "a block has no settings");
-    const size_t step = count / SETTINGS_LOOKED_AT + 1;
+    const size_t step = count / SETTINGS_CHECKED + 1;
     for (size_t k = 0; k < count; k += step) {
       struct setting setting;
       block_setting(scenario->blocks[i], k, &setting);
       require(setting.measure.trials_min <= setting.measure.trials_max, "trials are not checked");
-      look_at_setting(&setting);
+      check_setting(&setting);
     }
   }
 }
@@ -75,8 +76,8 @@ static void read_again(const struct scenario *scenario) {
   if (status != STATUS_OK) {
     diagnostics_print(diagnostics, stderr, false);
   }
-  require(status == STATUS_OK, "what is resolved is refused");
-  require(strcmp(scenario->resolved, again->resolved) == 0, "what is resolved changes");
+  require(status == STATUS_OK, "the resolved text is rejected");
+  require(strcmp(scenario->resolved, again->resolved) == 0, "the resolved text changes");
   require(scenario->block_count == again->block_count, "blocks are lost");
   for (size_t i = 0; i < scenario->block_count; i++) {
     require(block_setting_count(scenario->blocks[i]) == block_setting_count(again->blocks[i]),
@@ -126,9 +127,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const enum status status =
       scenario_parse(text, length, "<embedded>/fuzz.toml", override.key == NULL ? NULL : &override,
                      override.key == NULL ? 0 : 1, &scenario, diagnostics);
-  require((status == STATUS_OK) == (diagnostics_count(diagnostics) == 0), "no complaint");
+  require((status == STATUS_OK) == (diagnostics_count(diagnostics) == 0), "no error is reported");
   if (status == STATUS_OK) {
-    look_at(scenario);
+    check_scenario(scenario);
     read_again(scenario);
   } else {
     print(diagnostics);
