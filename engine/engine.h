@@ -1,6 +1,6 @@
 /* engine.h - a case in, trials out.
  *
- * One engine a worker process: it owns the CUDA contexts, streams, loaded kernels and the pool of
+ * One engine per worker process: it owns the CUDA contexts, streams, loaded kernels and the pool of
  * buffers, which outlive a case. Not thread-safe; it starts threads of its own for host work. */
 #ifndef HAUL_ENGINE_ENGINE_H
 #define HAUL_ENGINE_ENGINE_H
@@ -17,7 +17,8 @@ unsigned engine_method_version(enum method method);
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]);
-/* Bytes of host and GPU memory that the case needs at once, for the plan and its refusals. */
+/* Bytes of host and GPU memory that the case needs at once, for the plan, which leaves out what
+ * does not fit. */
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 

@@ -134,7 +134,7 @@ static __device__ void copy_bulk(const struct bulk_ring *ring) {
 
 #endif
 
-/* Launched with one warp a block; one thread of it works, the rest ends. */
+/* Launched with one warp per block; one thread of it works, the others end at once. */
 extern "C" __global__ void haul_copy_bulk(const struct copy_arguments arguments) {
 #if __CUDA_ARCH__ >= 900
   __shared__ __align__(128) unsigned char stages[BULK_STAGES * BULK_CHUNK];

@@ -189,10 +189,10 @@ struct stream_data_arguments {
   struct stream_values values;
 };
 
-/* haul_arithmetic_OP_TYPE_ilpN<<<any, any>>>: `rounds` times ARITHMETIC_BODY instructions a thread
- * over N chains, as kernels/arithmetic_values.h says. b and c are the operands' bits (f16: in both
- * halves; i32: only first_b and second_b). results[thread of the grid] = what arithmetic_fold()
- * makes of the chains' ends. spans as above, never 0. */
+/* haul_arithmetic_OP_TYPE_ilpN<<<any, any>>>: `rounds` times ARITHMETIC_BODY instructions per
+ * thread over N chains, as kernels/arithmetic_values.h says. b and c are the operands' bits (f16:
+ * in both halves; i32: only first_b and second_b). results[thread of the grid] = what
+ * arithmetic_fold() makes of the chains' ends. spans as above, never 0. */
 struct arithmetic_arguments {
   uint64_t results;
   uint64_t spans;

@@ -69,7 +69,7 @@ extern "C" __global__ void haul_pattern_compare(const struct pattern_compare_arg
 
 enum { WARP_LANES = 32 };
 
-/* One byte a page, by one lane of every warp, so that each warp has one page fault at a time
+/* One byte per page, by one lane of every warp, so that each warp has one page fault at a time
  * (Comm|Scope, "NUMA-Pinned Unified Memory Coherence Bandwidth"). What is written depends on where,
  * so that a page that was not touched shows. */
 extern "C" __global__ void haul_touch(const struct touch_arguments arguments) {

@@ -32,7 +32,8 @@ static __device__ __forceinline__ uint64_t take(struct cursor *cursor, uint64_t 
 
 /* Four loads are in flight before the first store, as in copy.cu. */
 template <typename T>
-static __device__ __forceinline__ void strided_copy_rows(const struct copy_rows_arguments &arguments) {
+static __device__ __forceinline__ void
+strided_copy_rows(const struct copy_rows_arguments &arguments) {
   const uint64_t columns = arguments.width_bytes / sizeof(T);
   const uint64_t count = columns * arguments.rows;
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;

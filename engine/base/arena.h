@@ -1,8 +1,8 @@
 /* arena.h - memory that lives as long as one scenario, plan or report.
  *
  * Everything taken from an arena is freed at once by arena_fini(). Memory comes zeroed and aligned
- * for any type. Running out of host memory ends the process with a message on stderr (abort): on
- * Linux it is no condition a caller can recover from. Not thread-safe. */
+ * for any type. When host memory runs out, the process ends with a message on stderr (abort): on
+ * Linux no caller can recover from that. Not thread-safe. */
 #ifndef HAUL_ENGINE_BASE_ARENA_H
 #define HAUL_ENGINE_BASE_ARENA_H
 

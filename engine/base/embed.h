@@ -1,4 +1,4 @@
-/* embed.h - files compiled into the executable (cmake/HaulEmbed.cmake). */
+/* embed.h - files compiled into the executable (cmake/HaulTargets.cmake). */
 #ifndef HAUL_ENGINE_BASE_EMBED_H
 #define HAUL_ENGINE_BASE_EMBED_H
 

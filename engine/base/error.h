@@ -14,7 +14,7 @@
   X(STATUS_OK, "ok")                                                                               \
   X(STATUS_USAGE, "usage")             /* the command line is wrong */                             \
   X(STATUS_INVALID, "invalid")         /* a file's content is wrong */                             \
-  X(STATUS_NO_MEMORY, "no_memory")     /* host or device memory cannot be had */                   \
+  X(STATUS_NO_MEMORY, "no_memory")     /* host or device memory cannot be allocated */             \
   X(STATUS_IO, "io")                   /* the operating system refused; native_code is errno */    \
   X(STATUS_NOT_FOUND, "not_found")     /* what was named does not exist */                         \
   X(STATUS_DENIED, "denied")           /* it exists, but not for this user */                      \
@@ -29,7 +29,7 @@
 
 ENUM_NAMES_DECLARE(status, STATUS_LIST)
 
-/* Every fallible function is marked with it: the result must be looked at. */
+/* Marks every fallible function: its caller must look at the result. */
 #define CHECK_RESULT __attribute__((warn_unused_result))
 
 enum { ERROR_MESSAGE_MAX = 1024 };

@@ -37,9 +37,9 @@ struct endpoint {
 
 struct kernel_shape {
   enum kernel_variant variant;
-  uint32_t block;        /* threads a block; 0 = the variant's own */
+  uint32_t block;        /* threads per block; 0 = the variant's own */
   uint32_t grid;         /* blocks; 0 = the variant's own */
-  uint32_t vector_bytes; /* bytes an access; 0 = the variant's own */
+  uint32_t vector_bytes; /* bytes per access; 0 = the variant's own */
 };
 
 /* A strided copy: depth planes of height rows of width_bytes each, rows pitch_bytes apart in both
@@ -92,7 +92,7 @@ struct chase {
   uint64_t stride_bytes; /* between elements, a multiple of 8; shared: of 4 */
   enum chase_order order;
   enum cache_level cache; /* global only */
-  uint32_t threads;       /* a block; 0 = one */
+  uint32_t threads;       /* per block; 0 = one */
   uint32_t blocks;        /* 0 = one */
   uint64_t hops;          /* loads of each thread in one iteration; 0: the case has no chase */
 };
@@ -114,7 +114,7 @@ struct stream {
   /* GPU only; 0 = what is best for the operation (engine/workload/stream.h). */
   uint32_t block;
   uint32_t grid;         /* blocks; or STREAM_GRID_FULL */
-  uint32_t vector_bytes; /* an access: 4, 8 or 16, not less than the type */
+  uint32_t vector_bytes; /* per access: 4, 8 or 16, not less than the type */
   uint32_t unroll;       /* accesses of a thread that are under way together: 1 or 4 */
   enum stream_clock clock;
 };
@@ -165,11 +165,11 @@ struct bench_case {
   const struct flow *flows; /* of a transfer */
   uint32_t flow_count;      /* 0 for other kinds */
   union work work;          /* of every other kind; all zero where the selectors came to nothing */
-  /* Of one iteration, for cycles and ns an operation: a chase's hops; an arithmetic's instructions
+  /* Of one iteration, for cycles and ns per operation: a chase's hops; an arithmetic's instructions
    * (of one thread); 0 for other kinds. */
   uint64_t operations;
-  /* Of one iteration on the SM that has most blocks, for operations a clock and SM: instructions *
-   * block * ceil(grid / sm_count), twice that for f16; 0 = not an arithmetic's throughput. */
+  /* Of one iteration on the SM that has most blocks, for operations per clock and SM: instructions
+   * * block * ceil(grid / sm_count), twice that for f16; 0 = not an arithmetic's throughput. */
   uint64_t operations_per_sm;
   uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
   uint64_t traffic_bytes; /* what of it crosses the limiting resource, read and written apart */

@@ -63,8 +63,8 @@ ENUM_NAMES_DECLARE(pairs, PAIRS_LIST)
 /* Which of the selected flows run at once, as one case. */
 #define CONCURRENT_LIST(X)                                                                         \
   X(CONCURRENT_NONE, "none")                                                                       \
-  X(CONCURRENT_PER_TARGET, "per_target") /* all flows into one target: one case a target */        \
-  X(CONCURRENT_PER_SOURCE, "per_source") /* all flows out of one source: one case a source */      \
+  X(CONCURRENT_PER_TARGET, "per_target") /* all flows into one target: one case per target */      \
+  X(CONCURRENT_PER_SOURCE, "per_source") /* all flows out of one source: one case per source */    \
   X(CONCURRENT_ALL, "all")                                                                         \
   X(CONCURRENT_RING, "ring")     /* i -> i + 1, the last to the first */                           \
   X(CONCURRENT_BISECT, "bisect") /* i -> i + n/2: every flow crosses the middle */

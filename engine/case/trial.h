@@ -26,7 +26,7 @@ struct flow_trial {
   uint64_t elapsed_ns;
 };
 
-/* What one execution of the flows took, while the engine has it in hand: engine only. */
+/* What one execution of the flows took; inside the engine only. */
 struct flow_times {
   uint64_t start_ns;   /* after the window's start; UINT64_MAX: on another GPU's clock, not known */
   uint64_t elapsed_ns; /* 0 = a load flow: not timed */
@@ -37,7 +37,7 @@ struct trial_times {
   uint64_t cycles;          /* of the SM, where a kernel times itself; else 0 */
   bool gate_timed_out;      /* the gate opened by itself: the times mean nothing */
   bool load_outlasted;      /* every load flow was still running when the window had closed */
-  struct flow_times *flows; /* one a flow of the case; owned by what filled it in */
+  struct flow_times *flows; /* one per flow of the case; owned by what filled it in */
 };
 
 struct case_outcome {

@@ -175,7 +175,7 @@ void nvml_unload(struct nvml *nvml);
 /* What a result means for a fact, and its text: "Not Supported". */
 enum fact_state nvml_fact_state(int result);
 const char *nvml_text(const struct nvml *nvml, int result);
-/* The value of one field as a whole number; false = not to be had. */
+/* The value of one field as a whole number; false = not available. */
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value);
 #endif

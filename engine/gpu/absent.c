@@ -1,4 +1,4 @@
-/* What is called of this folder in a build without the CUDA Toolkit. */
+/* This folder in a build without the CUDA Toolkit: every call fails with STATUS_UNSUPPORTED. */
 #include "engine/gpu/session.h"
 
 enum status cuda_absent(struct error *err) {

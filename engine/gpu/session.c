@@ -98,7 +98,7 @@ static enum status load_kernels(struct cuda_session *session, struct cuda_gpu *g
       status =
           cuda_check(driver, driver->cuFuncLoad(gpu->kernels[i]), err, "loading kernel %s", name);
     } else if (status == STATUS_OK) {
-      int registers; /* asking for an attribute loads the function in drivers that load lazily */
+      int registers; /* drivers that load lazily load the function when asked for an attribute */
       status = cuda_check(
           driver,
           driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, gpu->kernels[i]), err,
@@ -319,8 +319,8 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
                         "allocating the result of a comparison");
   }
   const struct pattern_compare_result nothing = {.first_offset = UINT64_MAX};
-  /* The copies that are judged and those that bring the judgement are of one kind: what never
-   * arrived must not read as "nothing differs". */
+  /* The verdict travels by the same kind of copy as the data it is about, and a lost copy must not
+   * read as "nothing differs": both results begin as values that say otherwise. */
   *result = (struct pattern_compare_result){.bad_bytes = UINT64_MAX};
   if (status == STATUS_OK) {
     status = cuda_check(

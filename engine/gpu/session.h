@@ -1,9 +1,10 @@
-/* session.h - the CUDA state of one worker process: contexts, loaded kernels, peer access.
+/* session.h - the CUDA state of one worker process: contexts, loaded kernels, peer access, and the
+ * work that GPUs do outside timed parts.
  *
  * GPUs are named by their index in struct machine. Contexts are the devices' primary ones, taken at
  * first use and kept. All kernels are loaded when a context is made: one loaded lazily while a gate
- * spins would deadlock. What stands before HAUL_CUDA needs no cuda.h: builds without the CUDA
- * Toolkit have it as well (absent.c), where no machine has a usable GPU. */
+ * spins would deadlock. What is declared before HAUL_CUDA needs no cuda.h: builds without the CUDA
+ * Toolkit define it in absent.c, and find no usable GPU on any machine. */
 #ifndef HAUL_ENGINE_GPU_SESSION_H
 #define HAUL_ENGINE_GPU_SESSION_H
 
@@ -24,8 +25,8 @@ void cuda_session_free(struct cuda_session *session); /* NULL is fine */
 enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
                                     struct error *err) CHECK_RESULT;
 
-/* What buffers hold, by a GPU (engine/memory/data.h). Addresses are device addresses that `gpu`
- * reaches; every function returns when the work is done. */
+/* Fill, compare and read buffers on a GPU (engine/memory/data.h). Addresses are device addresses
+ * that `gpu` reaches; every function returns when the work is done. */
 enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t address,
                           uint64_t size_bytes, uint64_t seed, bool complement,
                           struct error *err) CHECK_RESULT;
@@ -74,17 +75,17 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
                                 uint32_t grid, uint32_t block, CUstream stream, void *arguments,
                                 struct error *err) CHECK_RESULT;
-/* The same with that much shared memory for each block. */
+/* The same with shared_bytes of shared memory for each block. */
 enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
                                        enum kernel kernel, uint32_t grid, uint32_t block,
                                        uint32_t shared_bytes, CUstream stream, void *arguments,
                                        struct error *err) CHECK_RESULT;
-/* Until all work of the stream is done; its errors come out here. what: "filling a buffer". */
+/* Wait until all work of the stream is done, and report its errors. what: "filling a buffer". */
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
                               struct error *err) CHECK_RESULT;
 
-/* What kernels that time themselves note about each SM (struct sm_span): made ready before a
- * launch, summed up after it. */
+/* What kernels that time themselves note about each SM (struct sm_span): cleared before a launch,
+ * summed up after it. */
 struct spans {
   CUdeviceptr device;   /* for the kernel's arguments */
   struct sm_span *host; /* SM_SPANS rows */

@@ -1,4 +1,4 @@
-/* cache.h - host caches emptied of a buffer, and proof that it worked.
+/* cache.h - empty the host's caches of a buffer, and prove that it worked.
  *
  * Every line of the buffer is flushed (x86: clflushopt, else clflush; aarch64: dc civac; ppc64:
  * dcbf). cache_flush_prove() reads a buffer warm and after a flush: the flush works when the reload

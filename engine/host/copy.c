@@ -12,7 +12,7 @@ static bool always(void) {
 
 static void copy_libc(void *target, const void *source, size_t size_bytes) {
   memcpy(target, source, size_bytes);
-  /* No caller's loop over it is ever merged or left out. */
+  /* Keeps the compiler from merging or dropping iterations of a caller's loop over a copy. */
   __asm__ volatile("" ::"r"(target), "r"(source) : "memory");
 }
 
@@ -26,8 +26,8 @@ static size_t copy_head(void *target, const void *source, size_t size_bytes) {
   return head;
 }
 
-/* One function: whole target lines by vectors of `width` bytes, four lines a turn, the rest by
- * memcpy; fenced at the end, since non-temporal stores are not ordered by themselves. */
+/* Defines one function: whole target lines by vectors of `width` bytes, four lines per turn, the
+ * rest by memcpy; fenced at the end, since non-temporal stores are not ordered by themselves. */
 #define DEFINE_COPY(name, isa, vector, width, load, store)                                         \
   __attribute__((target(isa))) static void name(void *target, const void *source,                  \
                                                 size_t size_bytes) {                               \

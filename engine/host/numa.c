@@ -171,7 +171,7 @@ enum status numa_bind_thread(const struct machine *machine, int32_t node,
 }
 
 void numa_restore_thread(const struct numa_binding *before) {
-  /* What was in force a moment ago cannot be refused; there is nobody to tell if it were. */
+  /* The kernel cannot refuse what was in force a moment ago, and nobody could be told if it did. */
   if (before->cpus_changed) {
     (void)sched_setaffinity(0, sizeof before->cpus, (const cpu_set_t *)before->cpus);
   }
@@ -246,7 +246,7 @@ static bool start_touch(struct touch *touch, const cpu_set_t *cpus) {
   return started;
 }
 
-/* One thread for every few MiB, at most one a processor. */
+/* One thread for every few MiB, at most one per processor. */
 static uint64_t count_touch_threads(uint64_t size_bytes, size_t cpu_count) {
   uint64_t wanted = size_bytes / TOUCH_SHARE_MIN_BYTES + 1;
   uint64_t limit = cpu_count == 0 ? 1 : cpu_count;

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Those that the operation does not have are NULL. Aligned to 32 bytes. */
+/* The arrays of the operation; those that it does not have are NULL. Aligned to 32 bytes. */
 struct host_stream_arrays {
   void *out;
   const void *a;

@@ -29,7 +29,7 @@ struct thread_team_thread {
 };
 
 struct thread_team {
-  _Alignas(CACHE_LINE_MAX) _Atomic uint32_t job; /* futex: goes up by one a job */
+  _Alignas(CACHE_LINE_MAX) _Atomic uint32_t job; /* futex: goes up by one per job */
   bool quit;
   thread_team_work work;
   void *context;

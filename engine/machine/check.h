@@ -41,8 +41,8 @@ enum { CHECK_RESULTS_MAX = check_kind_name_count * (MACHINE_GPUS_MAX + 1) };
 
 /* True for the checks that only telemetry can answer. */
 bool check_needs_telemetry(enum check_kind kind);
-/* Evaluate one check against the machine, one result a GPU or one in all. Returns the number of
- * results written (0 for the checks that need telemetry, and for GPU checks without GPUs). */
+/* Evaluate one check against the machine, with one result per GPU or one in all. Returns the number
+ * of results written (0 for the checks that need telemetry, and for GPU checks without GPUs). */
 size_t check_evaluate(const struct check *check, const struct machine *machine,
                       struct check_result results[MACHINE_GPUS_MAX]);
 /* The same for the checks that need telemetry, from what was seen of each GPU during the run. */

@@ -1,4 +1,4 @@
-/* GPU_FACT_LIST, through NVML: one function a fact, one table. */
+/* GPU_FACT_LIST, through NVML: one function per fact, one table. */
 #include "engine/machine/probe.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* HOST_FACT_LIST: one function a fact, one table. */
+/* HOST_FACT_LIST: one function per fact, one table. */
 #include "engine/machine/probe.h"
 
 #include <ctype.h>

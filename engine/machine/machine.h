@@ -90,8 +90,8 @@ struct machine {
   struct fact facts[MACHINE_FACTS_MAX];
 };
 
-/* The facts every probe answers, in this order (gpu facts once a GPU). They are columns and rows of
- * the results, names in [checks], and keys of a saved machine. Meaning and unit beside each. */
+/* The facts every probe answers, in this order (gpu facts once per GPU). They are columns and rows
+ * of the results, names in [checks], and keys of a saved machine. Meaning and unit beside each. */
 #define HOST_FACT_LIST(X)                                                                          \
   X("driver_version", "version of the NVIDIA kernel driver, e.g. 580.159.04")                      \
   X("driver_branch", "first number of driver_version, e.g. r580")                                  \

@@ -84,7 +84,7 @@ static void read_usage(const struct probe *probe, struct nvml_device *device, st
   if (NVML_CALL(nvml, nvmlDeviceGetUtilizationRates, device, &utilization) == NVML_OK) {
     gpu->utilization_percent = (int32_t)utilization.gpu_percent;
   }
-  /* Asked for none, NVML answers with the number there is. */
+  /* NVML, given room for no process, answers with their number. */
   int result = NVML_CALL(nvml, nvmlDeviceGetComputeRunningProcesses_v3, device, &count, NULL);
   if (result == NVML_OK || result == NVML_INSUFFICIENT_SIZE) {
     gpu->process_count = (int32_t)count;
@@ -234,7 +234,7 @@ enum status machine_probe(struct machine *machine, struct error *err) {
   struct nvml nvml;
   struct error nvml_error = {0};
   sources_init(&sources);
-  /* Without NVML there is less to say, and that is no error. */
+  /* Without NVML fewer facts are known, which is not an error. */
   enum status without_nvml = nvml_load(&nvml, &nvml_error);
   enum status status = probe_run(&sources, &nvml, &nvml_error, machine, err);
   if (without_nvml == STATUS_OK) {

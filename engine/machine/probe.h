@@ -1,4 +1,4 @@
-/* probe.h - the parts of machine_probe(): inside engine/machine only. */
+/* probe.h - the parts of machine_probe(); for the files of this folder and their tests. */
 #ifndef HAUL_ENGINE_MACHINE_PROBE_H
 #define HAUL_ENGINE_MACHINE_PROBE_H
 

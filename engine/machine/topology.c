@@ -1,5 +1,5 @@
-/* NUMA nodes: what the kernel says in /sys/devices/system/node, less what this process may not
- * use. */
+/* NUMA nodes, as the kernel reports them in /sys/devices/system/node, less what this process may
+ * not use; and NVLink. */
 #include "engine/machine/probe.h"
 
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static uint32_t count_both(const bool *a, const bool *b) {
   return count;
 }
 
-/* What can be had without swapping: a full page cache is no shortage. The kernel says it of the
- * whole machine only (MemAvailable), so it is summed up here for a node. */
+/* Memory available without swapping: a full page cache is no shortage. The kernel reports it for
+ * the whole machine only (MemAvailable), so it is summed up here for a node. */
 static uint64_t available_bytes(const char *text) {
   return meminfo_bytes(text, "MemFree:") + meminfo_bytes(text, "Active(file):") +
          meminfo_bytes(text, "Inactive(file):") + meminfo_bytes(text, "SReclaimable:");
@@ -99,7 +99,7 @@ static void add_node(struct probe *probe, struct sets *sets, int32_t number) {
   }
 }
 
-/* One line a node, one column for each online node in ascending order. */
+/* One line per node, one column for each online node in ascending order. */
 static void read_distances(struct probe *probe, const bool *online) {
   struct machine *machine = probe->machine;
   for (uint32_t from = 0; from < machine->node_count; from++) {

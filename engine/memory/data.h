@@ -19,7 +19,7 @@ void data_free(struct data *data);
 enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                       uint64_t seed, bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
 
-/* The same for the rows of a shape alone; what is between them stays as it is. */
+/* The same for the rows of a shape alone; the bytes between them stay as they are. */
 enum status data_fill_rows(struct data *data, const struct buffer *buffer,
                            const struct copy_shape *shape, uint64_t seed, bool complement,
                            int32_t gpu, struct error *err) CHECK_RESULT;
@@ -33,7 +33,7 @@ struct data_difference {
 enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                          uint64_t seed, int32_t gpu, struct data_difference *difference,
                          struct error *err) CHECK_RESULT;
-/* Push what the GPU's L2 holds out of it, by writing twice its size to memory of its own. */
+/* Evict what the GPU's L2 holds, by writing twice its size to memory of its own. */
 enum status data_flush_gpu_cache(struct data *data, int32_t gpu, struct error *err) CHECK_RESULT;
 
 #endif

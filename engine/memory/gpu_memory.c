@@ -43,9 +43,9 @@ const struct memory_ops memory_device = {
     .release = device_release,
 };
 
-/* Managed memory: one address for all processors, pages that move to who touches them. A buffer
- * belongs to a GPU, whose free memory its size is held against; where its pages are is the business
- * of method um. */
+/* Managed memory: one address for all processors, and pages that move to the one that touches them.
+ * A buffer belongs to a GPU, whose free memory its size is held against; method um decides where
+ * its pages are. */
 
 /* Drivers manage it in blocks of 2 MiB, and may move one as a whole: no two buffers share one. */
 static const uint64_t BLOCK_BYTES = UINT64_C(2) << 20;

@@ -58,7 +58,7 @@ static bool take_reserved(const struct memory_context *context, struct buffer *b
                         buffer->endpoint.index, NULL) == STATUS_OK) {
     return true;
   }
-  /* Somebody took them in between: ordinary pages again, under the same address. */
+  /* Another process took them in between: ordinary pages again, under the same address. */
   (void)mmap(buffer->host, buffer->mapped_bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   return false;

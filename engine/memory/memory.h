@@ -1,4 +1,4 @@
-/* memory.h - kinds of memory behind one ops table, one file a kind.
+/* memory.h - kinds of memory behind one ops table, one file per kind.
  *
  * A buffer belongs to the pool that made it (below). Sizes in bytes. Host memory is
  * placed on its NUMA node, faulted in, and its placement proven by move_pages before a buffer is
@@ -37,7 +37,7 @@ struct memory_context {
 struct memory_ops {
   enum memory_kind kind;
   enum place place; /* where this kind can be */
-  bool needs_cuda;  /* cannot be had without a driver */
+  bool needs_cuda;  /* cannot be allocated without a driver */
   const char *help; /* one line for the reference */
   /* Fills the rest of the buffer; endpoint and size_bytes (at least 1) are set by the caller, all
    * else is zero. On an error nothing is left allocated. */

@@ -25,7 +25,7 @@ void buffer_add_note(struct buffer *buffer, const char *format, ...) {
 
 enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *err) {
   if (buffer->size_bytes > (uint64_t)INT64_MAX - 4 * PAGES_HUGE_BYTES) {
-    return error_set(err, STATUS_NO_MEMORY, "%" PRIu64 " bytes of host memory cannot be had",
+    return error_set(err, STATUS_NO_MEMORY, "%" PRIu64 " bytes of host memory cannot be allocated",
                      buffer->size_bytes);
   }
   const uint64_t bytes = (buffer->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -60,7 +60,7 @@ enum status pages_place(const struct memory_context *context, struct buffer *buf
   }
   status = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
                             buffer->endpoint.index, err);
-  /* Where binding is not to be had, the touching threads run on the node: first touch places. */
+  /* Where binding is not available, the touching threads run on the node: first touch places. */
   if (status != STATUS_OK && status != STATUS_DENIED && status != STATUS_UNSUPPORTED) {
     return status;
   }

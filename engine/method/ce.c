@@ -50,8 +50,8 @@ static CUresult copy_once(const struct cuda_session *session, const struct flow_
   if (source->endpoint.index == target->endpoint.index) {
     return driver->cuMemcpyDtoDAsync(target->device, source->device, size, stream);
   }
-  /* By unified addresses a copy engine of the stream's own GPU copies: the initiator. Given two
-   * contexts, the driver chooses the GPU itself. */
+  /* With unified addresses, a copy engine of the stream's own GPU does the copy: the initiator's.
+   * Given two contexts, the driver chooses the GPU itself. */
   if (!run->flow->staged) {
     return driver->cuMemcpyAsync(target->device, source->device, size, stream);
   }
@@ -139,9 +139,9 @@ static enum status ce_enqueue(const struct memory_context *context, struct flow_
   return status;
 }
 
-/* The gate holds the compute engine: without this, the first copy's start includes some 6 us in
- * which the copy engine is told (H200, driver 580). No more bytes than the flow's own copies write,
- * so that those must bring every byte. */
+/* The gate occupies the compute engine: without the primer, the first copy's time includes some 6
+ * us in which the copy engine is started (H200, driver 580). It writes no more bytes than the
+ * flow's own copies do, which must overwrite every one of them. */
 static enum status ce_prime(const struct memory_context *context, struct flow_run *run,
                             struct error *err) {
   const struct flow *flow = run->flow;

@@ -1,7 +1,7 @@
 /* Method cpu: host threads copy from one host memory to another.
  *
  * The threads run on the node of the initiating side (the source unless the flow says otherwise),
- * one a processor. Each copies its own page-aligned share of the bytes, `iterations` times over,
+ * one per processor. Each copies its own page-aligned share of the bytes, `iterations` times over,
  * with the loop that engine/host/copy.h picks; threads do not wait for each other in between. */
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
@@ -128,7 +128,7 @@ static uint32_t thread_count(const struct flow_run *run) {
   return thread_team_size(state->team);
 }
 
-/* Whole units are dealt out evenly; the last thread takes what is left of the last unit. */
+/* Whole units are divided evenly; the last thread also takes what is left of the last unit. */
 static uint64_t cpu_share_begin(uint64_t size_bytes, uint32_t thread, uint32_t count) {
   const uint64_t units = size_bytes / SHARE_UNIT_BYTES;
   return (units / count * thread + units % count * thread / count) * SHARE_UNIT_BYTES;

@@ -1,4 +1,4 @@
-/* method.h - ways to move bytes behind one ops table, one file a method.
+/* method.h - ways to move bytes behind one ops table, one file per method.
  *
  * The trial (engine/workload/case_run.c) makes a flow ready with prepare(), then either enqueues it
  * on a stream (event clock) or has it executed by host threads (host clock), any number of times,
@@ -28,11 +28,11 @@ struct flow_run {
    * the method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
-  /* Where the method shares one buffer: it as the source and as the target see it. */
+  /* Where the method shares one buffer: that buffer as the source and as the target see it. */
   struct buffer shared[2];
 };
 
-/* More than what a driver sends along with its commands, in place of a copy by an engine. */
+/* Larger than what a driver embeds in its commands, so that a copy engine does the copy. */
 enum { PRIMER_BYTES = 64 << 10 };
 
 struct method_ops {
@@ -54,30 +54,30 @@ struct method_ops {
   enum status (*prepare)(const struct memory_context *context, struct flow_run *run,
                          struct error *err) CHECK_RESULT;
   void (*release)(const struct memory_context *context, struct flow_run *run);
-  /* Outside the timed part, before and after every trial: bring about and prove what the number
-   * supposes (pages at the source, pages at the target). Either may be NULL. */
+  /* Outside the timed part, before and after every trial: establish and prove what the number
+   * presumes (pages at the source before, at the target after). Either may be NULL. */
   enum status (*before_trial)(const struct memory_context *context, struct flow_run *run,
                               struct error *err) CHECK_RESULT;
   enum status (*after_trial)(const struct memory_context *context, struct flow_run *run,
                              struct error *err) CHECK_RESULT;
-  /* Shared buffers only: make the bytes wrong that a trial writes, so that verification proves it.
-   * May be NULL: it writes none. */
+  /* Shared buffers only: make the bytes wrong that a trial writes, so that verification proves that
+   * it wrote them. NULL: a trial writes none. */
   enum status (*invalidate)(const struct memory_context *context, struct flow_run *run,
                             struct error *err) CHECK_RESULT;
   /* Event clock only: `iterations` repeats onto run->stream; returns without waiting, except where
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
-  /* Event clock only: one small operation of the flow's kind, from run->primer to the first bytes
-   * of the target, before the timed part, so that the engine that does the work is at it when that
-   * begins and not on its way there. May be NULL: the engine that holds the gate does the work. */
+  /* Event clock only: enqueue one small operation of the flow's kind, from run->primer to the first
+   * bytes of the target, before the timed part, so that the engine that does the work is already
+   * running when the timed part begins. NULL: the engine that holds the gate does the work. */
   enum status (*prime)(const struct memory_context *context, struct flow_run *run,
                        struct error *err) CHECK_RESULT;
   /* Event clock only: enqueueing may wait for the copy itself (pageable memory), so that it cannot
    * stand behind a gate. */
   bool (*blocks_host)(const struct flow *flow);
-  /* Host clock only (NULL for the others): what prepare() will take, added to the reservation;
-   * called for every flow of the case before the first prepare(). */
+  /* Host clock only (NULL for the others): add what prepare() will take to the reservation; called
+   * for every flow of the case before the first prepare(). */
   void (*expect_cpus)(const struct flow *flow, const struct machine *machine,
                       struct cpu_reservation *reservation);
   /* Host clock only: threads that execute() will bring to start->ready. */

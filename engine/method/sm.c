@@ -26,7 +26,7 @@ static const struct variant variants[kernel_variant_name_count] = {
     /* Comm|Scope's zero-copy kernels: 256 blocks of 256 threads, 4 bytes each. */
     [KERNEL_SCALAR] = {.vector_bytes = 4, .block = 256, .grid = 256},
 };
-/* Two blocks an SM fill its shared memory with stages. */
+/* Two blocks per SM fill its shared memory with stages. */
 enum { BULK_BLOCKS_PER_SM = 2, GRID_MAX = 0x7fffffff };
 
 struct sm_launch {
@@ -71,7 +71,8 @@ static enum kernel_variant variant_of(const struct flow *flow, const struct gpu 
              : KERNEL_VECTOR;
 }
 
-/* Bytes an access. Rows that the variant's own accesses do not fit are copied with smaller ones. */
+/* Bytes per access. Rows that the variant's own accesses do not divide are copied with smaller
+ * ones. */
 static uint32_t sm_access_bytes(const struct flow *flow) {
   uint32_t width = flow->kernel.vector_bytes;
   if (width == 0) {
@@ -113,7 +114,7 @@ static const char *sm_shape_unsupported_reason(const struct flow *flow, const st
       return reason;
     }
     if (flow->kernel.vector_bytes != 0 || flow->kernel.block != 0) {
-      return "kernel variant bulk has neither vector_bytes nor block: one thread a block drives "
+      return "kernel variant bulk has neither vector_bytes nor block: one thread per block drives "
              "the "
              "bulk copy engine";
     }
@@ -159,9 +160,8 @@ static const char *sm_unsupported_reason(const struct flow *flow, const struct m
   return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
 
-/* Blocks of a flow whose rate needs few of them (host memory), or that must leave room for the
- * kernels of other flows: all flows of the case are resident at once, with loads in flight a
- * thread. */
+/* Blocks of a flow whose rate needs few of them (host memory) or that must leave room for the
+ * kernels of other flows: the blocks of all flows of the case are resident at once. */
 enum { SM_THREADS = 2048, HOST_BLOCKS_PER_SM = 2 };
 
 static uint32_t resident_grid(const struct gpu *gpu, uint32_t block, uint32_t kernels_on_gpu,

@@ -1,5 +1,5 @@
 /* Method um: pages of one managed buffer move from the source to the target, because the target's
- * processor touches them (demand: one byte a page, by one lane of each warp of a GPU or by host
+ * processor touches them (demand: one byte per page, by one lane of each warp of a GPU or by host
  * threads bound to the node) or because the driver is asked to bring them (prefetch).
  *
  * Before each trial the pages are brought to the source and that is proven; after it, that they are
@@ -228,8 +228,8 @@ static void um_release(const struct memory_context *context, struct flow_run *ru
   }
 }
 
-/* A read-mostly page that is put somewhere would stay where it was as well: the advice comes
- * after. */
+/* A read-mostly page that is moved would also stay where it was: the advice is given after the
+ * move. */
 static enum status um_before_trial(const struct memory_context *context, struct flow_run *run,
                                    struct error *err) {
   const struct um_state *state = run->state;
@@ -248,7 +248,7 @@ static enum status um_before_trial(const struct memory_context *context, struct 
                              : status;
 }
 
-/* That every page moved follows from the trial, and can be asked for. */
+/* Whether the trial must have moved every page, so that the check may demand it. */
 static bool must_have_moved(const struct flow_run *run, const struct machine *machine) {
   const struct flow *flow = run->flow;
   if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY) {

@@ -118,8 +118,8 @@ static bool host_page_tables(const struct memory_context *context) {
   return false;
 }
 
-/* Write-fault every page from the node; contents stay. Kernels that do not populate memory of a
- * driver are no obstacle: then one thread touches it. */
+/* Write-fault every page from the node; contents stay. Where the kernel does not populate a
+ * driver's memory, one thread touches it instead. */
 static enum status touch_host(const struct memory_context *context, const struct buffer *view,
                               uint64_t size_bytes, struct error *err) {
   const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -163,8 +163,7 @@ enum status um_pages_place_host(const struct memory_context *context, const stru
   }
   struct numa_pages pages;
   status = numa_count_pages(context->machine, view->host, size_bytes, node, &pages, NULL);
-  /* Where GPU memory is NUMA nodes as well, or the answers are errors, nothing follows from them.
-   */
+  /* Where GPU memory is a NUMA node as well, or the answers are errors, they prove nothing. */
   abilities->kernel_sees_pages =
       status == STATUS_OK && pages.unknown == 0 && pages.there > 0 && !host_page_tables(context);
   return STATUS_OK;
@@ -233,7 +232,7 @@ enum status um_pages_put(const struct memory_context *context, const struct buff
   if (status != STATUS_OK || view->endpoint.place == PLACE_GPU) {
     return status;
   }
-  /* A page that came to the host is not always in its page tables: touched, it is. */
+  /* A page that came to the host may be missing from its page tables until the host touches it. */
   if (um_pages_check_host(context, view, size_bytes, abilities, false, NULL) != STATUS_OK) {
     status = touch_host(context, view, size_bytes, err);
   }

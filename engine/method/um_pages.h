@@ -42,8 +42,9 @@ enum status um_pages_check_host(const struct memory_context *context, const stru
                                 uint64_t size_bytes, const struct um_abilities *abilities,
                                 bool gone, struct error *err) CHECK_RESULT;
 
-/* Host threads that bring pages to themselves: one byte per stride is written, what the pattern has
- * there (kernels/pattern.h), so that a page left out shows. The same as kernel haul_touch. */
+/* Host threads that fault pages in: each writes one byte per stride, with the value that the
+ * pattern has there (kernels/pattern.h), so that a page left out shows. The same as kernel
+ * haul_touch. */
 struct touch {
   unsigned char *bytes;
   uint64_t size_bytes;
@@ -53,8 +54,8 @@ struct touch {
   bool complement; /* poison instead */
 };
 
-/* The part of one of `count` threads; no two threads touch one page, where the stride divides the
- * page or the page the stride. */
+/* The share of one of `count` threads. No two threads touch the same page where the stride divides
+ * the page size, or the page size the stride. */
 void touch_part(const struct touch *touch, uint32_t part, uint32_t count);
 
 #endif

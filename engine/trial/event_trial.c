@@ -296,8 +296,8 @@ static enum status enqueue_blocking(struct event_trial *trial, uint32_t iteratio
   return status;
 }
 
-/* Everything of one trial onto the streams. Dependencies point only to what was enqueued before, so
- * that streams which share a hardware queue cannot block each other. */
+/* Enqueue one trial. Dependencies point only to what was enqueued before, so that streams which
+ * share a hardware queue cannot block each other. */
 static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
                                uint32_t load_iterations, struct error *err) {
   enum status status = STATUS_OK;

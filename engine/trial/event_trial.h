@@ -1,13 +1,16 @@
 /* event_trial.h - one trial of flows that run on GPU streams, timed by events, started by a gate.
  *
- * Every stream gets the gate, where it needs one a primer (method.h), its start event, its repeats
- * and its end event; the measured flows
- * wait for the start of every load flow and for the first measured flow's start event, and the
- * final event, on the first flow's stream, waits for all ends: the window covers first start to
- * last end on one clock. The gate is a kernel that spins on a flag in host memory, so that the time
- * of enqueueing is not in the window; it gives up after a while and says so. Flows whose enqueueing
- * blocks the host (pageable memory) cannot stand behind a gate: then no flow has one, and each of
- * several flows is enqueued by a thread of its own. The same with gating off. */
+ * Each stream gets, in this order: the gate; a primer, where the flow needs one (method.h); its
+ * start event; its repeats; its end event. The measured flows wait for the start of every load flow
+ * and for the start event of the first measured flow. The final event, on the stream of that first
+ * flow, waits for all ends, so that the window covers first start to last end on one clock.
+ *
+ * The gate is a kernel that spins on a flag in host memory, which keeps the time of enqueueing out
+ * of the window. After a time-out it opens by itself and reports that.
+ *
+ * Flows whose enqueueing blocks the host (pageable memory) cannot stand behind a gate: then no flow
+ * of the case has one, and each of several flows is enqueued by a thread of its own. The same holds
+ * with gating off. */
 #ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 #define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 
@@ -33,10 +36,10 @@ bool event_trial_is_gated(const struct event_trial *trial);
 enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,
                             struct error *err) CHECK_RESULT;
-/* The same in steps, for a trial that has host threads as well (engine/trial/host_trial.h):
- * everything behind the closed gate; the gate opened; whether all has ended; the times. After an
- * error of the first, open and finish all the same. finish() waits for all streams; with a status
- * that is not OK it does so and passes it on. */
+/* The same in steps, for a trial that has host threads as well (engine/trial/host_trial.h): enqueue
+ * everything behind the closed gate; open the gate; ask whether all flows have ended; collect the
+ * times. After an error of event_trial_enqueue(), still open and finish. event_trial_finish() waits
+ * for all streams, also when status is not OK, which it then returns. */
 enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
                                 uint32_t load_iterations, struct error *err) CHECK_RESULT;
 void event_trial_open(struct event_trial *trial);

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Looks at a not yet ready team before the caller offers its processor. */
+/* Polls of a team that is not ready before the caller yields its processor. */
 enum { SPINS_BEFORE_YIELD = 4096 };
 
 static const struct method_ops *host_trial_ops(const struct flow_run *run) {
@@ -13,7 +13,7 @@ static const struct method_ops *host_trial_ops(const struct flow_run *run) {
 }
 
 /* Wake the threads of every flow; the last to be ready starts all. Returns how many flows were
- * woken; less than count after an error, when those woken are let go. */
+ * woken: fewer than count after an error, and those woken are then released. */
 static uint32_t start_all(struct flow_run *runs, uint32_t count, uint32_t iterations,
                           struct host_start *start, enum status *status, struct error *err) {
   for (uint32_t i = 0; i < count; i++) {
@@ -130,8 +130,8 @@ uint64_t mixed_trial_uncertainty_ns(const struct mixed_trial *trial) {
   return trial->uncertainty_ns;
 }
 
-/* Wake the threads of the host flows and wait until all stand ready. Returns how many flows were
- * woken; those must be let go and waited for, after an error as well. */
+/* Wake the threads of the host flows and wait until all are ready. Returns how many flows were
+ * woken; the caller must release those and wait for them, after an error as well. */
 static uint32_t ready_threads(struct mixed_trial *trial, uint32_t iterations,
                               struct host_start *start, enum status *status, struct error *err) {
   uint32_t expected = 0;
@@ -152,7 +152,7 @@ static uint32_t ready_threads(struct mixed_trial *trial, uint32_t iterations,
   return woken;
 }
 
-/* Look at the GPU flows until all have ended; the time at which the last was seen to. */
+/* Poll the GPU flows until all have ended; *last_ns is when the last was seen to have ended. */
 static enum status watch_gpu_flows(struct mixed_trial *trial, uint64_t *last_ns,
                                    struct error *err) {
   bool ended = false;

@@ -1,14 +1,14 @@
 /* host_trial.h - one trial with flows that host threads carry out, timed by CLOCK_MONOTONIC_RAW.
  *
- * host_trial: all flows are the host's. All threads of all flows start together; the window is
- * first start to last end.
+ * host_trial: every flow runs on host threads. All threads of all flows start together; the window
+ * is first start to last end.
  *
- * mixed_trial: some flows run on GPU streams and some on host threads. There is no common clock, so
- * the window is on the host's: the threads stand ready and the GPU flows behind their gate, both
- * are let go at the same moment, which is the window's start; it ends with the last thread, or when
- * the calling thread, which polls, sees the last GPU flow's end. Each GPU flow's own time is by its
- * events. The end of the GPU flows is seen too late by up to mixed_trial_uncertainty_ns(), and the
- * time in which a gate sees that it is open (about a microsecond) is in the window. */
+ * mixed_trial: some flows run on GPU streams and some on host threads. They have no common clock,
+ * so the window is on the host's. The threads wait at their start and the GPU flows behind their
+ * gate; both are released at the same moment, at which the window begins. It ends with the last
+ * thread, or when the calling thread, which polls, sees the last GPU flow's end: too late by up to
+ * mixed_trial_uncertainty_ns(). The time in which a gate sees that it is open (about a microsecond)
+ * is in the window. Events time each GPU flow by itself. */
 #ifndef HAUL_ENGINE_TRIAL_HOST_TRIAL_H
 #define HAUL_ENGINE_TRIAL_HOST_TRIAL_H
 
@@ -29,7 +29,7 @@ void mixed_trial_free(struct mixed_trial *trial); /* NULL is fine */
 /* times->flows is valid until the next run. */
 enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
                             struct trial_times *times, struct error *err) CHECK_RESULT;
-/* The longest time between two looks at the GPU flows so far. */
+/* The longest time between two polls of the GPU flows so far. */
 uint64_t mixed_trial_uncertainty_ns(const struct mixed_trial *trial);
 
 #endif

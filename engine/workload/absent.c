@@ -1,5 +1,5 @@
-/* What is called of the trial by events and of the GPU's parts of workloads in a build without the
- * CUDA Toolkit. */
+/* Trials by events and the GPU's part of each kind of case in a build without the CUDA Toolkit:
+ * every call fails with STATUS_UNSUPPORTED. */
 #include "engine/gpu/session.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/arithmetic.h"
@@ -114,7 +114,7 @@ static enum status stream_gpu_create_absent(const struct memory_context *context
   return cuda_absent(err);
 }
 
-/* Nothing else of it is called: there is no state. */
+/* No other member is called: there is never a state. */
 const struct stream_place stream_gpu = {.create = stream_gpu_create_absent};
 
 enum status overhead_gpu_new(struct cuda_session *session,

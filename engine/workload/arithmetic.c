@@ -52,7 +52,7 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
       (uint64_t)arithmetic->block * arithmetic->grid > THREADS_MAX) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "%" PRIu32 " blocks of %" PRIu32
-                   " threads: at least one of each, at most %d threads a block and %d in all",
+                   " threads: at least one of each, at most %d threads per block and %d in all",
                    arithmetic->grid, arithmetic->block, BLOCK_MAX, THREADS_MAX);
     return reason;
   }
@@ -97,7 +97,7 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};
   (void)arithmetic_find_kernel(
-      arithmetic, &request.kernel); /* arithmetic_unsupported_reason() has seen to it */
+      arithmetic, &request.kernel); /* arithmetic_unsupported_reason() has checked it */
   arithmetic_operands(arithmetic->type, &request.operands);
   enum status status = arithmetic_gpu_new(engine->context.cuda, &request, &state->gpu, err);
   outcome->allocate_ns += clock_now_ns() - start_ns;

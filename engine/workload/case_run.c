@@ -12,8 +12,8 @@ enum {
   GATE_TIMEOUTS_MAX = 3, /* in a row: then the case has failed */
 };
 
-/* Flows over like paths end within some per cent of each other; two that share one engine or queue
- * come to 1.5 and more. */
+/* Flows over equal paths end within a few per cent of each other; two that share one engine or
+ * queue reach 1.5 and more. */
 static const double SERIALISED_RATIO = 1.25;
 
 struct case_run {
@@ -27,7 +27,7 @@ struct case_run {
   uint32_t iterations;
   uint32_t gate_timeouts;
   uint32_t serialised_count;
-  double *values; /* ns an iteration of the trials that count */
+  double *values; /* ns per iteration of the trials that count */
   double *scratch;
   size_t count;
   size_t timeless_count; /* of them, those in which the clock did not advance */
@@ -47,8 +47,8 @@ static enum status verify(struct case_run *run, struct error *err) {
   return status;
 }
 
-/* Flows that run side by side from first to last have as much by the sum of their own rates as by
- * the window. One after the other, or one long after the others, they have more. */
+/* For flows that run side by side from first to last, the sum of their own rates is the rate of the
+ * window. One after the other, or one long after the others, their sum is larger. */
 static bool looks_serialised(const struct case_run *run) {
   double own = 0; /* bytes a ns */
   double bytes = 0;
@@ -80,7 +80,7 @@ static void deliver(const struct case_run *run, const struct trial *trial) {
   }
 }
 
-/* One trial, delivered as it is. Its times count when its status is TRIAL_OK. */
+/* Run one trial and deliver it. Its times count when its status is TRIAL_OK. */
 static enum status run_trial(struct case_run *run, enum trial_phase phase, uint32_t iterations,
                              struct trial *done, struct error *err) {
   const bool every = run->bench->measure.verify == VERIFY_EVERY;
@@ -123,7 +123,7 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
   return status;
 }
 
-/* Repeats would find in the cache what the first one of a trial was to find outside. */
+/* Later repeats of a trial would find in the cache what the first one was to find outside. */
 static bool one_iteration_only(const struct case_run *run) {
   return run->bench->measure.host_cache == CACHE_FLUSHED ||
          run->bench->measure.device_cache == CACHE_FLUSHED;
@@ -171,8 +171,8 @@ static enum status warm_up(struct case_run *run, struct error *err) {
   return status;
 }
 
-/* Whether to look at the precision after that many trials: always at first and then less and less
- * often, for sorting must not cost more than measuring. */
+/* Whether to look at the precision after that many trials: always at first, then less and less
+ * often, because sorting must not cost more than measuring. */
 static bool is_time_to_look(size_t count) {
   return count <= 64 || count % (count / 16) == 0;
 }
@@ -240,7 +240,7 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   if (status == STATUS_OK) {
     status = warm_up(run, err);
   }
-  /* Only now: the trials that count must write the target, not the warm-up alone. */
+  /* Poison only now: the measured trials must write the target, not the warm-up alone. */
   if (status == STATUS_OK && once) {
     status = poison(run, err);
   }

@@ -23,7 +23,7 @@
 enum {
   /* A trial of up to 2^24 hops of 4096: seconds at the slowest memory there is. */
   CHASE_ITERATIONS_MAX = 1 << 12,
-  THREADS_MAX = 1024, /* a block */
+  THREADS_MAX = 1024, /* per block */
   GRID_THREADS_MAX = 1 << 20,
   WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
   SHARED_WORD_BYTES = 4,
@@ -138,8 +138,9 @@ static const char *elements_unsupported_reason(const struct chase *chase,
     return "the footprint in shared memory is a multiple of 4 bytes";
   }
   if (block_threads(chase) > THREADS_MAX || grid_threads(chase) > GRID_THREADS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX, "a chase has at most %d threads a block and %d in all",
-                   THREADS_MAX, GRID_THREADS_MAX);
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "a chase has at most %d threads per block and %d in all", THREADS_MAX,
+                   GRID_THREADS_MAX);
     return reason;
   }
   if (sharing_threads(chase) > element_count(chase)) {
@@ -374,8 +375,9 @@ static uint32_t chase_iterations_max(const void *state) {
   return CHASE_ITERATIONS_MAX;
 }
 
-/* Untimed hops before those that are measured: once round for the L1, which every launch finds
- * empty. One more where all would end where they began, as if nothing had been loaded. */
+/* Untimed hops before those that are measured: one round for the L1, which every launch finds
+ * empty. One hop more where all threads would end where they began, as if nothing had been loaded.
+ */
 static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
   const struct chase *chase = state->chase;
   const bool in_l1 = chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&

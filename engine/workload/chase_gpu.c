@@ -38,7 +38,7 @@ static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) 
   return status;
 }
 
-/* More shared memory than a kernel gets unasked. */
+/* More shared memory than a kernel gets without asking. */
 static enum status ask_for_shared(const struct chase_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
   const struct chase_gpu_request *request = &gpu->request;

@@ -12,7 +12,7 @@ struct chase_gpu_request {
   enum kernel kernel; /* KERNEL_CHASE_... */
   int32_t gpu;        /* whose threads load */
   int32_t peer;     /* the GPU whose memory they read, to which access is switched on; -1 = none */
-  uint32_t threads; /* a block */
+  uint32_t threads; /* per block */
   uint32_t blocks;
   uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
 };

@@ -1,9 +1,9 @@
-/* An [[overhead]]: what a call of the driver costs the host, in ns a call on the host's clock.
+/* An [[overhead]]: what a call of the driver costs the host, in ns per call on the host's clock.
  *
- * A trial is many calls in a row; the queue is drained before and after, outside the time, and
- * never takes more than fits it, so that no call waits for the GPU. Memory that is not the driver's
- * (pageable, huge) is allocated as this tool does it: mapped, placed on its node, faulted in and
- * its placement checked. */
+ * A trial is many calls in a row. The queue is drained before and after, outside the time, and a
+ * trial never queues more than fits it, so that no call waits for the GPU. Memory that is not the
+ * driver's (pageable, huge) is allocated the way this tool allocates it: mapped, placed on its
+ * node, faulted in and its placement checked. */
 #include "engine/base/clock.h"
 #include "engine/host/numa.h"
 #include "engine/trial/event_trial.h"
@@ -206,7 +206,7 @@ static uint32_t overhead_iterations_max(const void *opaque) {
   return state->operations_max;
 }
 
-/* Allocate and free that many, the one that is wanted timed. */
+/* Allocate and free that many; only the wanted one of the two is timed. */
 static enum status overhead_run_on_host(const struct overhead_state *state, uint32_t operations,
                                         uint64_t *elapsed_ns, struct error *err) {
   const struct memory_context *context = &state->engine->context;

@@ -119,7 +119,7 @@ static CUresult launch_graph(struct overhead_gpu *overhead, uint32_t i) {
 
 typedef CUresult (*call)(struct overhead_gpu *overhead, uint32_t i);
 
-/* The call that is timed, and what makes it possible before, or undoes it after (may be NULL). */
+/* The timed call; what must precede it, and what undoes it (either may be NULL). */
 struct calls {
   call before;
   call timed;
@@ -137,7 +137,7 @@ static const struct calls calls_of[overhead_operation_name_count] = {
     [OVERHEAD_GRAPH_LAUNCH] = {NULL, launch_graph, NULL},
 };
 
-/* Calls 0 to count - 1, until one fails; *done of them did not. */
+/* Make calls 0 to count - 1 until one fails; *done of them succeeded. */
 static CUresult repeat(struct overhead_gpu *overhead, call one, uint32_t count, uint32_t *done) {
   CUresult result = CUDA_SUCCESS;
   *done = 0;

@@ -1,7 +1,7 @@
 /* overhead_gpu.h - the driver's calls that engine/workload/overhead.c times.
  *
- * A run makes the call so many times in a row, on CLOCK_MONOTONIC_RAW, around nothing but the
- * calls: what was queued is waited for, and what was made is undone, outside the time. */
+ * A run makes the call many times in a row and times nothing but the calls, on CLOCK_MONOTONIC_RAW:
+ * it waits for what was queued and undoes what was made outside the time. */
 #ifndef HAUL_ENGINE_WORKLOAD_OVERHEAD_GPU_H
 #define HAUL_ENGINE_WORKLOAD_OVERHEAD_GPU_H
 

@@ -57,7 +57,7 @@ bool stream_shape_of(const struct stream *stream, const struct gpu *gpu,
   return stream_find_kernel(stream, shape);
 }
 
-/* Blocks of a sum each leave a word: this many are read back after a trial. */
+/* The blocks of a sum leave one word each: at most this many are read back after a trial. */
 enum { SUM_BLOCKS_MAX = 1 << 22, BLOCK_MAX = 1024, ROUNDING_BITS = 53 };
 
 __extension__ typedef unsigned __int128 uint128;

@@ -18,7 +18,7 @@ struct gpu_state {
   struct event_trial *trial;
   struct spans spans;
   CUdeviceptr compare_result;
-  CUdeviceptr parts; /* of sums: 64 bits a block */
+  CUdeviceptr parts; /* of sums: 64 bits per block */
   uint64_t *parts_host;
 };
 

@@ -9,7 +9,7 @@
 
 enum { SHARE_UNIT_BYTES = 4096, HOST_STREAM_ITERATIONS_MAX = 1 << 20 };
 
-/* A line to itself: threads write their sums while others work. */
+/* Fills a cache line: threads write their sums while others work. */
 struct part {
   _Alignas(64) uint64_t bits;
 };
@@ -20,7 +20,7 @@ struct host_state {
   host_stream_loop loop;
   struct host_stream_arrays arrays;
   uint32_t passes;
-  struct part *parts; /* one a thread */
+  struct part *parts; /* one per thread */
   uint64_t *bits;     /* the same, without gaps */
   struct flow_times times;
 };

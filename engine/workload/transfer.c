@@ -13,7 +13,7 @@
 
 enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_SHARE = 4 };
 
-/* Enough where the load is as fast as what it loads. */
+/* How much longer the load flows are at first: enough where they are as fast as what they load. */
 static const double LOAD_FACTOR_FIRST = 1.25;
 
 struct transfer {
@@ -104,7 +104,7 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
   return status;
 }
 
-/* Where the window begins on the host's clock, nothing stands between gate and work; and what was
+/* Where the window begins on the host's clock, no primer stands between gate and work, and what was
  * flushed from caches stays out of them. */
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
   const struct measure *measure = &transfer->bench->measure;
@@ -164,14 +164,15 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   return status;
 }
 
-/* The GPU that may fill and compare host memory. Managed memory is left to the processor at which
- * it shall be: another would move its pages. */
+/* The GPU that may fill and compare host memory. Managed memory is left to the processor that shall
+ * have it: any other would move its pages. */
 static int32_t data_gpu(const struct flow_run *run) {
   return transfer_ops(run->flow)->shares_buffer ? -1 : run->gpu;
 }
 
-/* The pattern, or poison. Of a strided copy only the rows are so; the gaps hold the opposite, so
- * that in a target that was copied right, and nowhere else written, the pattern has no gaps. */
+/* Fill with the pattern or with poison. In a strided copy only the rows hold it and the gaps hold
+ * the opposite, so that a target which was copied right, and written nowhere else, holds the
+ * pattern without gaps. */
 static enum status transfer_fill(const struct transfer *transfer, uint32_t flow,
                                  const struct buffer *buffer, bool poison, struct error *err) {
   const struct flow_run *run = &transfer->runs[flow];
@@ -280,7 +281,7 @@ static uint32_t transfer_iterations_max(const void *state) {
     const uint32_t own = transfer_ops(&transfer->bench->flows[i])->iterations_max;
     most = own > 0 && own < most ? own : most;
   }
-  /* Flows of load are queued behind the same gate, and must outlast the measured ones. */
+  /* Load flows are queued behind the same gate and must outlast the measured ones. */
   return transfer->has_load && most > LOAD_SHARE ? most / LOAD_SHARE : most;
 }
 
@@ -357,8 +358,8 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
   return host_trial_run(transfer->runs, transfer->bench->flow_count, iterations, times, err);
 }
 
-/* One repeat more than the measured flows at least, and as few as outlast them: what runs on after
- * the window is waited for. */
+/* At least one repeat more than the measured flows have, and as few as outlast them: the trial
+ * waits for what runs on after the window. */
 static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
   double wanted = ceil(iterations * transfer->load_factor);
   double least = iterations + 1.0;
@@ -366,7 +367,7 @@ static uint32_t load_repeats(const struct transfer *transfer, uint32_t iteration
   return repeats < EVENT_ITERATIONS_MAX ? (uint32_t)repeats : EVENT_ITERATIONS_MAX;
 }
 
-/* Where one thing runs at a time, which is what a gate is switched off for, no load outlasts. */
+/* Where a GPU runs one thing at a time, for which gates are switched off, no load outlasts. */
 static bool accept_early_load(const struct transfer *transfer) {
   const bool accepted = transfer->bench->measure.gating == GATING_OFF &&
                         transfer->load_iterations >= EVENT_ITERATIONS_MAX;
@@ -376,7 +377,7 @@ static bool accept_early_load(const struct transfer *transfer) {
   return accepted;
 }
 
-/* Repeats with longer load flows until they outlast the measured ones. */
+/* Repeat the trial with longer load flows until they outlast the measured ones. */
 static enum status transfer_run(void *state, uint32_t iterations, struct trial_times *times,
                                 struct error *err) {
   struct transfer *transfer = state;

@@ -1,4 +1,4 @@
-/* workload.h - kinds of case behind one ops table, one file a kind: what is set up once, and what
+/* workload.h - kinds of case behind one ops table, one file per kind: what is set up once, and what
  * one trial does. The loop over trials, warm-up and stop rule are the same for all (case_run.c). */
 #ifndef HAUL_ENGINE_WORKLOAD_WORKLOAD_H
 #define HAUL_ENGINE_WORKLOAD_WORKLOAD_H
@@ -55,7 +55,7 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
 
 /* Append to the outcome's note, once, "; " between; an empty text is nothing. */
 void workload_note(struct case_outcome *outcome, const char *text);
-/* For cases that flush host caches: the flush is proven once an engine; where it cannot be done or
+/* For cases that flush host caches: the flush is proven once per engine; where it cannot be done or
  * proven, the outcome's note says so. */
 void workload_prove_flush(struct engine *engine, struct case_outcome *outcome);
 
