@@ -1,6 +1,8 @@
+/* What a scenario says, key by key: defaults, axes, ranges, what loads and flows take from their
+ * block, and --set. */
 #include "support.h"
 
-static void defaults_are_filled_in(void **state) {
+static void a_scenario_has_its_head_and_run(void **state) {
   (void)state;
   struct scenario *scenario = must_parse(HEAD BLOCK "size = \"64KiB\"\n");
   assert_string_equal(scenario->name, "t");
@@ -12,65 +14,10 @@ static void defaults_are_filled_in(void **state) {
   assert_int_equal(scenario->run.telemetry_ns, 100000000);
   assert_int_equal(scenario->check_count, 0);
   assert_int_equal(scenario->block_count, 1);
-  const struct block *block = scenario->blocks[0];
-  assert_string_equal(block_name(block), "b");
-  assert_int_equal(block_kind_of(block), CASE_TRANSFER);
-  assert_int_equal(block_setting_count(block), 1);
-  struct setting setting;
-  block_setting(block, 0, &setting);
-  assert_int_equal(setting.axis_value_count, 0);
-  assert_int_equal(setting.measure.trials_min, 10);
-  assert_int_equal(setting.measure.trials_max, 200);
-  assert_int_equal(setting.measure.warmup, 1);
-  assert_int_equal(setting.measure.iterations, 0);
-  assert_int_equal(setting.measure.max_time_ns, 2000000000);
-  assert_int_equal(setting.measure.min_trial_ns, 200000);
-  assert_true(setting.measure.precision > 0.0049 && setting.measure.precision < 0.0051);
-  assert_true(setting.measure.delta == 0); /* "auto" */
-  assert_int_equal(setting.measure.verify, VERIFY_ONCE);
-  assert_int_equal(setting.measure.host_cache, CACHE_WARM);
-  const struct transfer_setting *transfer = &setting.transfer;
-  assert_int_equal(transfer->direction, DIRECTION_FORWARD);
-  assert_int_equal(transfer->concurrent, CONCURRENT_NONE);
-  assert_false(transfer->pairs_given);
-  assert_int_equal(transfer->load_count, 0);
-  assert_int_equal(transfer->flow_count, 0);
-  const struct flow_setting *flow = &transfer->flow;
-  assert_int_equal(flow->method, METHOD_CE);
-  assert_int_equal(flow->size_bytes, 65536);
-  assert_false(flow->initiator_given);
-  assert_true(flow->peer);
-  assert_int_equal(flow->threads, 0);
-  assert_int_equal(flow->from.place, PLACE_NUMA);
-  assert_int_equal(flow->from.selector.kind, SELECTOR_LOCAL);
-  assert_int_equal(flow->from.memory, MEMORY_PINNED);
-  assert_int_equal(flow->to.place, PLACE_GPU);
-  assert_int_equal(flow->to.selector.kind, SELECTOR_ALL);
-  assert_int_equal(flow->to.memory, MEMORY_DEVICE);
-  assert_int_equal(flow->shape.width_bytes, 0);
+  assert_string_equal(block_name(scenario->blocks[0]), "b");
+  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_TRANSFER);
   scenario_free(scenario);
   scenario_free(NULL);
-}
-
-static void memory_follows_method_and_place(void **state) {
-  (void)state;
-  struct scenario *scenario =
-      must_parse(HEAD "[[transfer]]\nname = \"cpu\"\nmethod = \"cpu\"\nfrom.numa = 0\nto.numa = 1\n"
-                      "size = 1\n[[transfer]]\nname = \"gpu\"\nmethod = [\"ce\", \"sm\", \"um\"]\n"
-                      "from.numa = 0\nto.gpu = 0\nsize = 1\n");
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.from.memory, MEMORY_PAGEABLE);
-  assert_int_equal(setting.transfer.flow.to.memory, MEMORY_PAGEABLE);
-  static const enum memory_kind expected[][2] = {{MEMORY_PINNED, MEMORY_DEVICE},
-                                                 {MEMORY_PINNED, MEMORY_DEVICE},
-                                                 {MEMORY_MANAGED, MEMORY_MANAGED}};
-  for (size_t i = 0; i < 3; i++) {
-    block_setting(scenario->blocks[1], i, &setting);
-    assert_int_equal(setting.transfer.flow.from.memory, expected[i][0]);
-    assert_int_equal(setting.transfer.flow.to.memory, expected[i][1]);
-  }
-  scenario_free(scenario);
 }
 
 static void assert_axes(const struct block *block, size_t i, const char *expected) {
@@ -85,46 +32,165 @@ static void assert_axes(const struct block *block, size_t i, const char *expecte
   assert_string_equal(text, expected);
 }
 
-static void axes_multiply_in_the_order_of_the_file(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD "[measure]\nhost_cache = [\"warm\", \"flushed\"]\nverify = [\"off\", \"once\"]\n"
-           "[[transfer]]\nname = \"b\"\nverify = \"every\"\n"
-           "from.numa = \"local\"\nsize = [\"4KiB\", 8192, \"1MiB\"]\n"
-           "from.memory = [\"pinned\", \"pageable\"]\nmethod = \"ce\"\nto.gpu = [3, 1, 3]\n");
-  const struct block *block = scenario->blocks[0];
-  assert_int_equal(block_setting_count(block), 12);
-  assert_axes(block, 0, "host_cache=warm size=4KiB from.memory=pinned");
-  assert_axes(block, 1, "host_cache=warm size=4KiB from.memory=pageable");
-  assert_axes(block, 2, "host_cache=warm size=8KiB from.memory=pinned");
-  assert_axes(block, 6, "host_cache=flushed size=4KiB from.memory=pinned");
-  assert_axes(block, 11, "host_cache=flushed size=1MiB from.memory=pageable");
-  struct setting setting;
-  block_setting(block, 11, &setting);
-  assert_int_equal(setting.measure.host_cache, CACHE_FLUSHED);
-  assert_int_equal(setting.measure.verify, VERIFY_EVERY);
-  assert_int_equal(setting.transfer.flow.size_bytes, 1 << 20);
-  assert_int_equal(setting.transfer.flow.from.memory, MEMORY_PAGEABLE);
-  /* A set, not a sweep: ascending, each once. */
-  assert_int_equal(setting.transfer.flow.to.selector.kind, SELECTOR_LIST);
-  assert_int_equal(setting.transfer.flow.to.selector.count, 2);
-  assert_int_equal(setting.transfer.flow.to.selector.indices[0], 1);
-  assert_int_equal(setting.transfer.flow.to.selector.indices[1], 3);
-  scenario_free(scenario);
-}
+#define METHODS                                                                                    \
+  "[[transfer]]\nname = \"cpu\"\nmethod = \"cpu\"\nfrom.numa = 0\nto.numa = 1\nsize = 1\n"         \
+  "[[transfer]]\nname = \"gpu\"\nmethod = [\"ce\", \"sm\", \"um\"]\nfrom.numa = 0\nto.gpu = 0\n"   \
+  "size = 1\n"
+#define AXES                                                                                       \
+  "[measure]\nhost_cache = [\"warm\", \"flushed\"]\nverify = [\"off\", \"once\"]\n"                \
+  "[[transfer]]\nname = \"b\"\nverify = \"every\"\n"                                               \
+  "from.numa = \"local\"\nsize = [\"4KiB\", 8192, \"1MiB\"]\n"                                     \
+  "from.memory = [\"pinned\", \"pageable\"]\nmethod = \"ce\"\nto.gpu = [3, 1, 3]\n"
+#define ZIP                                                                                        \
+  BLOCK "size = [1, 2, 3]\nwarmup = [7, 8]\niterations = [4, 5, \"auto\"]\n"                       \
+        "direction = [\"forward\", \"both\"]\nzip = [[\"iterations\", \"size\"]]\n"
+#define SELECTORS                                                                                  \
+  "[[transfer]]\nname = \"a\"\nmethod = \"ce\"\nfrom.gpu = \"1-3\"\nto.numa = \"remote\"\nsize = " \
+  "1\n"                                                                                            \
+  "[[transfer]]\nname = \"b\"\nmethod = \"cpu\"\nfrom.numa = [2, 0]\nto.numa = 7\nsize = 1\n"
+#define FLOWS                                                                                      \
+  "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nsize = [1024, 2048]\n"                             \
+  "[[transfer.load]]\nname = \"noise\"\nfrom.gpu = 0\nto.gpu = 1\nsize = [4, 8, 16]\n"             \
+  "[[transfer.flow]]\nfrom.numa = 0\nto.gpu = 0\n"                                                 \
+  "[[transfer.flow]]\nfrom.gpu = 1\nto.numa = 1\nto.memory = \"pageable\"\nmethod = \"sm\"\n"      \
+  "kernel.block = 512\nsize = 77\n"
+#define SWEEP                                                                                      \
+  "[[transfer]]\nname = \"b\"\nmethod = [\"ce\", \"sm\"]\nfrom.gpu = 0\nto.gpu = 1\nsize = 8\n"    \
+  "kernel = { variant = \"vector\", block = 256 }\ninitiator = [\"source\", \"target\"]\n"         \
+  "peer = [true, false]\n"
+#define SHAPE                                                                                      \
+  BLOCK "shape = { width = [64, \"1KiB\"], height = 3, depth = 2, pitch = 4096 }\n"                \
+        "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\nsize = 5\n"                                  \
+        "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\n"
+#define MIRRORS                                                                                    \
+  BLOCK "size = [1, 2]\n[[transfer.load]]\n"                                                       \
+        "[[transfer.load]]\nname = \"more\"\nsize = [8, 16]\ndirection = \"forward\"\n"
+/* What [measure] says about caches and verification does not reach a chase. */
+#define CHASES                                                                                     \
+  "[measure]\nhost_cache = [\"warm\", \"flushed\"]\nverify = \"every\"\nwarmup = 7\n"              \
+  "[[chase]]\nname = \"c\"\nspace = [\"host\", \"peer\"]\n" GPU_BLOCK "size = 1\n"                 \
+  "[[chase]]\nname = \"d\"\nspace = \"peer\"\nat.gpu = 1\nof.gpu = [0, 2]\nstride = 64\n"          \
+  "order = \"strided\"\n"
+#define OWN_CHASES                                                                                 \
+  "[[chase]]\nname = \"c\"\nspace = [\"global\", \"shared\", \"host\"]\nat.gpu = 2\n"              \
+  "cache = \"l2\"\nthreads = 32\nblocks = 4\n"
+#define STREAMS                                                                                    \
+  "[measure]\nverify = \"every\"\ndevice_cache = \"flushed\"\n"                                    \
+  "[[stream]]\nname = \"gpu\"\nop = [\"copy\", \"triad\"]\nsize = \"1MiB\"\n"                      \
+  "[[stream]]\nname = \"host\"\nop = \"read\"\nat = { numa = \"*\" }\nsize = 8\n"
+#define GRIDS                                                                                      \
+  "[[stream]]\nname = \"s\"\nop = \"copy\"\nsize = 8\n"                                            \
+  "grid = [34, \"per_sm*12\", \"full\", \"auto\", \"7\"]\n"                                        \
+  "[[stream]]\nname = \"r\"\nop = \"copy\"\nsize = 8\ngrid = { from = 1, to = 48, step = 1 }\n"
+#define ARITHMETIC                                                                                 \
+  "[[arithmetic]]\nname = \"a\"\nop = \"fma\"\ntype = [\"f16\", \"i32\"]\n"                        \
+  "measure = [\"latency\", \"throughput\"]\n"                                                      \
+  "[[arithmetic]]\nname = \"b\"\nop = \"add\"\ntype = \"f32\"\nmeasure = \"throughput\"\n"         \
+  "ilp = 8\nblock = 96\ngrid = 7\ninstructions = 1024\n"
+#define OVERHEADS                                                                                  \
+  "[[overhead]]\nname = \"o\"\noperation = [\"kernel_launch\", \"free\"]\n"                        \
+  "memory = [\"pinned\", \"pageable\", \"device\"]\nsize = 4096\n"
 
-static void zip_runs_axes_in_lockstep(void **state) {
+/* One setting of one block of the scenario. */
+static const struct expected {
+  const char *text;
+  size_t block, count, i; /* the i-th of `count` settings */
+  const char *axes;       /* NULL = not looked at */
+  const char *values;     /* as assert_setting() takes them */
+} settings[] = {
+    /* Defaults */
+    {BLOCK "size = \"64KiB\"\n", 0, 1, 0, "",
+     "trials.min=10 trials.max=200 warmup=1 iterations=auto max_time=2s min_trial=200us "
+     "precision=0.005 delta=auto verify=once host_cache=warm direction=forward concurrent=none "
+     "pairs_given=0 loads=0 flows=0 method=ce size=64KiB initiator_given=0 peer=true threads=all "
+     "from.numa=local from.memory=pinned to.gpu=* to.memory=device shape.width=0B"},
+    /* Memory follows method and place. */
+    {METHODS, 0, 1, 0, "", "from.memory=pageable to.memory=pageable"},
+    {METHODS, 1, 3, 0, "method=ce", "from.memory=pinned to.memory=device"},
+    {METHODS, 1, 3, 1, "method=sm", "from.memory=pinned to.memory=device"},
+    {METHODS, 1, 3, 2, "method=um", "from.memory=managed to.memory=managed"},
+    /* Axes multiply in the order of the file. A selector is a set: ascending, each once. */
+    {AXES, 0, 12, 0, "host_cache=warm size=4KiB from.memory=pinned", ""},
+    {AXES, 0, 12, 1, "host_cache=warm size=4KiB from.memory=pageable", ""},
+    {AXES, 0, 12, 2, "host_cache=warm size=8KiB from.memory=pinned", ""},
+    {AXES, 0, 12, 6, "host_cache=flushed size=4KiB from.memory=pinned", ""},
+    {AXES, 0, 12, 11, "host_cache=flushed size=1MiB from.memory=pageable",
+     "host_cache=flushed verify=every size=1MiB from.memory=pageable to.gpu=1,3"},
+    {ZIP, 0, 12, 0, "size=1B warmup=7 iterations=4 direction=forward", ""},
+    {ZIP, 0, 12, 1, "size=1B warmup=7 iterations=4 direction=both", ""},
+    {ZIP, 0, 12, 2, "size=2B warmup=7 iterations=5 direction=forward", ""},
+    {ZIP, 0, 12, 11, "size=3B warmup=8 iterations=auto direction=both", ""},
+    /* One value is no axis, however it is written. */
+    {BLOCK "size = { from = 8, to = 9, factor = 2 }\nwarmup = [5]\n", 0, 1, 0, "",
+     "size=8B warmup=5"},
+    {SELECTORS, 0, 1, 0, "", "from.gpu=1,2,3 to.numa=remote"},
+    {SELECTORS, 1, 1, 0, "", "from.numa=0,2 to.numa=7"},
+    /* Loads and flows take from the block what they do not say. */
+    {FLOWS, 0, 6, 5, "size=2KiB load.noise.size=16B", ""},
+    {FLOWS, 0, 6, 4, NULL,
+     "loads=1 flows=2 load.0.name=noise load.0.size=8B load.0.method=ce flow.0.name=- "
+     "flow.0.size=2KiB flow.0.from.memory=pinned flow.0.to.gpu=0 flow.1.size=77B "
+     "flow.1.method=sm flow.1.kernel.block=512 flow.1.to.memory=pageable flow.1.to.numa=1"},
+    {MIRRORS, 0, 4, 3, NULL,
+     "loads=2 load.0.mirrors=1 load.0.direction=reverse load.0.size_given=0 "
+     "load.0.method_given=0 load.0.initiator_given=0 load.1.mirrors=1 load.1.direction=forward "
+     "load.1.size_given=1 load.1.size=16B"},
+    /* A sweep over methods keeps what each has. */
+    {SWEEP, 0, 8, 0, NULL, "kernel.block=auto kernel.variant=auto initiator_given=1"},
+    {SWEEP, 0, 8, 7, NULL, "kernel.block=256 kernel.variant=vector initiator=target peer=false"},
+    /* A shape decides the size. */
+    {SHAPE, 0, 2, 1, NULL,
+     "size=6KiB shape.pitch=4KiB load.0.size=5B load.0.shape.width=0B load.0.shape.height=0 "
+     "load.1.size=6KiB"},
+    {BLOCK "shape = { width = 64, height = 3 }\n", 0, 1, 0, "", "shape.pitch=64B shape.depth=1"},
+    /* Chases */
+    {CHASES, 0, 2, 0, NULL,
+     "warmup=7 host_cache=warm verify=off space=host at.gpu=* of.numa=local of.memory=pinned "
+     "footprint=2MiB stride=128B order=random hops=4096"},
+    {CHASES, 0, 2, 1, NULL, "space=peer of.gpu=* of.memory=device"},
+    {CHASES, 1, 2, 0, NULL, "host_cache=warm"},
+    {CHASES, 2, 1, 0, NULL, "at.gpu=1 of.gpu=0,2 order=strided"},
+    {OWN_CHASES, 0, 3, 0, NULL,
+     "of.gpu=2 of.memory=device footprint=2MiB cache=l2 threads=32 blocks=4"},
+    {OWN_CHASES, 0, 3, 1, NULL, "footprint=32KiB cache=l1"}, /* one case in a sweep over caches */
+    {OWN_CHASES, 0, 3, 2, NULL, "of.numa=local"},
+    /* Streams */
+    {STREAMS, 0, 2, 1, NULL,
+     "verify=every device_cache=flushed op=triad type=f64 at.gpu=* at.memory=device size=1MiB "
+     "passes=1 block=auto grid=auto vector_bytes=auto unroll=auto clock=event"},
+    {STREAMS, 1, 1, 0, NULL, "at.numa=* at.memory=pageable threads=all"},
+    {GRIDS, 0, 5, 0, "grid=34", "grid=34"},
+    {GRIDS, 0, 5, 1, "grid=per_sm*12", "grid=per_sm*12"},
+    {GRIDS, 0, 5, 2, "grid=full", "grid=full"},
+    {GRIDS, 0, 5, 3, "grid=auto", "grid=auto"},
+    {GRIDS, 0, 5, 4, "grid=7", "grid=7"},
+    {GRIDS, 1, 48, 47, "grid=48", "grid=48"},
+    /* Arithmetic is latency or throughput. */
+    {ARITHMETIC, 0, 4, 0, NULL, "type=f16 at.gpu=* ilp=1 block=1 grid=1 instructions=16384"},
+    {ARITHMETIC, 0, 4, 3, NULL, "type=i32 ilp=4 block=1024 grid=per_sm*2"},
+    {ARITHMETIC, 1, 1, 0, NULL, "ilp=8 block=96 grid=7 instructions=1024"},
+    /* Overheads keep what the call has. */
+    {OVERHEADS, 0, 6, 1, NULL, "operation=kernel_launch memory=device size=0B verify=off"},
+    {OVERHEADS, 0, 6, 3, NULL, "operation=free memory=pinned at.numa=local size=4KiB"},
+    {OVERHEADS, 0, 6, 4, NULL, "memory=pageable at.numa=*"},
+};
+
+static void settings_have_what_the_scenario_says(void **state) {
   (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD BLOCK "size = [1, 2, 3]\nwarmup = [7, 8]\niterations = [4, 5, \"auto\"]\n"
-                 "direction = [\"forward\", \"both\"]\nzip = [[\"iterations\", \"size\"]]\n");
-  const struct block *block = scenario->blocks[0];
-  assert_int_equal(block_setting_count(block), 12);
-  assert_axes(block, 0, "size=1B warmup=7 iterations=4 direction=forward");
-  assert_axes(block, 1, "size=1B warmup=7 iterations=4 direction=both");
-  assert_axes(block, 2, "size=2B warmup=7 iterations=5 direction=forward");
-  assert_axes(block, 11, "size=3B warmup=8 iterations=auto direction=both");
-  scenario_free(scenario);
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    const struct expected *expected = &settings[i];
+    char text[2048];
+    (void)snprintf(text, sizeof text, HEAD "%s", expected->text);
+    struct scenario *scenario = must_parse(text);
+    assert_true(expected->block < scenario->block_count);
+    const struct block *block = scenario->blocks[expected->block];
+    assert_int_equal(block_setting_count(block), expected->count);
+    if (expected->axes != NULL) {
+      assert_axes(block, expected->i, expected->axes);
+    }
+    assert_block(scenario, expected->block, expected->i, expected->values);
+    scenario_free(scenario);
+  }
 }
 
 struct range_case {
@@ -163,108 +229,13 @@ static void ranges_have_the_right_values(void **state) {
   }
 }
 
-static void a_range_of_one_value_is_no_axis(void **state) {
+static void blocks_stand_in_the_order_of_the_file(void **state) {
   (void)state;
-  struct scenario *scenario =
-      must_parse(HEAD BLOCK "size = { from = 8, to = 9, factor = 2 }\nwarmup = [5]\n");
-  assert_int_equal(block_setting_count(scenario->blocks[0]), 1);
-  assert_axes(scenario->blocks[0], 0, "");
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.size_bytes, 8);
-  assert_int_equal(setting.measure.warmup, 5);
-  scenario_free(scenario);
-}
-
-static void selectors_are_sets(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD "[[transfer]]\nname = \"a\"\nmethod = \"ce\"\nfrom.gpu = \"1-3\"\nto.numa = \"remote\"\n"
-           "size = 1\n[[transfer]]\nname = \"b\"\nmethod = \"cpu\"\nfrom.numa = [2, 0]\n"
-           "to.numa = 7\nsize = 1\n");
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.from.selector.count, 3);
-  assert_int_equal(setting.transfer.flow.from.selector.indices[2], 3);
-  assert_int_equal(setting.transfer.flow.to.selector.kind, SELECTOR_REMOTE);
-  block_setting(scenario->blocks[1], 0, &setting);
-  assert_int_equal(setting.transfer.flow.from.selector.indices[0], 0);
-  assert_int_equal(setting.transfer.flow.from.selector.indices[1], 2);
-  assert_int_equal(setting.transfer.flow.to.selector.indices[0], 7);
-  scenario_free(scenario);
-}
-
-static void loads_and_flows_take_what_they_do_not_say_from_the_block(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD
-      "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nsize = [1024, 2048]\n"
-      "[[transfer.load]]\nname = \"noise\"\nfrom.gpu = 0\nto.gpu = 1\nsize = [4, 8, 16]\n"
-      "[[transfer.flow]]\nfrom.numa = 0\nto.gpu = 0\n"
-      "[[transfer.flow]]\nfrom.gpu = 1\nto.numa = 1\nto.memory = \"pageable\"\nmethod = \"sm\"\n"
-      "kernel.block = 512\nsize = 77\n");
-  const struct block *block = scenario->blocks[0];
-  assert_int_equal(block_setting_count(block), 6);
-  assert_axes(block, 5, "size=2KiB load.noise.size=16B");
-  struct setting setting;
-  block_setting(block, 4, &setting);
-  const struct transfer_setting *transfer = &setting.transfer;
-  assert_int_equal(transfer->load_count, 1);
-  assert_int_equal(transfer->flow_count, 2);
-  assert_string_equal(transfer->loads[0].name, "noise");
-  assert_int_equal(transfer->loads[0].size_bytes, 8);
-  assert_int_equal(transfer->loads[0].method, METHOD_CE);
-  assert_null(transfer->flows[0].name);
-  assert_int_equal(transfer->flows[0].size_bytes, 2048);
-  assert_int_equal(transfer->flows[0].from.memory, MEMORY_PINNED);
-  assert_int_equal(transfer->flows[0].to.place, PLACE_GPU);
-  assert_int_equal(transfer->flows[1].size_bytes, 77);
-  assert_int_equal(transfer->flows[1].method, METHOD_SM);
-  assert_int_equal(transfer->flows[1].kernel.block, 512);
-  assert_int_equal(transfer->flows[1].to.memory, MEMORY_PAGEABLE);
-  assert_int_equal(transfer->flows[1].to.selector.indices[0], 1);
-  scenario_free(scenario);
-}
-
-static void a_sweep_over_methods_keeps_only_what_each_has(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD "[[transfer]]\nname = \"b\"\nmethod = [\"ce\", \"sm\"]\nfrom.gpu = 0\nto.gpu = 1\n"
-           "size = 8\nkernel = { variant = \"vector\", block = 256 }\n"
-           "initiator = [\"source\", \"target\"]\npeer = [true, false]\n");
-  assert_int_equal(block_setting_count(scenario->blocks[0]), 8);
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.kernel.block, 0);
-  assert_int_equal(setting.transfer.flow.kernel.variant, KERNEL_AUTO);
-  assert_true(setting.transfer.flow.initiator_given);
-  block_setting(scenario->blocks[0], 7, &setting);
-  assert_int_equal(setting.transfer.flow.kernel.block, 256);
-  assert_int_equal(setting.transfer.flow.kernel.variant, KERNEL_VECTOR);
-  assert_int_equal(setting.transfer.flow.initiator, INITIATOR_TARGET);
-  assert_false(setting.transfer.flow.peer);
-  scenario_free(scenario);
-}
-
-static void a_shape_decides_the_size(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD BLOCK "shape = { width = [64, \"1KiB\"], height = 3, depth = 2, pitch = 4096 }\n"
-                 "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\nsize = 5\n"
-                 "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\n");
-  struct setting setting;
-  block_setting(scenario->blocks[0], 1, &setting);
-  assert_int_equal(setting.transfer.flow.size_bytes, 6144);
-  assert_int_equal(setting.transfer.flow.shape.pitch_bytes, 4096);
-  assert_int_equal(setting.transfer.loads[0].size_bytes, 5);
-  assert_int_equal(setting.transfer.loads[0].shape.width_bytes, 0);
-  assert_int_equal(setting.transfer.loads[0].shape.height, 0);
-  assert_int_equal(setting.transfer.loads[1].size_bytes, 6144);
-  scenario_free(scenario);
-  scenario = must_parse(HEAD BLOCK "shape = { width = 64, height = 3 }\n");
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.shape.pitch_bytes, 64);
-  assert_int_equal(setting.transfer.flow.shape.depth, 1);
+  struct scenario *scenario = must_parse(HEAD CHASES);
+  assert_int_equal(scenario->block_count, 3);
+  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_CHASE);
+  assert_int_equal(block_kind_of(scenario->blocks[1]), CASE_TRANSFER);
+  assert_string_equal(block_name(scenario->blocks[2]), "d");
   scenario_free(scenario);
 }
 
@@ -303,11 +274,22 @@ static void overrides_change_what_they_name(void **state) {
       {"telemetry", "off"},
       {"description", "two words"},
       {"a.b.load.size", "9"},
+      {"chase.hops", "64"},
+      {"c.footprint", "1MiB"},
+      {"stream.size", "[16, 32]"},
+      {"stream.grid", "per_sm*3"},
+      {"arithmetic.type", "f64"},
+      {"o.size", "2MiB"},
+      {"free_share", "0.5"},
   };
   struct scenario *scenario = must_parse_with(
       HEAD "[checks]\ngovernor = {}\n" BLOCK "size = 1\nmax_time = \"1s\"\n"
            "[[transfer]]\nname = \"a.b\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.numa = 0\nsize = 1\n"
-           "[[transfer.load]]\nfrom.gpu = 1\nto.gpu = 0\n",
+           "[[transfer.load]]\nfrom.gpu = 1\nto.gpu = 0\n"
+           "[[chase]]\nname = \"c\"\nspace = \"host\"\n"
+           "[[stream]]\nname = \"s\"\nop = \"copy\"\nsize = 8\n"
+           "[[arithmetic]]\nname = \"a\"\nop = \"add\"\ntype = \"f32\"\n"
+           "[[overhead]]\nname = \"o\"\noperation = \"allocate\"\n",
       overrides, sizeof overrides / sizeof *overrides);
   assert_int_equal(scenario->run.processes, 4);
   assert_int_equal(scenario->run.telemetry_ns, 0);
@@ -315,19 +297,15 @@ static void overrides_change_what_they_name(void **state) {
   assert_int_equal(scenario->check_count, 2);
   assert_int_equal(scenario->checks[0].on_fail, ON_FAIL_ABORT);
   assert_string_equal(scenario->checks[1].want, "false");
-  struct setting setting;
   assert_int_equal(block_setting_count(scenario->blocks[0]), 1);
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.transfer.flow.size_bytes, 65536);
-  assert_int_equal(setting.measure.max_time_ns, 1000000000); /* the block's own stays */
-  assert_int_equal(setting.measure.trials_min, 3);
-  assert_int_equal(setting.measure.trials_max, 5);
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2);
-  block_setting(scenario->blocks[1], 1, &setting);
-  assert_int_equal(setting.measure.max_time_ns, 20000000);
-  assert_int_equal(setting.transfer.flow.to.memory, MEMORY_PAGEABLE);
-  assert_int_equal(setting.transfer.flow.size_bytes, 4096);
-  assert_int_equal(setting.transfer.loads[0].size_bytes, 9);
+  /* The block's own max_time stays. */
+  assert_block(scenario, 0, 0, "size=64KiB max_time=1s trials.min=3 trials.max=5");
+  assert_block(scenario, 1, 1, "max_time=20ms to.memory=pageable size=4KiB load.0.size=9B");
+  assert_block(scenario, 2, 0, "hops=64 footprint=1MiB");
+  assert_block(scenario, 3, 1, "size=32B grid=per_sm*3");
+  assert_block(scenario, 4, 0, "type=f64");
+  assert_block(scenario, 5, 0, "size=2MiB free_share=0.5");
   scenario_free(scenario);
 }
 
@@ -342,6 +320,7 @@ static void overrides_complain_by_name(void **state) {
       {"schema_version", "1", "unknown key"},
       {"include", "[\"x\"]", "unknown key"},
       {"measure.max_time", "1s\nwarmup = 2", "invalid value"},
+      {"chase.hops", "64", "unknown key"}, /* there is no chase */
       {"", "1", "unknown key"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -361,10 +340,7 @@ static void a_million_settings_are_enough(void **state) {
   struct scenario *scenario = must_parse(HEAD BLOCK "size = { from = 1, to = 1024, step = 1 }\n"
                                                     "warmup = { from = 1, to = 1024, step = 1 }\n");
   assert_int_equal(block_setting_count(scenario->blocks[0]), SCENARIO_SETTINGS_MAX);
-  struct setting setting;
-  block_setting(scenario->blocks[0], SCENARIO_SETTINGS_MAX - 1, &setting);
-  assert_int_equal(setting.transfer.flow.size_bytes, 1024);
-  assert_int_equal(setting.measure.warmup, 1024);
+  assert_block(scenario, 0, SCENARIO_SETTINGS_MAX - 1, "size=1KiB warmup=1024");
   scenario_free(scenario);
   struct diagnostics *diagnostics =
       must_refuse(HEAD BLOCK "size = { from = 1, to = 1024, step = 1 }\n"
@@ -373,105 +349,16 @@ static void a_million_settings_are_enough(void **state) {
   diagnostics_free(diagnostics);
 }
 
-/* What [measure] says about caches and verification does not reach a chase. */
-static void chases_have_their_own_defaults(void **state) {
-  (void)state;
-  struct scenario *scenario = must_parse(
-      HEAD "[measure]\nhost_cache = [\"warm\", \"flushed\"]\nverify = \"every\"\nwarmup = 7\n"
-           "[[chase]]\nname = \"c\"\nspace = [\"host\", \"peer\"]\n" GPU_BLOCK "size = 1\n"
-           "[[chase]]\nname = \"d\"\nspace = \"peer\"\nat.gpu = 1\nof.gpu = [0, 2]\n"
-           "stride = 64\norder = \"strided\"\n");
-  assert_int_equal(scenario->block_count, 3);
-  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_CHASE); /* in the order of the file */
-  assert_int_equal(block_kind_of(scenario->blocks[1]), CASE_TRANSFER);
-  assert_string_equal(block_name(scenario->blocks[2]), "d");
-  assert_int_equal(block_setting_count(scenario->blocks[0]), 2);
-  assert_int_equal(block_setting_count(scenario->blocks[1]), 2);
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  const struct chase_setting *chase = &setting.chase;
-  assert_int_equal(setting.kind, CASE_CHASE);
-  assert_int_equal(setting.measure.warmup, 7);
-  assert_int_equal(setting.measure.host_cache, CACHE_WARM);
-  assert_int_equal(setting.measure.verify, VERIFY_OFF);
-  assert_int_equal(chase->space, CHASE_HOST);
-  assert_int_equal(chase->at.place, PLACE_GPU);
-  assert_int_equal(chase->at.selector.kind, SELECTOR_ALL);
-  assert_int_equal(chase->of.place, PLACE_NUMA);
-  assert_int_equal(chase->of.selector.kind, SELECTOR_LOCAL);
-  assert_int_equal(chase->of.memory, MEMORY_PINNED);
-  assert_int_equal(chase->footprint_bytes, 2 << 20);
-  assert_int_equal(chase->stride_bytes, 128);
-  assert_int_equal(chase->order, CHASE_RANDOM);
-  assert_int_equal(chase->hops, 4096);
-  block_setting(scenario->blocks[0], 1, &setting);
-  assert_int_equal(chase->space, CHASE_PEER);
-  assert_int_equal(chase->of.place, PLACE_GPU);
-  assert_int_equal(chase->of.selector.kind, SELECTOR_ALL);
-  assert_int_equal(chase->of.memory, MEMORY_DEVICE);
-  block_setting(scenario->blocks[2], 0, &setting);
-  assert_int_equal(chase->at.selector.count, 1);
-  assert_int_equal(chase->of.selector.count, 2);
-  assert_int_equal(chase->order, CHASE_STRIDED);
-  scenario_free(scenario);
-}
-
-static void set_reaches_chases(void **state) {
-  (void)state;
-  const struct scenario_override overrides[] = {{"chase.hops", "64"}, {"c.footprint", "1MiB"}};
-  struct scenario *scenario = must_parse_with(
-      HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\n" GPU_BLOCK "size = 1\n", overrides, 2);
-  struct setting setting;
-  block_setting(scenario->blocks[0], 0, &setting);
-  assert_int_equal(setting.chase.hops, 64);
-  assert_int_equal(setting.chase.footprint_bytes, 1 << 20);
-  scenario_free(scenario);
-  struct diagnostics *diagnostics = must_refuse_with(HEAD GPU_BLOCK "size = 1\n", overrides, 1);
-  assert_int_equal(diagnostics_count(diagnostics), 1); /* there is no chase to set it in */
-  diagnostics_free(diagnostics);
-}
-
-static void a_load_without_ends_mirrors(void **state) {
-  (void)state;
-  struct scenario *scenario =
-      must_parse(HEAD BLOCK "size = [1, 2]\n[[transfer.load]]\n[[transfer.load]]\nname = "
-                            "\"more\"\nsize = [8, 16]\ndirection = \"forward\"\n");
-  assert_int_equal(block_setting_count(scenario->blocks[0]), 4);
-  struct setting setting;
-  block_setting(scenario->blocks[0], 3, &setting);
-  const struct flow_setting *loads = setting.transfer.loads;
-  assert_int_equal(setting.transfer.load_count, 2);
-  assert_true(loads[0].mirrors);
-  assert_int_equal(loads[0].mirror_direction, DIRECTION_REVERSE);
-  assert_false(loads[0].size_given);
-  assert_false(loads[0].method_given);
-  assert_false(loads[0].initiator_given);
-  assert_true(loads[1].mirrors);
-  assert_int_equal(loads[1].mirror_direction, DIRECTION_FORWARD);
-  assert_true(loads[1].size_given);
-  assert_int_equal(loads[1].size_bytes, 16);
-  scenario_free(scenario);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(defaults_are_filled_in),
-      cmocka_unit_test(memory_follows_method_and_place),
-      cmocka_unit_test(axes_multiply_in_the_order_of_the_file),
-      cmocka_unit_test(zip_runs_axes_in_lockstep),
+      cmocka_unit_test(a_scenario_has_its_head_and_run),
+      cmocka_unit_test(settings_have_what_the_scenario_says),
       cmocka_unit_test(ranges_have_the_right_values),
-      cmocka_unit_test(a_range_of_one_value_is_no_axis),
-      cmocka_unit_test(selectors_are_sets),
-      cmocka_unit_test(loads_and_flows_take_what_they_do_not_say_from_the_block),
-      cmocka_unit_test(a_sweep_over_methods_keeps_only_what_each_has),
-      cmocka_unit_test(a_shape_decides_the_size),
+      cmocka_unit_test(blocks_stand_in_the_order_of_the_file),
       cmocka_unit_test(checks_have_a_canonical_want),
       cmocka_unit_test(overrides_change_what_they_name),
       cmocka_unit_test(overrides_complain_by_name),
       cmocka_unit_test(a_million_settings_are_enough),
-      cmocka_unit_test(chases_have_their_own_defaults),
-      cmocka_unit_test(set_reaches_chases),
-      cmocka_unit_test(a_load_without_ends_mirrors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

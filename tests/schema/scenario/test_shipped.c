@@ -2,157 +2,26 @@
 
 #include "support.h"
 
-static void assert_equal_text(const char *a, const char *b) {
-  assert_true((a == NULL) == (b == NULL));
-  if (a != NULL) {
-    assert_string_equal(a, b);
+static void assert_equal_settings(const struct block *a, const struct block *b, size_t i) {
+  struct setting x;
+  struct setting y;
+  struct strbuf x_text;
+  struct strbuf y_text;
+  strbuf_init(&x_text, 1 << 16);
+  strbuf_init(&y_text, 1 << 16);
+  block_setting(a, i, &x);
+  block_setting(b, i, &y);
+  append_setting(&x_text, &x);
+  append_setting(&y_text, &y);
+  assert_int_equal(x.kind, y.kind);
+  assert_string_equal(x_text.text, y_text.text);
+  assert_int_equal(x.axis_value_count, y.axis_value_count);
+  for (size_t k = 0; k < x.axis_value_count; k++) {
+    assert_string_equal(x.axis_values[k].key, y.axis_values[k].key);
+    assert_string_equal(x.axis_values[k].text, y.axis_values[k].text);
   }
-}
-
-static void assert_equal_ends(const struct endpoint_setting *a, const struct endpoint_setting *b) {
-  assert_int_equal(a->place, b->place);
-  assert_int_equal(a->memory, b->memory);
-  assert_int_equal(a->selector.kind, b->selector.kind);
-  assert_int_equal(a->selector.count, b->selector.count);
-  for (size_t i = 0; i < a->selector.count; i++) {
-    assert_int_equal(a->selector.indices[i], b->selector.indices[i]);
-  }
-}
-
-static void assert_equal_flows(const struct flow_setting *a, const struct flow_setting *b) {
-  assert_equal_text(a->name, b->name);
-  assert_int_equal(a->method, b->method);
-  assert_equal_ends(&a->from, &b->from);
-  assert_equal_ends(&a->to, &b->to);
-  assert_int_equal(a->initiator_given, b->initiator_given);
-  assert_int_equal(a->initiator, b->initiator);
-  assert_int_equal(a->peer, b->peer);
-  assert_int_equal(a->size_bytes, b->size_bytes);
-  assert_int_equal(a->threads, b->threads);
-  assert_memory_equal(&a->kernel, &b->kernel, sizeof a->kernel);
-  assert_memory_equal(&a->shape, &b->shape, sizeof a->shape);
-  assert_int_equal(a->mirrors, b->mirrors);
-  assert_int_equal(a->mirror_direction, b->mirror_direction);
-  assert_int_equal(a->unified.mode, b->unified.mode);
-  assert_int_equal(a->unified.touch_by, b->unified.touch_by);
-  assert_int_equal(a->unified.threads, b->unified.threads);
-  assert_int_equal(a->unified.advise, b->unified.advise);
-  assert_int_equal(a->unified.stride_bytes, b->unified.stride_bytes);
-}
-
-static void assert_equal_measures(const struct measure *a, const struct measure *b) {
-  assert_int_equal(a->trials_min, b->trials_min);
-  assert_int_equal(a->trials_max, b->trials_max);
-  assert_int_equal(a->warmup, b->warmup);
-  assert_int_equal(a->iterations, b->iterations);
-  assert_int_equal(a->max_time_ns, b->max_time_ns);
-  assert_int_equal(a->min_trial_ns, b->min_trial_ns);
-  assert_memory_equal(&a->precision, &b->precision, sizeof a->precision);
-  assert_memory_equal(&a->free_share, &b->free_share, sizeof a->free_share);
-  assert_memory_equal(&a->delta, &b->delta, sizeof a->delta);
-  assert_int_equal(a->verify, b->verify);
-  assert_int_equal(a->host_cache, b->host_cache);
-  assert_int_equal(a->device_cache, b->device_cache);
-  assert_int_equal(a->gating, b->gating);
-}
-
-static void assert_equal_chases(const struct chase_setting *a, const struct chase_setting *b) {
-  assert_int_equal(a->space, b->space);
-  assert_equal_ends(&a->at, &b->at);
-  assert_equal_ends(&a->of, &b->of);
-  assert_int_equal(a->footprint_bytes, b->footprint_bytes);
-  assert_int_equal(a->stride_bytes, b->stride_bytes);
-  assert_int_equal(a->order, b->order);
-  assert_int_equal(a->cache, b->cache);
-  assert_int_equal(a->threads, b->threads);
-  assert_int_equal(a->blocks, b->blocks);
-  assert_int_equal(a->hops, b->hops);
-}
-
-static void assert_equal_grids(const struct grid_setting *a, const struct grid_setting *b) {
-  assert_int_equal(a->kind, b->kind);
-  assert_int_equal(a->count, b->count);
-}
-
-static void assert_equal_streams(const struct stream_setting *a, const struct stream_setting *b) {
-  assert_int_equal(a->op, b->op);
-  assert_int_equal(a->type, b->type);
-  assert_equal_ends(&a->at, &b->at);
-  assert_int_equal(a->size_bytes, b->size_bytes);
-  assert_int_equal(a->passes, b->passes);
-  assert_int_equal(a->threads, b->threads);
-  assert_int_equal(a->block, b->block);
-  assert_equal_grids(&a->grid, &b->grid);
-  assert_int_equal(a->vector_bytes, b->vector_bytes);
-  assert_int_equal(a->unroll, b->unroll);
-  assert_int_equal(a->clock, b->clock);
-}
-
-static void assert_equal_arithmetic(const struct arithmetic_setting *a,
-                                    const struct arithmetic_setting *b) {
-  assert_int_equal(a->op, b->op);
-  assert_int_equal(a->type, b->type);
-  assert_int_equal(a->measure, b->measure);
-  assert_equal_ends(&a->at, &b->at);
-  assert_int_equal(a->ilp, b->ilp);
-  assert_int_equal(a->block, b->block);
-  assert_equal_grids(&a->grid, &b->grid);
-  assert_int_equal(a->instructions, b->instructions);
-}
-
-static void assert_equal_overheads(const struct overhead_setting *a,
-                                   const struct overhead_setting *b) {
-  assert_int_equal(a->operation, b->operation);
-  assert_equal_ends(&a->at, &b->at);
-  assert_equal_ends(&a->node, &b->node);
-  assert_int_equal(a->memory, b->memory);
-  assert_int_equal(a->size_bytes, b->size_bytes);
-}
-
-static void assert_equal_transfers(const struct transfer_setting *a,
-                                   const struct transfer_setting *b) {
-  assert_equal_flows(&a->flow, &b->flow);
-  assert_int_equal(a->direction, b->direction);
-  assert_int_equal(a->pairs_given, b->pairs_given);
-  assert_int_equal(a->pairs, b->pairs);
-  assert_int_equal(a->concurrent, b->concurrent);
-  assert_int_equal(a->load_count, b->load_count);
-  assert_int_equal(a->flow_count, b->flow_count);
-  for (size_t i = 0; i < a->load_count; i++) {
-    assert_equal_flows(&a->loads[i], &b->loads[i]);
-  }
-  for (size_t i = 0; i < a->flow_count; i++) {
-    assert_equal_flows(&a->flows[i], &b->flows[i]);
-  }
-}
-
-static void assert_equal_settings(const struct setting *a, const struct setting *b) {
-  assert_equal_measures(&a->measure, &b->measure);
-  assert_int_equal(a->kind, b->kind);
-  switch (a->kind) {
-  case CASE_TRANSFER:
-    assert_equal_transfers(&a->transfer, &b->transfer);
-    break;
-  case CASE_CHASE:
-    assert_equal_chases(&a->chase, &b->chase);
-    break;
-  case CASE_STREAM:
-    assert_equal_streams(&a->stream, &b->stream);
-    break;
-  case CASE_ARITHMETIC:
-    assert_equal_arithmetic(&a->arithmetic, &b->arithmetic);
-    break;
-  case CASE_OVERHEAD:
-    assert_equal_overheads(&a->overhead, &b->overhead);
-    break;
-  case case_kind_name_count:
-    fail();
-  }
-  assert_int_equal(a->axis_value_count, b->axis_value_count);
-  for (size_t i = 0; i < a->axis_value_count; i++) {
-    assert_string_equal(a->axis_values[i].key, b->axis_values[i].key);
-    assert_string_equal(a->axis_values[i].text, b->axis_values[i].text);
-  }
+  strbuf_fini(&x_text);
+  strbuf_fini(&y_text);
 }
 
 static void assert_equal_scenarios(const struct scenario *a, const struct scenario *b) {
@@ -173,11 +42,7 @@ static void assert_equal_scenarios(const struct scenario *a, const struct scenar
     assert_string_equal(block_name(a->blocks[i]), block_name(b->blocks[i]));
     assert_int_equal(block_setting_count(a->blocks[i]), block_setting_count(b->blocks[i]));
     for (size_t k = 0; k < block_setting_count(a->blocks[i]); k++) {
-      struct setting x;
-      struct setting y;
-      block_setting(a->blocks[i], k, &x);
-      block_setting(b->blocks[i], k, &y);
-      assert_equal_settings(&x, &y);
+      assert_equal_settings(a->blocks[i], b->blocks[i], k);
     }
   }
 }
