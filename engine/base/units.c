@@ -106,6 +106,17 @@ void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
                text);
 }
 
+void units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
+  static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = (double)size_bytes;
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < sizeof names / sizeof *names) {
+    value /= 1024;
+    unit++;
+  }
+  (void)snprintf(text, UNITS_TEXT_MAX, value < 999.5 ? "%.3g %s" : "%.0f %s", value, names[unit]);
+}
+
 void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
   format_exact(duration_ns, duration_units, sizeof duration_units / sizeof *duration_units, text);
 }

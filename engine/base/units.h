@@ -19,6 +19,8 @@ bool units_parse_duration(const char *text, uint64_t *duration_ns);
 
 /* The shortest exact text that parses back to the same value: 65536 -> "64KiB", 1000 -> "1000B". */
 void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
+/* For people, three digits: 85028896768 -> "79.2 GiB". */
+void units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
 /* The shortest exact text: 200000 -> "200us". */
 void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 /* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s", "2 h 5 min". */

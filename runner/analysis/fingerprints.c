@@ -17,10 +17,10 @@ static const char *fingerprints_keep_text(struct arena *arena, const struct cell
                                  : "";
 }
 
-static enum status fingerprints_begin(void *context, const char *const *columns, size_t count,
+static enum status fingerprints_begin(void *context, const struct column *columns, size_t count,
                                       struct error *err) {
   (void)context;
-  if (count != COLUMNS || strcmp(columns[MEDIAN_NS], "median_ns") != 0) {
+  if (count != COLUMNS || strcmp(columns[MEDIAN_NS].name, "median_ns") != 0) {
     return error_set(err, STATUS_INVALID, "the saved query fingerprint-samples has other columns");
   }
   return STATUS_OK;

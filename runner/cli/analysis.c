@@ -59,10 +59,7 @@ static enum status analysis_show_comparison(const struct analysis_compare_option
   if (common->junit) {
     return diff_print_junit(result->measured, result->comparison, &what, stdout, err);
   }
-  if (common->format == ROW_JSON) {
-    return diff_print_json(result->measured, result->comparison, &what, stdout, err);
-  }
-  const struct rows_options rows = rows_to_stdout(common);
+  const struct table_options rows = table_to_stdout(common);
   return diff_print(result->measured, result->comparison, &what, &rows, err);
 }
 

@@ -54,8 +54,8 @@ static void options_set_format(struct common_options *options, const char *arg,
   options->format_given = true;
   if (options->junit_allowed && strcmp(arg, "junit") == 0) {
     options->junit = true;
-  } else if (!row_format_parse(arg, &options->format)) {
-    options_reject_name(state, "format", arg, row_format_names);
+  } else if (!output_format_parse(arg, &options->format)) {
+    options_reject_name(state, "format", arg, output_format_names);
   }
 }
 
@@ -63,7 +63,7 @@ static void options_set_json(struct common_options *options, const char *arg,
                              struct argp_state *state) {
   (void)arg;
   (void)state;
-  options->format = ROW_JSON;
+  options->format = OUTPUT_JSON;
   options->format_given = true;
 }
 
@@ -98,7 +98,7 @@ static void options_set_verbose(struct common_options *options, const char *arg,
 #define COMMON_OPTION_LIST(X)                                                                      \
   X(0x100, db, "FILE", 0,                                                                          \
     "results database (default: HAUL_DB, else haul/results.db in the user's data folder)")         \
-  X(0x101, format, "FORMAT", 0, "table, json, jsonl, csv or md")                                   \
+  X(0x101, format, "FORMAT", 0, "one of" OUTPUT_FORMAT_NAMES)                                      \
   X(0x102, json, NULL, 0, "the same as --format json")                                             \
   X(0x103, color, "WHEN", OPTION_ARG_OPTIONAL, "auto, always or never")                            \
   X('q', quiet, NULL, 0, "write nothing but errors to stderr")                                     \
@@ -288,9 +288,9 @@ error_t compare_options_parse(int key, char *arg, struct argp_state *state,
 
 error_t plot_options_parse(int key, char *arg, struct argp_state *state,
                            struct plot_request *request, const struct common_options *common) {
-  if (key == ARGP_KEY_END && request->wanted && common->format != ROW_TABLE) {
+  if (key == ARGP_KEY_END && request->wanted && output_layout_of(common->format) != LAYOUT_PAGE) {
     argp_error(state, "--plot draws for people and cannot be combined with --format %s",
-               row_format_text(common->format));
+               output_format_text(common->format));
   }
   if (key != OPTION_PLOT) {
     return ARGP_ERR_UNKNOWN;

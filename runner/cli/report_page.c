@@ -5,8 +5,8 @@
 #include "runner/render/page_diff.h"
 #include "runner/render/page_results.h"
 #include "runner/render/page_run.h"
-#include "runner/render/rows_limit.h"
 #include "runner/render/run_result.h"
+#include "runner/table/sinks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static enum status report_load_summaries(struct report *report, struct error *er
     run->id = arena_format(&report->arena, "run-%s", run->number);
     run->alone = request->run_count == 1 && request->compared == NULL;
     for (unsigned part = 0; part < run_part_name_count; part++) {
-      kept_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
+      result_set_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
     }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
@@ -67,20 +67,21 @@ static enum status report_write_results(const struct report *report, size_t i, F
   struct query *query = report->request->query;
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->common->verbose;
-  const bool charts = kept_number(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
+  const bool charts =
+      result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
   char selector[64];
-  struct run_rows cases;
-  struct run_rows flows;
-  struct rows_limit limit;
-  struct rows_limit flow_limit;
+  struct result_set cases;
+  struct result_set flows;
+  struct limit_sink limit;
+  struct limit_sink flow_limit;
   struct page_results results;
   (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
   const struct query_parameter parameter = {"run", selector};
-  run_rows_init(&cases);
-  run_rows_init(&flows);
-  rows_limit_init(&limit, &cases.sink, "block", "status", "skipped", REPORT_BLOCK_ROWS_MAX,
+  result_set_init(&cases, SIZE_MAX);
+  result_set_init(&flows, SIZE_MAX);
+  limit_sink_init(&limit, &cases.sink, "block", "status", "skipped", REPORT_BLOCK_ROWS_MAX,
                   REPORT_ROWS_MAX);
-  rows_limit_init(&flow_limit, &flows.sink, "block", "status", "skipped", REPORT_ROWS_MAX,
+  limit_sink_init(&flow_limit, &flows.sink, "block", "status", "skipped", REPORT_ROWS_MAX,
                   REPORT_ROWS_MAX);
   page_results_init(&results, page, run->id);
   enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &limit.sink, err);
@@ -92,14 +93,14 @@ static enum status report_write_results(const struct report *report, size_t i, F
   }
   if (status == STATUS_OK) {
     status =
-        run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_style(&results), err);
+        run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_output(&results), err);
   }
   *left_out = limit.left_out;
   page_results_fini(&results);
-  rows_limit_fini(&flow_limit);
-  rows_limit_fini(&limit);
-  run_rows_fini(&flows);
-  run_rows_fini(&cases);
+  limit_sink_fini(&flow_limit);
+  limit_sink_fini(&limit);
+  result_set_fini(&flows);
+  result_set_fini(&cases);
   return status;
 }
 
@@ -137,7 +138,7 @@ static void report_find_entries(struct report *report) {
     report_add_entry(report, "comparison", "What changed from A to B", "");
   }
   for (size_t i = 0; i < request->run_count; i++) {
-    const char *tag = kept_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
+    const char *tag = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
     report_add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]),
                      tag != NULL ? tag : "");
   }
@@ -157,7 +158,7 @@ static const char *report_lead(const struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared == NULL && request->run_count == 1) {
-    text = kept_text(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
+    text = result_set_text(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
   }
   return text != NULL ? text : "How data moves inside GPU machines, as haul measured it.";
 }
@@ -177,7 +178,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
     status = report_write_run(&report, i, page, err);
     for (unsigned part = 0; part < run_part_name_count; part++) {
-      kept_fini(&report.runs[i].parts[part]);
+      result_set_fini(&report.runs[i].parts[part]);
     }
   }
   if (status == STATUS_OK) {
@@ -185,7 +186,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
   }
   for (size_t i = 0; i < request->run_count; i++) {
     for (unsigned part = 0; part < run_part_name_count; part++) {
-      kept_fini(&report.runs[i].parts[part]);
+      result_set_fini(&report.runs[i].parts[part]);
     }
   }
   arena_fini(&report.arena);

@@ -102,13 +102,13 @@ static enum status verb_baseline_set(const struct baseline_options *options, con
 static enum status verb_baseline_list(const struct baseline_options *options, const char *path,
                                       struct error *err) {
   struct query *query = NULL;
-  struct rows *rows = open_rows(&options->common, "no baselines");
+  struct table *rows = open_table(&options->common, "no baselines");
   enum status status = query_open(path, &query, err);
   if (status == STATUS_OK) {
-    status = query_run_saved(query, "baselines", NULL, 0, NULL, rows_sink(rows), err);
+    status = query_run_saved(query, "baselines", NULL, 0, NULL, table_sink(rows), err);
   }
   query_close(query);
-  rows_free(rows);
+  table_free(rows);
   return status;
 }
 

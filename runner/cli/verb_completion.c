@@ -84,7 +84,7 @@ static void verb_completion_add_key(void *words, const struct reference_key *key
 /* The words that may follow an option, or nothing: then it is a file or anything. */
 static void verb_completion_add_values(struct strbuf *words, const char *option) {
   if (strcmp(option, "format") == 0) {
-    verb_completion_add_words(words, row_format_names);
+    verb_completion_add_words(words, output_format_names);
   } else if (strcmp(option, "color") == 0) {
     verb_completion_add_words(words, when_names);
   } else if (strcmp(option, "saved") == 0) {

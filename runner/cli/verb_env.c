@@ -47,43 +47,10 @@ static enum status verb_env_save(const char *path, const struct machine *machine
   return status;
 }
 
-/* The facts as rows. */
-static enum status verb_env_print_facts(const struct common_options *common,
-                                        const struct machine *machine, struct error *err) {
-  static const char *const columns[] = {"gpu", "name", "state", "value"};
-  struct rows *rows = open_rows(common, NULL);
-  const struct row_sink *sink = rows_sink(rows);
-  enum status status = sink->begin(sink->context, columns, 4, err);
-  for (uint32_t i = 0; i < machine->fact_count && status == STATUS_OK; i++) {
-    const struct fact *fact = &machine->facts[i];
-    struct cell cells[] = {fact->gpu < 0 ? cell_null() : cell_integer(fact->gpu),
-                           cell_text(fact->name), cell_text(fact_state_text(fact->state)),
-                           cell_text(fact->value)};
-    status = sink->row(sink->context, cells, err);
-  }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
-  }
-  rows_free(rows);
-  return status;
-}
-
 static enum status verb_env_print(const struct common_options *common,
                                   const struct machine *machine, struct error *err) {
-  struct env_options options = {
-      .stream = stdout, .width = terminal_width(stdout), .colour = use_colour(common, stdout)};
-  switch (common->format) {
-  case ROW_TABLE:
-    return env_print(machine, &options, err);
-  case ROW_JSON:
-    return env_print_json(machine, stdout, err);
-  case ROW_JSONL:
-  case ROW_CSV:
-  case ROW_MD:
-  case row_format_name_count:
-    break;
-  }
-  return verb_env_print_facts(common, machine, err);
+  const struct table_options options = table_to_stdout(common);
+  return env_print(machine, &options, err);
 }
 
 static int verb_env_main(const struct verb *verb, int argc, char **argv) {

@@ -103,14 +103,14 @@ static error_t verb_export_parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- rows ---- */
 
-static enum status verb_export_rows(struct export_options *options, enum row_format format,
+static enum status verb_export_rows(struct export_options *options, enum output_format format,
                                     FILE *stream, struct error *err) {
   const char *path = NULL;
   struct query *query = NULL;
   const struct query_parameter run = {"run", options->run};
   const struct query_options query_options = {.interrupted = watch_interrupts()};
-  const struct rows_options rows_options = {.format = format, .stream = stream};
-  struct rows *rows = rows_new(&rows_options);
+  const struct table_options table_options = {.format = format, .stream = stream};
+  struct table *table = table_new(&table_options);
   const char *name = options->trials ? "export/trials" : "export/cases";
   if (options->run != NULL) {
     name = options->trials ? "export/run_trials" : "export/run_cases";
@@ -122,14 +122,14 @@ static enum status verb_export_rows(struct export_options *options, enum row_for
   char *sql = database_sql(name);
   if (status == STATUS_OK) {
     status = query_run(query, sql, &run, options->run != NULL ? 1 : 0, &query_options,
-                       rows_sink(rows), err);
+                       table_sink(table), err);
   }
-  if (rows_reader_gone(rows)) {
+  if (table_reader_gone(table)) {
     status = STATUS_OK;
   }
   free(sql);
   query_close(query);
-  rows_free(rows);
+  table_free(table);
   return status;
 }
 
@@ -313,9 +313,9 @@ static enum status verb_export_prometheus(struct export_options *options, FILE *
 static enum status verb_export_to(struct export_options *options, FILE *stream, struct error *err) {
   switch (options->format) {
   case EXPORT_CSV:
-    return verb_export_rows(options, ROW_CSV, stream, err);
+    return verb_export_rows(options, OUTPUT_CSV, stream, err);
   case EXPORT_JSONL:
-    return verb_export_rows(options, ROW_JSONL, stream, err);
+    return verb_export_rows(options, OUTPUT_JSONL, stream, err);
   case EXPORT_PROMETHEUS:
     return verb_export_prometheus(options, stream, err);
   case export_format_name_count:

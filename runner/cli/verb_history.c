@@ -27,7 +27,7 @@ static error_t verb_history_parse(int key, char *arg, struct argp_state *state) 
 static enum status verb_history_show(const struct analysis_options *options,
                                      struct measured *measured, struct error *err) {
   const struct common_options *common = &options->common;
-  const struct rows_options rows = rows_to_stdout(common);
+  const struct table_options rows = table_to_stdout(common);
   struct history *history = history_new(measured);
   enum status status = STATUS_OK;
   if (history->series_count == 0) {

@@ -114,7 +114,7 @@ static enum status verb_identify_print_verdict(const struct known *known,
                     : NULL),
       cell_text(reason[0] != '\0' ? reason : NULL),
   };
-  return sink->row(sink->context, cells, err);
+  return sink_row(sink, cells, err);
 }
 
 static enum status verb_identify_print_verdicts(const struct known *known,
@@ -122,27 +122,27 @@ static enum status verb_identify_print_verdicts(const struct known *known,
   static const char *const columns[] = {
       "gpu",      "recorded_uuid", "verdict",         "named_uuid", "right", "nearest_uuid",
       "distance", "second_uuid",   "second_distance", "rival_uuid", "reason"};
-  enum status status = sink->begin(sink->context, columns, sizeof columns / sizeof *columns, err);
+  enum status status = sink_begin(sink, columns, sizeof columns / sizeof *columns, err);
   const struct fingerprints *samples = &known->samples;
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
     status = verb_identify_print_verdict(known, &samples->items[i], sink, err);
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 static enum status verb_identify_print_confusion(const struct known *known,
                                                  const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"actual_uuid", "named_uuid", "runs"};
-  enum status status = sink->begin(sink->context, columns, 3, err);
+  enum status status = sink_begin(sink, columns, 3, err);
   for (size_t actual = 0; known->identify != NULL && actual < known->gpu_count; actual++) {
     for (size_t named = 0; status == STATUS_OK && named < known->gpu_count; named++) {
       const size_t runs = identify_confusion(known->identify, actual, named);
       const struct cell cells[] = {cell_text(known->uuids[actual]), cell_text(known->uuids[named]),
                                    cell_integer((int64_t)runs)};
-      status = runs > 0 ? sink->row(sink->context, cells, err) : STATUS_OK;
+      status = runs > 0 ? sink_row(sink, cells, err) : STATUS_OK;
     }
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 static void verb_identify_say_accuracy(const struct common_options *common,
@@ -194,14 +194,14 @@ static int verb_identify_main(const struct verb *verb, int argc, char **argv) {
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
   struct known known = {0};
-  struct rows *rows = open_rows(&options.common, NULL);
-  const enum status status = verb_identify_do(&options, &known, rows_sink(rows), &err);
+  struct table *rows = open_table(&options.common, NULL);
+  const enum status status = verb_identify_do(&options, &known, table_sink(rows), &err);
   int code = EXIT_DONE;
-  if (status != STATUS_OK && !rows_reader_gone(rows)) {
+  if (status != STATUS_OK && !table_reader_gone(rows)) {
     code = fail(&options.common, &err);
   }
   identify_free(known.identify);
-  rows_free(rows);
+  table_free(rows);
   arena_fini(&options.arena);
   return code;
 }

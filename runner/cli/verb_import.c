@@ -249,14 +249,14 @@ static enum status verb_import_write_run(struct import_options *options, struct 
 static enum status verb_import_show_tests(const struct import *import, const struct row_sink *sink,
                                           struct error *err) {
   static const char *const COLUMNS[] = {"test", "values", "imported", "left_out_because"};
-  enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < import->cases.test_count && status == STATUS_OK; i++) {
     const struct imported_test *test = &import->cases.tests[i];
     const struct cell cells[] = {cell_text(test->name), cell_integer((int64_t)test->values),
                                  cell_integer((int64_t)test->taken), cell_text(test->reason)};
-    status = sink->row(sink->context, cells, err);
+    status = sink_row(sink, cells, err);
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 static void verb_import_say_result(const struct import_options *options,
@@ -303,9 +303,9 @@ static int verb_import_main(const struct verb *verb, int argc, char **argv) {
     status = verb_import_write_run(&options, &import, &run, &err);
   }
   if (status == STATUS_OK) {
-    struct rows *rows = open_rows(&options.common, "the file has no tests");
-    status = verb_import_show_tests(&import, rows_sink(rows), &err);
-    rows_free(rows);
+    struct table *rows = open_table(&options.common, "the file has no tests");
+    status = verb_import_show_tests(&import, table_sink(rows), &err);
+    table_free(rows);
   }
   if (status != STATUS_OK) {
     code = fail(&options.common, &err);

@@ -56,7 +56,7 @@ static error_t verb_list_parse(int key, char *arg, struct argp_state *state) {
 
 static enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"name", "description"};
-  enum status status = sink->begin(sink->context, columns, 2, err);
+  enum status status = sink_begin(sink, columns, 2, err);
   for (size_t i = 0; i < scenarios_count() && status == STATUS_OK; i++) {
     const struct embedded_file *file = scenarios_at(i);
     if (!scenarios_runnable(file)) {
@@ -71,7 +71,7 @@ static enum status verb_list_scenarios(const struct row_sink *sink, struct error
       const char *name =
           dot != NULL ? arena_strndup(&arena, file->name, (size_t)(dot - file->name)) : file->name;
       struct cell cells[] = {cell_text(name), cell_text(scenario->description)};
-      status = sink->row(sink->context, cells, err);
+      status = sink_row(sink, cells, err);
       arena_fini(&arena);
     } else {
       status = error_set(err, STATUS_INVALID, "the shipped scenario %s is not valid", file->name);
@@ -79,7 +79,7 @@ static enum status verb_list_scenarios(const struct row_sink *sink, struct error
     scenario_free(scenario);
     diagnostics_free(diagnostics);
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 /* ":run=latest :block=%" */
@@ -98,16 +98,16 @@ static const char *verb_list_describe_parameters(struct arena *arena,
 static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
   static const char *const columns[] = {"name", "title", "parameters"};
   struct arena arena = {0};
-  enum status status = sink->begin(sink->context, columns, 3, err);
+  enum status status = sink_begin(sink, columns, 3, err);
   for (size_t i = 0; i < saved_query_count() && status == STATUS_OK; i++) {
     struct saved_query query;
     saved_query_at(i, &arena, &query);
     struct cell cells[] = {cell_text(query.name), cell_text(query.title),
                            cell_text(verb_list_describe_parameters(&arena, &query))};
-    status = sink->row(sink->context, cells, err);
+    status = sink_row(sink, cells, err);
   }
   arena_fini(&arena);
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 /* "runs" and "cases" are saved queries. */
@@ -133,8 +133,8 @@ static int verb_list_main(const struct verb *verb, int argc, char **argv) {
   struct list_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
-  struct rows *rows = open_rows(&options.common, NULL);
-  const struct row_sink *sink = rows_sink(rows);
+  struct table *rows = open_table(&options.common, NULL);
+  const struct row_sink *sink = table_sink(rows);
   enum status status = STATUS_OK;
   switch (options.what) {
   case LIST_RUNS:
@@ -151,10 +151,10 @@ static int verb_list_main(const struct verb *verb, int argc, char **argv) {
     break;
   }
   int code = EXIT_DONE;
-  if (status != STATUS_OK && !rows_reader_gone(rows)) {
+  if (status != STATUS_OK && !table_reader_gone(rows)) {
     code = fail(&options.common, &err);
   }
-  rows_free(rows);
+  table_free(rows);
   return code;
 }
 

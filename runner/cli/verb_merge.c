@@ -116,7 +116,7 @@ static const char *const COLUMNS[] = {"input",     "outcome", "runs",  "added",
 
 static size_t verb_merge_column_count(const struct common_options *common) {
   const size_t count = sizeof COLUMNS / sizeof *COLUMNS;
-  return common->format == ROW_TABLE ? count - 1 : count;
+  return output_layout_of(common->format) == LAYOUT_PAGE ? count - 1 : count;
 }
 
 static enum status verb_merge_give_row(const struct row_sink *sink, const char *path,
@@ -129,7 +129,7 @@ static enum status verb_merge_give_row(const struct row_sink *sink, const char *
                                cell_integer(result->completed),
                                cell_integer(result->results),
                                cell_text(reason)};
-  return sink->row(sink->context, cells, err);
+  return sink_row(sink, cells, err);
 }
 
 static const char *verb_merge_outcome_of(const struct merge_result *result) {
@@ -252,25 +252,25 @@ static int verb_merge_main(const struct verb *verb, int argc, char **argv) {
   }
   const bool listed =
       options.common.format_given || options.common.verbose || inputs.count <= LISTED_MAX;
-  struct rows *rows = open_rows(&options.common, NULL);
-  const struct row_sink *sink = listed ? rows_sink(rows) : NULL;
+  struct table *rows = open_table(&options.common, NULL);
+  const struct row_sink *sink = listed ? table_sink(rows) : NULL;
   struct merge_total total = {0};
   int code = EXIT_DONE;
   if (sink != NULL) {
-    status = sink->begin(sink->context, COLUMNS, verb_merge_column_count(&options.common), &err);
+    status = sink_begin(sink, COLUMNS, verb_merge_column_count(&options.common), &err);
   }
   if (status == STATUS_OK) {
     code = verb_merge_all(&options, &inputs, sink, &total);
   }
   if (status == STATUS_OK && sink != NULL) {
-    status = sink->end(sink->context, &err);
+    status = sink_end(sink, &err);
   }
   if (status != STATUS_OK) {
     code = worse(code, fail(&options.common, &err));
   } else {
     verb_merge_say_total(&options, &inputs, &total);
   }
-  rows_free(rows);
+  table_free(rows);
   arena_fini(&options.arena);
   return code;
 }

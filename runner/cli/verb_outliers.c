@@ -43,7 +43,7 @@ static error_t verb_outliers_parse(int key, char *arg, struct argp_state *state)
 static enum status verb_outliers_show(const struct analysis_options *analysis,
                                       struct measured *measured, struct error *err) {
   const struct common_options *common = &analysis->common;
-  const struct rows_options rows = rows_to_stdout(common);
+  const struct table_options rows = table_to_stdout(common);
   struct outliers *outliers = NULL;
   enum status status = outliers_find(measured, &outliers, err);
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {

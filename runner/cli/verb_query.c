@@ -127,15 +127,15 @@ static int verb_query_main(const struct verb *verb, int argc, char **argv) {
   struct query_verb_options options = {0};
   cli_parse(verb, argc, argv, &options);
   struct error err = {0};
-  struct rows *rows = open_rows(&options.common, NULL);
+  struct table *rows = open_table(&options.common, NULL);
   struct curves *curves = plot_open(&options.common, &options.plot, "nothing to draw");
-  const struct row_sink *sink = options.plot.wanted ? curves_sink(curves) : rows_sink(rows);
+  const struct row_sink *sink = options.plot.wanted ? curves_sink(curves) : table_sink(rows);
   enum status status = verb_query_run_query(&options, sink, &err);
   int code = EXIT_DONE;
-  if (status != STATUS_OK && !sink->enough(sink->context)) {
+  if (status != STATUS_OK && !sink_has_enough(sink)) {
     code = fail(&options.common, &err);
   }
-  rows_free(rows);
+  table_free(rows);
   curves_free(curves);
   arena_fini(&options.arena);
   return code;

@@ -1,12 +1,12 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
 #include "engine/base/strbuf.h"
 #include "runner/cli/cli.h"
-#include "runner/cli/joined.h"
 #include "runner/cli/options.h"
 #include "runner/cli/shell_word.h"
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
+#include "runner/table/sinks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -207,16 +207,17 @@ static int verb_run_with_database(struct run_options *options, const struct batc
   if (database_path(&options->common, &options->batch.arena, &database, &err) != STATUS_OK) {
     return fail(&options->common, &err);
   }
-  struct rows *rows = open_rows(&options->common, "nothing was measured");
-  struct joined joined;
-  joined_init(&joined, rows_sink(rows), options->common.format != ROW_TABLE);
+  struct table *rows = open_table(&options->common, "nothing was measured");
+  struct concat_sink concat;
+  concat_sink_init(&concat, table_sink(rows),
+                   output_layout_of(options->common.format) != LAYOUT_PAGE);
   struct run_request request = {
       .common = &options->common,
       .database = database,
       .tag = options->tag,
       .only = options->batch.only,
       .command_line = command_line,
-      .result = &joined.sink,
+      .result = &concat.sink,
       .plot = options->plot,
   };
   int code;
@@ -226,10 +227,10 @@ static int verb_run_with_database(struct run_options *options, const struct batc
   } else {
     code = verb_run_batch(options, batch, &request);
   }
-  if (joined_end(&joined, &err) != STATUS_OK) {
+  if (concat_sink_end(&concat, &err) != STATUS_OK) {
     code = worse(code, fail(&options->common, &err));
   }
-  rows_free(rows);
+  table_free(rows);
   return code;
 }
 

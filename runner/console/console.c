@@ -1,6 +1,6 @@
 #include "runner/console/console.h"
 
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
 #include <langinfo.h>
 #include <stdarg.h>
@@ -62,17 +62,17 @@ unsigned terminal_width(FILE *stream) {
   return size.ws_col > 0 ? size.ws_col : 80;
 }
 
-struct rows_options rows_to_stdout(const struct common_options *options) {
-  return (struct rows_options){.format = options->format,
-                               .stream = stdout,
-                               .width = terminal_width(stdout),
-                               .colour = use_colour(options, stdout)};
+struct table_options table_to_stdout(const struct common_options *options) {
+  return (struct table_options){.format = options->format,
+                                .stream = stdout,
+                                .width = terminal_width(stdout),
+                                .colour = use_colour(options, stdout)};
 }
 
-struct rows *open_rows(const struct common_options *options, const char *empty) {
-  struct rows_options rows = rows_to_stdout(options);
+struct table *open_table(const struct common_options *options, const char *empty) {
+  struct table_options rows = table_to_stdout(options);
   rows.empty = empty;
-  return rows_new(&rows);
+  return table_new(&rows);
 }
 
 struct curves *plot_open(const struct common_options *options, const struct plot_request *request,

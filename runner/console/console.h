@@ -9,7 +9,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "runner/render/curves.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ ENUM_NAMES_DECLARE(when, WHEN_LIST)
 /* The options that every verb takes; the first member of each verb's own options. */
 struct common_options {
   const char *db; /* as given; NULL = not given. database_path() has the rest */
-  enum row_format format;
+  enum output_format format;
   bool format_given;
   enum when colour;
   bool quiet;         /* errors only */
@@ -48,9 +48,9 @@ bool use_colour(const struct common_options *options, FILE *stream);
 unsigned terminal_width(FILE *stream);
 /* How rows are written to stdout: in the format asked for, as wide as its terminal, in colour or
  * not. */
-struct rows_options rows_to_stdout(const struct common_options *options);
-/* A sink that writes so; empty as in rows.h. */
-struct rows *open_rows(const struct common_options *options, const char *empty);
+struct table_options table_to_stdout(const struct common_options *options);
+/* A sink that writes so; empty as in runner/table/table.h. */
+struct table *open_table(const struct common_options *options, const char *empty);
 
 /* The option --plot. */
 struct plot_request {

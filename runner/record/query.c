@@ -395,11 +395,11 @@ static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, cons
     for (int i = 0; i < column_count; i++) {
       cells[i] = query_cell_of(stmt, i);
     }
-    enum status status = sink->row(sink->context, cells, err);
+    enum status status = sink_row(sink, cells, err);
     if (status != STATUS_OK) {
       return status;
     }
-    if (sink->enough != NULL && sink->enough(sink->context)) {
+    if (sink_has_enough(sink)) {
       return STATUS_OK;
     }
   }
@@ -418,12 +418,12 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   for (int i = 0; i < column_count; i++) {
     columns[i] = arena_strdup(&arena, sqlite3_column_name(stmt, i));
   }
-  enum status status = sink->begin(sink->context, columns, (size_t)column_count, err);
+  enum status status = sink_begin(sink, columns, (size_t)column_count, err);
   if (status == STATUS_OK) {
     status = query_step_rows(query, stmt, sql, sink, cells, err);
   }
   if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
+    status = sink_end(sink, err);
   }
   arena_fini(&arena);
   return status;

@@ -6,7 +6,7 @@
 #define HAUL_RUNNER_RECORD_QUERY_H
 
 #include "runner/record/database.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 #include <signal.h>
 

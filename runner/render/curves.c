@@ -1,25 +1,12 @@
 #include "runner/render/curves.h"
 
-#include "engine/base/arena.h"
+#include "runner/table/result_set.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CURVES_TEXT_MAX = 64 << 20, NAME_TEXT_MAX = 4096 };
-
-struct column {
-  const char *name;
-  bool text;  /* some value is no number */
-  bool value; /* some value is not NULL */
-};
-
-/* A cell that is kept: text, or a number; neither = NULL. */
-struct kept {
-  const char *text;
-  double number; /* NAN where there is none */
-};
 
 struct curves {
   struct row_sink sink;
@@ -29,11 +16,7 @@ struct curves {
   curves_drawer *drawer; /* NULL = to the stream */
   void *context;         /* of the drawer */
   bool reader_gone;
-  struct arena arena; /* of one result */
-  struct column *columns;
-  size_t column_count;
-  struct kept *cells; /* rows x columns */
-  size_t row_count, cell_count, cell_capacity;
+  struct result_set rows; /* of one result */
 };
 
 /* Which column is what; -1 = none. */
@@ -48,135 +31,120 @@ struct gathered {
   size_t count, capacity;
 };
 
-static enum status begin(void *context, const char *const *columns, size_t count,
-                         struct error *err) {
+static enum status curves_begin(void *context, const struct column *columns, size_t count,
+                                struct error *err) {
   struct curves *curves = context;
-  (void)err;
-  arena_fini(&curves->arena);
-  curves->row_count = curves->cell_count = curves->cell_capacity = 0;
-  curves->cells = NULL;
-  curves->column_count = count;
-  curves->columns = arena_array(&curves->arena, count, sizeof *curves->columns);
-  for (size_t i = 0; i < count; i++) {
-    curves->columns[i].name = arena_strdup(&curves->arena, columns[i]);
-  }
-  return STATUS_OK;
+  result_set_fini(&curves->rows);
+  result_set_init(&curves->rows, CURVES_ROWS_MAX);
+  return curves->rows.sink.begin(&curves->rows, columns, count, err);
 }
 
-static struct kept keep(struct curves *curves, const struct cell *cell) {
-  switch (cell->kind) {
-  case CELL_INTEGER:
-    return (struct kept){NULL, (double)cell->as.integer};
-  case CELL_REAL:
-    return (struct kept){NULL, cell->as.real};
-  case CELL_TEXT:
-    return (struct kept){arena_strndup(&curves->arena, cell->as.text.bytes, cell->as.text.length),
-                         NAN};
-  case CELL_BLOB:
-    return (struct kept){"", NAN};
-  case CELL_NULL:
-    break;
-  }
-  return (struct kept){NULL, NAN};
-}
-
-static enum status row(void *context, const struct cell *cells, struct error *err) {
+static enum status curves_row(void *context, const struct cell *cells, struct error *err) {
   struct curves *curves = context;
-  if (curves->row_count++ == CURVES_ROWS_MAX) {
+  if (curves->rows.row_count == CURVES_ROWS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d rows cannot be drawn", CURVES_ROWS_MAX);
   }
-  for (size_t i = 0; i < curves->column_count; i++) {
-    const struct kept kept = keep(curves, &cells[i]);
-    curves->columns[i].text = curves->columns[i].text || kept.text != NULL;
-    curves->columns[i].value = curves->columns[i].value || kept.text != NULL || !isnan(kept.number);
-    curves->cells = arena_grow(&curves->arena, curves->cells, curves->cell_count,
-                               &curves->cell_capacity, sizeof *curves->cells);
-    curves->cells[curves->cell_count++] = kept;
-  }
-  return STATUS_OK;
+  return sink_row(&curves->rows.sink, cells, err);
 }
 
-static const struct kept *cell_of(const struct curves *curves, size_t line, int column) {
-  return &curves->cells[line * curves->column_count + (size_t)column];
+static double curves_number(const struct curves *curves, size_t row, int column) {
+  return result_set_number_at(&curves->rows, row, (size_t)column);
 }
 
-static bool is_number(const struct column *column) {
-  return column->value && !column->text;
+/* NULL where the cell is no text. */
+static const char *curves_text(const struct curves *curves, size_t row, int column) {
+  const struct cell *cell = result_set_cell(&curves->rows, row, (size_t)column);
+  return cell->kind == CELL_TEXT ? cell->as.text.bytes : NULL;
 }
 
-static struct roles find_roles(const struct curves *curves) {
+static const char *curves_column(const struct curves *curves, int column) {
+  return curves->rows.columns[column].name;
+}
+
+static bool curves_is_text(const struct curves *curves, int column) {
+  return curves->rows.facts[column].text;
+}
+
+static bool curves_is_number(const struct curves *curves, int column) {
+  return curves->rows.facts[column].filled && !curves->rows.facts[column].text;
+}
+
+static struct roles curves_find_roles(const struct curves *curves) {
   struct roles roles = {-1, -1, -1};
-  for (int i = 0; i < (int)curves->column_count; i++) {
-    const struct column *column = &curves->columns[i];
-    if (column->text && strcmp(column->name, "plot") == 0) {
+  for (int i = 0; i < (int)curves->rows.column_count; i++) {
+    const char *name = curves_column(curves, i);
+    if (curves_is_text(curves, i) && strcmp(name, "plot") == 0) {
       roles.plot = i;
-    } else if (column->text && strcmp(column->name, "axis") == 0) {
+    } else if (curves_is_text(curves, i) && strcmp(name, "axis") == 0) {
       roles.axis = i;
-    } else if (roles.x < 0 && is_number(column)) {
+    } else if (roles.x < 0 && curves_is_number(curves, i)) {
       roles.x = i;
     }
   }
   return roles;
 }
 
-static bool names_a_curve(const struct curves *curves, const struct roles *roles, int column) {
+static bool curves_names_a_curve(const struct curves *curves, const struct roles *roles,
+                                 int column) {
   return column < roles->x && column != roles->plot && column != roles->axis &&
-         curves->columns[column].text;
+         curves_is_text(curves, column);
 }
 
-static bool has_curve_names(const struct curves *curves, const struct roles *roles) {
+static bool curves_have_names(const struct curves *curves, const struct roles *roles) {
   bool has = false;
   for (int i = 0; i < roles->x; i++) {
-    has = has || names_a_curve(curves, roles, i);
+    has = has || curves_names_a_curve(curves, roles, i);
   }
   return has;
 }
 
-static bool ends_with(const char *text, const char *end) {
+static bool name_ends_with(const char *text, const char *end) {
   const size_t length = strlen(text);
   return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
 /* The unit that a column's name tells; its name where it tells none. */
-static const char *unit_of(const char *name) {
-  if (strncmp(name, "gbps", 4) == 0 || ends_with(name, "_gbps")) {
+static const char *name_unit(const char *name) {
+  if (strncmp(name, "gbps", 4) == 0 || name_ends_with(name, "_gbps")) {
     return "GB/s";
   }
-  if (strcmp(name, "ns") == 0 || ends_with(name, "_ns") || strncmp(name, "ns_per_", 7) == 0) {
+  if (strcmp(name, "ns") == 0 || name_ends_with(name, "_ns") || strncmp(name, "ns_per_", 7) == 0) {
     return "ns";
   }
-  if (ends_with(name, "_bytes")) {
+  if (name_ends_with(name, "_bytes")) {
     return "bytes";
   }
-  return ends_with(name, "_pct") || strncmp(name, "percent", 7) == 0 ? "%" : name;
+  return name_ends_with(name, "_pct") || strncmp(name, "percent", 7) == 0 ? "%" : name;
 }
 
 /* "size" of "size_bytes". */
 static const char *name_of_x(struct arena *arena, const char *name) {
   const size_t length = strlen(name);
-  return ends_with(name, "_bytes") ? arena_strndup(arena, name, length - strlen("_bytes")) : name;
+  return name_ends_with(name, "_bytes") ? arena_strndup(arena, name, length - strlen("_bytes"))
+                                        : name;
 }
 
-static const char *curve_name(struct curves *curves, const struct roles *roles, size_t line) {
+static const char *curves_name_of(struct curves *curves, const struct roles *roles, size_t line) {
   struct strbuf name;
   strbuf_init(&name, NAME_TEXT_MAX);
   for (int i = 0; i < roles->x; i++) {
-    const char *text = cell_of(curves, line, i)->text;
-    if (names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0') {
+    const char *text = curves_text(curves, line, i);
+    if (curves_names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0') {
       strbuf_printf(&name, "%s%s", name.length > 0 ? " " : "", text);
     }
   }
-  const char *kept = arena_strdup(&curves->arena, name.text);
+  const char *kept = arena_strdup(curves->rows.arena, name.text);
   strbuf_fini(&name);
   return kept;
 }
 
-static const char *plot_of(const struct curves *curves, const struct roles *roles, size_t line) {
-  const char *text = roles->plot >= 0 ? cell_of(curves, line, roles->plot)->text : NULL;
+static const char *curves_plot_of(const struct curves *curves, const struct roles *roles,
+                                  size_t line) {
+  const char *text = roles->plot >= 0 ? curves_text(curves, line, roles->plot) : NULL;
   return text != NULL ? text : "";
 }
 
-static int compare_points(const void *a, const void *b) {
+static int plot_compare_points(const void *a, const void *b) {
   const struct plot_point *x = a;
   const struct plot_point *y = b;
   return (x->x > y->x) - (x->x < y->x);
@@ -187,8 +155,8 @@ struct gathering {
   size_t count, capacity;
 };
 
-static void put_point(struct curves *curves, struct gathering *all, const char *name, double x,
-                      double y) {
+static void curves_put_point(struct curves *curves, struct gathering *all, const char *name,
+                             double x, double y) {
   if (isnan(x) || isnan(y)) {
     return;
   }
@@ -198,21 +166,21 @@ static void put_point(struct curves *curves, struct gathering *all, const char *
   }
   if (i == all->count) {
     all->items =
-        arena_grow(&curves->arena, all->items, all->count, &all->capacity, sizeof *all->items);
+        arena_grow(curves->rows.arena, all->items, all->count, &all->capacity, sizeof *all->items);
     all->items[all->count++] = (struct gathered){.name = name};
   }
   struct gathered *curve = &all->items[i];
-  curve->points = arena_grow(&curves->arena, curve->points, curve->count, &curve->capacity,
+  curve->points = arena_grow(curves->rows.arena, curve->points, curve->count, &curve->capacity,
                              sizeof *curve->points);
   curve->points[curve->count++] = (struct plot_point){x, y};
 }
 
 /* The first column of numbers after x that has a value in that plot; -1 = none. */
-static int find_y(const struct curves *curves, const struct roles *roles, const char *plot) {
-  for (int i = roles->x + 1; i < (int)curves->column_count; i++) {
-    for (size_t line = 0; is_number(&curves->columns[i]) && line < curves->row_count; line++) {
-      if (!isnan(cell_of(curves, line, i)->number) &&
-          strcmp(plot_of(curves, roles, line), plot) == 0) {
+static int curves_find_y(const struct curves *curves, const struct roles *roles, const char *plot) {
+  for (int i = roles->x + 1; i < (int)curves->rows.column_count; i++) {
+    for (size_t line = 0; curves_is_number(curves, i) && line < curves->rows.row_count; line++) {
+      if (!isnan(curves_number(curves, line, i)) &&
+          strcmp(curves_plot_of(curves, roles, line), plot) == 0) {
         return i;
       }
     }
@@ -221,46 +189,47 @@ static int find_y(const struct curves *curves, const struct roles *roles, const 
 }
 
 /* The curves of one plot; returns what y is called. */
-static const char *gather(struct curves *curves, const struct roles *roles, const char *plot,
-                          struct gathering *all) {
-  const bool named = has_curve_names(curves, roles);
-  const int first_y = find_y(curves, roles, plot);
-  const char *y_name = first_y >= 0 ? unit_of(curves->columns[first_y].name) : "";
-  for (size_t line = 0; first_y >= 0 && line < curves->row_count; line++) {
-    if (strcmp(plot_of(curves, roles, line), plot) != 0) {
+static const char *curves_gather(struct curves *curves, const struct roles *roles, const char *plot,
+                                 struct gathering *all) {
+  const bool named = curves_have_names(curves, roles);
+  const int first_y = curves_find_y(curves, roles, plot);
+  const char *y_name = first_y >= 0 ? name_unit(curves_column(curves, first_y)) : "";
+  for (size_t line = 0; first_y >= 0 && line < curves->rows.row_count; line++) {
+    if (strcmp(curves_plot_of(curves, roles, line), plot) != 0) {
       continue;
     }
-    const double x = cell_of(curves, line, roles->x)->number;
+    const double x = curves_number(curves, line, roles->x);
     if (named) {
-      put_point(curves, all, curve_name(curves, roles, line), x,
-                cell_of(curves, line, first_y)->number);
+      curves_put_point(curves, all, curves_name_of(curves, roles, line), x,
+                       curves_number(curves, line, first_y));
       continue;
     }
-    for (int i = first_y; i < (int)curves->column_count; i++) {
-      if (!is_number(&curves->columns[i])) {
+    for (int i = first_y; i < (int)curves->rows.column_count; i++) {
+      if (!curves_is_number(curves, i)) {
         continue;
       }
-      const char *name = curves->columns[i].name;
-      put_point(curves, all, name, x, cell_of(curves, line, i)->number);
-      y_name = strcmp(unit_of(name), y_name) == 0 ? y_name : "";
+      const char *name = curves_column(curves, i);
+      curves_put_point(curves, all, name, x, curves_number(curves, line, i));
+      y_name = strcmp(name_unit(name), y_name) == 0 ? y_name : "";
     }
   }
   return y_name;
 }
 
-static void draw(struct curves *curves, const struct roles *roles, size_t line,
-                 struct strbuf *text) {
+static void curves_draw(struct curves *curves, const struct roles *roles, size_t line,
+                        struct strbuf *text) {
   struct gathering all = {NULL, 0, 0};
-  const char *title = plot_of(curves, roles, line);
-  const char *axis = roles->axis >= 0 ? cell_of(curves, line, roles->axis)->text : NULL;
-  axis = axis != NULL ? axis : curves->columns[roles->x].name;
+  const char *title = curves_plot_of(curves, roles, line);
+  const char *axis = roles->axis >= 0 ? curves_text(curves, line, roles->axis) : NULL;
+  axis = axis != NULL ? axis : curves_column(curves, roles->x);
   struct plot plot = {.title = title,
-                      .x_name = name_of_x(&curves->arena, axis),
-                      .y_name = gather(curves, roles, title, &all),
-                      .x_bytes = ends_with(axis, "_bytes")};
-  struct plot_curve *drawn = arena_array(&curves->arena, all.count + 1, sizeof *drawn);
+                      .x_name = name_of_x(curves->rows.arena, axis),
+                      .y_name = curves_gather(curves, roles, title, &all),
+                      .x_bytes = name_ends_with(axis, "_bytes")};
+  struct plot_curve *drawn = arena_array(curves->rows.arena, all.count + 1, sizeof *drawn);
   for (size_t i = 0; i < all.count; i++) {
-    qsort(all.items[i].points, all.items[i].count, sizeof *all.items[i].points, compare_points);
+    qsort(all.items[i].points, all.items[i].count, sizeof *all.items[i].points,
+          plot_compare_points);
     drawn[i] = (struct plot_curve){all.items[i].name, all.items[i].points, all.items[i].count};
   }
   plot.curves = drawn;
@@ -274,13 +243,13 @@ static void draw(struct curves *curves, const struct roles *roles, size_t line,
 }
 
 /* The first row of every plot into lines; their number, or more than CURVES_PLOTS_MAX. */
-static size_t find_plots(const struct curves *curves, const struct roles *roles,
-                         size_t lines[CURVES_PLOTS_MAX]) {
+static size_t curves_find_plots(const struct curves *curves, const struct roles *roles,
+                                size_t lines[CURVES_PLOTS_MAX]) {
   size_t count = 0;
-  for (size_t line = 0; line < curves->row_count; line++) {
-    const char *plot = plot_of(curves, roles, line);
+  for (size_t line = 0; line < curves->rows.row_count; line++) {
+    const char *plot = curves_plot_of(curves, roles, line);
     size_t i = 0;
-    while (i < count && strcmp(plot_of(curves, roles, lines[i]), plot) != 0) {
+    while (i < count && strcmp(curves_plot_of(curves, roles, lines[i]), plot) != 0) {
       i++;
     }
     if (i == CURVES_PLOTS_MAX) {
@@ -293,61 +262,47 @@ static size_t find_plots(const struct curves *curves, const struct roles *roles,
   return count;
 }
 
-static enum status write_out(struct curves *curves, const struct strbuf *text, struct error *err) {
-  errno = 0;
-  if (fwrite(text->text, 1, text->length, curves->stream) == text->length &&
-      fflush(curves->stream) == 0) {
-    return STATUS_OK;
-  }
-  if (errno == EPIPE) {
-    curves->reader_gone = true;
-    return STATUS_OK;
-  }
-  return error_set_errno(err, errno, "cannot write the plot");
-}
-
-static enum status draw_all(struct curves *curves, struct strbuf *text, struct error *err) {
-  const struct roles roles = find_roles(curves);
+static enum status curves_draw_all(struct curves *curves, struct strbuf *text, struct error *err) {
+  const struct roles roles = curves_find_roles(curves);
   size_t lines[CURVES_PLOTS_MAX];
   bool has_y = false;
-  for (int i = roles.x + 1; roles.x >= 0 && i < (int)curves->column_count; i++) {
-    has_y = has_y || is_number(&curves->columns[i]);
+  for (int i = roles.x + 1; roles.x >= 0 && i < (int)curves->rows.column_count; i++) {
+    has_y = has_y || curves_is_number(curves, i);
   }
   if (!has_y) {
     return error_set(err, STATUS_USAGE,
                      "a plot needs a column of numbers for x and another one after it for y");
   }
-  const size_t count = find_plots(curves, &roles, lines);
+  const size_t count = curves_find_plots(curves, &roles, lines);
   if (count > CURVES_PLOTS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d plots cannot be drawn",
                      CURVES_PLOTS_MAX);
   }
   for (size_t i = 0; i < count; i++) {
-    draw(curves, &roles, lines[i], text);
+    curves_draw(curves, &roles, lines[i], text);
   }
   return STATUS_OK;
 }
 
-static enum status end(void *context, struct error *err) {
+static enum status curves_end(void *context, struct error *err) {
   struct curves *curves = context;
   struct strbuf text;
   strbuf_init(&text, CURVES_TEXT_MAX);
   enum status status = STATUS_OK;
-  if (curves->row_count > 0) {
-    status = draw_all(curves, &text, err);
+  if (curves->rows.row_count > 0) {
+    status = curves_draw_all(curves, &text, err);
   } else if (curves->empty != NULL) {
     strbuf_printf(&text, "%s\n", curves->empty);
   }
   if (status == STATUS_OK && curves->stream != NULL) {
-    status = write_out(curves, &text, err);
+    status = stream_write(curves->stream, &text, &curves->reader_gone, err);
   }
   strbuf_fini(&text);
-  arena_fini(&curves->arena);
-  curves->cells = NULL;
+  result_set_fini(&curves->rows);
   return status;
 }
 
-static bool enough(void *context) {
+static bool curves_has_enough(void *context) {
   const struct curves *curves = context;
   return curves->reader_gone;
 }
@@ -360,7 +315,7 @@ struct curves *curves_new(FILE *stream, const struct plot_style *style, const ch
   curves->stream = stream;
   curves->style = *style;
   curves->empty = empty;
-  curves->sink = (struct row_sink){curves, begin, row, end, enough};
+  curves->sink = (struct row_sink){curves, curves_begin, curves_row, curves_end, curves_has_enough};
   return curves;
 }
 
@@ -380,6 +335,6 @@ void curves_free(struct curves *curves) {
   if (curves == NULL) {
     return;
   }
-  arena_fini(&curves->arena);
+  result_set_fini(&curves->rows);
   free(curves);
 }

@@ -16,7 +16,7 @@
 #define HAUL_RUNNER_RENDER_CURVES_H
 
 #include "runner/render/plot.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 enum { CURVES_ROWS_MAX = 100000, CURVES_PLOTS_MAX = 500 };
 

@@ -2,30 +2,172 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "runner/render/diff_words.h"
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NARROW = 100, LINE_MAX = 4096, INDENT = 2 };
 
+/* ---- words and numbers ---- */
+
+/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
+static void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
+  const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
+  (void)snprintf(text, DIFF_WORDS_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
+}
+
+void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
+  char change[DIFF_WORDS_MAX];
+  text[0] = '\0';
+  if (!isfinite(row->change)) {
+    return;
+  }
+  diff_percent_words(row->change, change);
+  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
+  if (isfinite(half)) {
+    (void)snprintf(text, DIFF_WORDS_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change,
+                   half);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
+  }
+}
+
+void diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
+  text[0] = '\0';
+  if (!isnan(q)) {
+    (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
+  }
+}
+
+void diff_figure_words(const struct comparison_row *row, enum side side,
+                       char text[DIFF_WORDS_MAX]) {
+  const double value = row->sides[side].value;
+  text[0] = '\0';
+  if (isnan(value)) {
+    return;
+  }
+  const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
+  const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
+}
+
+void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]) {
+  const char *word = verdict_text(verdict);
+  size_t i = 0;
+  for (; word[i] != '\0' && i + 1 < DIFF_WORDS_MAX; i++) {
+    text[i] = (char)toupper((unsigned char)word[i]);
+  }
+  text[i] = '\0';
+}
+
+void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]) {
+  const struct comparison_side *a = &row->sides[SIDE_A];
+  const struct comparison_side *b = &row->sides[SIDE_B];
+  if (all) {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
+                   b->boots, a->gpus, b->gpus);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
+  }
+}
+
+const char *diff_plural(size_t count, const char *one, const char *many) {
+  return count == 1 ? one : many;
+}
+
+void diff_counts(const struct comparison *comparison, char *text, size_t size) {
+  static const enum verdict ORDER[] = {VERDICT_REGRESSED,    VERDICT_MISSING,      VERDICT_IMPROVED,
+                                       VERDICT_NEW,          VERDICT_INCOMPARABLE, VERDICT_UNCLEAR,
+                                       VERDICT_INSUFFICIENT, VERDICT_SAME};
+  size_t length = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+    const size_t count = comparison->summary.verdicts[ORDER[i]];
+    if (count > 0 && length < size) {
+      length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
+                                 count, verdict_text(ORDER[i]));
+    }
+  }
+}
+
+void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
+  const struct shift *shift = &comparison->summary.shift;
+  char change[DIFF_WORDS_MAX];
+  char low[DIFF_WORDS_MAX];
+  char high[DIFF_WORDS_MAX];
+  if (shift->pairs == 0) {
+    return;
+  }
+  diff_percent_words(shift->change, change);
+  strbuf_printf(text, "Common to all %zu %s: speed %s %%", shift->pairs,
+                diff_plural(shift->pairs, "case", "cases"), change);
+  if (isfinite(shift->change_low)) {
+    diff_percent_words(shift->change_low, low);
+    diff_percent_words(shift->change_high, high);
+    strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
+    if (shift->change_low <= 0 && shift->change_high >= 0) {
+      strbuf_append(text, ", no common shift");
+    }
+  }
+}
+
+void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
+  size_t from[delta_source_name_count] = {0};
+  size_t noisy = 0;
+  const struct comparison_row *asked = NULL;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    from[row->delta_from]++;
+    noisy += row->result.margin > row->delta * (1 + 1e-9);
+    asked = row->delta_from == DELTA_OPTION ? row : asked;
+  }
+  strbuf_append(text, "a change matters ");
+  if (asked != NULL) {
+    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
+  } else if (from[DELTA_USUAL] > 0) {
+    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
+  }
+  if (from[DELTA_SCENARIO] > 0) {
+    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
+                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
+                  from[DELTA_SCENARIO], diff_plural(from[DELTA_SCENARIO], "case", "cases"));
+  }
+  if (noisy > 0) {
+    strbuf_printf(text, "; for %zu %s beyond the noise within A, which is more", noisy,
+                  diff_plural(noisy, "case", "cases"));
+  }
+}
+
+void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
+                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]) {
+  if (fact->gpu >= 0) {
+    (void)snprintf(name, DIFF_FACT_MAX, "%sgpu%d %s", indent, fact->gpu, fact->name);
+  } else {
+    (void)snprintf(name, DIFF_FACT_MAX, "%s%s%s", indent, fact->gpu == -2 ? every : "", fact->name);
+  }
+  cells[0] = cell_text(name);
+  for (size_t s = 0; s < SIDES; s++) {
+    cells[1 + s] = cell_text(fact->values[s] != NULL ? fact->values[s] : "(no answer)");
+  }
+}
+
 /* ---- the part above the table ---- */
 
-static void put(struct strbuf *text, const char *untrusted) {
+static void diff_put(struct strbuf *text, const char *untrusted) {
   text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
 }
 
-static void put_side(struct strbuf *text, char letter, const char *name,
-                     const struct comparison_total *total) {
+static void diff_put_side(struct strbuf *text, char letter, const char *name,
+                          const struct comparison_total *total) {
   strbuf_printf(text, "%c  ", letter);
-  put(text, name);
+  diff_put(text, name);
   strbuf_append(text, "  driver ");
-  put(text, total->drivers);
+  diff_put(text, total->drivers);
   strbuf_append(text, "  host ");
-  put(text, total->hosts);
+  diff_put(text, total->hosts);
   strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, diff_plural(total->runs, "run", "runs"),
                 total->processes, diff_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {
@@ -34,7 +176,7 @@ static void put_side(struct strbuf *text, char letter, const char *name,
   strbuf_printf(text, ", %u %s\n", total->gpus, diff_plural(total->gpus, "GPU", "GPUs"));
 }
 
-static void put_shift(struct strbuf *text, const struct comparison *comparison) {
+static void diff_put_shift(struct strbuf *text, const struct comparison *comparison) {
   if (comparison->summary.shift.pairs > 0) {
     strbuf_append_char(text, '\n');
     diff_shift_words(text, comparison);
@@ -42,7 +184,7 @@ static void put_shift(struct strbuf *text, const struct comparison *comparison) 
   }
 }
 
-static void put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
+static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
   if (a_a == NULL) {
     return;
   }
@@ -59,7 +201,8 @@ static void put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
                 a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
 }
 
-static void put_notes(struct strbuf *text, const struct comparison *comparison, bool one_side) {
+static void diff_put_notes(struct strbuf *text, const struct comparison *comparison,
+                           bool one_side) {
   if (comparison->simulated) {
     strbuf_printf(text, "\nSIMULATED: a fake driver answered%s\n",
                   one_side ? "" : " on both sides");
@@ -70,61 +213,41 @@ static void put_notes(struct strbuf *text, const struct comparison *comparison, 
   }
 }
 
-static enum status write_text(const struct strbuf *text, FILE *stream, struct error *err) {
-  errno = 0;
-  if (fwrite(text->text, 1, text->length, stream) < text->length && errno != EPIPE) {
-    return error_set_errno(err, errno, "cannot write the result");
-  }
-  return STATUS_OK;
-}
-
 /* What differs in the environments, as a table of its own. */
-static enum status print_facts(const struct comparison *comparison,
-                               const struct rows_options *options, struct error *err) {
+static enum status diff_print_facts(const struct comparison *comparison,
+                                    const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"  differs", "A", "B"};
   if (comparison->fact_count == 0) {
+    errno = 0;
     const bool failed = fputs("\nThe environments do not differ.\n", options->stream) == EOF;
-    return failed && errno != EPIPE ? error_set_errno(err, errno, "cannot write the result")
-                                    : STATUS_OK;
+    return stream_check(failed, NULL, err);
   }
-  struct rows *rows = rows_new(options);
-  const struct row_sink *sink = rows_sink(rows);
   (void)fputc('\n', options->stream);
-  enum status status = sink->begin(sink->context, COLUMNS, 3, err);
-  for (size_t i = 0; i < comparison->fact_count && status == STATUS_OK; i++) {
+  struct table *table = table_open(options, COLUMNS, 3, err);
+  for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    char name[128];
-    if (fact->gpu >= 0) {
-      (void)snprintf(name, sizeof name, "  gpu%d %s", fact->gpu, fact->name);
-    } else {
-      (void)snprintf(name, sizeof name, "  %s%s", fact->gpu == -2 ? "every gpu: " : "", fact->name);
-    }
-    const struct cell cells[] = {
-        cell_text(name),
-        cell_text(fact->values[SIDE_A] != NULL ? fact->values[SIDE_A] : "(no answer)"),
-        cell_text(fact->values[SIDE_B] != NULL ? fact->values[SIDE_B] : "(no answer)")};
-    status = sink->row(sink->context, cells, err);
+    char name[DIFF_FACT_MAX];
+    struct cell cells[1 + SIDES];
+    diff_fact_cells(fact, "  ", "every gpu: ", name, cells);
+    table_add(table, cells, err);
   }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
-  }
-  rows_free(rows);
-  return status;
+  return table_close(table, err);
 }
 
 /* ---- the table ---- */
 
-static bool is_shown(const struct diff_show *show, const struct comparison_row *row) {
+static bool diff_is_shown(const struct diff_show *show, const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   return show->verdicts[verdict] && (verdict != VERDICT_SAME || show->all);
 }
 
 /* Whether all shown rows have the processes of the sides: then the column says nothing new. */
-static bool counts_are_plain(const struct comparison *comparison, const struct diff_show *show) {
+static bool diff_counts_are_plain(const struct comparison *comparison,
+                                  const struct diff_show *show) {
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     for (size_t s = 0; s < SIDES; s++) {
-      if (is_shown(show, row) && row->sides[s].processes > 0 &&
+      if (diff_is_shown(show, row) && row->sides[s].processes > 0 &&
           row->sides[s].processes != comparison->totals[s].processes) {
         return false;
       }
@@ -133,8 +256,8 @@ static bool counts_are_plain(const struct comparison *comparison, const struct d
   return true;
 }
 
-static void case_text(const struct measured *measured, const struct comparison_row *row,
-                      struct strbuf *text) {
+static void diff_case_text(const struct measured *measured, const struct comparison_row *row,
+                           struct strbuf *text) {
   const struct measured_case *bench = &measured->cases[row->bench];
   strbuf_clear(text);
   strbuf_append(text, bench->name);
@@ -146,7 +269,7 @@ static void case_text(const struct measured *measured, const struct comparison_r
   }
 }
 
-enum column {
+enum diff_column {
   COLUMN_VERDICT,
   COLUMN_CASE,
   COLUMN_A,
@@ -157,11 +280,12 @@ enum column {
   COLUMN_COUNT
 };
 
-static enum status print_cases(const struct measured *measured, const struct comparison *comparison,
-                               const struct diff_show *show, const struct rows_options *options,
-                               struct error *err) {
+static enum status diff_print_cases(const struct measured *measured,
+                                    const struct comparison *comparison,
+                                    const struct diff_show *show,
+                                    const struct table_options *options, struct error *err) {
   const bool wide = options->width == 0 || options->width >= NARROW;
-  const bool counts = show->all || !counts_are_plain(comparison, show);
+  const bool counts = show->all || !diff_counts_are_plain(comparison, show);
   const char *columns[COLUMN_COUNT] = {
       "verdict", "case", "A GB/s", "B GB/s", "change %", "q", show->all ? "n, boots, GPUs" : "n"};
   /* Names of cases are long: what is said above, or needed least, makes room. */
@@ -173,18 +297,16 @@ static enum status print_cases(const struct measured *measured, const struct com
       kept[kept_count++] = columns[c];
     }
   }
-  struct rows *rows = rows_new(options);
-  const struct row_sink *sink = rows_sink(rows);
   struct strbuf name;
   strbuf_init(&name, LINE_MAX);
-  enum status status = sink->begin(sink->context, kept, kept_count, err);
-  for (size_t i = 0; i < comparison->row_count && status == STATUS_OK; i++) {
+  struct table *table = table_open(options, kept, kept_count, err);
+  for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     char text[COLUMN_COUNT][DIFF_WORDS_MAX];
-    if (!is_shown(show, row)) {
+    if (!diff_is_shown(show, row)) {
       continue;
     }
-    case_text(measured, row, &name);
+    diff_case_text(measured, row, &name);
     diff_verdict_words(row->result.verdict, text[COLUMN_VERDICT]);
     diff_figure_words(row, SIDE_A, text[COLUMN_A]);
     diff_figure_words(row, SIDE_B, text[COLUMN_B]);
@@ -203,25 +325,21 @@ static enum status print_cases(const struct measured *measured, const struct com
         cells[count++] = all[c];
       }
     }
-    status = sink->row(sink->context, cells, err);
-  }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
+    table_add(table, cells, err);
   }
   strbuf_fini(&name);
-  rows_free(rows);
-  return status;
+  return table_close(table, err);
 }
 
-static size_t count_shown(const struct comparison *comparison, const struct diff_show *show) {
+static size_t diff_count_shown(const struct comparison *comparison, const struct diff_show *show) {
   size_t count = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
-    count += is_shown(show, &comparison->rows[i]);
+    count += diff_is_shown(show, &comparison->rows[i]);
   }
   return count;
 }
 
-static bool any_on_both(const struct comparison *comparison) {
+static bool diff_any_on_both(const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {
     if (isfinite(comparison->rows[i].result.change)) {
       return true;
@@ -230,30 +348,31 @@ static bool any_on_both(const struct comparison *comparison) {
   return false;
 }
 
-static enum status print_table(const struct measured *measured, const struct comparison *comparison,
-                               const struct diff_show *show, const struct rows_options *options,
-                               struct error *err) {
+static enum status diff_print_page(const struct measured *measured,
+                                   const struct comparison *comparison,
+                                   const struct diff_show *show,
+                                   const struct table_options *options, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, 1 << 20);
   const bool one_side = comparison->totals[SIDE_B].runs == 0;
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
+    diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
-  put_notes(&text, comparison, one_side);
-  put_shift(&text, comparison);
-  put_a_a(&text, show->a_a);
-  enum status status = write_text(&text, options->stream, err);
+  diff_put_notes(&text, comparison, one_side);
+  diff_put_shift(&text, comparison);
+  diff_put_a_a(&text, show->a_a);
+  enum status status = stream_write(options->stream, &text, NULL, err);
   if (one_side) {
     strbuf_fini(&text);
     return status;
   }
   if (status == STATUS_OK) {
-    status = print_facts(comparison, options, err);
+    status = diff_print_facts(comparison, options, err);
   }
-  const size_t shown = count_shown(comparison, show);
+  const size_t shown = diff_count_shown(comparison, show);
   if (status == STATUS_OK && shown > 0) {
     (void)fputc('\n', options->stream);
-    status = print_cases(measured, comparison, show, options, err);
+    status = diff_print_cases(measured, comparison, show, options, err);
   }
   if (status == STATUS_OK) {
     char counts[256];
@@ -262,31 +381,28 @@ static enum status print_table(const struct measured *measured, const struct com
     strbuf_printf(&text, "\n%zu %s: %s%s\n", comparison->row_count,
                   diff_plural(comparison->row_count, "case", "cases"),
                   counts[0] != '\0' ? counts : "nothing to compare",
-                  any_on_both(comparison) ? "" : "; none is on both sides");
-    if (shown > 0 && any_on_both(comparison)) {
+                  diff_any_on_both(comparison) ? "" : "; none is on both sides");
+    if (shown > 0 && diff_any_on_both(comparison)) {
       strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
                            "GB/s: more is better, ns: less\n");
       diff_delta_words(&text, comparison);
       strbuf_append_char(&text, '\n');
     }
-    status = write_text(&text, options->stream, err);
+    status = stream_write(options->stream, &text, NULL, err);
   }
   strbuf_fini(&text);
   return status;
 }
 
-/* ---- one row a case ---- */
+/* ---- one row per case ---- */
 
-static struct cell real_cell(double value) {
-  return isfinite(value) ? cell_real(value) : cell_null();
-}
-
-static struct cell count_cell(unsigned value) {
+static struct cell diff_count_cell(unsigned value) {
   return cell_integer((int64_t)value);
 }
 
-static enum status print_rows(const struct measured *measured, const struct comparison *comparison,
-                              const struct rows_options *options, struct error *err) {
+static enum status diff_print_rows(const struct measured *measured,
+                                   const struct comparison *comparison,
+                                   const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"verdict",
                                         "case",
                                         "case_key",
@@ -317,10 +433,8 @@ static enum status print_rows(const struct measured *measured, const struct comp
                                         "reason",
                                         "delta_percent",
                                         "delta_from"};
-  struct rows *rows = rows_new(options);
-  const struct row_sink *sink = rows_sink(rows);
-  enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
-  for (size_t i = 0; i < comparison->row_count && status == STATUS_OK; i++) {
+  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &measured->cases[row->bench];
     const struct comparison_side *a = &row->sides[SIDE_A];
@@ -336,50 +450,45 @@ static enum status print_rows(const struct measured *measured, const struct comp
         cell_text(bench->axes),
         cell_integer((int64_t)bench->size_bytes),
         cell_text(figure_text(row->figure)),
-        real_cell(a->value),
-        real_cell(b->value),
-        real_cell(100 * row->change),
-        real_cell(100 * row->change_low),
-        real_cell(100 * row->change_high),
-        real_cell(result->p),
-        real_cell(result->q),
+        cell_finite(a->value),
+        cell_finite(b->value),
+        cell_finite(100 * row->change),
+        cell_finite(100 * row->change_low),
+        cell_finite(100 * row->change_high),
+        cell_finite(result->p),
+        cell_finite(result->q),
         cell_text(diff_test_text(result->test)),
-        real_cell(100 * result->margin),
-        real_cell(100 * result->sd),
-        count_cell(a->processes),
-        count_cell(b->processes),
-        count_cell(a->boots),
-        count_cell(b->boots),
-        count_cell(a->gpus),
-        count_cell(b->gpus),
-        result->processes_needed > 0 ? count_cell(result->processes_needed) : cell_null(),
+        cell_finite(100 * result->margin),
+        cell_finite(100 * result->sd),
+        diff_count_cell(a->processes),
+        diff_count_cell(b->processes),
+        diff_count_cell(a->boots),
+        diff_count_cell(b->boots),
+        diff_count_cell(a->gpus),
+        diff_count_cell(b->gpus),
+        result->processes_needed > 0 ? diff_count_cell(result->processes_needed) : cell_null(),
         cell_text(row->hardware),
         cell_text(row->reason),
-        real_cell(100 * row->delta),
+        cell_finite(100 * row->delta),
         cell_text(delta_source_text(row->delta_from)),
     };
-    status = sink->row(sink->context, cells, err);
+    table_add(table, cells, err);
   }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
-  }
-  rows_free(rows);
-  return status;
+  return table_close(table, err);
 }
 
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
-                       const struct diff_show *show, const struct rows_options *rows,
+                       const struct diff_show *show, const struct table_options *options,
                        struct error *err) {
-  switch (rows->format) {
-  case ROW_TABLE:
-    return print_table(measured, comparison, show, rows, err);
-  case ROW_MD:
-    return print_cases(measured, comparison, show, rows, err);
-  case ROW_JSON:
-  case ROW_JSONL:
-  case ROW_CSV:
-  case row_format_name_count:
+  switch (output_layout_of(options->format)) {
+  case LAYOUT_PAGE:
+    return diff_print_page(measured, comparison, show, options, err);
+  case LAYOUT_DIGEST:
+    return diff_print_cases(measured, comparison, show, options, err);
+  case LAYOUT_OBJECT:
+    return diff_print_json(measured, comparison, show, options->stream, err);
+  case LAYOUT_ROWS:
     break;
   }
-  return print_rows(measured, comparison, rows, err);
+  return diff_print_rows(measured, comparison, options, err);
 }

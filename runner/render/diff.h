@@ -5,16 +5,17 @@
  *   json   one object: sides, shift, environment, summary, a_a_test, and every case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
  *   md     the table of the cases alone, for people to paste
- *   others one row a case
+ *   others one row per case
  *
  * Changes are those of the figure shown: of GB/s, more is better; of ns, less is. Writing fails as
- * in rows.h: a reader that went away is no error. */
+ * in runner/table/table.h: a reader that went away is no error. */
 #ifndef HAUL_RUNNER_RENDER_DIFF_H
 #define HAUL_RUNNER_RENDER_DIFF_H
 
+#include "engine/base/strbuf.h"
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 struct diff_show {
   const char *names[SIDES];          /* what the sides were called: "tag:before" */
@@ -25,15 +26,43 @@ struct diff_show {
   const struct a_a_result *a_a;      /* may be NULL */
 };
 
-/* rows->format is any but json, which diff_print_json() writes. */
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
-                       const struct diff_show *show, const struct rows_options *rows,
+                       const struct diff_show *show, const struct table_options *options,
                        struct error *err) CHECK_RESULT;
+/* What diff_print() does for LAYOUT_OBJECT. */
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream,
                             struct error *err) CHECK_RESULT;
 enum status diff_print_junit(const struct measured *measured, const struct comparison *comparison,
                              const struct diff_show *show, FILE *stream,
                              struct error *err) CHECK_RESULT;
+
+/* ---- words and numbers, the same on a terminal and on a page ----
+ *
+ * Texts are "" where there is nothing to say, and free of control characters. */
+
+enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128 };
+
+/* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
+ * differ. */
+void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
+/* Four digits; ns say so, GB/s do not need to. */
+void diff_figure_words(const struct comparison_row *row, enum side side, char text[DIFF_WORDS_MAX]);
+void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
+/* "REGRESSED" */
+void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]);
+/* Processes of A and B, "5/5"; all: boots and GPUs behind them, "5/5 1/1 8/8". */
+void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
+const char *diff_plural(size_t count, const char *one, const char *many);
+
+/* Appended: what all cases have in common; nothing where no shift is known. */
+void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
+/* Appended: what a change must be to matter. */
+void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
+/* How many cases have which verdict: "2 regressed, 14 same". */
+void diff_counts(const struct comparison *comparison, char *text, size_t size);
+/* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
+void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
+                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
 
 #endif

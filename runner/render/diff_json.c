@@ -1,194 +1,149 @@
 /* diff_json.c - a comparison as one JSON object, and as JUnit's XML. */
-#include "engine/base/strbuf.h"
 #include "runner/render/diff.h"
-#include "runner/render/text.h"
+#include "runner/table/html.h"
+#include "runner/table/json.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { TEXT_MAX = 1 << 20 };
+enum { JSON_MAX = 1 << 30 };
 
 /* ---- JSON ---- */
 
-static json_t *text_or_null(const char *text) {
-  struct strbuf repaired;
-  if (text == NULL) {
-    return json_null();
-  }
-  strbuf_init(&repaired, TEXT_MAX);
-  text_repair(&repaired, text, strlen(text));
-  json_t *value = json_stringn_nocheck(repaired.text, repaired.length);
-  strbuf_fini(&repaired);
-  return value;
+static void diff_json_side(struct json_out *json, const char *key, const struct measured *measured,
+                           const struct comparison_side *side) {
+  json_out_open(json, key, '{');
+  json_out_real(json, "value", side->value);
+  json_out_integer(json, "processes", side->processes);
+  json_out_integer(json, "boots", side->boots);
+  json_out_integer(json, "gpus", side->gpus);
+  json_out_text(json, "case", side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL);
+  json_out_close(json);
 }
 
-static json_t *real_or_null(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *whole(size_t value) {
-  return json_integer((json_int_t)value);
-}
-
-/* Takes over value; memory is all that can fail. */
-static void set(json_t *object, const char *key, json_t *value) {
-  if (json_object_set_new_nocheck(object, key, value) != 0) {
-    abort();
-  }
-}
-
-static void append(json_t *array, json_t *value) {
-  if (json_array_append_new(array, value) != 0) {
-    abort();
-  }
-}
-
-static json_t *side_json(const struct measured *measured, const struct comparison_side *side) {
-  json_t *object = json_object();
-  set(object, "value", real_or_null(side->value));
-  set(object, "processes", whole(side->processes));
-  set(object, "boots", whole(side->boots));
-  set(object, "gpus", whole(side->gpus));
-  set(object, "case",
-      side->bench != SIZE_MAX ? text_or_null(measured->cases[side->bench].name) : json_null());
-  return object;
-}
-
-static json_t *case_json(const struct measured *measured, const struct comparison_row *row) {
+static void diff_json_case(struct json_out *json, const struct measured *measured,
+                           const struct comparison_row *row) {
   const struct measured_case *bench = &measured->cases[row->bench];
   const struct diff_result *result = &row->result;
-  json_t *object = json_object();
-  set(object, "verdict", text_or_null(verdict_text(result->verdict)));
-  set(object, "case", text_or_null(bench->name));
-  set(object, "case_key", text_or_null(bench->key));
-  set(object, "block", text_or_null(bench->block));
-  set(object, "method", text_or_null(bench->method));
-  set(object, "path", text_or_null(bench->path));
-  set(object, "axes", text_or_null(bench->axes));
-  set(object, "size_bytes", whole(bench->size_bytes));
-  set(object, "unit", text_or_null(figure_text(row->figure)));
-  set(object, "better", text_or_null(row->figure == FIGURE_RATE ? "more" : "less"));
-  set(object, "a", side_json(measured, &row->sides[SIDE_A]));
-  set(object, "b", side_json(measured, &row->sides[SIDE_B]));
-  set(object, "change_percent", real_or_null(100 * row->change));
-  set(object, "low_percent", real_or_null(100 * row->change_low));
-  set(object, "high_percent", real_or_null(100 * row->change_high));
-  set(object, "p", real_or_null(result->p));
-  set(object, "q", real_or_null(result->q));
-  set(object, "test", text_or_null(diff_test_text(result->test)));
-  set(object, "delta_percent", real_or_null(100 * row->delta));
-  set(object, "delta_from", text_or_null(delta_source_text(row->delta_from)));
-  set(object, "margin_percent", real_or_null(100 * result->margin));
-  set(object, "sd_percent", real_or_null(100 * result->sd));
-  set(object, "processes_needed",
-      result->processes_needed > 0 ? whole(result->processes_needed) : json_null());
-  set(object, "hardware", text_or_null(row->hardware));
-  set(object, "reason", text_or_null(row->reason));
-  return object;
+  json_out_open(json, NULL, '{');
+  json_out_text(json, "verdict", verdict_text(result->verdict));
+  json_out_text(json, "case", bench->name);
+  json_out_text(json, "case_key", bench->key);
+  json_out_text(json, "block", bench->block);
+  json_out_text(json, "method", bench->method);
+  json_out_text(json, "path", bench->path);
+  json_out_text(json, "axes", bench->axes);
+  json_out_integer(json, "size_bytes", (int64_t)bench->size_bytes);
+  json_out_text(json, "unit", figure_text(row->figure));
+  json_out_text(json, "better", row->figure == FIGURE_RATE ? "more" : "less");
+  diff_json_side(json, "a", measured, &row->sides[SIDE_A]);
+  diff_json_side(json, "b", measured, &row->sides[SIDE_B]);
+  json_out_real(json, "change_percent", 100 * row->change);
+  json_out_real(json, "low_percent", 100 * row->change_low);
+  json_out_real(json, "high_percent", 100 * row->change_high);
+  json_out_real(json, "p", result->p);
+  json_out_real(json, "q", result->q);
+  json_out_text(json, "test", diff_test_text(result->test));
+  json_out_real(json, "delta_percent", 100 * row->delta);
+  json_out_text(json, "delta_from", delta_source_text(row->delta_from));
+  json_out_real(json, "margin_percent", 100 * result->margin);
+  json_out_real(json, "sd_percent", 100 * result->sd);
+  if (result->processes_needed > 0) {
+    json_out_integer(json, "processes_needed", result->processes_needed);
+  } else {
+    json_out_null(json, "processes_needed");
+  }
+  json_out_text(json, "hardware", row->hardware);
+  json_out_text(json, "reason", row->reason);
+  json_out_close(json);
 }
 
-static json_t *total_json(const char *name, const struct comparison_total *total) {
-  json_t *object = json_object();
-  set(object, "name", text_or_null(name));
-  set(object, "runs", whole(total->runs));
-  set(object, "processes", whole(total->processes));
-  set(object, "boots", whole(total->boots));
-  set(object, "gpus", whole(total->gpus));
-  set(object, "host_name", text_or_null(total->hosts));
-  set(object, "driver_version", text_or_null(total->drivers));
-  return object;
+static void diff_json_total(struct json_out *json, const char *key, const char *name,
+                            const struct comparison_total *total) {
+  json_out_open(json, key, '{');
+  json_out_text(json, "name", name);
+  json_out_integer(json, "runs", (int64_t)total->runs);
+  json_out_integer(json, "processes", total->processes);
+  json_out_integer(json, "boots", total->boots);
+  json_out_integer(json, "gpus", total->gpus);
+  json_out_text(json, "host_name", total->hosts);
+  json_out_text(json, "driver_version", total->drivers);
+  json_out_close(json);
 }
 
-static json_t *facts_json(const struct comparison *comparison) {
-  json_t *array = json_array();
+static void diff_json_facts(struct json_out *json, const struct comparison *comparison) {
+  json_out_open(json, "environment", '[');
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    json_t *object = json_object();
-    set(object, "fact", text_or_null(fact->name));
-    set(object, "gpu",
-        fact->gpu >= 0    ? json_integer(fact->gpu)
-        : fact->gpu == -2 ? text_or_null("every")
-                          : json_null());
-    set(object, "a", text_or_null(fact->values[SIDE_A]));
-    set(object, "b", text_or_null(fact->values[SIDE_B]));
-    append(array, object);
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "fact", fact->name);
+    if (fact->gpu >= 0) {
+      json_out_integer(json, "gpu", fact->gpu);
+    } else {
+      json_out_text(json, "gpu", fact->gpu == -2 ? "every" : NULL);
+    }
+    json_out_text(json, "a", fact->values[SIDE_A]);
+    json_out_text(json, "b", fact->values[SIDE_B]);
+    json_out_close(json);
   }
-  return array;
+  json_out_close(json);
 }
 
-static json_t *a_a_json(const struct a_a_result *a_a) {
+static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
   if (a_a == NULL) {
-    return json_null();
+    json_out_null(json, "a_a_test");
+    return;
   }
-  json_t *object = json_object();
-  set(object, "splits", whole(a_a->splits));
-  set(object, "splits_reporting", whole(a_a->splits_reporting));
-  set(object, "cases", whole(a_a->judged));
-  set(object, "false_positives", whole(a_a->false_positives));
-  return object;
+  json_out_open(json, "a_a_test", '{');
+  json_out_integer(json, "splits", (int64_t)a_a->splits);
+  json_out_integer(json, "splits_reporting", (int64_t)a_a->splits_reporting);
+  json_out_integer(json, "cases", (int64_t)a_a->judged);
+  json_out_integer(json, "false_positives", (int64_t)a_a->false_positives);
+  json_out_close(json);
 }
 
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream, struct error *err) {
-  json_t *root = json_object();
   const struct shift *shift = &comparison->summary.shift;
-  set(root, "a", total_json(show->names[SIDE_A], &comparison->totals[SIDE_A]));
-  set(root, "b", total_json(show->names[SIDE_B], &comparison->totals[SIDE_B]));
-  set(root, "simulated", json_boolean(comparison->simulated));
-  set(root, "other_hardware", json_boolean(comparison->other_machine));
-  json_t *common = json_object();
-  set(common, "cases", whole(shift->pairs));
-  set(common, "speed_percent", real_or_null(shift->pairs > 0 ? 100 * shift->change : NAN));
-  set(common, "low_percent", real_or_null(100 * shift->change_low));
-  set(common, "high_percent", real_or_null(100 * shift->change_high));
-  set(root, "shift", common);
-  set(root, "environment", facts_json(comparison));
-  json_t *summary = json_object();
+  struct strbuf text;
+  strbuf_init(&text, JSON_MAX);
+  struct json_out out = {.text = &text, .indent = 1};
+  struct json_out *json = &out;
+  json_out_open(json, NULL, '{');
+  diff_json_total(json, "a", show->names[SIDE_A], &comparison->totals[SIDE_A]);
+  diff_json_total(json, "b", show->names[SIDE_B], &comparison->totals[SIDE_B]);
+  json_out_boolean(json, "simulated", comparison->simulated);
+  json_out_boolean(json, "other_hardware", comparison->other_machine);
+  json_out_open(json, "shift", '{');
+  json_out_integer(json, "cases", (int64_t)shift->pairs);
+  json_out_real(json, "speed_percent", shift->pairs > 0 ? 100 * shift->change : NAN);
+  json_out_real(json, "low_percent", 100 * shift->change_low);
+  json_out_real(json, "high_percent", 100 * shift->change_high);
+  json_out_close(json);
+  diff_json_facts(json, comparison);
+  json_out_open(json, "summary", '{');
   for (int v = 0; v < (int)verdict_name_count; v++) {
-    set(summary, verdict_text((enum verdict)v), whole(comparison->summary.verdicts[v]));
+    json_out_integer(json, verdict_text((enum verdict)v), (int64_t)comparison->summary.verdicts[v]);
   }
-  set(root, "summary", summary);
-  set(root, "a_a_test", a_a_json(show->a_a));
-  json_t *cases = json_array();
+  json_out_close(json);
+  diff_json_a_a(json, show->a_a);
+  json_out_open(json, "cases", '[');
   for (size_t i = 0; i < comparison->row_count; i++) {
-    append(cases, case_json(measured, &comparison->rows[i]));
+    diff_json_case(json, measured, &comparison->rows[i]);
   }
-  set(root, "cases", cases);
-  errno = 0;
-  const bool failed = json_dumpf(root, stream, JSON_INDENT(1)) != 0 || fputc('\n', stream) == EOF ||
-                      fflush(stream) != 0;
-  json_decref(root);
-  return failed && errno != EPIPE ? error_set_errno(err, errno, "cannot write the result")
-                                  : STATUS_OK;
+  json_out_close(json);
+  json_out_close(json);
+  strbuf_append_char(&text, '\n');
+  const enum status status = stream_write(stream, &text, NULL, err);
+  strbuf_fini(&text);
+  return status;
 }
 
 /* ---- JUnit ---- */
 
-static void put_xml(struct strbuf *out, const char *text) {
-  struct strbuf clean;
-  strbuf_init(&clean, TEXT_MAX);
-  text_escape(&clean, text, strlen(text), ESCAPE_TERMINAL);
-  for (const char *c = clean.text; *c != '\0'; c++) {
-    const char *entity = *c == '<'   ? "&lt;"
-                         : *c == '>' ? "&gt;"
-                         : *c == '&' ? "&amp;"
-                         : *c == '"' ? "&quot;"
-                                     : NULL;
-    if (entity != NULL) {
-      strbuf_append(out, entity);
-    } else {
-      strbuf_append_char(out, *c);
-    }
-  }
-  strbuf_fini(&clean);
-}
-
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED };
 
-static enum outcome outcome_of(const struct diff_show *show, const struct comparison_row *row) {
+static enum outcome junit_outcome_of(const struct diff_show *show,
+                                     const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   if (show->fails[verdict]) {
     return OUTCOME_FAILURE;
@@ -210,18 +165,18 @@ static enum outcome outcome_of(const struct diff_show *show, const struct compar
   return OUTCOME_PASSED;
 }
 
-static void put_case(struct strbuf *out, const struct measured *measured,
-                     const struct diff_show *show, const struct comparison_row *row) {
+static void junit_put_case(struct strbuf *out, const struct measured *measured,
+                           const struct diff_show *show, const struct comparison_row *row) {
   static const char *const ELEMENTS[] = {NULL, "failure", "error", "skipped"};
   const struct measured_case *bench = &measured->cases[row->bench];
-  const enum outcome outcome = outcome_of(show, row);
+  const enum outcome outcome = junit_outcome_of(show, row);
   strbuf_append(out, "  <testcase classname=\"");
-  put_xml(out, bench->block);
+  html_escape(out, bench->block);
   strbuf_append(out, "\" name=\"");
-  put_xml(out, bench->name);
+  html_escape(out, bench->name);
   if (row->hardware != NULL) {
     strbuf_append(out, " [");
-    put_xml(out, row->hardware);
+    html_escape(out, row->hardware);
     strbuf_append(out, "]");
   }
   if (outcome == OUTCOME_PASSED) {
@@ -236,7 +191,7 @@ static void put_case(struct strbuf *out, const struct measured *measured,
   }
   if (row->reason != NULL) {
     strbuf_append(out, ": ");
-    put_xml(out, row->reason);
+    html_escape(out, row->reason);
   }
   strbuf_append(out, "\"/>\n  </testcase>\n");
 }
@@ -246,9 +201,9 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
   struct strbuf out;
   size_t counts[4] = {0};
   for (size_t i = 0; i < comparison->row_count; i++) {
-    counts[outcome_of(show, &comparison->rows[i])]++;
+    counts[junit_outcome_of(show, &comparison->rows[i])]++;
   }
-  strbuf_init(&out, (size_t)1 << 30);
+  strbuf_init(&out, JSON_MAX);
   strbuf_printf(&out,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"haul check\" "
                 "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n  <properties>\n",
@@ -256,19 +211,17 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
                 counts[OUTCOME_SKIPPED]);
   for (size_t s = 0; s < SIDES; s++) {
     strbuf_printf(&out, "    <property name=\"%s\" value=\"", s == SIDE_A ? "a" : "b");
-    put_xml(&out, show->names[s]);
+    html_escape(&out, show->names[s]);
     strbuf_append(&out, ", driver ");
-    put_xml(&out, comparison->totals[s].drivers);
+    html_escape(&out, comparison->totals[s].drivers);
     strbuf_append(&out, "\"/>\n");
   }
   strbuf_append(&out, "  </properties>\n");
   for (size_t i = 0; i < comparison->row_count; i++) {
-    put_case(&out, measured, show, &comparison->rows[i]);
+    junit_put_case(&out, measured, show, &comparison->rows[i]);
   }
   strbuf_append(&out, "</testsuite>\n");
-  errno = 0;
-  const bool failed = fwrite(out.text, 1, out.length, stream) < out.length || fflush(stream) != 0;
+  const enum status status = stream_write(stream, &out, NULL, err);
   strbuf_fini(&out);
-  return failed && errno != EPIPE ? error_set_errno(err, errno, "cannot write the result")
-                                  : STATUS_OK;
+  return status;
 }

@@ -1,42 +1,30 @@
+/* env_json.c - a machine as one JSON object. */
+#include "engine/machine/machine.h"
 #include "runner/render/env.h"
-
+#include "runner/table/json.h"
 #include "schema/machine/machine_file.h"
 
-#include <errno.h>
-#include <jansson.h>
-#include <stdlib.h>
+enum { JSON_MAX = 64 << 20 };
 
-/* json_object_set_new() that gives up only for want of memory. */
-static void set(json_t *object, const char *key, json_t *value) {
-  if (json_object_set_new_nocheck(object, key, value) != 0) {
-    abort();
+/* null where it is not known. */
+static void env_json_known(struct json_out *json, const char *key, uint64_t value) {
+  if (value > 0) {
+    json_out_integer(json, key, (int64_t)value);
+  } else {
+    json_out_null(json, key);
   }
 }
 
-static void append(json_t *array, json_t *value) {
-  if (json_array_append_new(array, value) != 0) {
-    abort();
-  }
-}
-
-/* Text that is not UTF-8 (a broken name) becomes null. */
-static json_t *text_value(const char *text) {
-  json_t *value = json_string(text);
-  return value != NULL ? value : json_null();
-}
-
-static json_t *known(uint64_t value) {
-  return value > 0 ? json_integer((json_int_t)value) : json_null();
-}
-
-static json_t *key_value(const void *object, const struct key *key) {
+static void env_json_key(struct json_out *json, const void *object, const struct key *key) {
   const void *member = (const char *)object + key->offset;
-  json_int_t number = 0;
+  int64_t number = 0;
   switch (key->type) {
   case KEY_TEXT:
-    return text_value(member);
+    json_out_text(json, key->name, member);
+    return;
   case KEY_BOOL:
-    return json_boolean(*(const bool *)member);
+    json_out_boolean(json, key->name, *(const bool *)member);
+    return;
   case KEY_I32:
     number = *(const int32_t *)member;
     break;
@@ -44,99 +32,107 @@ static json_t *key_value(const void *object, const struct key *key) {
     number = *(const uint32_t *)member;
     break;
   case KEY_U64:
-    number = (json_int_t) * (const uint64_t *)member;
+    number = (int64_t) * (const uint64_t *)member;
     break;
   }
-  return number == key->absent ? json_null() : json_integer(number);
-}
-
-static void set_keys(json_t *target, const void *object, const struct key *keys, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    set(target, keys[i].name, key_value(object, &keys[i]));
+  if (number == key->absent) {
+    json_out_null(json, key->name);
+  } else {
+    json_out_integer(json, key->name, number);
   }
 }
 
-static json_t *facts_value(const struct machine *machine, int32_t gpu) {
-  json_t *facts = json_object();
+static void env_json_keys(struct json_out *json, const void *object, const struct key *keys,
+                          size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    env_json_key(json, object, &keys[i]);
+  }
+}
+
+/* gpu: -1 = of the whole machine. */
+static void env_json_facts(struct json_out *json, const struct machine *machine, int32_t gpu) {
+  json_out_open(json, "facts", '{');
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     const struct fact *fact = &machine->facts[i];
     if (fact->gpu == gpu) {
-      json_t *value = json_object();
-      set(value, "state", json_string(fact_state_text(fact->state)));
-      set(value, fact->state == FACT_OK ? "value" : "reason", text_value(fact->value));
-      set(facts, fact->name, value);
+      json_out_open(json, fact->name, '{');
+      json_out_text(json, "state", fact_state_text(fact->state));
+      json_out_text(json, fact->state == FACT_OK ? "value" : "reason", fact->value);
+      json_out_close(json);
     }
   }
-  return facts;
+  json_out_close(json);
 }
 
-static json_t *nodes_value(const struct machine *machine) {
-  json_t *nodes = json_array();
+static void env_json_nodes(struct json_out *json, const struct machine *machine) {
+  json_out_open(json, "numa_nodes", '[');
   for (uint32_t i = 0; i < machine->node_count; i++) {
-    json_t *node = json_object();
-    json_t *distance = json_array();
-    set_keys(node, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
+    json_out_open(json, NULL, '{');
+    env_json_keys(json, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
+    json_out_open(json, "distance", '[');
     for (uint32_t to = 0; to < machine->node_count; to++) {
-      append(distance, known(machine->node_distance[i][to]));
+      env_json_known(json, NULL, machine->node_distance[i][to]);
     }
-    set(node, "distance", distance);
-    append(nodes, node);
+    json_out_close(json);
+    json_out_close(json);
   }
-  return nodes;
+  json_out_close(json);
 }
 
-static json_t *gpus_value(const struct machine *machine) {
-  json_t *gpus = json_array();
+static void env_json_gpus(struct json_out *json, const struct machine *machine) {
+  json_out_open(json, "gpus", '[');
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    json_t *gpu = json_object();
     enum limit limit;
-    uint64_t host_peak = peak_gpu_host(&machine->gpus[i], &limit);
-    set(gpu, "gpu", json_integer((json_int_t)i));
-    set_keys(gpu, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
-    set(gpu, "memory_peak_bytes_per_second", known(peak_dram(&machine->gpus[i])));
-    set(gpu, "host_peak_bytes_per_second", known(host_peak));
-    set(gpu, "host_link", json_string(limit_text(limit)));
-    set(gpu, "facts", facts_value(machine, (int32_t)i));
-    append(gpus, gpu);
+    const uint64_t host_peak = peak_gpu_host(&machine->gpus[i], &limit);
+    json_out_open(json, NULL, '{');
+    json_out_integer(json, "gpu", i);
+    env_json_keys(json, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
+    env_json_known(json, "memory_peak_bytes_per_second", peak_dram(&machine->gpus[i]));
+    env_json_known(json, "host_peak_bytes_per_second", host_peak);
+    json_out_text(json, "host_link", limit_text(limit));
+    env_json_facts(json, machine, (int32_t)i);
+    json_out_close(json);
   }
-  return gpus;
+  json_out_close(json);
 }
 
-static json_t *links_value(const struct machine *machine) {
-  json_t *links = json_array();
+static void env_json_links(struct json_out *json, const struct machine *machine) {
+  json_out_open(json, "links", '[');
   for (uint32_t from = 0; from < machine->gpu_count; from++) {
     for (uint32_t to = 0; to < machine->gpu_count; to++) {
+      const struct gpu_link *link = &machine->links[from][to];
+      enum limit limit;
       if (from == to) {
         continue;
       }
-      json_t *link = json_object();
-      enum limit limit;
-      uint64_t peak = peak_gpu_gpu(machine, from, to, &limit);
-      set(link, "from", json_integer((json_int_t)from));
-      set(link, "to", json_integer((json_int_t)to));
-      set(link, "peer_access", json_boolean(machine->links[from][to].peer_access));
-      set(link, "nvlink_count", json_integer(machine->links[from][to].nvlink_count));
-      set(link, "link", json_string(limit_text(limit)));
-      set(link, "peak_bytes_per_second", known(peak));
-      append(links, link);
+      const uint64_t peak = peak_gpu_gpu(machine, from, to, &limit);
+      json_out_open(json, NULL, '{');
+      json_out_integer(json, "from", from);
+      json_out_integer(json, "to", to);
+      json_out_boolean(json, "peer_access", link->peer_access);
+      json_out_integer(json, "nvlink_count", link->nvlink_count);
+      json_out_text(json, "link", limit_text(limit));
+      env_json_known(json, "peak_bytes_per_second", peak);
+      json_out_close(json);
     }
   }
-  return links;
+  json_out_close(json);
 }
 
 enum status env_print_json(const struct machine *machine, FILE *stream, struct error *err) {
-  json_t *root = json_object();
-  set_keys(root, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
-  set(root, "source", text_value(machine->source));
-  set(root, "facts", facts_value(machine, -1));
-  set(root, "numa_nodes", nodes_value(machine));
-  set(root, "gpus", gpus_value(machine));
-  set(root, "links", links_value(machine));
-  errno = 0;
-  bool failed = json_dumpf(root, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF;
-  failed = fflush(stream) != 0 || failed;
-  int cause = errno;
-  json_decref(root);
-  return failed && cause != EPIPE ? error_set_errno(err, cause, "the output cannot be written")
-                                  : STATUS_OK;
+  struct strbuf text;
+  strbuf_init(&text, JSON_MAX);
+  struct json_out json = {.text = &text, .indent = 2};
+  json_out_open(&json, NULL, '{');
+  env_json_keys(&json, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
+  json_out_text(&json, "source", machine->source);
+  env_json_facts(&json, machine, -1);
+  env_json_nodes(&json, machine);
+  env_json_gpus(&json, machine);
+  env_json_links(&json, machine);
+  json_out_close(&json);
+  strbuf_append_char(&text, '\n');
+  const enum status status = stream_write(stream, &text, NULL, err);
+  strbuf_fini(&text);
+  return status;
 }

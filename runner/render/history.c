@@ -1,9 +1,8 @@
 #include "runner/render/history.h"
 
 #include "engine/base/strbuf.h"
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, CHART_WIDTH = 76, LEVELS = 8, ID_SHOWN = 8 };
 
-static void time_text(int64_t ns, char text[CELL_MAX]) {
+static void history_time_text(int64_t ns, char text[CELL_MAX]) {
   const time_t seconds = (time_t)(ns / 1000000000);
   struct tm utc;
   if (gmtime_r(&seconds, &utc) == NULL || strftime(text, CELL_MAX, "%Y-%m-%dT%H:%MZ", &utc) == 0) {
@@ -19,18 +18,18 @@ static void time_text(int64_t ns, char text[CELL_MAX]) {
   }
 }
 
-static void put(struct strbuf *text, const char *untrusted) {
+static void history_put(struct strbuf *text, const char *untrusted) {
   text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
 }
 
 /* ---- the chart ---- */
 
 /* Column of point i; several points share one where there are more than columns. */
-static size_t column_of(size_t i, size_t count, size_t width) {
+static size_t history_column_of(size_t i, size_t count, size_t width) {
   return count <= width ? i : i * width / count;
 }
 
-static void put_level(struct strbuf *text, double share, bool utf8) {
+static void history_put_level(struct strbuf *text, double share, bool utf8) {
   static const char *const BLOCKS[LEVELS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   static const char *const PLAIN[LEVELS] = {"_", ".", ",", "-", "=", "+", "*", "#"};
   const double level = share * LEVELS;
@@ -40,7 +39,8 @@ static void put_level(struct strbuf *text, double share, bool utf8) {
 
 /* Points as levels between the least and the most, and marks below them. Changes of less than a
  * hundredth are not blown up to the full height. */
-static void put_chart(struct strbuf *text, const struct history_series *series, size_t width) {
+static void history_put_chart(struct strbuf *text, const struct history_series *series,
+                              size_t width) {
   const bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   double low = INFINITY;
   double high = -INFINITY;
@@ -52,26 +52,28 @@ static void put_chart(struct strbuf *text, const struct history_series *series, 
   const double floor = (low + high - range) / 2;
   strbuf_append(text, "  ");
   for (size_t i = 0; i < series->point_count;) {
-    const size_t column = column_of(i, series->point_count, width);
+    const size_t column = history_column_of(i, series->point_count, width);
     double sum = 0;
     size_t count = 0;
-    for (; i < series->point_count && column_of(i, series->point_count, width) == column; i++) {
+    for (; i < series->point_count && history_column_of(i, series->point_count, width) == column;
+         i++) {
       sum += series->points[i].value;
       count++;
     }
-    put_level(text, (sum / (double)count - floor) / range, utf8);
+    history_put_level(text, (sum / (double)count - floor) / range, utf8);
   }
   strbuf_printf(text, "  %.5g .. %.5g %s\n", low, high, figure_text(series->figure));
 }
 
-static void put_marks(struct strbuf *text, const struct history_series *series, size_t width) {
+static void history_put_marks(struct strbuf *text, const struct history_series *series,
+                              size_t width) {
   char marks[CHART_WIDTH + 1];
   size_t last = 0;
   bool any = false;
   memset(marks, ' ', sizeof marks);
   for (size_t i = 0; i < series->point_count; i++) {
     if (series->points[i].mark != HISTORY_NO_MARK) {
-      last = column_of(i, series->point_count, width);
+      last = history_column_of(i, series->point_count, width);
       marks[last] = series->points[i].mark == HISTORY_DRIVER ? '|' : '^';
       any = true;
     }
@@ -81,77 +83,72 @@ static void put_marks(struct strbuf *text, const struct history_series *series, 
   }
 }
 
-static void put_explanations(struct strbuf *text, const struct measured *measured,
-                             const struct history_series *series) {
+static void history_put_explanations(struct strbuf *text, const struct measured *measured,
+                                     const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     char when[CELL_MAX];
     if (point->mark == HISTORY_NO_MARK) {
       continue;
     }
-    time_text(measured->runs[point->run].started_at_ns, when);
+    history_time_text(measured->runs[point->run].started_at_ns, when);
     if (point->mark == HISTORY_DRIVER) {
       strbuf_printf(text, "  | %s  %+.2f %%  ", when, 100 * point->change);
-      put(text, point->what);
+      history_put(text, point->what);
     } else {
       strbuf_printf(text, "  ^ %s  %+.2f %%  under the same driver (p %.1g)", when,
                     100 * point->change, point->p);
       if (point->what != NULL) {
         strbuf_append(text, "; changed then: ");
-        put(text, point->what);
+        history_put(text, point->what);
       }
     }
     strbuf_append_char(text, '\n');
   }
 }
 
-static enum status print_chart(const struct measured *measured, const struct history_series *series,
-                               const struct rows_options *options, bool first, struct error *err) {
+static enum status history_print_chart(const struct measured *measured,
+                                       const struct history_series *series,
+                                       const struct table_options *options, bool first,
+                                       struct error *err) {
   struct strbuf text;
   size_t width = options->width > 0 ? options->width : 80;
   width = width > 40 ? width - 38 : 20;
   width = width > CHART_WIDTH ? CHART_WIDTH : width;
   strbuf_init(&text, TEXT_MAX);
   strbuf_append(&text, first ? "" : "\n");
-  put(&text, measured->cases[series->bench].name);
+  history_put(&text, measured->cases[series->bench].name);
   if (series->hardware != NULL) {
     strbuf_append(&text, " [");
-    put(&text, series->hardware);
+    history_put(&text, series->hardware);
     strbuf_append(&text, "]");
   }
   strbuf_printf(&text, "  (%zu %s)\n", series->point_count,
                 series->point_count == 1 ? "run" : "runs");
-  put_chart(&text, series, width);
-  put_marks(&text, series, width);
-  put_explanations(&text, measured, series);
-  errno = 0;
-  const bool failed = fwrite(text.text, 1, text.length, options->stream) < text.length;
+  history_put_chart(&text, series, width);
+  history_put_marks(&text, series, width);
+  history_put_explanations(&text, measured, series);
+  const enum status status = stream_write(options->stream, &text, NULL, err);
   strbuf_fini(&text);
-  return failed && errno != EPIPE ? error_set_errno(err, errno, "cannot write the result")
-                                  : STATUS_OK;
+  return status;
 }
 
 /* ---- rows ---- */
 
-static struct cell real_cell(double value) {
-  return isfinite(value) ? cell_real(value) : cell_null();
-}
-
 /* The runs of one series, for people. */
-static enum status print_runs(const struct measured *measured, const struct history_series *series,
-                              const struct rows_options *options, struct error *err) {
+static enum status history_print_runs(const struct measured *measured,
+                                      const struct history_series *series,
+                                      const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"started_at", "run",  "driver", "tag",      "median",
                                         "low",        "high", "n",      "change %", "mark"};
-  struct rows *rows = rows_new(options);
-  const struct row_sink *sink = rows_sink(rows);
   (void)fputc('\n', options->stream);
-  enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
-  for (size_t i = 0; i < series->point_count && status == STATUS_OK; i++) {
+  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     const struct measured_run *run = &measured->runs[point->run];
     char when[CELL_MAX];
     char change[CELL_MAX];
-    time_text(run->started_at_ns, when);
+    history_time_text(run->started_at_ns, when);
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
     const struct cell cells[] = {
         cell_text(when),
@@ -165,31 +162,26 @@ static enum status print_runs(const struct measured *measured, const struct hist
         isfinite(point->change) ? cell_text(change) : cell_null(),
         point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null(),
     };
-    status = sink->row(sink->context, cells, err);
+    table_add(table, cells, err);
   }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
-  }
-  rows_free(rows);
-  return status;
+  return table_close(table, err);
 }
 
-static enum status print_rows(const struct measured *measured, const struct history *history,
-                              const struct rows_options *options, struct error *err) {
+static enum status history_print_rows(const struct measured *measured,
+                                      const struct history *history,
+                                      const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {
       "case",      "case_key", "hardware",       "started_at", "run", "run_uuid",
       "tag",       "driver",   "unit",           "median",     "low", "high",
       "processes", "mark",     "change_percent", "p",          "what"};
-  struct rows *rows = rows_new(options);
-  const struct row_sink *sink = rows_sink(rows);
-  enum status status = sink->begin(sink->context, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
-    for (size_t i = 0; i < series->point_count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < series->point_count; i++) {
       const struct history_point *point = &series->points[i];
       const struct measured_run *run = &measured->runs[point->run];
       char when[CELL_MAX];
-      time_text(run->started_at_ns, when);
+      history_time_text(run->started_at_ns, when);
       const struct cell cells[] = {
           cell_text(measured->cases[series->bench].name),
           cell_text(measured->cases[series->bench].key),
@@ -205,33 +197,29 @@ static enum status print_rows(const struct measured *measured, const struct hist
           cell_real(point->high),
           cell_integer((int64_t)point->processes),
           point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null(),
-          real_cell(100 * point->change),
-          real_cell(point->p),
+          cell_finite(100 * point->change),
+          cell_finite(point->p),
           cell_text(point->what),
       };
-      status = sink->row(sink->context, cells, err);
+      table_add(table, cells, err);
     }
   }
-  if (status == STATUS_OK) {
-    status = sink->end(sink->context, err);
-  }
-  rows_free(rows);
-  return status;
+  return table_close(table, err);
 }
 
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
-                          const struct rows_options *options, struct error *err) {
-  if (options->format != ROW_TABLE) {
-    return print_rows(measured, history, options, err);
+                          const struct table_options *options, struct error *err) {
+  if (output_layout_of(options->format) != LAYOUT_PAGE) {
+    return history_print_rows(measured, history, options, err);
   }
-  struct rows_options lean = *options;
+  struct table_options lean = *options;
   lean.drop_empty = true;
   enum status status = STATUS_OK;
   for (size_t s = 0; s < history->series_count && status == STATUS_OK; s++) {
     const struct history_series *series = &history->series[s];
-    status = print_chart(measured, series, options, s == 0, err);
+    status = history_print_chart(measured, series, options, s == 0, err);
     if (status == STATUS_OK && (all || history->series_count == 1)) {
-      status = print_runs(measured, series, &lean, err);
+      status = history_print_runs(measured, series, &lean, err);
     }
   }
   return status;

@@ -1,7 +1,5 @@
 #include "runner/render/matrix.h"
 
-#include "runner/render/paper.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -18,20 +16,21 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   }
 }
 
-static const struct matrix_cell *cell_at(const struct matrix *matrix, size_t row, size_t column) {
+static const struct matrix_cell *matrix_cell_at(const struct matrix *matrix, size_t row,
+                                                size_t column) {
   return &matrix->cells[row * matrix->column_count + column];
 }
 
-static const char *mark_of(const struct matrix_cell *cell) {
+static const char *matrix_mark(const struct matrix_cell *cell) {
   return cell->mark != NULL ? cell->mark : "";
 }
 
 /* The widest mark of a column; 0 = it has none. Marks stand in a column of their own, so that
  * numbers stay below each other. */
-static size_t marks_width(const struct matrix *matrix, size_t column) {
+static size_t matrix_marks_width(const struct matrix *matrix, size_t column) {
   size_t width = 0;
   for (size_t row = 0; row < matrix->row_count; row++) {
-    const size_t own = strlen(mark_of(cell_at(matrix, row, column)));
+    const size_t own = strlen(matrix_mark(matrix_cell_at(matrix, row, column)));
     width = own > width ? own : width;
   }
   return width;
@@ -67,44 +66,37 @@ struct matrix_extent matrix_extent(const struct matrix *matrix) {
 
 unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
                      const struct matrix_cell *cell) {
-  static const double MISSING[MATRIX_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
+  static const double MISSING[TONE_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
   const double share =
       matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
   unsigned heat = 0;
-  while (heat < MATRIX_HEATS - 1 && !(1 - share <= MISSING[heat])) {
+  while (heat < TONE_HEATS - 1 && !(1 - share <= MISSING[heat])) {
     heat++;
   }
   return heat;
 }
 
-/* From green to red by the share of the best that is missing: a link that is slow stands out, and
- * noise does not. */
-static const char *colour_of(const struct matrix *matrix, const struct matrix_extent *extent,
+/* By the share of the best that is missing: a link that is slow stands out, and noise does not. */
+static enum tone matrix_tone(const struct matrix *matrix, const struct matrix_extent *extent,
                              const struct matrix_cell *cell) {
-  static const char *const COLOURS[MATRIX_HEATS] = {
-      "\033[38;5;40m", "\033[38;5;148m", "\033[38;5;220m", "\033[38;5;208m", "\033[38;5;196m"};
-  if (cell->kind == MATRIX_NONE) {
-    return STYLE_DIM;
-  }
-  if (cell->kind == MATRIX_TEXT) {
-    return STYLE_RED;
-  }
-  return COLOURS[matrix_heat(matrix, extent, cell)];
+  return cell->kind == MATRIX_NONE   ? TONE_DIM
+         : cell->kind == MATRIX_TEXT ? TONE_BAD
+                                     : TONE_HEAT + matrix_heat(matrix, extent, cell);
 }
 
-static size_t column_width(const struct matrix *matrix, size_t column) {
-  const size_t marks = marks_width(matrix, column);
+static size_t matrix_column_width(const struct matrix *matrix, size_t column) {
+  const size_t marks = matrix_marks_width(matrix, column);
   size_t width = strlen(matrix->columns[column]);
   for (size_t row = 0; row < matrix->row_count; row++) {
     char text[MATRIX_WORDS_MAX];
-    matrix_cell_words(cell_at(matrix, row, column), text);
+    matrix_cell_words(matrix_cell_at(matrix, row, column), text);
     width = strlen(text) > width ? strlen(text) : width;
   }
   return width + SEPARATOR + (marks > 0 ? SEPARATOR + marks : 0);
 }
 
 /* The first column that does not fit beside those from `first` on; at least one fits. */
-static size_t end_of_part(const struct matrix *matrix, unsigned limit, size_t first) {
+static size_t matrix_part_end(const struct matrix *matrix, unsigned limit, size_t first) {
   size_t width = 0;
   for (size_t row = 0; row < matrix->row_count; row++) {
     const size_t label = strlen(matrix->rows[row]);
@@ -112,7 +104,7 @@ static size_t end_of_part(const struct matrix *matrix, unsigned limit, size_t fi
   }
   size_t end = first;
   while (end < matrix->column_count) {
-    width += column_width(matrix, end);
+    width += matrix_column_width(matrix, end);
     if (limit > 0 && width > limit && end > first) {
       break;
     }
@@ -121,29 +113,33 @@ static size_t end_of_part(const struct matrix *matrix, unsigned limit, size_t fi
   return end;
 }
 
-static enum status print_part(const struct matrix *matrix, const struct matrix_extent *extent,
-                              const struct style *style, size_t first, size_t end,
-                              struct error *err) {
-  struct sheet *sheet = sheet_new(style);
-  (void)sheet_add_column(sheet, "", false);
+static enum status matrix_print_part(const struct matrix *matrix,
+                                     const struct matrix_extent *extent,
+                                     const struct output *output, size_t first, size_t end,
+                                     struct error *err) {
+  struct result_set set;
+  result_set_init(&set, SIZE_MAX);
+  (void)result_set_add_column(&set, &(struct column){.name = "", .align = ALIGN_LEFT});
   for (size_t column = first; column < end; column++) {
-    (void)sheet_add_column(sheet, matrix->columns[column], true);
-    (void)sheet_add_column(sheet, "", false); /* of the marks */
+    (void)result_set_add_column(
+        &set, &(struct column){.name = matrix->columns[column], .align = ALIGN_RIGHT});
+    (void)result_set_add_column(
+        &set, &(struct column){.name = "", .align = ALIGN_LEFT}); /* of the marks */
   }
   for (size_t row = 0; row < matrix->row_count; row++) {
-    (void)sheet_add_row(sheet);
-    sheet_set(sheet, row, 0, matrix->rows[row], STYLE_DIM);
+    (void)result_set_add_row(&set);
+    result_set_put(&set, row, 0, cell_words(matrix->rows[row], TONE_DIM));
     for (size_t column = first; column < end; column++) {
-      const struct matrix_cell *cell = cell_at(matrix, row, column);
+      const struct matrix_cell *cell = matrix_cell_at(matrix, row, column);
       const size_t at = 1 + 2 * (column - first);
       char text[MATRIX_WORDS_MAX];
       matrix_cell_words(cell, text);
-      sheet_set(sheet, row, at, text, colour_of(matrix, extent, cell));
-      sheet_set(sheet, row, at + 1, mark_of(cell), STYLE_DIM);
+      result_set_put(&set, row, at, cell_words(text, matrix_tone(matrix, extent, cell)));
+      result_set_put(&set, row, at + 1, cell_words(matrix_mark(cell), TONE_DIM));
     }
   }
-  enum status status = sheet_print(sheet, err);
-  sheet_free(sheet);
+  const enum status status = output_table(output, &set, err);
+  result_set_fini(&set);
   return status;
 }
 
@@ -163,25 +159,24 @@ void matrix_summary(const struct matrix *matrix, const struct matrix_extent *ext
                  matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
 }
 
-enum status matrix_print(const struct matrix *matrix, const struct style *style,
+enum status matrix_print(const struct matrix *matrix, const struct output *output,
                          struct error *err) {
   const struct matrix_extent extent = matrix_extent(matrix);
-  const struct paper *paper = style->paper;
   char summary[MATRIX_SUMMARY_MAX];
   enum status status = STATUS_OK;
-  if (paper != NULL) {
-    paper->matrix(paper->context, matrix);
-    return style_check(style, err);
+  if (output->backend != NULL) {
+    output->backend->matrix(output->backend->context, matrix);
+    return output_check(output, err);
   }
   for (size_t first = 0; status == STATUS_OK && first < matrix->column_count;) {
-    const size_t end = end_of_part(matrix, style->width, first);
-    status = print_part(matrix, &extent, style, first, end, err);
+    const size_t end = matrix_part_end(matrix, output->width, first);
+    status = matrix_print_part(matrix, &extent, output, first, end, err);
     first = end;
   }
   matrix_summary(matrix, &extent, summary);
   if (status == STATUS_OK && summary[0] != '\0') {
-    style_wrapped(style, "", summary);
-    status = style_check(style, err);
+    output_wrapped(output, "", summary);
+    status = output_check(output, err);
   }
   return status;
 }

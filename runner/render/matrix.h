@@ -1,6 +1,6 @@
-/* matrix.h - numbers between places as people know them from nvbandwidth: a row a source, a column
- * a target, N/A where nothing was measured. Below it the least, the mean and the greatest of what
- * was measured; never a sum of cells, which were measured apart.
+/* matrix.h - numbers between places as people know them from nvbandwidth: a row per source, a
+ * column per target, N/A where nothing was measured. Below it the least, the mean and the greatest
+ * of what was measured; never a sum of cells, which were measured apart.
  *
  * Numbers stay below each other where some of a column have a mark.
  *
@@ -9,7 +9,7 @@
 #ifndef HAUL_RUNNER_RENDER_MATRIX_H
 #define HAUL_RUNNER_RENDER_MATRIX_H
 
-#include "runner/render/sheet.h"
+#include "runner/table/output.h"
 
 enum matrix_cell_kind {
   MATRIX_NONE,  /* N/A */
@@ -36,7 +36,7 @@ struct matrix {
   const char *remark; /* goes on that line; "" = none */
 };
 
-enum { MATRIX_NUMBER_MAX = 32, MATRIX_WORDS_MAX = 64, MATRIX_SUMMARY_MAX = 512, MATRIX_HEATS = 5 };
+enum { MATRIX_NUMBER_MAX = 32, MATRIX_WORDS_MAX = 64, MATRIX_SUMMARY_MAX = 512 };
 /* Four significant digits without an exponent: "55.21", "1351", "0.5123". */
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
 
@@ -49,14 +49,14 @@ struct matrix_extent {
 struct matrix_extent matrix_extent(const struct matrix *matrix);
 /* The number, what went wrong instead, or "N/A"; without the mark. */
 void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]);
-/* How far a number is from the best of the matrix: 0 (within 1 %) to MATRIX_HEATS - 1. */
+/* How far a number is from the best of the matrix: 0 (within 1 %) to TONE_HEATS - 1. */
 unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
                      const struct matrix_cell *cell);
 /* The line below the matrix; "" where there is nothing to say. */
 void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
                     char text[MATRIX_SUMMARY_MAX]);
 
-enum status matrix_print(const struct matrix *matrix, const struct style *style,
+enum status matrix_print(const struct matrix *matrix, const struct output *output,
                          struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,7 +1,7 @@
 #include "runner/render/page.h"
 
 #include "engine/base/embed.h"
-#include "runner/render/html.h"
+#include "runner/table/html.h"
 
 extern const struct embedded_file page_style[];
 
@@ -42,7 +42,7 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
 void page_end(FILE *page, const char *haul_version) {
   (void)fputs("</main>\n<footer><p>Written by haul ", page);
   html_text(page, haul_version);
-  (void)fputs(". GB/s are 10\xe2\x81\xb9 bytes that arrive, a second; sizes are powers of two "
+  (void)fputs(". GB/s are 10\xe2\x81\xb9 bytes delivered per second; sizes are powers of two "
               "(1 MiB = 1048576 bytes); times of day are in UTC.</p></footer>\n</body>\n</html>\n",
               page);
 }

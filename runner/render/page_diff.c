@@ -1,7 +1,7 @@
 #include "runner/render/page_diff.h"
 
-#include "runner/render/diff_words.h"
-#include "runner/render/html.h"
+#include "runner/render/diff.h"
+#include "runner/table/html.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 180, INTERVAL_HEIGHT = 16 };
 
 /* How a verdict is coloured. */
-static const char *tone_of(enum verdict verdict) {
+static const char *page_verdict_class(enum verdict verdict) {
   switch (verdict) {
   case VERDICT_REGRESSED:
   case VERDICT_MISSING:
@@ -30,47 +30,50 @@ static const char *tone_of(enum verdict verdict) {
 
 /* ---- sides ---- */
 
-static void put_sides(FILE *page, const struct comparison *comparison,
-                      const char *const names[SIDES]) {
-  (void)fputs("<div class=\"wide\"><table><caption class=\"away\">The two sides</caption>"
-              "<thead><tr><th scope=\"col\">side</th><th scope=\"col\">runs named</th>"
-              "<th scope=\"col\">driver</th><th scope=\"col\">host</th>"
-              "<th scope=\"col\" class=\"n\">runs</th><th scope=\"col\" class=\"n\">processes</th>"
-              "<th scope=\"col\" class=\"n\">boots</th><th scope=\"col\" class=\"n\">GPUs</th>"
-              "</tr></thead>\n<tbody>\n",
-              page);
+static void page_put_sides(FILE *page, const struct comparison *comparison,
+                           const char *const names[SIDES]) {
+  static const struct column columns[] = {
+      {"side", ALIGN_LEFT, true},    {"runs named", ALIGN_LEFT, false},
+      {"driver", ALIGN_LEFT, false}, {"host", ALIGN_LEFT, false},
+      {"runs", ALIGN_RIGHT, false},  {"processes", ALIGN_RIGHT, false},
+      {"boots", ALIGN_RIGHT, false}, {"GPUs", ALIGN_RIGHT, false}};
+  struct result_set sides;
+  result_set_init(&sides, SIDES);
+  struct error err;
+  const struct row_sink *sink = &sides.sink;
+  (void)sink->begin(sink->context, columns, sizeof columns / sizeof *columns, &err);
   for (size_t s = 0; s < SIDES; s++) {
     const struct comparison_total *total = &comparison->totals[s];
-    (void)fprintf(page, "<tr><th scope=\"row\">%s</th>", s == SIDE_A ? "A, before" : "B, after");
-    html_element(page, "td", NULL, names[s]);
-    html_element(page, "td", NULL, total->drivers);
-    html_element(page, "td", NULL, total->hosts);
-    (void)fprintf(page, "<td class=\"n\">%zu</td><td class=\"n\">%u</td>", total->runs,
-                  total->processes);
-    if (total->boots > 0) {
-      (void)fprintf(page, "<td class=\"n\">%u</td>", total->boots);
-    } else {
-      (void)fputs("<td class=\"n\">not known</td>", page);
-    }
-    (void)fprintf(page, "<td class=\"n\">%u</td></tr>\n", total->gpus);
+    const struct cell cells[] = {
+        cell_text(s == SIDE_A ? "A, before" : "B, after"),
+        cell_text(names[s]),
+        cell_text(total->drivers),
+        cell_text(total->hosts),
+        cell_integer((int64_t)total->runs),
+        cell_integer(total->processes),
+        total->boots > 0 ? cell_integer(total->boots) : cell_text("not known"),
+        cell_integer(total->gpus),
+    };
+    (void)sink_row(sink, cells, &err);
   }
-  (void)fputs("</tbody></table></div>\n", page);
+  html_table(page, &sides, &(struct html_table_options){.caption = "The two sides"});
+  result_set_fini(&sides);
 }
 
-static void put_verdicts(FILE *page, const struct comparison *comparison) {
+static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
                 diff_plural(comparison->row_count, "case", "cases"));
   for (unsigned v = 0; v < verdict_name_count; v++) {
     const size_t count = comparison->summary.verdicts[v];
     if (count > 0) {
-      (void)fprintf(page, "<span class=\"badge %s\">%zu %s</span> ", tone_of((enum verdict)v),
-                    count, verdict_text((enum verdict)v));
+      (void)fprintf(page, "<span class=\"badge %s\">%zu %s</span> ",
+                    page_verdict_class((enum verdict)v), count, verdict_text((enum verdict)v));
     }
   }
   (void)fputs("</p>\n", page);
 }
 
-static void put_notes(FILE *page, const struct comparison *comparison) {
+static void page_put_diff_notes(FILE *page, const struct comparison *comparison) {
   if (comparison->simulated) {
     (void)fputs("<p class=\"box\" role=\"note\"><b>Simulated.</b> A fake driver answered on both "
                 "sides: this says nothing of hardware.</p>\n",
@@ -84,7 +87,7 @@ static void put_notes(FILE *page, const struct comparison *comparison) {
 }
 
 /* What is said of all cases together. */
-static void put_sentences(FILE *page, const struct comparison *comparison) {
+static void page_put_diff_sentences(FILE *page, const struct comparison *comparison) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   diff_shift_words(&text, comparison);
@@ -104,7 +107,8 @@ static void put_sentences(FILE *page, const struct comparison *comparison) {
 /* ---- cases ---- */
 
 /* Per cent on either side that all intervals shown fit in. */
-static double scale_of(const struct comparison *comparison, const size_t *rows, size_t count) {
+static double page_interval_scale(const struct comparison *comparison, const size_t *rows,
+                                  size_t count) {
   double most = 0;
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
@@ -116,13 +120,13 @@ static double scale_of(const struct comparison *comparison, const size_t *rows, 
   return most > 0 ? most * 1.05 : 1;
 }
 
-static double x_of(double change, double scale) {
+static double page_interval_x(double change, double scale) {
   return (double)INTERVAL_WIDTH / 2 * (1 + change / scale);
 }
 
 /* The change with its interval against what is too small to matter; its numbers are in the next
  * cell. */
-static void put_interval(FILE *page, const struct comparison_row *row, double scale) {
+static void page_put_interval(FILE *page, const struct comparison_row *row, double scale) {
   if (!isfinite(row->change)) {
     (void)fputs("<td></td>", page);
     return;
@@ -134,24 +138,26 @@ static void put_interval(FILE *page, const struct comparison_row *row, double sc
                 "aria-hidden=\"true\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">"
                 "<rect class=\"margin\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>"
                 "<path class=\"zero\" d=\"M%.1f 0V%d\"/>",
-                tone_of(row->result.verdict), INTERVAL_WIDTH, INTERVAL_HEIGHT, INTERVAL_WIDTH,
-                INTERVAL_HEIGHT, x_of(-margin, scale), x_of(margin, scale) - x_of(-margin, scale),
-                INTERVAL_HEIGHT, x_of(0, scale), INTERVAL_HEIGHT);
+                page_verdict_class(row->result.verdict), INTERVAL_WIDTH, INTERVAL_HEIGHT,
+                INTERVAL_WIDTH, INTERVAL_HEIGHT, page_interval_x(-margin, scale),
+                page_interval_x(margin, scale) - page_interval_x(-margin, scale), INTERVAL_HEIGHT,
+                page_interval_x(0, scale), INTERVAL_HEIGHT);
   if (isfinite(row->change_low) && isfinite(row->change_high)) {
     (void)fprintf(page, "<path class=\"range\" d=\"M%.1f %.1fH%.1f\"/>",
-                  x_of(row->change_low, scale), middle, x_of(row->change_high, scale));
+                  page_interval_x(row->change_low, scale), middle,
+                  page_interval_x(row->change_high, scale));
   }
   (void)fprintf(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/></svg></td>",
-                x_of(row->change, scale), middle);
+                page_interval_x(row->change, scale), middle);
 }
 
-static void put_case(FILE *page, const struct measured *measured, const struct comparison_row *row,
-                     double scale) {
+static void page_put_case(FILE *page, const struct measured *measured,
+                          const struct comparison_row *row, double scale) {
   char verdict[DIFF_WORDS_MAX];
   char text[DIFF_WORDS_MAX];
   diff_verdict_words(row->result.verdict, verdict);
   (void)fprintf(page, "<tr><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
-                tone_of(row->result.verdict), verdict);
+                page_verdict_class(row->result.verdict), verdict);
   html_text(page, measured->cases[row->bench].name);
   if (row->hardware != NULL) {
     (void)fputc(' ', page);
@@ -168,7 +174,7 @@ static void put_case(FILE *page, const struct measured *measured, const struct c
   }
   diff_change_words(row, text);
   html_element(page, "td", "n", text);
-  put_interval(page, row, scale);
+  page_put_interval(page, row, scale);
   diff_q_words(row->result.q, text);
   html_element(page, "td", "n", text);
   diff_counts_words(row, false, text);
@@ -176,29 +182,29 @@ static void put_case(FILE *page, const struct measured *measured, const struct c
   (void)fputs("</tr>\n", page);
 }
 
-static void put_cases(FILE *page, const struct measured *measured,
-                      const struct comparison *comparison, const size_t *rows, size_t count,
-                      const char *caption) {
-  const double scale = scale_of(comparison, rows, count);
-  (void)fputs("<div class=\"wide\"><table>", page);
-  html_element(page, "caption", "away", caption);
-  (void)fprintf(page,
-                "<thead><tr><th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
-                "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
-                "<th scope=\"col\" class=\"n\">change %%</th>"
-                "<th scope=\"col\">\xe2\x88\x92%.2g to +%.2g %%</th>"
-                "<th scope=\"col\" class=\"n\">q</th><th scope=\"col\" class=\"n\">n</th></tr>"
-                "</thead>\n<tbody>\n",
-                100 * scale, 100 * scale);
+static void page_put_cases(FILE *page, const struct measured *measured,
+                           const struct comparison *comparison, const size_t *rows, size_t count,
+                           const char *caption) {
+  const double scale = page_interval_scale(comparison, rows, count);
+  html_table_begin(page, "", caption);
+  (void)fprintf(
+      page,
+      "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
+      "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
+      "<th scope=\"col\" class=\"n\">change %%</th>"
+      "<th scope=\"col\">\xe2\x88\x92%.2g to +%.2g %%</th>"
+      "<th scope=\"col\" class=\"n\">q</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
+      100 * scale, 100 * scale);
   for (size_t i = 0; i < count; i++) {
-    put_case(page, measured, &comparison->rows[rows[i]], scale);
+    page_put_case(page, measured, &comparison->rows[rows[i]], scale);
   }
-  (void)fputs("</tbody></table></div>\n", page);
+  (void)fputs(HTML_TABLE_END, page);
 }
 
 /* The rows that are SAME, or all others, in the order of the comparison; the first that have room.
  */
-static size_t pick(const struct comparison *comparison, bool same, size_t *rows, size_t *all) {
+static size_t page_pick_cases(const struct comparison *comparison, bool same, size_t *rows,
+                              size_t *all) {
   size_t count = 0;
   *all = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -213,7 +219,7 @@ static size_t pick(const struct comparison *comparison, bool same, size_t *rows,
   return count;
 }
 
-static void put_left_out(FILE *page, size_t left_out) {
+static void page_put_left_out(FILE *page, size_t left_out) {
   if (left_out > 0) {
     (void)fprintf(page,
                   "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
@@ -221,22 +227,22 @@ static void put_left_out(FILE *page, size_t left_out) {
   }
 }
 
-static void put_all_cases(FILE *page, const struct measured *measured,
-                          const struct comparison *comparison) {
+static void page_put_all_cases(FILE *page, const struct measured *measured,
+                               const struct comparison *comparison) {
   size_t rows[PAGE_DIFF_CASES_MAX];
   size_t all = 0;
-  size_t count = pick(comparison, false, rows, &all);
+  size_t count = page_pick_cases(comparison, false, rows, &all);
   struct strbuf text;
   if (count > 0) {
-    put_cases(page, measured, comparison, rows, count, "Cases that are not the same");
-    put_left_out(page, all - count);
+    page_put_cases(page, measured, comparison, rows, count, "Cases that are not the same");
+    page_put_left_out(page, all - count);
   }
-  count = pick(comparison, true, rows, &all);
+  count = page_pick_cases(comparison, true, rows, &all);
   if (count > 0) {
     (void)fprintf(page, "<details><summary>%zu %s the same on both sides</summary>\n", all,
                   diff_plural(all, "case is", "cases are"));
-    put_cases(page, measured, comparison, rows, count, "Cases that are the same");
-    put_left_out(page, all - count);
+    page_put_cases(page, measured, comparison, rows, count, "Cases that are the same");
+    page_put_left_out(page, all - count);
     (void)fputs("</details>\n", page);
   }
   strbuf_init(&text, TEXT_MAX);
@@ -252,44 +258,39 @@ static void put_all_cases(FILE *page, const struct measured *measured,
 
 /* ---- environments ---- */
 
-static void put_facts(FILE *page, const struct comparison *comparison) {
+static void page_put_differences(FILE *page, const struct comparison *comparison) {
   (void)fputs("<h3>What differs in the environments</h3>\n", page);
   if (comparison->fact_count == 0) {
     (void)fputs("<p>Nothing that was recorded.</p>\n", page);
     return;
   }
-  (void)fputs(
-      "<div class=\"wide\"><table><caption class=\"away\">Facts that differ</caption><thead>"
-      "<tr><th scope=\"col\">fact</th><th scope=\"col\">A</th><th scope=\"col\">B</th></tr>"
-      "</thead>\n<tbody>\n",
-      page);
+  static const struct column columns[] = {
+      {"fact", ALIGN_LEFT, true}, {"A", ALIGN_LEFT, false}, {"B", ALIGN_LEFT, false}};
+  struct result_set facts;
+  result_set_init(&facts, SIZE_MAX);
+  struct error err;
+  const struct row_sink *sink = &facts.sink;
+  (void)sink->begin(sink->context, columns, sizeof columns / sizeof *columns, &err);
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    (void)fputs("<tr><th scope=\"row\">", page);
-    if (fact->gpu >= 0) {
-      (void)fprintf(page, "gpu%d ", fact->gpu);
-    } else if (fact->gpu == -2) {
-      (void)fputs("every GPU: ", page);
-    }
-    html_text(page, fact->name);
-    (void)fputs("</th>", page);
-    for (size_t s = 0; s < SIDES; s++) {
-      html_element(page, "td", NULL, fact->values[s] != NULL ? fact->values[s] : "(no answer)");
-    }
-    (void)fputs("</tr>\n", page);
+    char name[DIFF_FACT_MAX];
+    struct cell cells[1 + SIDES];
+    diff_fact_cells(fact, "", "every GPU: ", name, cells);
+    (void)sink_row(sink, cells, &err);
   }
-  (void)fputs("</tbody></table></div>\n", page);
+  html_table(page, &facts, &(struct html_table_options){.caption = "Facts that differ"});
+  result_set_fini(&facts);
 }
 
 void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
                const char *const names[SIDES]) {
   (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
-  put_notes(page, comparison);
-  put_verdicts(page, comparison);
-  put_sentences(page, comparison);
-  put_sides(page, comparison, names);
+  page_put_diff_notes(page, comparison);
+  page_put_verdicts(page, comparison);
+  page_put_diff_sentences(page, comparison);
+  page_put_sides(page, comparison, names);
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
-  put_all_cases(page, measured, comparison);
-  put_facts(page, comparison);
+  page_put_all_cases(page, measured, comparison);
+  page_put_differences(page, comparison);
   (void)fputs("</section>\n", page);
 }

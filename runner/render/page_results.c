@@ -1,7 +1,8 @@
 #include "runner/render/page_results.h"
 
-#include "runner/render/html.h"
+#include "runner/render/matrix.h"
 #include "runner/render/plot_svg.h"
+#include "runner/table/html.h"
 
 #include <string.h>
 
@@ -32,16 +33,16 @@ void page_results_chart(void *context, const struct plot *plot) {
 
 /* ---- blocks ---- */
 
-static void close_block(struct page_results *results) {
+static void results_close_block(struct page_results *results) {
   if (results->open) {
     (void)fputs("</section>\n", results->page);
   }
   results->open = false;
 }
 
-static void section(void *context, const char *name) {
+static void results_section(void *context, const char *name) {
   struct page_results *results = context;
-  close_block(results);
+  results_close_block(results);
   (void)fputs("<section>\n", results->page);
   results->open = true;
   results->headings = 0;
@@ -54,14 +55,14 @@ static void section(void *context, const char *name) {
   }
 }
 
-static void heading(void *context, const char *text) {
+static void results_heading(void *context, const char *text) {
   struct page_results *results = context;
   html_element(results->page, results->headings++ == 0 ? "h4" : "h5", NULL, text);
   (void)fputc('\n', results->page);
   results->title = arena_strdup(&results->arena, text);
 }
 
-static void paragraph(void *context, const char *first, const char *text) {
+static void results_paragraph(void *context, const char *first, const char *text) {
   struct page_results *results = context;
   (void)fprintf(results->page, "<p class=\"%s\">", first[0] != '\0' ? "note" : "words");
   if (first[0] != '\0') {
@@ -73,90 +74,42 @@ static void paragraph(void *context, const char *first, const char *text) {
 
 /* ---- tables ---- */
 
-static void begin_table(struct page_results *results, const char *class) {
-  FILE *page = results->page;
-  (void)fprintf(page, "<div class=\"wide\"><table%s>", class);
-  html_element(page, "caption", "away",
-               results->title[0] != '\0' ? results->title : "blocks of one case each");
-  (void)fputs("<thead><tr>", page);
+static const char *results_caption(const struct page_results *results) {
+  return results->title[0] != '\0' ? results->title : "blocks of one case each";
 }
 
-static void put_cell(FILE *page, const struct sheet *sheet, size_t row, size_t column) {
-  const char *text = sheet_text(sheet, row, column);
-  const char *colour = sheet_colour(sheet, row, column);
-  const bool right = sheet_is_right(sheet, column);
-  const bool share = strncmp(sheet_heading(sheet, column), "% of", 4) == 0 && text[0] != '\0';
-  const char *tone = colour == NULL                   ? ""
-                     : strcmp(colour, STYLE_RED) == 0 ? " bad"
-                     : strcmp(colour, STYLE_DIM) == 0 ? " dim"
-                                                      : "";
-  (void)fprintf(page, "<td class=\"%s%s%s\"", right ? "n" : "name", tone, share ? " share" : "");
-  if (share) {
-    (void)fputs(" style=\"--share:", page);
-    html_text(page, text);
-    (void)fputs("%\"", page);
-  }
-  (void)fputc('>', page);
-  html_text(page, text);
-  (void)fputs("</td>", page);
-}
-
-static void put_sheet(struct page_results *results, const struct sheet *sheet) {
-  FILE *page = results->page;
-  begin_table(results, "");
-  for (size_t c = 0; c < sheet_column_count(sheet); c++) {
-    if (sheet_is_filled(sheet, c)) {
-      const char *name = sheet_heading(sheet, c);
-      (void)fprintf(page, "<th scope=\"col\" class=\"%s\">",
-                    sheet_is_right(sheet, c) ? "n" : "name");
-      html_text(page, strcmp(name, "+/- %") == 0 ? "\xc2\xb1 %" : name);
-      (void)fputs("</th>", page);
-    }
-  }
-  (void)fputs("</tr></thead>\n<tbody>\n", page);
-  for (size_t r = 0; r < sheet_row_count(sheet); r++) {
-    (void)fputs("<tr>", page);
-    for (size_t c = 0; c < sheet_column_count(sheet); c++) {
-      if (sheet_is_filled(sheet, c)) {
-        put_cell(page, sheet, r, c);
-      }
-    }
-    (void)fputs("</tr>\n", page);
-  }
-  (void)fputs("</tbody></table></div>\n", page);
-}
-
-static void sheet_on_page(void *context, const struct sheet *sheet) {
+static void results_table(void *context, const struct result_set *table) {
   struct page_results *results = context;
   FILE *page = results->page;
+  const struct html_table_options options = {.caption = results_caption(results), .results = true};
   if (results->chart == NULL) {
-    put_sheet(results, sheet);
+    html_table(page, table, &options);
     return;
   }
   (void)fprintf(page, "<figure>\n%s</figure>\n<details><summary>%zu rows of numbers</summary>\n",
-                results->chart->svg, sheet_row_count(sheet));
-  put_sheet(results, sheet);
+                results->chart->svg, table->row_count);
+  html_table(page, table, &options);
   (void)fputs("</details>\n", page);
   results->chart = NULL;
 }
 
 /* ---- matrices ---- */
 
-static void put_key(struct page_results *results) {
-  static const char *const WORDS[MATRIX_HEATS] = {"within 1 %", "3 %", "10 %", "25 %", "further"};
+static void results_put_key(struct page_results *results) {
+  static const char *const WORDS[TONE_HEATS] = {"within 1 %", "3 %", "10 %", "25 %", "further"};
   if (results->key_shown) {
     return;
   }
   results->key_shown = true;
   (void)fputs("<p class=\"note key\">Colours: from the best of the matrix ", results->page);
-  for (unsigned i = 0; i < MATRIX_HEATS; i++) {
+  for (unsigned i = 0; i < TONE_HEATS; i++) {
     (void)fprintf(results->page, "<span class=\"h%u\">%s</span> ", i, WORDS[i]);
   }
   (void)fputs("</p>\n", results->page);
 }
 
 /* The widest mark: then every cell leaves that room, so that numbers stay below each other. */
-static size_t marks_width(const struct matrix *matrix) {
+static size_t results_marks_width(const struct matrix *matrix) {
   size_t width = 0;
   for (size_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
     const char *mark = matrix->cells[i].mark;
@@ -166,8 +119,9 @@ static size_t marks_width(const struct matrix *matrix) {
   return width;
 }
 
-static void put_number(FILE *page, const struct matrix *matrix, const struct matrix_extent *extent,
-                       const struct matrix_cell *cell, size_t marks) {
+static void results_put_number(FILE *page, const struct matrix *matrix,
+                               const struct matrix_extent *extent, const struct matrix_cell *cell,
+                               size_t marks) {
   char words[MATRIX_WORDS_MAX];
   matrix_cell_words(cell, words);
   switch (cell->kind) {
@@ -191,19 +145,19 @@ static void put_number(FILE *page, const struct matrix *matrix, const struct mat
   (void)fputs("</td>", page);
 }
 
-static void matrix_on_page(void *context, const struct matrix *matrix) {
+static void results_matrix(void *context, const struct matrix *matrix) {
   struct page_results *results = context;
   FILE *page = results->page;
   const struct matrix_extent extent = matrix_extent(matrix);
-  const size_t marks = marks_width(matrix);
+  const size_t marks = results_marks_width(matrix);
   char summary[MATRIX_SUMMARY_MAX];
   bool labelled = false;
   results->chart = NULL;
   for (size_t r = 0; r < matrix->row_count; r++) {
     labelled = labelled || matrix->rows[r][0] != '\0';
   }
-  put_key(results);
-  begin_table(results, " class=\"matrix\"");
+  results_put_key(results);
+  html_table_begin(page, " class=\"matrix\"", results_caption(results));
   (void)fputs(labelled ? "<td></td>" : "", page);
   for (size_t c = 0; c < matrix->column_count; c++) {
     (void)fputs("<th scope=\"col\" class=\"n\">", page);
@@ -222,11 +176,12 @@ static void matrix_on_page(void *context, const struct matrix *matrix) {
       (void)fputs("</th>", page);
     }
     for (size_t c = 0; c < matrix->column_count; c++) {
-      put_number(page, matrix, &extent, &matrix->cells[r * matrix->column_count + c], marks);
+      results_put_number(page, matrix, &extent, &matrix->cells[r * matrix->column_count + c],
+                         marks);
     }
     (void)fputs("</tr>\n", page);
   }
-  (void)fputs("</tbody></table></div>\n", page);
+  (void)fputs(HTML_TABLE_END, page);
   matrix_summary(matrix, &extent, summary);
   if (summary[0] != '\0') {
     html_element(page, "p", "summary", summary);
@@ -241,17 +196,18 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
       .page = page,
       .id = id,
       .title = "",
-      .paper = {results, section, heading, paragraph, sheet_on_page, matrix_on_page},
+      .backend = {results, results_section, results_heading, results_paragraph, results_table,
+                  results_matrix},
   };
   /* With colour, for it says what went wrong. */
-  results->style = (struct style){page, 0, true, &results->paper};
+  results->output = (struct output){page, 0, true, &results->backend};
 }
 
 void page_results_fini(struct page_results *results) {
-  close_block(results);
+  results_close_block(results);
   arena_fini(&results->arena);
 }
 
-const struct style *page_results_style(const struct page_results *results) {
-  return &results->style;
+const struct output *page_results_output(const struct page_results *results) {
+  return &results->output;
 }

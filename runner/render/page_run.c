@@ -1,7 +1,7 @@
 #include "runner/render/page_run.h"
 
 #include "engine/base/units.h"
-#include "runner/render/html.h"
+#include "runner/table/html.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 ENUM_NAMES_DEFINE(run_part, RUN_PART_LIST)
 
 static const char *say(const struct page_run *run, const char *column) {
-  const char *text = kept_text(&run->parts[RUN_PART_SUMMARY], 0, column);
+  const char *text = result_set_text(&run->parts[RUN_PART_SUMMARY], 0, column);
   return text != NULL ? text : "";
 }
 
 static long long count_of(const struct page_run *run, const char *column) {
-  return kept_number(&run->parts[RUN_PART_SUMMARY], 0, column);
+  return result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, column);
 }
 
 /* "2026-08-01 12:30" of "2026-08-01T12:30:59Z"; seconds: ":59" as well. */
@@ -24,7 +24,7 @@ static const char *moment(struct arena *arena, const char *text, bool seconds) {
 }
 
 const char *page_run_title(struct page_run *run) {
-  struct arena *arena = &run->parts[RUN_PART_SUMMARY].arena;
+  struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
   return arena_format(arena, "%s on %s, %s", say(run, "scenario"), say(run, "host_name"),
                       moment(arena, say(run, "started_at"), false));
 }
@@ -66,22 +66,22 @@ static void begin_box(FILE *page, const char *title) {
 }
 
 /* GPUs whose clocks something kept down. */
-static void put_throttling(FILE *page, const struct kept *gpus) {
+static void put_throttling(FILE *page, const struct result_set *gpus) {
   size_t shown = 0;
-  for (size_t i = 0; i < gpus->count; i++) {
-    const char *share = kept_text(gpus, i, "slowed_pct");
-    if (share == NULL || kept_text(gpus, i, "slowed_by") == NULL) {
+  for (size_t i = 0; i < gpus->row_count; i++) {
+    const char *share = result_set_text(gpus, i, "slowed_pct");
+    if (share == NULL || result_set_text(gpus, i, "slowed_by") == NULL) {
       continue;
     }
     if (shown++ == 0) {
       begin_box(page, "Throttled.");
     }
     (void)fputs(shown > 1 ? "; " : "Clocks were kept down: ", page);
-    html_text(page, kept_text(gpus, i, "gpu"));
+    html_text(page, result_set_text(gpus, i, "gpu"));
     (void)fputs(" in ", page);
     html_text(page, share);
     (void)fputs(" % of the samples (", page);
-    html_text(page, kept_text(gpus, i, "slowed_by"));
+    html_text(page, result_set_text(gpus, i, "slowed_by"));
     (void)fputc(')', page);
   }
   (void)fputs(shown > 0 ? ".</p>\n" : "", page);
@@ -177,60 +177,64 @@ static void put_facts(FILE *page, const struct page_run *run) {
 
 /* ---- checks ---- */
 
-static bool is_passed(const struct kept *checks, size_t i) {
-  const char *status = kept_text(checks, i, "status");
+static bool is_passed(const struct result_set *checks, size_t i) {
+  const char *status = result_set_text(checks, i, "status");
   return status != NULL && strcmp(status, "passed") == 0;
 }
 
-static void put_not_passed(FILE *page, const struct kept *checks) {
-  (void)fputs(
-      "<div class=\"wide\"><table><caption class=\"away\">Checks that did not pass</caption>"
-      "<thead><tr><th scope=\"col\">check</th><th scope=\"col\">of</th>"
-      "<th scope=\"col\">outcome</th><th scope=\"col\">wanted</th>"
-      "<th scope=\"col\">found</th></tr></thead>\n<tbody>\n",
-      page);
-  for (size_t i = 0; i < checks->count; i++) {
-    const char *gpu = kept_text(checks, i, "gpu");
-    const char *status = kept_text(checks, i, "status");
+static void put_not_passed(FILE *page, const struct result_set *checks) {
+  html_table_begin(page, "", "Checks that did not pass");
+  (void)fputs("<th scope=\"col\">check</th><th scope=\"col\">of</th>"
+              "<th scope=\"col\">outcome</th><th scope=\"col\">wanted</th>"
+              "<th scope=\"col\">found</th>" HTML_TABLE_ROWS,
+              page);
+  for (size_t i = 0; i < checks->row_count; i++) {
+    const char *gpu = result_set_text(checks, i, "gpu");
+    const char *status = result_set_text(checks, i, "status");
     if (is_passed(checks, i)) {
       continue;
     }
     (void)fputs("<tr><th scope=\"row\">", page);
-    html_text(page, kept_text(checks, i, "check"));
+    html_text(page, result_set_text(checks, i, "check"));
     (void)fputs("</th><td>", page);
     (void)fputs(gpu != NULL ? "gpu" : "machine", page);
     html_text(page, gpu);
     (void)fputs("</td><td>", page);
     put_badge(page, status != NULL && strcmp(status, "failed") == 0 ? "warn" : "plain", status);
     (void)fputs("</td>", page);
-    html_element(page, "td", NULL, kept_text(checks, i, "want"));
-    html_element(page, "td", NULL, kept_text(checks, i, "found"));
+    html_element(page, "td", NULL, result_set_text(checks, i, "want"));
+    html_element(page, "td", NULL, result_set_text(checks, i, "found"));
     (void)fputs("</tr>\n", page);
   }
-  (void)fputs("</tbody></table></div>\n", page);
+  (void)fputs(HTML_TABLE_END, page);
 }
 
-static const char *command(struct arena *arena, const struct page_run *run, enum run_part part) {
-  return arena_format(arena, "haul query --saved %s --param run=%s", run_part_text(part),
-                      run->number);
+/* The rows of a saved query, and the command that shows those for which there is no room. */
+static void put_rows(FILE *page, const struct page_run *run, enum run_part part,
+                     const char *caption, struct arena *arena) {
+  const struct html_table_options options = {
+      .caption = caption,
+      .more = arena_format(arena, "haul query --saved %s --param run=%s", run_part_text(part),
+                           run->number)};
+  html_table(page, &run->parts[part], &options);
 }
 
 static void put_checks(FILE *page, const struct page_run *run, struct arena *arena) {
-  const struct kept *checks = &run->parts[RUN_PART_CHECKS];
+  const struct result_set *checks = &run->parts[RUN_PART_CHECKS];
   size_t passed = 0;
-  if (checks->count == 0) {
+  if (checks->row_count == 0) {
     return;
   }
-  for (size_t i = 0; i < checks->count; i++) {
+  for (size_t i = 0; i < checks->row_count; i++) {
     passed += is_passed(checks, i);
   }
   (void)fputs("<h3>Checks of the machine</h3>\n", page);
-  if (passed < checks->count) {
+  if (passed < checks->row_count) {
     put_not_passed(page, checks);
   }
-  (void)fprintf(page, "<details><summary>%zu of %zu %s passed</summary>\n", passed, checks->count,
-                checks->count == 1 ? "check" : "checks");
-  html_table(page, checks, "All checks", command(arena, run, RUN_PART_CHECKS));
+  (void)fprintf(page, "<details><summary>%zu of %zu %s passed</summary>\n", passed,
+                checks->row_count, checks->row_count == 1 ? "check" : "checks");
+  put_rows(page, run, RUN_PART_CHECKS, "All checks", arena);
   (void)fputs("</details>\n", page);
 }
 
@@ -238,11 +242,11 @@ static void put_checks(FILE *page, const struct page_run *run, struct arena *are
 
 static void put_folded(FILE *page, const struct page_run *run, enum run_part part,
                        const char *title, struct arena *arena) {
-  if (run->parts[part].count == 0) {
+  if (run->parts[part].row_count == 0) {
     return;
   }
   (void)fprintf(page, "<details><summary>%s</summary>\n", title);
-  html_table(page, &run->parts[part], title, command(arena, run, part));
+  put_rows(page, run, part, title, arena);
   (void)fputs("</details>\n", page);
 }
 
@@ -278,17 +282,16 @@ void page_run_begin(FILE *page, const struct page_run *run) {
 
 void page_run_end(FILE *page, const struct page_run *run, size_t results_left_out) {
   struct arena arena = {0};
-  const struct kept *reasons = &run->parts[RUN_PART_NOT_MEASURED];
+  const struct result_set *reasons = &run->parts[RUN_PART_NOT_MEASURED];
   if (results_left_out > 0) {
     (void)fprintf(page,
                   "<p class=\"box\" role=\"note\"><b>Shortened.</b> %zu more %s not shown: "
                   "<code>haul query --saved run-result --param run=%s --format csv</code></p>\n",
                   results_left_out, results_left_out == 1 ? "case is" : "cases are", run->number);
   }
-  if (reasons->count > 0) {
+  if (reasons->row_count > 0) {
     (void)fputs("<h3>What has no number, and why</h3>\n", page);
-    html_table(page, reasons, "Reasons for which cases were not measured",
-               command(&arena, run, RUN_PART_NOT_MEASURED));
+    put_rows(page, run, RUN_PART_NOT_MEASURED, "Reasons for which cases were not measured", &arena);
   }
   put_folded(page, run, RUN_PART_TIMES, "Where the time went", &arena);
   (void)fputs("</section>\n", page);

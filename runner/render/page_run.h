@@ -3,7 +3,7 @@
 #ifndef HAUL_RUNNER_RENDER_PAGE_RUN_H
 #define HAUL_RUNNER_RENDER_PAGE_RUN_H
 
-#include "runner/render/kept.h"
+#include "runner/table/result_set.h"
 
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ struct page_run {
   const char *id;     /* of the section: letters, digits and '-' */
   bool alone;         /* the page is about it: its title says what it is */
   const char *number; /* of the run in the database, for commands that show the rest */
-  struct kept parts[run_part_name_count];
+  struct result_set parts[run_part_name_count];
 };
 
 /* "quick on node7, 2026-08-01 12:30" as far as the summary tells. In the run's arena. */

@@ -2,10 +2,8 @@
 
 #include "engine/base/units.h"
 #include "runner/plan/name.h"
-#include "runner/render/plan_json.h"
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +17,7 @@ struct table_shape {
 };
 
 /* The part of a name between path and size: its axes. */
-static void append_settings(const struct plan_case *c, struct strbuf *text) {
+static void plan_append_settings(const struct plan_case *c, struct strbuf *text) {
   const char *rest = c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path);
   for (bool first = true; *rest == '/';) {
     const size_t length = strcspn(rest + 1, "/");
@@ -33,16 +31,16 @@ static void append_settings(const struct plan_case *c, struct strbuf *text) {
   }
 }
 
-static bool has_settings(const struct plan_case *c) {
+static bool plan_has_settings(const struct plan_case *c) {
   return strchr(c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path), '=') != NULL;
 }
 
-static const struct flow *first_flow(const struct plan_case *c) {
+static const struct flow *plan_first_flow(const struct plan_case *c) {
   return c->bench.flow_count > 0 ? &c->bench.flows[0] : NULL;
 }
 
 /* Bytes of a measured flow, 0 where they differ; of a chase its footprint. */
-static uint64_t common_size(const struct plan_case *c) {
+static uint64_t plan_common_size(const struct plan_case *c) {
   if (c->bench.kind == CASE_CHASE) {
     return c->bench.work.chase.footprint_bytes;
   }
@@ -59,8 +57,8 @@ static uint64_t common_size(const struct plan_case *c) {
   return size_bytes;
 }
 
-static const char *common_method(const struct plan_case *c) {
-  const struct flow *first = first_flow(c);
+static const char *plan_common_method(const struct plan_case *c) {
+  const struct flow *first = plan_first_flow(c);
   if (first == NULL) {
     return NULL;
   }
@@ -72,12 +70,12 @@ static const char *common_method(const struct plan_case *c) {
   return method_text(first->method);
 }
 
-static struct table_shape shape_of(const struct plan *plan) {
+static struct table_shape plan_shape_of(const struct plan *plan) {
   struct table_shape shape = {false, false, false};
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
     if (c->skip_reason == NULL) {
-      shape.settings = shape.settings || has_settings(c);
+      shape.settings = shape.settings || plan_has_settings(c);
       shape.flows = shape.flows || c->bench.flow_count > 1;
       shape.peak = shape.peak || c->bench.peak_bytes_per_second > 0;
     }
@@ -85,19 +83,19 @@ static struct table_shape shape_of(const struct plan *plan) {
   return shape;
 }
 
-static enum status table_row(const struct plan_case *c, const struct table_shape *shape,
-                             const struct row_sink *sink, struct error *err) {
+static enum status plan_print_case(const struct plan_case *c, const struct table_shape *shape,
+                                   const struct row_sink *sink, struct error *err) {
   struct cell cells[COLUMNS_MAX];
   size_t count = 0;
   char size[UNITS_TEXT_MAX] = "";
   char time[UNITS_TEXT_MAX];
   struct strbuf settings;
   strbuf_init(&settings, TEXT_MAX);
-  if (common_size(c) > 0) {
-    units_format_size(common_size(c), size);
+  if (plan_common_size(c) > 0) {
+    units_format_size(plan_common_size(c), size);
   }
   units_format_duration_short(c->estimate_ns, time);
-  append_settings(c, &settings);
+  plan_append_settings(c, &settings);
   cells[count++] = cell_text(c->bench.block);
   cells[count++] = cell_text(c->bench.path);
   cells[count++] = cell_text(size);
@@ -105,7 +103,7 @@ static enum status table_row(const struct plan_case *c, const struct table_shape
     cells[count++] = cell_text(settings.text);
   }
   const bool moves = c->bench.kind == CASE_TRANSFER;
-  cells[count++] = cell_text(moves ? common_method(c) : case_kind_text(c->bench.kind));
+  cells[count++] = cell_text(moves ? plan_common_method(c) : case_kind_text(c->bench.kind));
   if (shape->flows) {
     cells[count++] = moves ? cell_integer(c->bench.flow_count) : cell_null();
   }
@@ -115,14 +113,14 @@ static enum status table_row(const struct plan_case *c, const struct table_shape
     cells[count++] = gbps > 0 ? cell_text(limit_text(c->bench.limit)) : cell_null();
   }
   cells[count++] = cell_text(time);
-  enum status status = sink->row(sink->context, cells, err);
+  enum status status = sink_row(sink, cells, err);
   strbuf_fini(&settings);
   return status;
 }
 
-static enum status print_cases(const struct plan *plan, const struct row_sink *sink,
-                               struct error *err) {
-  const struct table_shape shape = shape_of(plan);
+static enum status plan_print_cases(const struct plan *plan, const struct row_sink *sink,
+                                    struct error *err) {
+  const struct table_shape shape = plan_shape_of(plan);
   const char *columns[COLUMNS_MAX];
   size_t count = 0;
   columns[count++] = "block";
@@ -140,23 +138,23 @@ static enum status print_cases(const struct plan *plan, const struct row_sink *s
     columns[count++] = "limit";
   }
   columns[count++] = "time";
-  enum status status = sink->begin(sink->context, columns, count, err);
+  enum status status = sink_begin(sink, columns, count, err);
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason == NULL) {
-      status = table_row(&plan->cases[i], &shape, sink, err);
+      status = plan_print_case(&plan->cases[i], &shape, sink, err);
     }
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
 /* ---- below the table ---- */
 
-static void append_escaped(struct strbuf *text, const char *value) {
+static void plan_append_escaped(struct strbuf *text, const char *value) {
   text_escape(text, value, strlen(value), ESCAPE_TERMINAL);
 }
 
 /* Every case with that reason, from the first that has it. */
-static void append_skip_group(const struct plan *plan, size_t first, struct strbuf *text) {
+static void plan_append_skip_group(const struct plan *plan, size_t first, struct strbuf *text) {
   const char *reason = plan->cases[first].skip_reason;
   size_t count = 0;
   struct strbuf names;
@@ -166,13 +164,13 @@ static void append_skip_group(const struct plan *plan, size_t first, struct strb
     if (c->skip_reason != NULL && strcmp(c->skip_reason, reason) == 0) {
       if (count < NAMES_SHOWN_MAX) {
         strbuf_append(&names, count > 0 ? ", " : "");
-        append_escaped(&names, c->bench.name);
+        plan_append_escaped(&names, c->bench.name);
       }
       count++;
     }
   }
   strbuf_printf(text, "%6zu  ", count);
-  append_escaped(text, reason);
+  plan_append_escaped(text, reason);
   strbuf_printf(text, "\n        %s", names.text);
   if (count > NAMES_SHOWN_MAX) {
     strbuf_printf(text, " and %zu more", count - NAMES_SHOWN_MAX);
@@ -183,7 +181,7 @@ static void append_skip_group(const struct plan *plan, size_t first, struct strb
 
 /* True when no case before has the same reason. Reasons of different cases are few or, in a large
  * plan, mostly those of the cases just before: look back from there. */
-static bool is_first_of_its_reason(const struct plan *plan, size_t at) {
+static bool plan_is_first_of_reason(const struct plan *plan, size_t at) {
   for (size_t i = at; i-- > 0;) {
     const char *other = plan->cases[i].skip_reason;
     if (other != NULL && strcmp(other, plan->cases[at].skip_reason) == 0) {
@@ -193,28 +191,28 @@ static bool is_first_of_its_reason(const struct plan *plan, size_t at) {
   return true;
 }
 
-static void append_skipped(const struct plan *plan, struct strbuf *text) {
+static void plan_append_skipped(const struct plan *plan, struct strbuf *text) {
   if (plan->skip_count == 0) {
     return;
   }
   strbuf_printf(text, "\nSkipped: %zu\n", plan->skip_count);
   for (size_t i = 0; i < plan->case_count; i++) {
-    if (plan->cases[i].skip_reason != NULL && is_first_of_its_reason(plan, i)) {
-      append_skip_group(plan, i, text);
+    if (plan->cases[i].skip_reason != NULL && plan_is_first_of_reason(plan, i)) {
+      plan_append_skip_group(plan, i, text);
     }
   }
 }
 
-static void append_duplicates(const struct plan *plan, struct strbuf *text) {
+static void plan_append_duplicates(const struct plan *plan, struct strbuf *text) {
   if (plan->duplicate_count == 0) {
     return;
   }
   strbuf_printf(text, "\nMeasured once, as the same measurement: %zu\n", plan->duplicate_count);
   for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
     strbuf_append(text, "        ");
-    append_escaped(text, plan->duplicates[i].name);
+    plan_append_escaped(text, plan->duplicates[i].name);
     strbuf_append(text, " is ");
-    append_escaped(text, plan->duplicates[i].same_as);
+    plan_append_escaped(text, plan->duplicates[i].same_as);
     strbuf_append(text, "\n");
   }
   if (plan->duplicate_count > DUPLICATES_SHOWN_MAX) {
@@ -222,18 +220,13 @@ static void append_duplicates(const struct plan *plan, struct strbuf *text) {
   }
 }
 
-static void append_bytes(struct strbuf *text, uint64_t bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = (double)bytes;
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
-    value /= 1024;
-    unit++;
-  }
-  strbuf_printf(text, "%.3g %s", value, units[unit]);
+static void plan_append_size(struct strbuf *text, uint64_t bytes) {
+  char size[UNITS_TEXT_MAX];
+  units_format_size_short(bytes, size);
+  strbuf_append(text, size);
 }
 
-static void append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
+static void plan_append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
   const size_t measured = plan->case_count - plan->skip_count;
   char time[UNITS_TEXT_MAX];
   strbuf_printf(text, "\n%zu case%s", measured, measured == 1 ? "" : "s");
@@ -244,60 +237,57 @@ static void append_totals(const struct plan *plan, uint32_t processes, struct st
   strbuf_printf(text, "; about %s", time);
   if (processes > 1) {
     units_format_duration_short(plan->estimate_ns * processes, time);
-    strbuf_printf(text, " a process, %s for %u processes", time, processes);
+    strbuf_printf(text, " per process, %s for %u processes", time, processes);
   }
   if (plan->host_bytes > 0) {
     strbuf_append(text, "; at most ");
-    append_bytes(text, plan->host_bytes);
+    plan_append_size(text, plan->host_bytes);
     strbuf_append(text, " of host memory");
   }
   if (plan->gpu_bytes > 0) {
     strbuf_append(text, plan->host_bytes > 0 ? " and " : "; at most ");
-    append_bytes(text, plan->gpu_bytes);
+    plan_append_size(text, plan->gpu_bytes);
     strbuf_append(text, " on a GPU");
   }
   strbuf_append(text, "\n");
 }
 
-static enum status print_below(const struct plan *plan, uint32_t processes, FILE *stream,
-                               struct error *err) {
+static enum status plan_print_below(const struct plan *plan, uint32_t processes, FILE *stream,
+                                    struct error *err) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
-  append_skipped(plan, &text);
-  append_duplicates(plan, &text);
-  append_totals(plan, processes, &text);
-  errno = 0;
-  const bool failed = fputs(text.text, stream) == EOF || fflush(stream) != 0;
-  const int saved = errno;
+  plan_append_skipped(plan, &text);
+  plan_append_duplicates(plan, &text);
+  plan_append_totals(plan, processes, &text);
+  const enum status status = stream_write(stream, &text, NULL, err);
   strbuf_fini(&text);
-  return failed && saved != EPIPE ? error_set_errno(err, saved, "cannot write the plan")
-                                  : STATUS_OK;
+  return status;
 }
 
-/* ---- one row a case ---- */
+/* ---- one row per case ---- */
 
-static enum status print_rows(const struct plan *plan, const struct row_sink *sink,
-                              struct error *err) {
+static enum status plan_print_rows(const struct plan *plan, const struct row_sink *sink,
+                                   struct error *err) {
   static const char *const columns[] = {
       "case",        "block",      "path",          "axes",     "method",
       "flows",       "size_bytes", "payload_bytes", "limit",    "peak_bytes_per_second",
       "estimate_ns", "host_bytes", "gpu_bytes",     "case_key", "skip_reason",
       "kind"};
   enum { COUNT = sizeof columns / sizeof *columns };
-  enum status status = sink->begin(sink->context, columns, COUNT, err);
+  enum status status = sink_begin(sink, columns, COUNT, err);
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
-    if (sink->enough != NULL && sink->enough(sink->context)) {
+    if (sink_has_enough(sink)) {
       break;
     }
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
-    const uint64_t size_bytes = common_size(c);
+    const uint64_t size_bytes = plan_common_size(c);
     const struct cell cells[COUNT] = {
         cell_text(bench->name),
         cell_text(bench->block),
         cell_text(bench->path),
         cell_text(c->axes),
-        cell_text(common_method(c)),
+        cell_text(plan_common_method(c)),
         cell_integer(bench->flow_count),
         size_bytes > 0 ? cell_integer((int64_t)size_bytes) : cell_null(),
         cell_integer((int64_t)bench->payload_bytes),
@@ -311,45 +301,43 @@ static enum status print_rows(const struct plan *plan, const struct row_sink *si
         cell_text(c->skip_reason),
         cell_text(case_kind_text(bench->kind)),
     };
-    status = sink->row(sink->context, cells, err);
+    status = sink_row(sink, cells, err);
   }
-  return status == STATUS_OK ? sink->end(sink->context, err) : status;
+  return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
-static enum status print_for_people(const struct plan *plan, uint32_t processes,
-                                    const struct rows_options *options, struct error *err) {
-  struct rows *rows = rows_new(options);
+static enum status plan_print_page(const struct plan *plan, uint32_t processes,
+                                   const struct table_options *options, struct error *err) {
+  struct table *rows = table_new(options);
   enum status status = STATUS_OK;
   if (plan->skip_count < plan->case_count) {
-    status = print_cases(plan, rows_sink(rows), err);
+    status = plan_print_cases(plan, table_sink(rows), err);
   }
-  if (status == STATUS_OK && !rows_reader_gone(rows)) {
-    status = print_below(plan, processes, options->stream, err);
+  if (status == STATUS_OK && !table_reader_gone(rows)) {
+    status = plan_print_below(plan, processes, options->stream, err);
   }
-  rows_free(rows);
+  table_free(rows);
   return status;
 }
 
-static enum status print_for_programs(const struct plan *plan, const struct rows_options *options,
-                                      struct error *err) {
-  struct rows *rows = rows_new(options);
-  enum status status = print_rows(plan, rows_sink(rows), err);
-  rows_free(rows);
+static enum status plan_print_for_programs(const struct plan *plan,
+                                           const struct table_options *options, struct error *err) {
+  struct table *rows = table_new(options);
+  enum status status = plan_print_rows(plan, table_sink(rows), err);
+  table_free(rows);
   return status;
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes,
-                        const struct rows_options *options, struct error *err) {
-  switch (options->format) {
-  case ROW_TABLE:
-    return print_for_people(plan, processes, options, err);
-  case ROW_JSON:
-    return plan_render_json(plan, processes, options->stream, err);
-  case ROW_JSONL:
-  case ROW_CSV:
-  case ROW_MD:
-  case row_format_name_count:
+                        const struct table_options *options, struct error *err) {
+  switch (output_layout_of(options->format)) {
+  case LAYOUT_PAGE:
+    return plan_print_page(plan, processes, options, err);
+  case LAYOUT_OBJECT:
+    return plan_print_json(plan, processes, options->stream, err);
+  case LAYOUT_DIGEST:
+  case LAYOUT_ROWS:
     break;
   }
-  return print_for_programs(plan, options, err);
+  return plan_print_for_programs(plan, options, err);
 }

@@ -4,16 +4,19 @@
  *          same measurement as another case, and the totals
  *   json   one object: scenario, machine, totals, and every case with its flows, the skipped ones
  *          with skip_reason; written as it goes
- *   others one row a case, the skipped ones with skip_reason, sizes in bytes and times in ns
+ *   others one row per case, the skipped ones with skip_reason, sizes in bytes and times in ns
  *
- * Writing fails as in rows.h: a reader that went away is no error. */
+ * Writing fails as in runner/table/table.h: a reader that went away is no error. */
 #ifndef HAUL_RUNNER_RENDER_PLAN_H
 #define HAUL_RUNNER_RENDER_PLAN_H
 
 #include "runner/plan/plan.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 enum status plan_render(const struct plan *plan, uint32_t processes,
-                        const struct rows_options *options, struct error *err) CHECK_RESULT;
+                        const struct table_options *options, struct error *err) CHECK_RESULT;
+/* What plan_render() does for LAYOUT_OBJECT. */
+enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
+                            struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,190 +1,134 @@
-#include "runner/render/plan_json.h"
+/* plan_json.c - a plan as one JSON object. */
+#include "runner/render/plan.h"
+#include "runner/table/json.h"
 
-#include "runner/render/text.h"
-
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The longest record: a case of many flows. */
-enum { RECORD_MAX = 1 << 20 };
+/* The longest record is a case of many flows. */
+enum { PLAN_RECORD_MAX = 1 << 22, PLAN_CHUNK = 1 << 16 };
 
-/* Plans have 10^5 cases and more: a tree of jansson for each would cost more than planning it. What
- * is not plain ASCII is still encoded by jansson. */
-static void put_text(struct strbuf *out, const char *value) {
-  if (value == NULL) {
-    strbuf_append(out, "null");
-    return;
-  }
-  bool plain = true;
-  for (const char *c = value; *c != '\0' && plain; c++) {
-    plain = *c >= 0x20 && *c < 0x7f && *c != '"' && *c != '\\';
-  }
-  if (plain) {
-    strbuf_append_char(out, '"');
-    strbuf_append(out, value);
-    strbuf_append_char(out, '"');
-    return;
-  }
-  struct strbuf repaired;
-  strbuf_init(&repaired, RECORD_MAX);
-  text_repair(&repaired, value, strlen(value));
-  json_t *text = json_stringn(repaired.text, repaired.length);
-  char *encoded = text != NULL ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
-  if (encoded == NULL) {
-    abort(); /* out of memory: as arena.h */
-  }
-  strbuf_append(out, encoded);
-  free(encoded);
-  json_decref(text);
-  strbuf_fini(&repaired);
+static void plan_json_endpoint(struct json_out *out, const char *key,
+                               const struct endpoint *endpoint) {
+  json_out_open(out, key, '{');
+  json_out_text(out, "place", place_text(endpoint->place));
+  json_out_integer(out, "index", endpoint->index);
+  json_out_text(out, "memory", memory_kind_text(endpoint->memory));
+  json_out_close(out);
 }
 
-/* Members of an object, each with the comma before it. */
-static void put_key(struct strbuf *out, const char *key) {
-  const bool first = out->length == 0 || out->text[out->length - 1] == '{';
-  strbuf_append(out, first ? "\"" : ",\"");
-  strbuf_append(out, key);
-  strbuf_append(out, "\":");
-}
-
-static void put_member(struct strbuf *out, const char *key, const char *value) {
-  put_key(out, key);
-  put_text(out, value);
-}
-
-static void put_number(struct strbuf *out, const char *key, uint64_t value) {
-  put_key(out, key);
-  strbuf_printf(out, "%" PRIu64, value);
-}
-
-static void put_endpoint(struct strbuf *out, const char *key, const struct endpoint *endpoint) {
-  put_key(out, key);
-  strbuf_append_char(out, '{');
-  put_member(out, "place", place_text(endpoint->place));
-  put_key(out, "index");
-  strbuf_printf(out, "%" PRId32, endpoint->index);
-  put_member(out, "memory", memory_kind_text(endpoint->memory));
-  strbuf_append_char(out, '}');
-}
-
-static void put_flow(struct strbuf *out, const struct flow *flow) {
-  strbuf_append_char(out, '{');
-  put_member(out, "role", flow_role_text(flow->role));
-  put_member(out, "method", method_text(flow->method));
-  put_endpoint(out, "source", &flow->source);
-  put_endpoint(out, "target", &flow->target);
-  put_member(out, "initiator", initiator_text(flow->initiator));
-  put_key(out, "staged");
-  strbuf_append(out, flow->staged ? "true" : "false");
-  put_number(out, "size_bytes", flow->size_bytes);
-  strbuf_append_char(out, '}');
+static void plan_json_flow(struct json_out *out, const struct flow *flow) {
+  json_out_open(out, NULL, '{');
+  json_out_text(out, "role", flow_role_text(flow->role));
+  json_out_text(out, "method", method_text(flow->method));
+  plan_json_endpoint(out, "source", &flow->source);
+  plan_json_endpoint(out, "target", &flow->target);
+  json_out_text(out, "initiator", initiator_text(flow->initiator));
+  json_out_boolean(out, "staged", flow->staged);
+  json_out_integer(out, "size_bytes", (int64_t)flow->size_bytes);
+  json_out_close(out);
 }
 
 /* What a case of another kind than transfer measures: the part of its definition that says so. */
-static void put_work(struct strbuf *out, const struct bench_case *bench) {
+static void plan_json_work(struct json_out *out, const struct bench_case *bench) {
   json_t *definition = json_loads(bench->definition, 0, NULL);
   const json_t *work = json_object_get(definition, case_kind_text(bench->kind));
   char *text = work != NULL ? json_dumps(work, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-  put_key(out, case_kind_text(bench->kind));
-  strbuf_append(out, text != NULL ? text : "null");
+  json_out_raw(out, case_kind_text(bench->kind), text != NULL ? text : "null");
   free(text);
   json_decref(definition);
 }
 
-static void put_case(struct strbuf *out, const struct plan_case *c) {
+static void plan_json_case(struct json_out *out, const struct plan_case *c) {
   const struct bench_case *bench = &c->bench;
-  strbuf_append_char(out, '{');
-  put_member(out, "name", bench->name);
-  put_member(out, "block", bench->block);
-  put_member(out, "path", bench->path);
-  put_member(out, "axes", c->axes);
-  put_member(out, "case_key", bench->key);
-  put_member(out, "kind", case_kind_text(bench->kind));
+  json_out_open(out, NULL, '{');
+  json_out_text(out, "name", bench->name);
+  json_out_text(out, "block", bench->block);
+  json_out_text(out, "path", bench->path);
+  json_out_text(out, "axes", c->axes);
+  json_out_text(out, "case_key", bench->key);
+  json_out_text(out, "kind", case_kind_text(bench->kind));
   if (bench->kind != CASE_TRANSFER) {
-    put_work(out, bench);
+    plan_json_work(out, bench);
   }
-  put_key(out, "flows");
-  strbuf_append_char(out, '[');
+  json_out_open(out, "flows", '[');
   for (uint32_t i = 0; i < bench->flow_count; i++) {
-    strbuf_append(out, i > 0 ? "," : "");
-    put_flow(out, &bench->flows[i]);
+    plan_json_flow(out, &bench->flows[i]);
   }
-  strbuf_append_char(out, ']');
-  put_number(out, "payload_bytes", bench->payload_bytes);
-  put_number(out, "traffic_bytes", bench->traffic_bytes);
-  put_member(out, "limit", limit_text(bench->limit));
+  json_out_close(out);
+  json_out_integer(out, "payload_bytes", (int64_t)bench->payload_bytes);
+  json_out_integer(out, "traffic_bytes", (int64_t)bench->traffic_bytes);
+  json_out_text(out, "limit", limit_text(bench->limit));
   if (bench->peak_bytes_per_second > 0) {
-    put_number(out, "peak_bytes_per_second", bench->peak_bytes_per_second);
+    json_out_integer(out, "peak_bytes_per_second", (int64_t)bench->peak_bytes_per_second);
   } else {
-    put_member(out, "peak_bytes_per_second", NULL);
+    json_out_null(out, "peak_bytes_per_second");
   }
-  put_number(out, "estimate_ns", c->estimate_ns);
-  put_number(out, "longest_ns", c->longest_ns);
-  put_number(out, "host_bytes", c->host_bytes);
-  put_number(out, "gpu_bytes", c->gpu_bytes);
-  put_member(out, "skip_reason", c->skip_reason);
-  strbuf_append_char(out, '}');
+  json_out_integer(out, "estimate_ns", (int64_t)c->estimate_ns);
+  json_out_integer(out, "longest_ns", (int64_t)c->longest_ns);
+  json_out_integer(out, "host_bytes", (int64_t)c->host_bytes);
+  json_out_integer(out, "gpu_bytes", (int64_t)c->gpu_bytes);
+  json_out_text(out, "skip_reason", c->skip_reason);
+  json_out_close(out);
 }
 
 /* Everything but the cases and duplicates, which come one by one into the same object. */
-static void put_head(struct strbuf *out, const struct plan *plan, uint32_t processes) {
-  strbuf_append_char(out, '{');
-  put_member(out, "scenario", plan->scenario != NULL ? plan->scenario->name : NULL);
-  put_member(out, "machine", plan->machine->host_name);
-  put_member(out, "machine_source", plan->machine->source);
-  put_number(out, "case_count", plan->case_count);
-  put_number(out, "skip_count", plan->skip_count);
-  put_number(out, "processes", processes);
-  put_number(out, "estimate_ns_per_process", plan->estimate_ns);
-  put_number(out, "estimate_ns", plan->estimate_ns * processes);
-  put_number(out, "host_bytes", plan->host_bytes);
-  put_number(out, "gpu_bytes", plan->gpu_bytes);
+static void plan_json_head(struct json_out *out, const struct plan *plan, uint32_t processes) {
+  json_out_open(out, NULL, '{');
+  json_out_text(out, "scenario", plan->scenario != NULL ? plan->scenario->name : NULL);
+  json_out_text(out, "machine", plan->machine->host_name);
+  json_out_text(out, "machine_source", plan->machine->source);
+  json_out_integer(out, "case_count", (int64_t)plan->case_count);
+  json_out_integer(out, "skip_count", (int64_t)plan->skip_count);
+  json_out_integer(out, "processes", (int64_t)processes);
+  json_out_integer(out, "estimate_ns_per_process", (int64_t)plan->estimate_ns);
+  json_out_integer(out, "estimate_ns", (int64_t)plan->estimate_ns * processes);
+  json_out_integer(out, "host_bytes", (int64_t)plan->host_bytes);
+  json_out_integer(out, "gpu_bytes", (int64_t)plan->gpu_bytes);
 }
 
-/* What is in the buffer, which is empty then; false when the stream failed. */
-static bool flush(struct strbuf *out, FILE *stream) {
-  const bool fine = fwrite(out->text, 1, out->length, stream) == out->length;
-  strbuf_clear(out);
-  return fine;
-}
-
-static bool put_cases(struct strbuf *out, const struct plan *plan, FILE *stream) {
-  bool fine = true;
-  strbuf_append(out, ",\n\"cases\":[");
-  for (size_t i = 0; fine && i < plan->case_count; i++) {
-    strbuf_append(out, i > 0 ? ",\n" : "\n");
-    put_case(out, &plan->cases[i]);
-    fine = flush(out, stream);
+/* Write out what there is, if it is more than `most`: a plan has 10^5 cases and more. */
+static void plan_json_flush(struct json_out *out, size_t most, FILE *stream, enum status *status,
+                            struct error *err) {
+  if (out->text->length <= most) {
+    return;
   }
-  return fine;
-}
-
-static bool put_duplicates(struct strbuf *out, const struct plan *plan, FILE *stream) {
-  bool fine = true;
-  strbuf_append(out, "],\n\"duplicates\":[");
-  for (size_t i = 0; fine && i < plan->duplicate_count; i++) {
-    strbuf_append(out, i > 0 ? ",\n{" : "\n{");
-    put_member(out, "name", plan->duplicates[i].name);
-    put_member(out, "same_as", plan->duplicates[i].same_as);
-    strbuf_append_char(out, '}');
-    fine = flush(out, stream);
+  if (*status == STATUS_OK) {
+    *status = stream_write(stream, out->text, NULL, err);
   }
-  strbuf_append(out, "]}\n");
-  return fine && flush(out, stream);
+  strbuf_clear(out->text);
 }
 
-enum status plan_render_json(const struct plan *plan, uint32_t processes, FILE *stream,
-                             struct error *err) {
-  struct strbuf out;
-  strbuf_init(&out, RECORD_MAX);
-  errno = 0;
-  put_head(&out, plan, processes);
-  const bool fine =
-      put_cases(&out, plan, stream) && put_duplicates(&out, plan, stream) && fflush(stream) == 0;
-  const int saved = errno;
-  strbuf_fini(&out);
-  return fine || saved == EPIPE ? STATUS_OK : error_set_errno(err, saved, "cannot write the plan");
+enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
+                            struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, PLAN_RECORD_MAX);
+  struct json_out json = {.text = &text};
+  struct json_out *out = &json;
+  enum status status = STATUS_OK;
+  plan_json_head(out, plan, processes);
+  json_out_break(out);
+  json_out_open(out, "cases", '[');
+  for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
+    json_out_break(out);
+    plan_json_case(out, &plan->cases[i]);
+    plan_json_flush(out, PLAN_CHUNK, stream, &status, err);
+  }
+  json_out_close(out);
+  json_out_break(out);
+  json_out_open(out, "duplicates", '[');
+  for (size_t i = 0; status == STATUS_OK && i < plan->duplicate_count; i++) {
+    json_out_break(out);
+    json_out_open(out, NULL, '{');
+    json_out_text(out, "name", plan->duplicates[i].name);
+    json_out_text(out, "same_as", plan->duplicates[i].same_as);
+    json_out_close(out);
+    plan_json_flush(out, PLAN_CHUNK, stream, &status, err);
+  }
+  json_out_close(out);
+  json_out_close(out);
+  strbuf_append_char(&text, '\n');
+  plan_json_flush(out, 0, stream, &status, err);
+  strbuf_fini(&text);
+  return status;
 }

@@ -1,7 +1,7 @@
 #include "runner/render/plot.h"
 
 #include "runner/render/plot_axis.h"
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <stdlib.h>

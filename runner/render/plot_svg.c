@@ -1,9 +1,9 @@
 #include "runner/render/plot_svg.h"
 
 #include "engine/base/arena.h"
-#include "runner/render/html.h"
 #include "runner/render/matrix.h"
 #include "runner/render/plot_axis.h"
+#include "runner/table/html.h"
 
 #include <math.h>
 #include <stdlib.h>

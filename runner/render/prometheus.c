@@ -1,7 +1,7 @@
 #include "runner/render/prometheus.h"
 
 #include "engine/base/strbuf.h"
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,35 @@
-/* result_block.h - one block of a result: as matrices, or as a table. For run_result.c. */
+/* result_block.h - what run_result.c, result_table.c and result_matrix.c share: the rows of a
+ * result, its blocks, the texts of a row, and the remarks below a block. */
 #ifndef HAUL_RUNNER_RENDER_RESULT_BLOCK_H
 #define HAUL_RUNNER_RENDER_RESULT_BLOCK_H
 
+#include "engine/case/enums.h"
 #include "runner/render/run_result.h"
+
+/* One case, or one flow of a case. NULL and NAN where the database has NULL; texts are escaped for
+ * a terminal. */
+struct run_row {
+  const char *name; /* column "case" */
+  const char *block, *path, *axes;
+  const char *kind, *method, *operation, *direction;
+  const char *source, *source_memory, *target, *target_memory; /* "gpu0", "device" */
+  double flows, under_load;
+  double size_bytes;
+  double gbps, gbps_low, gbps_high, percent_of_peak, peak_gbps;
+  const char *limited_by;
+  double ns_per_hop, cycles_per_hop;
+  const char *measure; /* of arithmetic: "latency", "throughput" */
+  double ns_per_op, cycles_per_op, ops_per_clock_sm;
+  double median_ns, low_ns, high_ns;
+  double processes;
+  const char *status, *reason, *note;
+  const char *stop; /* why the trials ended: "precision", "trials", "time" */
+};
+
+struct run_rows {
+  const struct run_row *items; /* in the order of the result_set */
+  size_t count;
+};
 
 struct result_block {
   const char *name;
@@ -12,10 +39,10 @@ struct result_block {
 };
 
 struct result_page {
-  const struct style *style;
-  const struct run_rows *flows; /* may be NULL */
+  const struct output *output;
+  struct run_rows flows; /* may be none */
   struct arena arena;
-  bool printed; /* something stands on it already */
+  bool printed; /* something was printed before */
 };
 
 bool result_row_shown(const struct run_row *row);
@@ -32,12 +59,44 @@ double result_spread(const struct run_row *row);
 /* "0.94", "3.1", "1750" per cent. */
 const char *result_percent(struct arena *arena, double percent);
 
-/* All that is shown goes from one place to another, at few settings. */
+/* Whether every case goes from one place to another, at few settings. */
 bool result_is_matrix(struct result_page *page, const struct result_block *block);
 enum status result_print_matrices(struct result_page *page, const struct result_block *block,
                                   struct error *err) CHECK_RESULT;
 /* Several blocks share a table when each has one case. */
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) CHECK_RESULT;
+
+/* ---- remarks ---- */
+
+enum { FOOTNOTES_MAX = 99 };
+
+/* Texts that many rows share, each printed once below them. Texts are borrowed. */
+struct footnotes {
+  const char *texts[FOOTNOTES_MAX]; /* those past the last are dropped */
+  size_t uses[FOOTNOTES_MAX];
+  unsigned numbers[FOOTNOTES_MAX]; /* from 1; 0 = belongs to every row */
+  size_t count;
+};
+
+/* What the reader of a number must know, below a table or the matrices of a block: why a case has
+ * no number, the note of its measurement, and that its trials ended before the number was as
+ * precise as the scenario asks. */
+struct result_remarks {
+  struct arena *arena; /* borrowed */
+  const struct run_row **rows;
+  size_t count, capacity;
+  const char *stops[stop_name_count]; /* what is said of cases that ended so; NULL = nothing */
+  struct footnotes notes;
+};
+
+void result_remarks_init(struct result_remarks *remarks, struct arena *arena);
+/* One row that is shown; borrowed. */
+void result_remarks_add(struct result_remarks *remarks, const struct run_row *row);
+/* After the last row, before the first mark. */
+void result_remarks_settle(struct result_remarks *remarks);
+/* "[1]", "[1,2]"; "" = none. In the arena. */
+const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
+void result_remarks_print(const struct result_remarks *remarks, const struct output *output);
 
 #endif

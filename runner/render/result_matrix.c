@@ -1,28 +1,27 @@
-/* Blocks of pairs of places, as matrices. */
+/* result_matrix.c - blocks of pairs of places, as matrices. */
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
-#include "runner/render/result_remarks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool equal(const char *a, const char *b) {
+static bool same_text(const char *a, const char *b) {
   return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-static bool is_chase(const struct run_row *row) {
-  return equal(row->kind, "chase");
+static bool row_is_chase(const struct run_row *row) {
+  return same_text(row->kind, "chase");
 }
 
-static bool is_both(const struct run_row *row) {
-  return equal(row->direction, "both");
+static bool row_is_both(const struct run_row *row) {
+  return same_text(row->direction, "both");
 }
 
 /* From one place to another: one flow, both ways between two, or loads. */
-static bool is_pair(const struct run_row *row) {
-  const bool one = row->flows == 1 || (row->flows == 2 && is_both(row));
-  return row->source != NULL && row->target != NULL && (one || is_chase(row));
+static bool row_is_pair(const struct run_row *row) {
+  const bool one = row->flows == 1 || (row->flows == 2 && row_is_both(row));
+  return row->source != NULL && row->target != NULL && (one || row_is_chase(row));
 }
 
 /* ---- settings and labels ---- */
@@ -32,13 +31,13 @@ struct plan_of_block {
   bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
   bool local;         /* all within one place */
   bool both;
-  bool mirrored; /* what goes both ways stands on both sides of the diagonal */
-  bool turned;   /* many sources and one target: from column to row, so that it is one line */
+  bool mirrored;   /* what goes both ways stands on both sides of the diagonal */
+  bool transposed; /* many sources and one target: from column to row, so that it is one line */
   const char *settings[RUN_RESULT_MATRICES_MAX + 1];
   size_t setting_count;
 };
 
-static const struct run_row *first_shown(const struct result_block *block) {
+static const struct run_row *block_first_shown(const struct result_block *block) {
   for (size_t i = 0; i < block->count; i++) {
     if (result_row_shown(block->rows[i])) {
       return block->rows[i];
@@ -48,7 +47,7 @@ static const struct run_row *first_shown(const struct result_block *block) {
 }
 
 /* Of a GPU nothing is said but what is unusual: "pinned", "pageable to huge", "managed". */
-static const char *memory_words(struct arena *arena, const struct run_row *row) {
+static const char *setting_memory(struct arena *arena, const struct run_row *row) {
   const bool source = row->source_memory != NULL && strcmp(row->source_memory, "device") != 0;
   const bool target = row->target_memory != NULL && strcmp(row->target_memory, "device") != 0;
   if (source && target && strcmp(row->source_memory, row->target_memory) != 0) {
@@ -57,29 +56,29 @@ static const char *memory_words(struct arena *arena, const struct run_row *row) 
   return source ? row->source_memory : target ? row->target_memory : "device";
 }
 
-static const char *setting_of(struct arena *arena, const struct plan_of_block *plan,
-                              const struct run_row *row) {
+static const char *setting_text(struct arena *arena, const struct plan_of_block *plan,
+                                const struct run_row *row) {
   const char *axes = result_axes(arena, row);
   const char *size = result_size(arena, row);
   const char *text =
       arena_format(arena, "%s%s%s", size, size[0] != '\0' && axes[0] != '\0' ? " " : "", axes);
   if (plan->memories_vary) {
-    text = arena_format(arena, "%s, %s memory", text, memory_words(arena, row));
+    text = arena_format(arena, "%s, %s memory", text, setting_memory(arena, row));
   }
   return text;
 }
 
-static const char *label_of(struct arena *arena, const struct plan_of_block *plan,
-                            const char *place, const char *memory) {
+static const char *place_label(struct arena *arena, const struct plan_of_block *plan,
+                               const char *place, const char *memory) {
   return plan->memories_vary ? place : result_place(arena, place, memory);
 }
 
 /* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
  * host and its GPUs are not. */
-static bool is_mirrored(const struct result_block *block) {
+static bool block_is_mirrored(const struct result_block *block) {
   for (size_t i = 0; i < block->count; i++) {
     for (size_t k = 0; k < block->count; k++) {
-      if (equal(block->rows[i]->source, block->rows[k]->target)) {
+      if (same_text(block->rows[i]->source, block->rows[k]->target)) {
         return true;
       }
     }
@@ -88,32 +87,32 @@ static bool is_mirrored(const struct result_block *block) {
 }
 
 /* Settings in the order of their first case, one too many at most. */
-static void plan_block(struct arena *arena, const struct result_block *block,
+static void block_plan(struct arena *arena, const struct result_block *block,
                        struct plan_of_block *plan) {
-  const struct run_row *first = first_shown(block);
+  const struct run_row *first = block_first_shown(block);
   bool sources_vary = false;
   bool targets_vary = false;
   bool one_source = true;
   bool one_target = true;
-  *plan = (struct plan_of_block){.local = true, .both = is_both(first)};
+  *plan = (struct plan_of_block){.local = true, .both = row_is_both(first)};
   for (size_t i = 0; i < block->count; i++) {
     const struct run_row *row = block->rows[i];
-    if (is_pair(row)) {
-      sources_vary = sources_vary || !equal(row->source_memory, first->source_memory);
+    if (row_is_pair(row)) {
+      sources_vary = sources_vary || !same_text(row->source_memory, first->source_memory);
       targets_vary = targets_vary || (row->target_memory != NULL &&
-                                      !equal(row->target_memory, first->target_memory));
-      plan->local = plan->local && equal(row->source, row->target);
-      one_source = one_source && equal(row->source, first->source);
-      one_target = one_target && equal(row->target, first->target);
+                                      !same_text(row->target_memory, first->target_memory));
+      plan->local = plan->local && same_text(row->source, row->target);
+      one_source = one_source && same_text(row->source, first->source);
+      one_target = one_target && same_text(row->target, first->target);
     }
   }
   plan->memories_vary = sources_vary || targets_vary;
-  plan->mirrored = plan->both && !plan->local && is_mirrored(block);
-  plan->turned = !plan->local && one_target && !one_source;
+  plan->mirrored = plan->both && !plan->local && block_is_mirrored(block);
+  plan->transposed = !plan->local && one_target && !one_source;
   for (size_t i = 0; i < block->count && plan->setting_count <= RUN_RESULT_MATRICES_MAX; i++) {
     const struct run_row *row = block->rows[i];
-    const char *setting = setting_of(arena, plan, row);
-    bool known = !is_pair(row) || !result_row_shown(row); /* nothing to show but N/A */
+    const char *setting = setting_text(arena, plan, row);
+    bool known = !row_is_pair(row) || !result_row_shown(row); /* nothing to show but N/A */
     for (size_t k = 0; k < plan->setting_count; k++) {
       known = known || strcmp(plan->settings[k], setting) == 0;
     }
@@ -126,14 +125,14 @@ static void plan_block(struct arena *arena, const struct result_block *block,
 bool result_is_matrix(struct result_page *page, const struct result_block *block) {
   struct plan_of_block plan;
   for (size_t i = 0; i < block->count; i++) {
-    if (result_row_shown(block->rows[i]) && !is_pair(block->rows[i])) {
+    if (result_row_shown(block->rows[i]) && !row_is_pair(block->rows[i])) {
       return false;
     }
   }
   if (block->shown < 2) {
     return false;
   }
-  plan_block(&page->arena, block, &plan);
+  block_plan(&page->arena, block, &plan);
   return plan.setting_count > 0 && plan.setting_count <= RUN_RESULT_MATRICES_MAX &&
          block->shown > plan.setting_count; /* one pair is a sweep: a table */
 }
@@ -145,7 +144,7 @@ struct labels {
   size_t count, capacity;
 };
 
-static void add_label(struct arena *arena, struct labels *labels, const char *text) {
+static void labels_add(struct arena *arena, struct labels *labels, const char *text) {
   for (size_t i = 0; i < labels->count; i++) {
     if (strcmp(labels->items[i], text) == 0) {
       return;
@@ -156,11 +155,11 @@ static void add_label(struct arena *arena, struct labels *labels, const char *te
   labels->items[labels->count++] = text;
 }
 
-static int by_number(const void *left, const void *right) {
+static int labels_compare(const void *left, const void *right) {
   return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static size_t index_of(const struct labels *labels, const char *text) {
+static size_t labels_index(const struct labels *labels, const char *text) {
   size_t i = 0;
   while (strcmp(labels->items[i], text) != 0) {
     i++;
@@ -178,41 +177,42 @@ struct drawing {
 };
 
 static const char *source_label(const struct drawing *drawing, const struct run_row *row) {
-  return label_of(drawing->arena, drawing->plan, row->source, row->source_memory);
+  return place_label(drawing->arena, drawing->plan, row->source, row->source_memory);
 }
 
 static const char *target_label(const struct drawing *drawing, const struct run_row *row) {
-  return label_of(drawing->arena, drawing->plan, row->target, row->target_memory);
+  return place_label(drawing->arena, drawing->plan, row->target, row->target_memory);
 }
 
 static const char *row_label(const struct drawing *drawing, const struct run_row *row) {
   if (drawing->plan->local) {
     return "";
   }
-  return drawing->plan->turned ? target_label(drawing, row) : source_label(drawing, row);
+  return drawing->plan->transposed ? target_label(drawing, row) : source_label(drawing, row);
 }
 
 static const char *column_label(const struct drawing *drawing, const struct run_row *row) {
-  return drawing->plan->turned ? source_label(drawing, row) : target_label(drawing, row);
+  return drawing->plan->transposed ? source_label(drawing, row) : target_label(drawing, row);
 }
 
-static void find_labels(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
+static void matrix_find_labels(struct drawing *drawing, const struct run_row *const *rows,
+                               size_t count) {
   for (size_t i = 0; i < count; i++) {
-    add_label(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
-    add_label(drawing->arena, &drawing->columns, column_label(drawing, rows[i]));
+    labels_add(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
+    labels_add(drawing->arena, &drawing->columns, column_label(drawing, rows[i]));
     if (drawing->plan->mirrored) {
-      add_label(drawing->arena, &drawing->rows, column_label(drawing, rows[i]));
-      add_label(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
+      labels_add(drawing->arena, &drawing->rows, column_label(drawing, rows[i]));
+      labels_add(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
     }
   }
   if (count > 0) {
-    qsort(drawing->rows.items, drawing->rows.count, sizeof(const char *), by_number);
-    qsort(drawing->columns.items, drawing->columns.count, sizeof(const char *), by_number);
+    qsort(drawing->rows.items, drawing->rows.count, sizeof(const char *), labels_compare);
+    qsort(drawing->columns.items, drawing->columns.count, sizeof(const char *), labels_compare);
   }
 }
 
-static struct matrix_cell cell_of(struct drawing *drawing, const struct run_row *row) {
-  const double value = is_chase(row) ? row->ns_per_hop : row->gbps;
+static struct matrix_cell matrix_cell_of(struct drawing *drawing, const struct run_row *row) {
+  const double value = row_is_chase(row) ? row->ns_per_hop : row->gbps;
   struct matrix_cell cell = {.kind = MATRIX_NONE};
   if (!result_row_shown(row)) {
     return cell;
@@ -228,21 +228,21 @@ static struct matrix_cell cell_of(struct drawing *drawing, const struct run_row 
   return cell;
 }
 
-static void fill(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
+static void matrix_fill(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
   const size_t width = drawing->columns.count;
   drawing->cells = arena_array(drawing->arena, drawing->rows.count * width, sizeof *drawing->cells);
   for (size_t i = 0; i < count; i++) {
-    const size_t row = index_of(&drawing->rows, row_label(drawing, rows[i]));
-    const size_t column = index_of(&drawing->columns, column_label(drawing, rows[i]));
-    drawing->cells[row * width + column] = cell_of(drawing, rows[i]);
+    const size_t row = labels_index(&drawing->rows, row_label(drawing, rows[i]));
+    const size_t column = labels_index(&drawing->columns, column_label(drawing, rows[i]));
+    drawing->cells[row * width + column] = matrix_cell_of(drawing, rows[i]);
   }
   for (size_t i = 0; drawing->plan->mirrored && i < count; i++) {
-    const size_t row = index_of(&drawing->rows, column_label(drawing, rows[i]));
-    const size_t column = index_of(&drawing->columns, row_label(drawing, rows[i]));
+    const size_t row = labels_index(&drawing->rows, column_label(drawing, rows[i]));
+    const size_t column = labels_index(&drawing->columns, row_label(drawing, rows[i]));
     struct matrix_cell *cell = &drawing->cells[row * width + column];
     if (cell->kind == MATRIX_NONE && row != column) {
-      *cell = drawing->cells[index_of(&drawing->rows, row_label(drawing, rows[i])) * width +
-                             index_of(&drawing->columns, column_label(drawing, rows[i]))];
+      *cell = drawing->cells[labels_index(&drawing->rows, row_label(drawing, rows[i])) * width +
+                             labels_index(&drawing->columns, column_label(drawing, rows[i]))];
       cell->kind = cell->kind == MATRIX_VALUE ? MATRIX_AGAIN : cell->kind;
     }
   }
@@ -250,18 +250,19 @@ static void fill(struct drawing *drawing, const struct run_row *const *rows, siz
 
 /* ---- what stands beside the numbers ---- */
 
-/* "1639 to 1802 cycles a load"; once where both read the same */
-static const char *cycles_of(struct arena *arena, double least, double greatest) {
+/* "1639 to 1802 cycles per load"; once where both read the same */
+static const char *matrix_cycles(struct arena *arena, double least, double greatest) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
   matrix_number(least, from);
   matrix_number(greatest, to);
-  return strcmp(from, to) == 0 ? arena_format(arena, "%s cycles a load", from)
-                               : arena_format(arena, "%s to %s cycles a load", from, to);
+  return strcmp(from, to) == 0 ? arena_format(arena, "%s cycles per load", from)
+                               : arena_format(arena, "%s to %s cycles per load", from, to);
 }
 
 /* "82.4 to 83.1 % of peak (nvlink, 478.3 GB/s); 95 % interval within 0.02 %" */
-static const char *remark_of(struct arena *arena, const struct run_row *const *rows, size_t count) {
+static const char *matrix_remark(struct arena *arena, const struct run_row *const *rows,
+                                 size_t count) {
   double least = INFINITY;
   double greatest = 0;
   double least_cycles = INFINITY;
@@ -280,7 +281,7 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
     greatest_cycles = fmax(greatest_cycles, rows[i]->cycles_per_hop);
     spread = fmax(spread, result_spread(rows[i]));
     one_peak = one_peak && rows[i]->peak_gbps == first->peak_gbps &&
-               equal(rows[i]->limited_by, first->limited_by);
+               same_text(rows[i]->limited_by, first->limited_by);
   }
   const char *text = "";
   if (first == NULL) {
@@ -297,7 +298,7 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
     }
   }
   if (greatest_cycles > 0) {
-    text = cycles_of(arena, least_cycles, greatest_cycles);
+    text = matrix_cycles(arena, least_cycles, greatest_cycles);
   }
   if (spread > 0) {
     text = arena_format(arena, "%s%s%s within %s %%", text, text[0] != '\0' ? "; " : "",
@@ -308,11 +309,11 @@ static const char *remark_of(struct arena *arena, const struct run_row *const *r
 }
 
 /* What a cell is, in words. */
-static const char *words_of(struct arena *arena, const struct plan_of_block *plan,
-                            const struct run_row *row) {
-  if (is_chase(row)) {
-    return plan->turned ? "ns a load: from memory of the column, by a thread of the row"
-                        : "ns a load: from memory of the row, by a thread of the column";
+static const char *matrix_words(struct arena *arena, const struct plan_of_block *plan,
+                                const struct run_row *row) {
+  if (row_is_chase(row)) {
+    return plan->transposed ? "ns per load: from memory of the column, by a thread of the row"
+                            : "ns per load: from memory of the row, by a thread of the column";
   }
   const char *load = row->under_load > 0 ? ", while load runs beside it" : "";
   if (plan->local) {
@@ -322,59 +323,59 @@ static const char *words_of(struct arena *arena, const struct plan_of_block *pla
   if (plan->both) {
     return arena_format(arena, "GB/s of both ways at once, between row and column%s", load);
   }
-  return arena_format(arena, "GB/s from %s%s", plan->turned ? "column to row" : "row to column",
+  return arena_format(arena, "GB/s from %s%s", plan->transposed ? "column to row" : "row to column",
                       load);
 }
 
-static void print_title(struct result_page *page, const struct result_block *block,
-                        const struct plan_of_block *plan) {
+static void block_print_title(struct result_page *page, const struct result_block *block,
+                              const struct plan_of_block *plan) {
   struct arena *arena = &page->arena;
-  const struct run_row *first = first_shown(block);
+  const struct run_row *first = block_first_shown(block);
   const char *setting = plan->setting_count > 0 ? plan->settings[0] : "";
   const char *method = strstr(setting, "method=") == NULL ? result_method(first) : "";
-  const char *words = words_of(arena, plan, first);
+  const char *words = matrix_words(arena, plan, first);
   const char *by = method[0] != '\0' ? arena_format(arena, " by %s", method) : "";
   if (page->printed) {
-    style_line(page->style, NULL, "");
+    output_gap(page->output);
   }
   page->printed = true;
-  style_line(page->style, STYLE_BOLD, block->name);
+  output_heading(page->output, block->name);
   if (plan->setting_count == 1) {
     words = arena_format(arena, "%s%s: %s", setting, by, words);
   } else {
     words = arena_format(arena, "%s%s", words, by);
   }
-  style_wrapped(page->style, "", words);
+  output_wrapped(page->output, "", words);
 }
 
-static size_t rows_of_setting(struct arena *arena, const struct result_block *block,
-                              const struct plan_of_block *plan, size_t setting,
-                              const struct run_row **rows) {
+static size_t setting_rows(struct arena *arena, const struct result_block *block,
+                           const struct plan_of_block *plan, size_t setting,
+                           const struct run_row **rows) {
   size_t count = 0;
   for (size_t i = 0; i < block->count; i++) {
     const struct run_row *row = block->rows[i];
-    if (is_pair(row) && strcmp(setting_of(arena, plan, row), plan->settings[setting]) == 0) {
+    if (row_is_pair(row) && strcmp(setting_text(arena, plan, row), plan->settings[setting]) == 0) {
       rows[count++] = row;
     }
   }
   return count;
 }
 
-static enum status print_one(struct result_page *page, const struct plan_of_block *plan,
-                             const struct run_row *const *rows, size_t count,
-                             const struct result_remarks *remarks, struct error *err) {
+static enum status setting_print(struct result_page *page, const struct plan_of_block *plan,
+                                 const struct run_row *const *rows, size_t count,
+                                 const struct result_remarks *remarks, struct error *err) {
   struct drawing drawing = {.arena = &page->arena, .plan = plan, .remarks = remarks};
-  find_labels(&drawing, rows, count);
-  fill(&drawing, rows, count);
+  matrix_find_labels(&drawing, rows, count);
+  matrix_fill(&drawing, rows, count);
   const struct matrix matrix = {.rows = drawing.rows.items,
                                 .row_count = drawing.rows.count,
                                 .columns = drawing.columns.items,
                                 .column_count = drawing.columns.count,
                                 .cells = drawing.cells,
-                                .unit = is_chase(rows[0]) ? "ns" : "GB/s",
-                                .less_is_better = is_chase(rows[0]),
-                                .remark = remark_of(&page->arena, rows, count)};
-  return matrix_print(&matrix, page->style, err);
+                                .unit = row_is_chase(rows[0]) ? "ns" : "GB/s",
+                                .less_is_better = row_is_chase(rows[0]),
+                                .remark = matrix_remark(&page->arena, rows, count)};
+  return matrix_print(&matrix, page->output, err);
 }
 
 enum status result_print_matrices(struct result_page *page, const struct result_block *block,
@@ -382,7 +383,7 @@ enum status result_print_matrices(struct result_page *page, const struct result_
   struct arena *arena = &page->arena;
   struct plan_of_block plan;
   struct result_remarks remarks;
-  plan_block(arena, block, &plan);
+  block_plan(arena, block, &plan);
   result_remarks_init(&remarks, arena);
   for (size_t i = 0; i < block->count; i++) {
     if (result_row_shown(block->rows[i])) {
@@ -392,16 +393,16 @@ enum status result_print_matrices(struct result_page *page, const struct result_
   result_remarks_settle(&remarks);
   const struct run_row **rows = arena_array(arena, block->count, sizeof *rows);
   enum status status = STATUS_OK;
-  print_title(page, block, &plan);
+  block_print_title(page, block, &plan);
   for (size_t s = 0; status == STATUS_OK && s < plan.setting_count; s++) {
-    const size_t count = rows_of_setting(arena, block, &plan, s, rows);
+    const size_t count = setting_rows(arena, block, &plan, s, rows);
     if (plan.setting_count > 1) {
-      style_line(page->style, STYLE_BOLD, plan.settings[s]);
+      output_heading(page->output, plan.settings[s]);
     }
-    status = print_one(page, &plan, rows, count, &remarks, err);
+    status = setting_print(page, &plan, rows, count, &remarks, err);
   }
   if (status == STATUS_OK) {
-    result_remarks_print(&remarks, page->style);
+    result_remarks_print(&remarks, page->output);
   }
   return status;
 }

@@ -1,12 +1,11 @@
-/* Blocks that are no matrices: one row a case. */
+/* result_table.c - blocks that are no matrices: one row per case. */
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
-#include "runner/render/result_remarks.h"
 
 #include <math.h>
 #include <string.h>
 
-enum column {
+enum case_column {
   COLUMN_BLOCK,
   COLUMN_PATH,
   COLUMN_SETTINGS,
@@ -25,49 +24,53 @@ enum column {
 };
 
 /* What is left out first where the terminal is too narrow. */
-static const enum column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
+static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
 
-static const struct {
-  const char *heading;
-  bool right;
-} columns[column_count] = {
-    [COLUMN_BLOCK] = {"block", false},       [COLUMN_PATH] = {"path", false},
-    [COLUMN_SETTINGS] = {"settings", false}, [COLUMN_SIZE] = {"size", true},
-    [COLUMN_GBPS] = {"GB/s", true},          [COLUMN_NS] = {"ns", true},
-    [COLUMN_NS_HOP] = {"ns/hop", true},      [COLUMN_CYCLES_HOP] = {"cycles/hop", true},
-    [COLUMN_NS_OP] = {"ns/op", true},        [COLUMN_CYCLES_OP] = {"cycles/op", true},
-    [COLUMN_OPS] = {"ops/clock/SM", true},   [COLUMN_SPREAD] = {"+/- %", true},
-    [COLUMN_PEAK] = {"% of peak", true},     [COLUMN_REMARK] = {"remark", false},
+static const struct column columns[column_count] = {
+    [COLUMN_BLOCK] = {"block", ALIGN_LEFT, false},
+    [COLUMN_PATH] = {"path", ALIGN_LEFT, false},
+    [COLUMN_SETTINGS] = {"settings", ALIGN_LEFT, false},
+    [COLUMN_SIZE] = {"size", ALIGN_RIGHT, false},
+    [COLUMN_GBPS] = {"GB/s", ALIGN_RIGHT, false},
+    [COLUMN_NS] = {"ns", ALIGN_RIGHT, false},
+    [COLUMN_NS_HOP] = {"ns/hop", ALIGN_RIGHT, false},
+    [COLUMN_CYCLES_HOP] = {"cycles/hop", ALIGN_RIGHT, false},
+    [COLUMN_NS_OP] = {"ns/op", ALIGN_RIGHT, false},
+    [COLUMN_CYCLES_OP] = {"cycles/op", ALIGN_RIGHT, false},
+    [COLUMN_OPS] = {"ops/clock/SM", ALIGN_RIGHT, false},
+    [COLUMN_SPREAD] = {"+/- %", ALIGN_RIGHT, false},
+    [COLUMN_PEAK] = {"% of peak", ALIGN_RIGHT, false},
+    [COLUMN_REMARK] = {"remark", ALIGN_LEFT, false},
 };
 
-struct line {
+struct case_line {
   const struct run_row *row; /* NULL = a flow of the case above */
   const char *texts[column_count];
-  const char *colour; /* NULL = none */
-  bool failed;        /* only what went wrong is coloured */
+  enum tone tone;
+  bool failed; /* only its number and its remark have the tone */
 };
 
-struct table {
+struct case_table {
   struct arena *arena;
-  struct line *lines;
+  struct case_line *lines;
   size_t count, capacity;
   struct result_remarks remarks;
 };
 
-static struct line *add_line(struct table *table) {
+static struct case_line *case_table_add_line(struct case_table *table) {
   table->lines =
       arena_grow(table->arena, table->lines, table->count, &table->capacity, sizeof *table->lines);
-  struct line *line = &table->lines[table->count++];
+  struct case_line *line = &table->lines[table->count++];
   for (size_t i = 0; i < column_count; i++) {
     line->texts[i] = "";
   }
   line->row = NULL;
-  line->colour = NULL;
+  line->tone = TONE_NONE;
   line->failed = false;
   return line;
 }
 
-static const char *number(struct arena *arena, double value) {
+static const char *case_number(struct arena *arena, double value) {
   char text[MATRIX_NUMBER_MAX];
   if (isnan(value)) {
     return "";
@@ -77,19 +80,20 @@ static const char *number(struct arena *arena, double value) {
 }
 
 /* The numbers that people ask of such a case. */
-static void set_numbers(struct arena *arena, const struct run_row *row, struct line *line) {
+static void case_line_set_numbers(struct arena *arena, const struct run_row *row,
+                                  struct case_line *line) {
   if (!isnan(row->gbps)) {
-    line->texts[COLUMN_GBPS] = number(arena, row->gbps);
+    line->texts[COLUMN_GBPS] = case_number(arena, row->gbps);
   } else if (!isnan(row->ns_per_hop)) {
-    line->texts[COLUMN_NS_HOP] = number(arena, row->ns_per_hop);
-    line->texts[COLUMN_CYCLES_HOP] = number(arena, row->cycles_per_hop);
+    line->texts[COLUMN_NS_HOP] = case_number(arena, row->ns_per_hop);
+    line->texts[COLUMN_CYCLES_HOP] = case_number(arena, row->cycles_per_hop);
   } else if (!isnan(row->ops_per_clock_sm)) {
-    line->texts[COLUMN_OPS] = number(arena, row->ops_per_clock_sm);
+    line->texts[COLUMN_OPS] = case_number(arena, row->ops_per_clock_sm);
   } else if (!isnan(row->ns_per_op)) {
-    line->texts[COLUMN_NS_OP] = number(arena, row->ns_per_op);
-    line->texts[COLUMN_CYCLES_OP] = number(arena, row->cycles_per_op);
+    line->texts[COLUMN_NS_OP] = case_number(arena, row->ns_per_op);
+    line->texts[COLUMN_CYCLES_OP] = case_number(arena, row->cycles_per_op);
   } else {
-    line->texts[COLUMN_NS] = number(arena, row->median_ns);
+    line->texts[COLUMN_NS] = case_number(arena, row->median_ns);
   }
   line->texts[COLUMN_SPREAD] =
       isnan(result_spread(row)) ? "" : arena_format(arena, "%.2f", result_spread(row));
@@ -97,9 +101,9 @@ static void set_numbers(struct arena *arena, const struct run_row *row, struct l
       isnan(row->percent_of_peak) ? "" : arena_format(arena, "%.1f", row->percent_of_peak);
 }
 
-static void add_case(struct table *table, const struct run_row *row) {
+static void case_table_add(struct case_table *table, const struct run_row *row) {
   struct arena *arena = table->arena;
-  struct line *line = add_line(table);
+  struct case_line *line = case_table_add_line(table);
   line->row = row;
   result_remarks_add(&table->remarks, row);
   line->texts[COLUMN_BLOCK] = row->block;
@@ -108,18 +112,18 @@ static void add_case(struct table *table, const struct run_row *row) {
   line->texts[COLUMN_SETTINGS] = result_axes(arena, row);
   line->texts[COLUMN_SIZE] = result_size(arena, row);
   if (strcmp(row->status, "ok") == 0) {
-    set_numbers(arena, row, line);
+    case_line_set_numbers(arena, row, line);
   } else {
-    line->colour = STYLE_RED;
+    line->tone = TONE_BAD;
     line->failed = true;
   }
 }
 
 /* Once all rows are there: "[1]", "failed [2]". */
-static void set_remarks(struct table *table) {
+static void case_table_set_remarks(struct case_table *table) {
   result_remarks_settle(&table->remarks);
   for (size_t i = 0; i < table->count; i++) {
-    struct line *line = &table->lines[i];
+    struct case_line *line = &table->lines[i];
     if (line->row != NULL) {
       const char *mark = result_remarks_mark(&table->remarks, line->row);
       const char *status = line->failed ? line->row->status : "";
@@ -130,8 +134,8 @@ static void set_remarks(struct table *table) {
 }
 
 /* The flows of a case, below it. They follow each other; `at` is where the search begins. */
-static void add_flows(struct table *table, const struct run_rows *flows, const struct run_row *row,
-                      size_t *at) {
+static void case_table_add_flows(struct case_table *table, const struct run_rows *flows,
+                                 const struct run_row *row, size_t *at) {
   for (size_t tried = 0; tried < flows->count; tried++, (*at)++) {
     const struct run_row *flow = &flows->items[*at % flows->count];
     if (strcmp(flow->name, row->name) == 0) {
@@ -143,12 +147,12 @@ static void add_flows(struct table *table, const struct run_rows *flows, const s
     if (strcmp(flow->name, row->name) != 0 || *at >= 2 * flows->count) {
       return;
     }
-    struct line *line = add_line(table);
+    struct case_line *line = case_table_add_line(table);
     line->texts[COLUMN_PATH] = arena_format(
         table->arena, "  %s-%s", result_place(table->arena, flow->source, flow->source_memory),
         result_place(table->arena, flow->target, flow->target_memory));
-    line->texts[COLUMN_GBPS] = number(table->arena, flow->gbps);
-    line->colour = STYLE_DIM;
+    line->texts[COLUMN_GBPS] = case_number(table->arena, flow->gbps);
+    line->tone = TONE_DIM;
     if (*at + 1 == flows->count) {
       (*at)++;
       return;
@@ -156,37 +160,37 @@ static void add_flows(struct table *table, const struct run_rows *flows, const s
   }
 }
 
-static size_t width_of(const struct table *table, enum column column) {
+static size_t case_table_width(const struct case_table *table, enum case_column column) {
   size_t width = 0;
   for (size_t i = 0; i < table->count; i++) {
     const size_t own = strlen(table->lines[i].texts[column]);
     width = own > width ? own : width;
   }
-  const size_t heading = strlen(columns[column].heading);
+  const size_t heading = strlen(columns[column].name);
   return width == 0 ? 0 : (heading > width ? heading : width) + 2;
 }
 
-static void clear(struct table *table, enum column column) {
+static void case_table_clear(struct case_table *table, enum case_column column) {
   for (size_t i = 0; i < table->count; i++) {
     table->lines[i].texts[column] = "";
   }
 }
 
-static void fit(struct table *table, unsigned limit) {
+static void case_table_fit(struct case_table *table, unsigned limit) {
   for (size_t s = 0; limit > 0 && s < sizeof spare / sizeof *spare; s++) {
     size_t width = 0;
     for (unsigned i = 0; i < column_count; i++) {
-      width += width_of(table, (enum column)i);
+      width += case_table_width(table, (enum case_column)i);
     }
     if (width <= limit + 2) {
       return;
     }
-    clear(table, spare[s]);
+    case_table_clear(table, spare[s]);
   }
 }
 
 /* The size that all rows have, which then needs no column. */
-static const char *common_size(const struct table *table) {
+static const char *case_table_common_size(const struct case_table *table) {
   const char *size = NULL;
   for (size_t i = 0; i < table->count; i++) {
     const char *own = table->lines[i].texts[COLUMN_SIZE];
@@ -198,27 +202,29 @@ static const char *common_size(const struct table *table) {
   return size;
 }
 
-static enum status print(const struct table *table, const struct style *style, struct error *err) {
-  struct sheet *sheet = sheet_new(style);
+static enum status case_table_print(const struct case_table *table, const struct output *output,
+                                    struct error *err) {
+  struct result_set set;
+  result_set_init(&set, SIZE_MAX);
   for (size_t i = 0; i < column_count; i++) {
-    (void)sheet_add_column(sheet, columns[i].heading, columns[i].right);
+    (void)result_set_add_column(&set, &columns[i]);
   }
-  for (size_t row = 0; row < table->count; row++) {
-    const struct line *line = &table->lines[row];
-    (void)sheet_add_row(sheet);
-    for (unsigned i = 0; i < column_count; i++) {
-      const bool coloured = i == COLUMN_GBPS || i == COLUMN_REMARK || !line->failed;
-      sheet_set(sheet, row, i, line->texts[i], coloured ? line->colour : NULL);
+  for (size_t i = 0; i < table->count; i++) {
+    const struct case_line *line = &table->lines[i];
+    const size_t row = result_set_add_row(&set);
+    for (unsigned c = 0; c < column_count; c++) {
+      const bool toned = c == COLUMN_GBPS || c == COLUMN_REMARK || !line->failed;
+      result_set_put(&set, row, c, cell_words(line->texts[c], toned ? line->tone : TONE_NONE));
     }
   }
-  enum status status = sheet_print(sheet, err);
-  sheet_free(sheet);
+  const enum status status = output_table(output, &set, err);
+  result_set_fini(&set);
   return status;
 }
 
 /* "64MiB by ce: GB/s of all flows together, over one window" */
-static const char *words_of(struct arena *arena, const struct run_row *row, const char *size,
-                            const char *axes) {
+static const char *case_table_words(struct arena *arena, const struct run_row *row,
+                                    const char *size, const char *axes) {
   const char *method = result_method(row);
   const bool several = row->flows > 1;
   const char *what = !isnan(row->gbps)
@@ -227,7 +233,7 @@ static const char *words_of(struct arena *arena, const struct run_row *row, cons
                      : row->measure == NULL    ? ""
                      : strcmp(row->measure, "latency") == 0
                          ? "time of one operation that waits for the one before"
-                         : "operations a clock on one SM, of independent chains";
+                         : "operations per clock on one SM, of independent chains";
   const char *load = row->under_load > 0 ? ", while load runs beside them" : "";
   const bool by = method[0] != '\0' && strstr(axes, "method=") == NULL;
   const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
@@ -236,29 +242,30 @@ static const char *words_of(struct arena *arena, const struct run_row *row, cons
                       what[0] != '\0' ? load : "");
 }
 
-static void print_heading(struct result_page *page, const struct result_block *block,
-                          struct table *table) {
+static void case_table_print_heading(struct result_page *page, const struct result_block *block,
+                                     struct case_table *table) {
   const struct run_row *row = block->rows[0];
   for (size_t i = 0; i < block->count && !result_row_shown(row); i++) {
     row = block->rows[i];
   }
-  const char *size = common_size(table);
+  const char *size = case_table_common_size(table);
   const char *axes = table->count > 0 ? table->lines[0].texts[COLUMN_SETTINGS] : "";
-  const char *words = words_of(table->arena, row, size, axes);
-  clear(table, COLUMN_BLOCK);
+  const char *words = case_table_words(table->arena, row, size, axes);
+  case_table_clear(table, COLUMN_BLOCK);
   if (size != NULL) {
-    clear(table, COLUMN_SIZE);
+    case_table_clear(table, COLUMN_SIZE);
   }
-  style_line(page->style, STYLE_BOLD, block->name);
+  output_heading(page->output, block->name);
   if (words[0] != '\0') {
-    style_wrapped(page->style, "", words);
+    output_wrapped(page->output, "", words);
   }
 }
 
 /* Above blocks that share a table. */
-static void print_shared_heading(struct result_page *page, const struct result_block *blocks,
-                                 size_t block_count, struct table *table) {
-  const char *size = common_size(table);
+static void case_table_print_shared_heading(struct result_page *page,
+                                            const struct result_block *blocks, size_t block_count,
+                                            struct case_table *table) {
+  const char *size = case_table_common_size(table);
   bool several = true; /* every case has flows at once */
   for (size_t b = 0; b < block_count; b++) {
     for (size_t i = 0; i < blocks[b].count; i++) {
@@ -268,16 +275,16 @@ static void print_shared_heading(struct result_page *page, const struct result_b
   const char *words = several ? "GB/s of all flows at once, over one window" : "";
   if (size != NULL) {
     words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
-    clear(table, COLUMN_SIZE);
+    case_table_clear(table, COLUMN_SIZE);
   }
   if (words[0] != '\0') {
-    style_wrapped(page->style, "", words);
+    output_wrapped(page->output, "", words);
   }
 }
 
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
-  struct table table = {.arena = &page->arena};
+  struct case_table table = {.arena = &page->arena};
   result_remarks_init(&table.remarks, table.arena);
   size_t at = 0;
   size_t shown_blocks = 0;
@@ -286,28 +293,28 @@ enum status result_print_table(struct result_page *page, const struct result_blo
     for (size_t i = 0; i < blocks[b].count; i++) {
       const struct run_row *row = blocks[b].rows[i];
       if (result_row_shown(row)) {
-        add_case(&table, row);
-        if (page->flows != NULL && page->flows->count > 0 && row->flows > 1) {
-          add_flows(&table, page->flows, row, &at);
+        case_table_add(&table, row);
+        if (page->flows.count > 0 && row->flows > 1) {
+          case_table_add_flows(&table, &page->flows, row, &at);
         }
       }
     }
   }
   if (page->printed) {
-    style_line(page->style, NULL, "");
+    output_gap(page->output);
   }
   page->printed = true;
   if (shown_blocks == 1) {
-    print_heading(page, &blocks[0], &table);
+    case_table_print_heading(page, &blocks[0], &table);
   } else {
-    print_shared_heading(page, blocks, block_count, &table);
+    case_table_print_shared_heading(page, blocks, block_count, &table);
   }
-  set_remarks(&table);
-  fit(&table, page->style->width);
-  enum status status = print(&table, page->style, err);
+  case_table_set_remarks(&table);
+  case_table_fit(&table, page->output->width);
+  enum status status = case_table_print(&table, page->output, err);
   if (status == STATUS_OK) {
-    result_remarks_print(&table.remarks, page->style);
-    status = style_check(page->style, err);
+    result_remarks_print(&table.remarks, page->output);
+    status = output_check(page->output, err);
   }
   return status;
 }

@@ -27,7 +27,7 @@ int plan_show(const struct common_options *common, const struct scenario *scenar
   struct error err = {0};
   struct plan *plan = NULL;
   struct plan_options options = {.only = only};
-  struct rows_options rows = rows_to_stdout(common);
+  struct table_options rows = table_to_stdout(common);
   enum status status = plan_new(scenario, machine, &options, &plan, &err);
   if (status == STATUS_OK) {
     status = plan_render(plan, scenario->run.processes, &rows, &err);

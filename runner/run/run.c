@@ -171,20 +171,20 @@ static void run_show_duplicates(const struct common_options *common, const struc
 /* For people: matrices and tables. */
 static enum status run_show_blocks(struct query *query, const struct common_options *common,
                                    const struct query_parameter *run, struct error *err) {
-  const struct style style = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
-  struct run_rows cases;
-  struct run_rows flows;
-  run_rows_init(&cases);
-  run_rows_init(&flows);
+  const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
+  struct result_set cases;
+  struct result_set flows;
+  result_set_init(&cases, SIZE_MAX);
+  result_set_init(&flows, SIZE_MAX);
   enum status status = query_run_saved(query, "run-result", run, 1, NULL, &cases.sink, err);
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", run, 1, NULL, &flows.sink, err);
   }
   if (status == STATUS_OK) {
-    status = run_result_print(&cases, common->verbose ? &flows : NULL, &style, err);
+    status = run_result_print(&cases, common->verbose ? &flows : NULL, &output, err);
   }
-  run_rows_fini(&cases);
-  run_rows_fini(&flows);
+  result_set_fini(&cases);
+  result_set_fini(&flows);
   return status;
 }
 
@@ -202,13 +202,13 @@ static enum status run_show_curves(struct query *query, const struct run_request
 /* Where the wall time went, on stderr: it is about the run, not its result. */
 static enum status run_show_times(struct query *query, const struct common_options *common,
                                   const struct query_parameter *run, struct error *err) {
-  const struct rows_options options = {.format = ROW_TABLE,
-                                       .stream = stderr,
-                                       .width = terminal_width(stderr),
-                                       .colour = use_colour(common, stderr)};
-  struct rows *rows = rows_new(&options);
-  enum status status = query_run_saved(query, "run-time", run, 1, NULL, rows_sink(rows), err);
-  rows_free(rows);
+  const struct table_options options = {.format = OUTPUT_TABLE,
+                                        .stream = stderr,
+                                        .width = terminal_width(stderr),
+                                        .colour = use_colour(common, stderr)};
+  struct table *rows = table_new(&options);
+  enum status status = query_run_saved(query, "run-time", run, 1, NULL, table_sink(rows), err);
+  table_free(rows);
   return status;
 }
 
@@ -221,7 +221,7 @@ static int run_show(const struct run_request *request, const struct plan *plan, 
   const struct query_parameter parameter = {"run", run};
   enum status status = query_open(request->database, &query, &err);
   if (status == STATUS_OK) {
-    status = common->format == ROW_TABLE
+    status = output_layout_of(common->format) == LAYOUT_PAGE
                  ? run_show_blocks(query, common, &parameter, &err)
                  : query_run_saved(query, "run-result", &parameter, 1, NULL, request->result, &err);
   }

@@ -49,12 +49,12 @@ static const char SCENARIO[] = "schema_version = 1\n"
                                "size = { from = 4096, to = 11236, step = 4 }\n";
 
 /* Seconds to print the plan to nowhere; negative when it failed. */
-static double render(const struct plan *plan, enum row_format format) {
+static double render(const struct plan *plan, enum output_format format) {
   FILE *stream = fopen("/dev/null", "w");
   if (stream == NULL) {
     return -1;
   }
-  const struct rows_options options = {.format = format, .stream = stream};
+  const struct table_options options = {.format = format, .stream = stream};
   struct error err;
   const double start = bench_now_s();
   const enum status status = plan_render(plan, 1, &options, &err);
@@ -86,8 +86,8 @@ int main(void) {
     (void)printf("%zu cases (%zu skipped): read %.3f s, planned %.3f s, %ld MiB at most\n"
                  "printed as table %.3f s, as JSON %.3f s, as CSV %.3f s\n",
                  plan->case_count, plan->skip_count, parsed - start, planned - parsed,
-                 usage.ru_maxrss / 1024, render(plan, ROW_TABLE), render(plan, ROW_JSON),
-                 render(plan, ROW_CSV));
+                 usage.ru_maxrss / 1024, render(plan, OUTPUT_TABLE), render(plan, OUTPUT_JSON),
+                 render(plan, OUTPUT_CSV));
     code = planned - start <= 1.0 && plan->case_count >= WANTED ? 0 : 1;
   } else {
     (void)fprintf(stderr, "bench_plan: %s\n", err.message);

@@ -172,6 +172,25 @@ static void short_durations_have_three_digits(void **state) {
   }
 }
 
+static void short_sizes_have_three_digits(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t bytes;
+    const char *text;
+  } table[] = {{0, "0 B"},
+               {1023, "1023 B"},
+               {1536, "1.5 KiB"},
+               {UINT64_C(128) << 20, "128 MiB"},
+               {85028896768, "79.2 GiB"},
+               {UINT64_C(1008) << 30, "1008 GiB"},
+               {UINT64_C(3) << 50, "3072 TiB"}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char text[UNITS_TEXT_MAX];
+    units_format_size_short(table[i].bytes, text);
+    assert_string_equal(text, table[i].text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_read),
@@ -179,6 +198,7 @@ int main(void) {
       cmocka_unit_test(durations_are_read),
       cmocka_unit_test(what_is_written_reads_back),
       cmocka_unit_test(short_durations_have_three_digits),
+      cmocka_unit_test(short_sizes_have_three_digits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

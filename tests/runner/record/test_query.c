@@ -41,13 +41,13 @@ static char *csv_of(struct query *query, const char *sql, const char *saved,
   char *text = NULL;
   size_t size = 0;
   FILE *stream = open_memstream(&text, &size);
-  struct rows_options options = {.format = ROW_CSV, .stream = stream};
-  struct rows *rows = rows_new(&options);
+  struct table_options options = {.format = OUTPUT_CSV, .stream = stream};
+  struct table *rows = table_new(&options);
   struct error err = {0};
   enum status status =
-      sql != NULL ? query_run(query, sql, parameters, count, NULL, rows_sink(rows), &err)
-                  : query_run_saved(query, saved, parameters, count, NULL, rows_sink(rows), &err);
-  rows_free(rows);
+      sql != NULL ? query_run(query, sql, parameters, count, NULL, table_sink(rows), &err)
+                  : query_run_saved(query, saved, parameters, count, NULL, table_sink(rows), &err);
+  table_free(rows);
   (void)fclose(stream);
   if (status != STATUS_OK) {
     fail_msg("%s: %s", sql != NULL ? sql : saved, err.message);
@@ -59,10 +59,10 @@ static enum status run(struct query *query, const char *sql,
                        const struct query_parameter *parameters, size_t count,
                        const struct query_options *limits, struct error *err) {
   FILE *stream = fopen("/dev/null", "w");
-  struct rows_options options = {.format = ROW_CSV, .stream = stream};
-  struct rows *rows = rows_new(&options);
-  enum status status = query_run(query, sql, parameters, count, limits, rows_sink(rows), err);
-  rows_free(rows);
+  struct table_options options = {.format = OUTPUT_CSV, .stream = stream};
+  struct table *rows = table_new(&options);
+  enum status status = query_run(query, sql, parameters, count, limits, table_sink(rows), err);
+  table_free(rows);
   (void)fclose(stream);
   return status;
 }
@@ -194,16 +194,16 @@ static void a_reader_that_left_ends_a_query(void **state) {
   (void)signal(SIGPIPE, SIG_IGN);
   (void)close(ends[0]);
   FILE *stream = fdopen(ends[1], "w");
-  struct rows_options options = {.format = ROW_JSONL, .stream = stream};
-  struct rows *rows = rows_new(&options);
+  struct table_options options = {.format = OUTPUT_JSONL, .stream = stream};
+  struct table *rows = table_new(&options);
   struct error err = {0};
   assert_int_equal(query_run(opened->query,
                              "with recursive n(i) as (values (1) union all select i + 1 from n) "
                              "select i from n",
-                             NULL, 0, NULL, rows_sink(rows), &err),
+                             NULL, 0, NULL, table_sink(rows), &err),
                    STATUS_OK);
-  assert_true(rows_reader_gone(rows));
-  rows_free(rows);
+  assert_true(table_reader_gone(rows));
+  table_free(rows);
   (void)fclose(stream);
 }
 

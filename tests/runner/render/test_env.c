@@ -31,7 +31,7 @@ static char *print(const struct machine *machine, unsigned width, bool colour) {
   struct error err = {0};
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct env_options options = {.stream = stream, .width = width, .colour = colour};
+  const struct table_options options = {.stream = stream, .width = width, .colour = colour};
   assert_int_equal(env_print(machine, &options, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   return text;
@@ -171,7 +171,7 @@ static void test_full_disk(void **state) {
   struct error err = {0};
   FILE *stream = fopen("/dev/full", "w");
   assert_non_null(stream);
-  const struct env_options options = {.stream = stream, .width = 80};
+  const struct table_options options = {.stream = stream, .width = 80};
   assert_int_equal(env_print(machine, &options, &err), STATUS_IO);
   assert_string_not_equal(err.message, "");
   (void)fclose(stream);

@@ -23,8 +23,8 @@ static void expect_matrix(const struct matrix *matrix, unsigned width, bool colo
   struct error err;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct style style = {stream, width, colour, NULL};
-  assert_int_equal(matrix_print(matrix, &style, &err), STATUS_OK);
+  const struct output output = {stream, width, colour, NULL};
+  assert_int_equal(matrix_print(matrix, &output, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   assert_string_equal(text, expected);
   free(text);
@@ -156,8 +156,8 @@ static void heat_says_how_far_from_the_best(void **state) {
     size_t length = 0;
     struct error err;
     FILE *stream = open_memstream(&text, &length);
-    const struct style style = {stream, 0, true, NULL};
-    assert_int_equal(matrix_print(&matrix, &style, &err), STATUS_OK);
+    const struct output output = {stream, 0, true, NULL};
+    assert_int_equal(matrix_print(&matrix, &output, &err), STATUS_OK);
     assert_int_equal(fclose(stream), 0);
     const char *at = text;
     for (size_t i = 0; i < 6; i++) {

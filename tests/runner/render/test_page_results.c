@@ -3,7 +3,7 @@
 #include "runner/render/page_results.h"
 
 #include "runner/render/run_result.h"
-#include "tests/runner/render/markup.h"
+#include "tests/runner/table/markup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *const columns[] = {
     "flows", "median_ns",       "low_ns",    "high_ns",    "processes", "kind"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void put(struct run_rows *rows, const struct said *said) {
+static void put(struct result_set *rows, const struct said *said) {
   struct error err;
   const double ns = said->size_bytes / said->gbps;
   const bool ok = strcmp(said->status, "ok") == 0;
@@ -44,22 +44,22 @@ static void put(struct run_rows *rows, const struct said *said) {
       cell_integer(1),
       cell_text("transfer"),
   };
-  assert_int_equal(rows->sink.row(rows->sink.context, cells, &err), STATUS_OK);
+  assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
 }
 
 /* Of blocks called `chart` there is a chart; NULL = of none. */
 static char *page_of(const struct said *said, size_t count, const char *chart) {
   static const struct plot_point points[] = {{1024, 10}, {2048, 20}, {4096, 30}};
   static const struct plot_curve curve = {"", points, 3};
-  struct run_rows rows;
+  struct result_set rows;
   struct page_results results;
   struct error err;
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
-  run_rows_init(&rows);
-  assert_int_equal(rows.sink.begin(rows.sink.context, columns, COLUMNS, &err), STATUS_OK);
+  result_set_init(&rows, SIZE_MAX);
+  assert_int_equal(sink_begin(&rows.sink, columns, COLUMNS, &err), STATUS_OK);
   for (size_t i = 0; i < count; i++) {
     put(&rows, &said[i]);
   }
@@ -68,9 +68,9 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
     const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};
     page_results_chart(&results, &plot);
   }
-  assert_int_equal(run_result_print(&rows, NULL, page_results_style(&results), &err), STATUS_OK);
+  assert_int_equal(run_result_print(&rows, NULL, page_results_output(&results), &err), STATUS_OK);
   page_results_fini(&results);
-  run_rows_fini(&rows);
+  result_set_fini(&rows);
   assert_int_equal(fclose(page), 0);
   assert_markup(text);
   return text;

@@ -37,12 +37,12 @@ static struct plan *make_plan(struct machine *machine) {
 }
 
 /* Owned by the caller. */
-static char *render(const struct plan *plan, enum row_format format) {
+static char *render(const struct plan *plan, enum output_format format) {
   char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct rows_options options = {.format = format, .stream = stream};
+  const struct table_options options = {.format = format, .stream = stream};
   struct error err;
   assert_int_equal(plan_render(plan, 5, &options, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
@@ -61,7 +61,7 @@ static void people_see_cases_skips_and_totals(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
-  char *text = render(plan, ROW_TABLE);
+  char *text = render(plan, OUTPUT_TABLE);
   assert_int_equal(count_of(text, "\ndevice_to_device "), 56);
   assert_int_equal(count_of(text, "\nboth "), 8);
   assert_int_equal(count_of(text, "threads=4"), 8);
@@ -85,12 +85,12 @@ static void programs_get_every_case(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
-  char *text = render(plan, ROW_CSV);
+  char *text = render(plan, OUTPUT_CSV);
   assert_int_equal(count_of(text, "\r\n"), 1 + plan->case_count);
   assert_int_equal(count_of(text, "\"GPU 9: this machine has 8, 0-7\""), 3);
   free(text);
 
-  text = render(plan, ROW_JSON);
+  text = render(plan, OUTPUT_JSON);
   json_error_t where;
   json_t *root = json_loads(text, 0, &where);
   assert_non_null(root);
@@ -124,9 +124,9 @@ static void a_plan_without_a_case_to_measure_has_no_table(void **state) {
   struct plan *plan = NULL;
   assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
   plan_builder_free(builder);
-  char *text = render(plan, ROW_TABLE);
+  char *text = render(plan, OUTPUT_TABLE);
   assert_string_equal(text, "\nSkipped: 1\n     1  odd \\u001b[31m state\n        "
-                            "d2d/gpu.all-gpu.all/64MiB\n\n0 cases, 1 skipped; about 0 ns a "
+                            "d2d/gpu.all-gpu.all/64MiB\n\n0 cases, 1 skipped; about 0 ns per "
                             "process, 0 ns for 5 processes\n");
   free(text);
   plan_free(plan);
@@ -137,11 +137,11 @@ static void a_full_disk_is_an_error(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
-  static const enum row_format formats[] = {ROW_TABLE, ROW_JSON, ROW_CSV};
+  static const enum output_format formats[] = {OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_CSV};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     FILE *stream = fopen("/dev/full", "w");
     assert_non_null(stream);
-    const struct rows_options options = {.format = formats[i], .stream = stream};
+    const struct table_options options = {.format = formats[i], .stream = stream};
     struct error err;
     assert_int_equal(plan_render(plan, 1, &options, &err), STATUS_IO);
     assert_non_null(strstr(err.message, "No space left"));

@@ -199,19 +199,19 @@ static void start(struct output *output, const char *const *columns, size_t coun
   output->curves =
       curves_new(output->stream, &(struct plot_style){.width = 50, .height = 5}, "none");
   const struct row_sink *sink = curves_sink(output->curves);
-  assert_int_equal(sink->begin(sink->context, columns, count, &err), STATUS_OK);
+  assert_int_equal(sink_begin(sink, columns, count, &err), STATUS_OK);
 }
 
 static void add(const struct output *output, const struct cell *cells) {
   struct error err = {0};
   const struct row_sink *sink = curves_sink(output->curves);
-  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
-  assert_false(sink->enough(sink->context));
+  assert_int_equal(sink_row(sink, cells, &err), STATUS_OK);
+  assert_false(sink_has_enough(sink));
 }
 
 static enum status finish(struct output *output, struct error *err) {
   const struct row_sink *sink = curves_sink(output->curves);
-  const enum status status = sink->end(sink->context, err);
+  const enum status status = sink_end(sink, err);
   curves_free(output->curves);
   assert_int_equal(fclose(output->stream), 0);
   return status;
@@ -310,7 +310,7 @@ static void there_are_limits(void **state) {
     add(&output, cells);
   }
   const struct row_sink *sink = curves_sink(output.curves);
-  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_UNSUPPORTED);
+  assert_int_equal(sink_row(sink, cells, &err), STATUS_UNSUPPORTED);
   curves_free(output.curves);
   assert_int_equal(fclose(output.stream), 0);
   free(output.text);

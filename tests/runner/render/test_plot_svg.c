@@ -1,7 +1,7 @@
 /* Charts: scales, what cannot be placed, names, and that nothing lies over each other. */
 #include "runner/render/plot_svg.h"
 
-#include "tests/runner/render/markup.h"
+#include "tests/runner/table/markup.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@ static struct cell real(double value) {
   return value > 0 ? cell_real(value) : cell_null();
 }
 
-static void put(struct run_rows *rows, const struct said *said) {
+static void put(struct result_set *rows, const struct said *said) {
   const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
   const double spread = said->spread > 0 ? said->spread / 100 : 0.0005;
   const bool chase = said->ns_per_hop > 0;
@@ -109,27 +109,27 @@ static void put(struct run_rows *rows, const struct said *said) {
       cell_text(said->operation),
   };
   struct error err;
-  assert_int_equal(rows->sink.row(rows->sink.context, cells, &err), STATUS_OK);
+  assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
 }
 
 static void expect_result(const struct said *said, size_t count, unsigned width,
                           const char *expected) {
-  struct run_rows rows;
+  struct result_set rows;
   struct error err;
   char *text = NULL;
   size_t length = 0;
-  run_rows_init(&rows);
-  assert_int_equal(rows.sink.begin(rows.sink.context, columns, COLUMN_COUNT, &err), STATUS_OK);
+  result_set_init(&rows, SIZE_MAX);
+  assert_int_equal(sink_begin(&rows.sink, columns, COLUMN_COUNT, &err), STATUS_OK);
   for (size_t i = 0; i < count; i++) {
     put(&rows, &said[i]);
   }
-  assert_int_equal(rows.sink.end(rows.sink.context, &err), STATUS_OK);
+  assert_int_equal(sink_end(&rows.sink, &err), STATUS_OK);
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct style style = {stream, width, false, NULL};
-  assert_int_equal(run_result_print(&rows, NULL, &style, &err), STATUS_OK);
+  const struct output output = {stream, width, false, NULL};
+  assert_int_equal(run_result_print(&rows, NULL, &output, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
-  run_rows_fini(&rows);
+  result_set_fini(&rows);
   assert_string_equal(text, expected);
   free(text);
 }
@@ -255,13 +255,14 @@ static void latencies_are_in_ns(void **state) {
       {.block = "chase", UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
       {.block = "chase", UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
   };
-  EXPECT(said, 0,
-         "chase\n"
-         "4KiB: ns a load: from memory of the row, by a thread of the column\n"
-         "              gpu0  gpu1\n"
-         "numa0:pinned  1190  1210\n"
-         "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles a load; 95 % interval within 0.05 "
-         "%\n");
+  EXPECT(
+      said, 0,
+      "chase\n"
+      "4KiB: ns per load: from memory of the row, by a thread of the column\n"
+      "              gpu0  gpu1\n"
+      "numa0:pinned  1190  1210\n"
+      "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per load; 95 % interval within 0.05 "
+      "%\n");
 }
 
 /* A sweep of one pair, flows at once, and blocks of one case each. */
@@ -350,7 +351,7 @@ static void every_kind_has_its_unit(void **state) {
          "add gpu0  type=f32  2.020      4.000   0.05\n"
          "\n"
          "throughput\n"
-         "operations a clock on one SM, of independent chains\n"
+         "operations per clock on one SM, of independent chains\n"
          "path      settings  ops/clock/SM  +/- %\n"
          "fma gpu0  type=f16         256.0   0.05\n");
 }

@@ -1,8 +1,8 @@
 /* Escaping, tables of rows, and what is left out of them. */
-#include "runner/render/html.h"
+#include "runner/table/html.h"
 
-#include "runner/render/rows_limit.h"
-#include "tests/runner/render/markup.h"
+#include "runner/table/sinks.h"
+#include "tests/runner/table/markup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,38 +48,39 @@ static void put(const struct row_sink *sink, const char *block, const char *stat
   struct error err;
   const struct cell cells[COLUMNS] = {cell_text(block), cell_text(status), cell_integer(4096),
                                       cell_null(), isnan(rate) ? cell_null() : cell_real(rate)};
-  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
+  assert_int_equal(sink_row(sink, cells, &err), STATUS_OK);
 }
 
 static void begin(const struct row_sink *sink) {
   struct error err;
-  assert_int_equal(sink->begin(sink->context, columns, COLUMNS, &err), STATUS_OK);
+  assert_int_equal(sink_begin(sink, columns, COLUMNS, &err), STATUS_OK);
 }
 
 static void end(const struct row_sink *sink) {
   struct error err;
-  assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+  assert_int_equal(sink_end(sink, &err), STATUS_OK);
 }
 
 static void rows_become_a_table(void **state) {
   (void)state;
-  struct kept kept;
+  struct result_set set;
   char *text = NULL;
   size_t length = 0;
-  kept_init(&kept, 2);
-  begin(&kept.sink);
-  put(&kept.sink, "<up>", "ok", 55.25);
-  put(&kept.sink, "down", "failed", NAN);
-  put(&kept.sink, "beyond", "ok", 1);
-  end(&kept.sink);
-  assert_string_equal(kept_text(&kept, 0, "block"), "<up>");
-  assert_int_equal(kept_number(&kept, 1, "size_bytes"), 4096);
-  assert_null(kept_text(&kept, 1, "rate"));
-  assert_null(kept_text(&kept, 2, "block"));
-  assert_null(kept_text(&kept, 0, "no such column"));
+  result_set_init(&set, 2);
+  begin(&set.sink);
+  put(&set.sink, "<up>", "ok", 55.25);
+  put(&set.sink, "down", "failed", NAN);
+  put(&set.sink, "beyond", "ok", 1);
+  end(&set.sink);
+  assert_string_equal(result_set_text(&set, 0, "block"), "<up>");
+  assert_int_equal(result_set_integer(&set, 1, "size_bytes"), 4096);
+  assert_null(result_set_text(&set, 1, "rate"));
+  assert_null(result_set_text(&set, 2, "block"));
+  assert_null(result_set_text(&set, 0, "no such column"));
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
-  html_table(page, &kept, "Blocks & rates", "haul query");
+  html_table(page, &set,
+             &(struct html_table_options){.caption = "Blocks & rates", .more = "haul query"});
   assert_int_equal(fclose(page), 0);
   assert_markup(text);
   assert_contains(text, "Blocks &amp; rates</caption>");
@@ -92,15 +93,15 @@ static void rows_become_a_table(void **state) {
   assert_lacks(text, "beyond");
   assert_contains(text, "1 more row is not shown: <code>haul query</code>");
   free(text);
-  kept_fini(&kept);
+  result_set_fini(&set);
 }
 
 static void a_limit_keeps_the_first_of_each_group(void **state) {
   (void)state;
-  struct kept kept;
-  struct rows_limit limit;
-  kept_init(&kept, 100);
-  rows_limit_init(&limit, &kept.sink, "block", "status", "skipped", 2, 5);
+  struct result_set set;
+  struct limit_sink limit;
+  result_set_init(&set, 100);
+  limit_sink_init(&limit, &set.sink, "block", "status", "skipped", 2, 5);
   begin(&limit.sink);
   for (int i = 0; i < 4; i++) {
     put(&limit.sink, "a", "skipped", i); /* 2: these take no room of the others */
@@ -114,11 +115,11 @@ static void a_limit_keeps_the_first_of_each_group(void **state) {
   put(&limit.sink, "c", "ok", 0); /* 1: the fifth of all */
   put(&limit.sink, "d", "ok", 0); /* none */
   end(&limit.sink);
-  assert_int_equal(kept.count, 7);
+  assert_int_equal(set.row_count, 7);
   assert_int_equal(limit.left_out, 6);
-  assert_string_equal(kept_text(&kept, 6, "block"), "c");
-  rows_limit_fini(&limit);
-  kept_fini(&kept);
+  assert_string_equal(result_set_text(&set, 6, "block"), "c");
+  limit_sink_fini(&limit);
+  result_set_fini(&set);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
-#include "runner/render/text.h"
+#include "runner/table/result_set.h"
+#include "runner/table/text.h"
 
 #include <jansson.h>
 #include <locale.h>
@@ -18,43 +19,43 @@ struct output {
   char *text;
   size_t size;
   FILE *stream;
-  struct rows *rows;
+  struct table *table;
 };
 
 static const char *const COLUMNS[] = {"name", "bytes", "gbps", "note"};
 enum { COLUMN_COUNT = 4 };
 
-static void start(struct output *output, struct rows_options options) {
+static void start(struct output *output, struct table_options options) {
   *output = (struct output){0};
   output->stream = open_memstream(&output->text, &output->size);
   options.stream = output->stream;
-  output->rows = rows_new(&options);
+  output->table = table_new(&options);
 }
 
 static void begin(struct output *output, const char *const *columns, size_t count) {
   struct error err = {0};
-  const struct row_sink *sink = rows_sink(output->rows);
-  assert_int_equal(sink->begin(sink->context, columns, count, &err), STATUS_OK);
+  const struct row_sink *sink = table_sink(output->table);
+  assert_int_equal(sink_begin(sink, columns, count, &err), STATUS_OK);
 }
 
 static void add(struct output *output, const struct cell *cells) {
   struct error err = {0};
-  const struct row_sink *sink = rows_sink(output->rows);
-  assert_int_equal(sink->row(sink->context, cells, &err), STATUS_OK);
-  assert_false(sink->enough(sink->context));
+  const struct row_sink *sink = table_sink(output->table);
+  assert_int_equal(sink_row(sink, cells, &err), STATUS_OK);
+  assert_false(sink_has_enough(sink));
 }
 
 /* The text, which the caller frees. */
 static char *finish(struct output *output) {
   struct error err = {0};
-  const struct row_sink *sink = rows_sink(output->rows);
-  assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
-  rows_free(output->rows);
+  const struct row_sink *sink = table_sink(output->table);
+  assert_int_equal(sink_end(sink, &err), STATUS_OK);
+  table_free(output->table);
   assert_int_equal(fclose(output->stream), 0);
   return output->text;
 }
 
-static char *two_rows(struct rows_options options) {
+static char *two_rows(struct table_options options) {
   struct output output;
   start(&output, options);
   begin(&output, COLUMNS, COLUMN_COUNT);
@@ -74,7 +75,7 @@ static void assert_text(char *text, const char *expected) {
 
 static void csv_follows_rfc_4180(void **state) {
   (void)state;
-  assert_text(two_rows((struct rows_options){.format = ROW_CSV}),
+  assert_text(two_rows((struct table_options){.format = OUTPUT_CSV}),
               "name,bytes,gbps,note\r\n"
               "host,67108864,55.2341,\r\n"
               "\"a \"\"b\"\",\n\x1b[2J|é\",-1,0.1,\"\"\r\n");
@@ -82,7 +83,7 @@ static void csv_follows_rfc_4180(void **state) {
 
 static void json_has_true_numbers(void **state) {
   (void)state;
-  char *text = two_rows((struct rows_options){.format = ROW_JSON});
+  char *text = two_rows((struct table_options){.format = OUTPUT_JSON});
   assert_string_equal(text,
                       "[\n"
                       "{\"name\":\"host\",\"bytes\":67108864,\"gbps\":55.2341,\"note\":null},\n"
@@ -98,7 +99,7 @@ static void json_has_true_numbers(void **state) {
 
 static void jsonl_is_one_object_a_line(void **state) {
   (void)state;
-  char *text = two_rows((struct rows_options){.format = ROW_JSONL});
+  char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
   char *second = strchr(text, '\n') + 1;
   assert_int_equal(strchr(second, '\n') - second, strlen(second) - 1);
   json_t *row = json_loads(second, 0, NULL);
@@ -109,13 +110,13 @@ static void jsonl_is_one_object_a_line(void **state) {
 
 static void markdown_is_escaped(void **state) {
   (void)state;
-  assert_text(two_rows((struct rows_options){.format = ROW_MD}),
+  assert_text(two_rows((struct table_options){.format = OUTPUT_MD}),
               "| name | bytes | gbps | note |\n"
               "| --- | ---: | ---: | --- |\n"
               "| host | 67108864 | 55.2341 |  |\n"
               "| a \"b\",\\u000a\\u001b[2J\\|é | -1 | 0.1 |  |\n");
   struct output output;
-  start(&output, (struct rows_options){.format = ROW_MD});
+  start(&output, (struct table_options){.format = OUTPUT_MD});
   begin(&output, (const char *const[]){"x"}, 1);
   add(&output, (struct cell[]){cell_text("<b> & *a* `c` \\")});
   assert_text(finish(&output), "| x |\n| --- |\n| &lt;b> &amp; \\*a\\* \\`c\\` \\\\ |\n");
@@ -123,7 +124,7 @@ static void markdown_is_escaped(void **state) {
 
 static void a_table_is_aligned(void **state) {
   (void)state;
-  assert_text(two_rows((struct rows_options){.format = ROW_TABLE}),
+  assert_text(two_rows((struct table_options){.format = OUTPUT_TABLE}),
               "name                        bytes     gbps  note\n"
               "host                     67108864  55.2341  \n"
               "a \"b\",\\u000a\\u001b[2J|é        -1      0.1  \n");
@@ -147,7 +148,7 @@ static void a_table_fits_the_terminal(void **state) {
   (void)state;
   const char *const columns[] = {"case", "gbps", "reason"};
   struct output output;
-  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 50});
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 50});
   begin(&output, columns, 3);
   for (int i = 0; i < 3; i++) {
     add(&output,
@@ -165,7 +166,7 @@ static void a_table_fits_the_terminal(void **state) {
     many[i] = "eight_ch";
     cells[i] = cell_integer((int64_t)i);
   }
-  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 50});
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 50});
   begin(&output, many, 12);
   add(&output, cells);
   add(&output, cells);
@@ -179,7 +180,7 @@ static void texts_break_between_words(void **state) {
   (void)state;
   const char *const columns[] = {"what", "gbps", "why"};
   struct output output;
-  start(&output, (struct rows_options){.format = ROW_TABLE, .width = 40});
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 40});
   begin(&output, columns, 3);
   add(&output, (struct cell[]){cell_text("é short"), cell_real(1.23456789012),
                                cell_text("the link was not as wide as it can be")});
@@ -209,9 +210,9 @@ static void empty_columns_are_left_out(void **state) {
                {20, false, "number  text\n     1  x\n"}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     struct output output;
-    start(&output, (struct rows_options){.format = ROW_TABLE,
-                                         .width = CASES[i].width,
-                                         .drop_empty = CASES[i].drop_empty});
+    start(&output, (struct table_options){.format = OUTPUT_TABLE,
+                                          .width = CASES[i].width,
+                                          .drop_empty = CASES[i].drop_empty});
     begin(&output, columns, 3);
     add(&output, (struct cell[]){cell_integer(1), cell_null(), cell_text("x")});
     assert_text(finish(&output), CASES[i].expected);
@@ -221,20 +222,20 @@ static void empty_columns_are_left_out(void **state) {
 static void nothing_is_told(void **state) {
   (void)state;
   static const struct {
-    enum row_format format;
+    enum output_format format;
     const char *empty;
     const char *expected;
   } CASES[] = {
-      {ROW_TABLE, NULL, "a  b\n"},
-      {ROW_TABLE, "no runs yet", "no runs yet\n"},
-      {ROW_MD, NULL, "| a | b |\n| --- | --- |\n"},
-      {ROW_CSV, "no runs yet", "a,b\r\n"},
-      {ROW_JSON, "no runs yet", "[]\n"},
-      {ROW_JSONL, "no runs yet", ""},
+      {OUTPUT_TABLE, NULL, "a  b\n"},
+      {OUTPUT_TABLE, "no runs yet", "no runs yet\n"},
+      {OUTPUT_MD, NULL, "| a | b |\n| --- | --- |\n"},
+      {OUTPUT_CSV, "no runs yet", "a,b\r\n"},
+      {OUTPUT_JSON, "no runs yet", "[]\n"},
+      {OUTPUT_JSONL, "no runs yet", ""},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     struct output output;
-    start(&output, (struct rows_options){.format = CASES[i].format, .empty = CASES[i].empty});
+    start(&output, (struct table_options){.format = CASES[i].format, .empty = CASES[i].empty});
     begin(&output, (const char *const[]){"a", "b"}, 2);
     assert_text(finish(&output), CASES[i].expected);
   }
@@ -245,19 +246,19 @@ static void bad_bytes_harm_no_format(void **state) {
   /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark (U+202E). */
   static const char BYTES[] = {'\xff', '\xc0', '\xaf', '\xed', '\xa0', '\x80',
                                '\0',   '\xc2', '\x9b', '\xe2', '\x80', '\xae'};
-  for (int format = 0; format < (int)row_format_name_count; format++) {
+  for (int format = 0; format < (int)output_format_name_count; format++) {
     struct output output;
     struct cell cell = {.kind = CELL_TEXT, .as.text = {BYTES, sizeof BYTES}};
-    start(&output, (struct rows_options){.format = (enum row_format)format, .width = 80});
+    start(&output, (struct table_options){.format = (enum output_format)format, .width = 80});
     begin(&output, (const char *const[]){"x"}, 1);
     add(&output, &cell);
     char *text = finish(&output);
-    if (format == ROW_JSON || format == ROW_JSONL) {
+    if (format == OUTPUT_JSON || format == OUTPUT_JSONL) {
       json_t *value = json_loads(text, JSON_ALLOW_NUL, NULL);
       assert_non_null(value);
       json_decref(value);
     }
-    if (format == ROW_TABLE || format == ROW_MD) {
+    if (format == OUTPUT_TABLE || format == OUTPUT_MD) {
       assert_non_null(strstr(text, "\\u0000\\u009b\\u202e"));
     }
     free(text);
@@ -287,7 +288,7 @@ static void reals_are_exact_for_machines(void **state) {
     text_real_exact(VALUES[i], text);
     assert_true(strtod(text, NULL) == VALUES[i]);
     struct output output;
-    start(&output, (struct rows_options){.format = ROW_JSONL});
+    start(&output, (struct table_options){.format = OUTPUT_JSONL});
     begin(&output, (const char *const[]){"x"}, 1);
     add(&output, (struct cell[]){cell_real(VALUES[i])});
     char *line = finish(&output);
@@ -298,7 +299,7 @@ static void reals_are_exact_for_machines(void **state) {
     free(line);
   }
   struct output output;
-  start(&output, (struct rows_options){.format = ROW_JSONL});
+  start(&output, (struct table_options){.format = OUTPUT_JSONL});
   begin(&output, (const char *const[]){"x"}, 1);
   add(&output, (struct cell[]){cell_real(INFINITY)});
   assert_text(finish(&output), "{\"x\":null}\n");
@@ -336,9 +337,9 @@ static void reals_are_short_for_people(void **state) {
 static void long_tables_start_again(void **state) {
   (void)state;
   struct output output;
-  start(&output, (struct rows_options){.format = ROW_TABLE});
+  start(&output, (struct table_options){.format = OUTPUT_TABLE});
   begin(&output, (const char *const[]){"number"}, 1);
-  for (int64_t i = 0; i <= ROWS_TABLE_CHUNK; i++) {
+  for (int64_t i = 0; i <= TABLE_CHUNK_ROWS; i++) {
     add(&output, (struct cell[]){cell_integer(i)});
   }
   char *text = finish(&output);
@@ -349,10 +350,10 @@ static void long_tables_start_again(void **state) {
 /* What is written at once is not kept. */
 static void rows_are_written_as_they_come(void **state) {
   (void)state;
-  static const enum row_format FORMATS[] = {ROW_CSV, ROW_JSON, ROW_JSONL, ROW_MD};
+  static const enum output_format FORMATS[] = {OUTPUT_CSV, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_MD};
   for (size_t f = 0; f < sizeof FORMATS / sizeof *FORMATS; f++) {
     struct output output;
-    start(&output, (struct rows_options){.format = FORMATS[f]});
+    start(&output, (struct table_options){.format = FORMATS[f]});
     begin(&output, (const char *const[]){"a"}, 1);
     for (int64_t i = 0; i < 100; i++) {
       size_t before = output.size;
@@ -367,40 +368,40 @@ static void rows_are_written_as_they_come(void **state) {
 static void a_reader_that_left_is_no_error(void **state) {
   (void)state;
   (void)signal(SIGPIPE, SIG_IGN);
-  for (int format = 0; format < (int)row_format_name_count; format++) {
+  for (int format = 0; format < (int)output_format_name_count; format++) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     (void)close(ends[0]);
     FILE *stream = fdopen(ends[1], "w");
-    struct rows_options options = {.format = (enum row_format)format, .stream = stream};
-    struct rows *rows = rows_new(&options);
-    const struct row_sink *sink = rows_sink(rows);
+    struct table_options options = {.format = (enum output_format)format, .stream = stream};
+    struct table *table = table_new(&options);
+    const struct row_sink *sink = table_sink(table);
     struct error err = {0};
-    assert_int_equal(sink->begin(sink->context, (const char *const[]){"x"}, 1, &err), STATUS_OK);
+    assert_int_equal(sink_begin(sink, (const char *const[]){"x"}, 1, &err), STATUS_OK);
     for (int64_t i = 0; i < 30000; i++) {
-      assert_int_equal(sink->row(sink->context, (struct cell[]){cell_integer(i)}, &err), STATUS_OK);
+      assert_int_equal(sink_row(sink, (struct cell[]){cell_integer(i)}, &err), STATUS_OK);
     }
-    assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
-    assert_true(rows_reader_gone(rows));
-    rows_free(rows);
+    assert_int_equal(sink_end(sink, &err), STATUS_OK);
+    assert_true(table_reader_gone(table));
+    table_free(table);
     (void)fclose(stream);
   }
 }
 
 static void a_full_device_is_an_error(void **state) {
   (void)state;
-  for (int format = 0; format < (int)row_format_name_count; format++) {
+  for (int format = 0; format < (int)output_format_name_count; format++) {
     FILE *stream = fopen("/dev/full", "w");
-    struct rows_options options = {.format = (enum row_format)format, .stream = stream};
-    struct rows *rows = rows_new(&options);
-    const struct row_sink *sink = rows_sink(rows);
+    struct table_options options = {.format = (enum output_format)format, .stream = stream};
+    struct table *table = table_new(&options);
+    const struct row_sink *sink = table_sink(table);
     struct error err = {0};
-    assert_int_equal(sink->begin(sink->context, (const char *const[]){"x"}, 1, &err), STATUS_OK);
-    assert_int_equal(sink->row(sink->context, (struct cell[]){cell_integer(1)}, &err), STATUS_OK);
-    assert_int_equal(sink->end(sink->context, &err), STATUS_IO);
+    assert_int_equal(sink_begin(sink, (const char *const[]){"x"}, 1, &err), STATUS_OK);
+    assert_int_equal(sink_row(sink, (struct cell[]){cell_integer(1)}, &err), STATUS_OK);
+    assert_int_equal(sink_end(sink, &err), STATUS_IO);
     assert_non_null(strstr(err.message, "cannot write the result"));
-    assert_false(rows_reader_gone(rows));
-    rows_free(rows);
+    assert_false(table_reader_gone(table));
+    table_free(table);
     (void)fclose(stream);
   }
 }
@@ -409,13 +410,13 @@ static void a_sink_serves_several_results(void **state) {
   (void)state;
   struct output output;
   struct error err = {0};
-  start(&output, (struct rows_options){.format = ROW_CSV});
-  const struct row_sink *sink = rows_sink(output.rows);
+  start(&output, (struct table_options){.format = OUTPUT_CSV});
+  const struct row_sink *sink = table_sink(output.table);
   for (int i = 0; i < 2; i++) {
     begin(&output, (const char *const[]){"x", "y"}, i == 0 ? 1 : 2);
     add(&output, (struct cell[]){cell_integer(i), cell_null()});
     if (i == 0) {
-      assert_int_equal(sink->end(sink->context, &err), STATUS_OK);
+      assert_int_equal(sink_end(sink, &err), STATUS_OK);
     }
   }
   assert_text(finish(&output), "x\r\n0\r\nx,y\r\n1,\r\n");

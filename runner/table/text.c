@@ -1,4 +1,4 @@
-#include "runner/render/text.h"
+#include "runner/table/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -161,5 +161,59 @@ void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style
   case CELL_BLOB:
     text_hex(buffer, cell->as.text.bytes, cell->as.text.length);
     break;
+  }
+}
+
+static size_t text_width_n(const char *text, size_t length) {
+  size_t width = 0;
+  for (size_t i = 0; i < length; i++) {
+    width += (text[i] & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
+  }
+  return width;
+}
+
+size_t text_width(const char *text) {
+  return text_width_n(text, strlen(text));
+}
+
+/* Bytes of the first part of a word that is not wider than that. */
+static size_t text_cut(const char *word, size_t width) {
+  size_t at = 0;
+  size_t joint_end = 0;
+  for (size_t columns = 0; word[at] != '\0'; at++) {
+    columns += (word[at] & 0xc0) != 0x80;
+    if (columns > width) {
+      return joint_end > 0 ? joint_end : at;
+    }
+    if (word[at] == '/' || word[at] == '-') {
+      joint_end = at + 1;
+    }
+  }
+  return at;
+}
+
+void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut) {
+  const size_t limit = width > 0 ? width : SIZE_MAX;
+  size_t column = indent;
+  for (bool first = true; *text != '\0'; first = false) {
+    size_t length = strcspn(text, " ");
+    if (!first && column + 1 + text_width_n(text, length) > limit) {
+      strbuf_printf(buffer, "\n%*s", (int)indent, "");
+      column = indent;
+    } else if (!first) {
+      strbuf_append_char(buffer, ' ');
+      column++;
+    }
+    while (cut && indent + text_width_n(text, length) > limit) {
+      const size_t part = text_cut(text, limit - indent);
+      strbuf_append_n(buffer, text, part);
+      strbuf_printf(buffer, "\n%*s", (int)indent, "");
+      text += part;
+      length -= part;
+    }
+    strbuf_append_n(buffer, text, length);
+    column += text_width_n(text, length);
+    text += length;
+    text += strspn(text, " ");
   }
 }

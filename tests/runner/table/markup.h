@@ -1,6 +1,6 @@
 /* markup.h - assertions about pages: that elements nest and that nothing is unescaped. */
-#ifndef HAUL_TESTS_RUNNER_RENDER_MARKUP_H
-#define HAUL_TESTS_RUNNER_RENDER_MARKUP_H
+#ifndef HAUL_TESTS_RUNNER_TABLE_MARKUP_H
+#define HAUL_TESTS_RUNNER_TABLE_MARKUP_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* text.h - single values as text: for people, and in full. */
-#ifndef HAUL_RUNNER_RENDER_TEXT_H
-#define HAUL_RUNNER_RENDER_TEXT_H
+/* text.h - single values as text: for people, and in full; escaping, and breaking into lines. */
+#ifndef HAUL_RUNNER_TABLE_TEXT_H
+#define HAUL_RUNNER_TABLE_TEXT_H
 
 #include "engine/base/strbuf.h"
-#include "runner/render/rows.h"
+#include "runner/table/table.h"
 
 enum { NUMBER_TEXT_MAX = 40 };
 
@@ -25,5 +25,12 @@ void text_repair(struct strbuf *buffer, const char *bytes, size_t length);
 void text_hex(struct strbuf *buffer, const char *bytes, size_t length);
 /* A cell for people (table, md); nothing for NULL. */
 void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style);
+/* Characters of valid UTF-8, which is what a terminal shows columns of. */
+size_t text_width(const char *text);
+/* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
+ * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
+ * can be copied; cut: it is broken at a joint of a path or of a case's name, else anywhere. Several
+ * blanks become one. */
+void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
 
 #endif

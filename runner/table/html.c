@@ -1,0 +1,149 @@
+#include "runner/table/html.h"
+
+#include "runner/table/text.h"
+
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20 };
+
+static const char *html_entity(char c) {
+  switch (c) {
+  case '&':
+    return "&amp;";
+  case '<':
+    return "&lt;";
+  case '>':
+    return "&gt;";
+  case '"':
+    return "&quot;";
+  default:
+    return NULL;
+  }
+}
+
+/* The bytes of U+FFFE and U+FFFF, which XML does not allow; 0 = another character. */
+static size_t html_invalid_bytes(const char *text) {
+  return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0 ? 3 : 0;
+}
+
+void html_escape(struct strbuf *buffer, const char *text) {
+  struct strbuf plain;
+  strbuf_init(&plain, TEXT_MAX);
+  text_escape(&plain, text, strlen(text), ESCAPE_TERMINAL);
+  for (const char *at = plain.text; *at != '\0';) {
+    const char *entity = html_entity(*at);
+    const size_t dropped = html_invalid_bytes(at);
+    if (dropped > 0) {
+      strbuf_append(buffer, "\xef\xbf\xbd");
+    } else if (entity != NULL) {
+      strbuf_append(buffer, entity);
+    } else {
+      strbuf_append_char(buffer, *at);
+    }
+    at += dropped > 0 ? dropped : 1;
+  }
+  strbuf_fini(&plain);
+}
+
+void html_text(FILE *page, const char *text) {
+  struct strbuf escaped;
+  if (text == NULL) {
+    return;
+  }
+  strbuf_init(&escaped, (size_t)8 * TEXT_MAX);
+  html_escape(&escaped, text);
+  (void)fwrite(escaped.text, 1, escaped.length, page);
+  strbuf_fini(&escaped);
+}
+
+void html_element(FILE *page, const char *tag, const char *class, const char *text) {
+  (void)fprintf(page, "<%s", tag);
+  if (class != NULL) {
+    (void)fprintf(page, " class=\"%s\"", class);
+  }
+  (void)fputc('>', page);
+  html_text(page, text);
+  (void)fprintf(page, "</%s>", tag);
+}
+
+/* ---- tables ---- */
+
+static void html_table_heading(FILE *page, const struct result_set *rows, size_t column,
+                               bool results) {
+  const char *name = rows->columns[column].name;
+  const bool right = result_set_is_right(rows, column);
+  if (results) {
+    (void)fprintf(page, "<th scope=\"col\" class=\"%s\">", right ? "n" : "name");
+    html_text(page, strcmp(name, "+/- %") == 0 ? "\xc2\xb1 %" : name);
+  } else {
+    (void)fprintf(page, "<th scope=\"col\"%s>", right ? " class=\"n\"" : "");
+    for (; *name != '\0'; name++) {
+      const char c[2] = {*name == '_' ? ' ' : *name, '\0'};
+      html_text(page, c);
+    }
+  }
+  (void)fputs("</th>", page);
+}
+
+static void html_table_result(FILE *page, const struct result_set *rows, size_t row,
+                              size_t column) {
+  const char *text = result_set_text_at(rows, row, column);
+  const unsigned tone = result_set_cell(rows, row, column)->tone;
+  const bool share = strncmp(rows->columns[column].name, "% of", 4) == 0 && text != NULL;
+  (void)fprintf(page, "<td class=\"%s%s%s\"", result_set_is_right(rows, column) ? "n" : "name",
+                tone == TONE_BAD   ? " bad"
+                : tone == TONE_DIM ? " dim"
+                                   : "",
+                share ? " share" : "");
+  if (share) {
+    (void)fputs(" style=\"--share:", page);
+    html_text(page, text);
+    (void)fputs("%\"", page);
+  }
+  (void)fputc('>', page);
+  html_text(page, text);
+  (void)fputs("</td>", page);
+}
+
+void html_table_begin(FILE *page, const char *class, const char *caption) {
+  (void)fprintf(page, "<div class=\"wide\"><table%s>", class);
+  html_element(page, "caption", "away", caption);
+  (void)fputs("<thead><tr>", page);
+}
+
+void html_table(FILE *page, const struct result_set *rows,
+                const struct html_table_options *options) {
+  html_table_begin(page, "", options->caption);
+  for (size_t c = 0; c < rows->column_count; c++) {
+    if (rows->facts[c].filled) {
+      html_table_heading(page, rows, c, options->results);
+    }
+  }
+  (void)fputs(HTML_TABLE_ROWS, page);
+  for (size_t r = 0; r < rows->row_count; r++) {
+    (void)fputs("<tr>", page);
+    for (size_t c = 0; c < rows->column_count; c++) {
+      if (!rows->facts[c].filled) {
+        continue;
+      }
+      const char *text = result_set_text_at(rows, r, c);
+      if (options->results) {
+        html_table_result(page, rows, r, c);
+      } else if (rows->columns[c].is_row_header) {
+        (void)fputs("<th scope=\"row\">", page);
+        html_text(page, text);
+        (void)fputs("</th>", page);
+      } else {
+        html_element(page, "td", result_set_is_right(rows, c) ? "n" : NULL, text);
+      }
+    }
+    (void)fputs("</tr>\n", page);
+  }
+  (void)fputs(HTML_TABLE_END, page);
+  if (rows->left_out > 0) {
+    (void)fprintf(page, "<p class=\"note\">%zu more %s: <code>", rows->left_out,
+                  rows->left_out == 1 ? "row is not shown" : "rows are not shown");
+    html_text(page, options->more);
+    (void)fputs("</code></p>\n", page);
+  }
+}

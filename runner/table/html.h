@@ -1,0 +1,38 @@
+/* html.h - text and tables of a page.
+ *
+ * Pages are HTML 5 that XML parsers read as well: elements are closed, attributes quoted, and what
+ * comes from outside is escaped: markup as entities, control characters and invalid bytes as on a
+ * terminal (text.h). Markup itself is written to the stream as it is; a failure to write is told by
+ * the stream (ferror()). */
+#ifndef HAUL_RUNNER_TABLE_HTML_H
+#define HAUL_RUNNER_TABLE_HTML_H
+
+#include "runner/table/result_set.h"
+
+#include <stdio.h>
+
+/* Escaped for content and for attributes in double quotes; NULL = nothing. */
+void html_text(FILE *page, const char *text);
+/* Appended to a buffer instead. */
+void html_escape(struct strbuf *buffer, const char *text);
+/* <tag class="class">text</tag>; class NULL = none. */
+void html_element(FILE *page, const char *tag, const char *class, const char *text);
+
+struct html_table_options {
+  const char *caption; /* for who does not see the heading above */
+  const char *more; /* command that shows the rows that were not kept; NULL = none were left out */
+  bool results;     /* a table of results: cells have the classes of their tones, shares of a peak
+                       a bar; else "_" in names of columns is a space */
+};
+
+/* Columns without a value are left out, numbers stand to the right. */
+void html_table(FILE *page, const struct result_set *rows,
+                const struct html_table_options *options);
+
+/* For tables with cells that are more than text: up to the first heading; the end. class: with a
+ * blank before, or "". */
+void html_table_begin(FILE *page, const char *class, const char *caption);
+#define HTML_TABLE_ROWS "</tr></thead>\n<tbody>\n"
+#define HTML_TABLE_END  "</tbody></table></div>\n"
+
+#endif

@@ -1,0 +1,196 @@
+/* json.c - values as JSON, and rows as an array of objects or as one object per line. */
+#include "runner/table/json.h"
+
+#include "runner/table/text.h"
+#include "runner/table/writer.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXACT_DIGITS = 17 };
+
+/* ---- values ---- */
+
+static int append_json_bytes(const char *bytes, size_t size, void *context) {
+  strbuf_append_n(context, bytes, size);
+  return 0;
+}
+
+/* Takes over the reference. */
+static void append_json(struct strbuf *text, json_t *value, size_t flags) {
+  if (value == NULL ||
+      json_dump_callback(value, append_json_bytes, text, flags | JSON_ENCODE_ANY) != 0) {
+    abort(); /* only for want of memory: every value is encodable */
+  }
+  json_decref(value);
+}
+
+static void append_json_text(struct strbuf *text, const char *bytes, size_t length) {
+  bool plain = true;
+  for (size_t i = 0; i < length && plain; i++) {
+    plain = bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\';
+  }
+  if (plain) {
+    strbuf_append_char(text, '"');
+    strbuf_append_n(text, bytes, length);
+    strbuf_append_char(text, '"');
+    return;
+  }
+  struct strbuf repaired;
+  strbuf_init(&repaired, RECORD_MAX);
+  text_repair(&repaired, bytes, length);
+  append_json(text, json_stringn_nocheck(repaired.text, repaired.length), 0);
+  strbuf_fini(&repaired);
+}
+
+static void append_json_real(struct strbuf *text, double value, int digits) {
+  if (isfinite(value)) {
+    append_json(text, json_real(value), JSON_REAL_PRECISION((size_t)digits));
+  } else {
+    strbuf_append(text, "null"); /* JSON has no infinity */
+  }
+}
+
+static void json_out_line(struct json_out *json) {
+  if (json->indent > 0) {
+    strbuf_printf(json->text, "\n%*s", (int)(json->indent * json->depth), "");
+  }
+}
+
+/* What stands before a value. */
+static void json_out_begin(struct json_out *json, const char *key) {
+  strbuf_append(json->text, json->filled ? "," : "");
+  if (json->depth > 0) {
+    json_out_line(json);
+  }
+  strbuf_append(json->text, json->breaks ? "\n" : "");
+  if (key != NULL) {
+    append_json_text(json->text, key, strlen(key));
+    strbuf_append(json->text, json->indent > 0 ? ": " : ":");
+  }
+  json->filled = true;
+  json->breaks = false;
+}
+
+void json_out_open(struct json_out *json, const char *key, char bracket) {
+  json_out_begin(json, key);
+  strbuf_append_char(json->text, bracket);
+  if (json->depth == JSON_OUT_DEPTH_MAX) {
+    abort();
+  }
+  json->close[json->depth++] = bracket == '{' ? '}' : ']';
+  json->filled = false;
+}
+
+void json_out_close(struct json_out *json) {
+  json->depth--;
+  if (json->filled) {
+    json_out_line(json);
+  }
+  strbuf_append_char(json->text, json->close[json->depth]);
+  json->filled = true;
+  json->breaks = false;
+}
+
+void json_out_raw(struct json_out *json, const char *key, const char *value) {
+  json_out_begin(json, key);
+  strbuf_append(json->text, value);
+}
+
+void json_out_null(struct json_out *json, const char *key) {
+  json_out_raw(json, key, "null");
+}
+
+void json_out_boolean(struct json_out *json, const char *key, bool value) {
+  json_out_raw(json, key, value ? "true" : "false");
+}
+
+void json_out_integer(struct json_out *json, const char *key, int64_t value) {
+  json_out_begin(json, key);
+  strbuf_printf(json->text, "%" PRId64, value);
+}
+
+void json_out_real(struct json_out *json, const char *key, double value) {
+  json_out_begin(json, key);
+  append_json_real(json->text, value, EXACT_DIGITS);
+}
+
+void json_out_text(struct json_out *json, const char *key, const char *value) {
+  if (value == NULL) {
+    json_out_null(json, key);
+    return;
+  }
+  json_out_begin(json, key);
+  append_json_text(json->text, value, strlen(value));
+}
+
+void json_out_break(struct json_out *json) {
+  json->breaks = true;
+}
+
+/* ---- rows ---- */
+
+static void append_json_cell(struct strbuf *text, const struct cell *cell) {
+  switch (cell->kind) {
+  case CELL_NULL:
+    strbuf_append(text, "null");
+    break;
+  case CELL_INTEGER:
+    strbuf_printf(text, "%" PRId64, cell->as.integer);
+    break;
+  case CELL_REAL:
+    append_json_real(text, cell->as.real, text_real_digits(cell->as.real));
+    break;
+  case CELL_TEXT:
+    append_json_text(text, cell->as.text.bytes, cell->as.text.length);
+    break;
+  case CELL_BLOB:
+    strbuf_append_char(text, '"');
+    text_hex(text, cell->as.text.bytes, cell->as.text.length);
+    strbuf_append_char(text, '"');
+    break;
+  }
+}
+
+static void append_json_row(struct table *table, const struct cell *cells) {
+  strbuf_append_char(&table->record, '{');
+  for (size_t i = 0; i < table->column_count; i++) {
+    const char *name = table->columns[i].name;
+    strbuf_append(&table->record, i > 0 ? "," : "");
+    append_json_text(&table->record, name, strlen(name));
+    strbuf_append_char(&table->record, ':');
+    append_json_cell(&table->record, &cells[i]);
+  }
+  strbuf_append_char(&table->record, '}');
+}
+
+static enum status json_array_begin(struct table *table, struct error *err) {
+  strbuf_append_char(&table->record, '[');
+  return table_write_record(table, err);
+}
+
+static enum status json_array_row(struct table *table, const struct cell *cells,
+                                  struct error *err) {
+  strbuf_append(&table->record, table->row_count > 0 ? ",\n" : "\n");
+  append_json_row(table, cells);
+  return table_write_record(table, err);
+}
+
+static enum status json_array_end(struct table *table, struct error *err) {
+  strbuf_append(&table->record, table->row_count > 0 ? "\n]\n" : "]\n");
+  return table_write_record(table, err);
+}
+
+static enum status json_lines_row(struct table *table, const struct cell *cells,
+                                  struct error *err) {
+  append_json_row(table, cells);
+  strbuf_append_char(&table->record, '\n');
+  return table_write_record(table, err);
+}
+
+const struct table_writer JSON_WRITER = {
+    .begin = json_array_begin, .row = json_array_row, .end = json_array_end};
+const struct table_writer JSONL_WRITER = {.row = json_lines_row};

@@ -1,0 +1,38 @@
+/* json.h - JSON written value by value into a buffer, which the caller may write out and clear at
+ * any time. What is not plain ASCII, and every real number, is encoded by jansson. */
+#ifndef HAUL_RUNNER_TABLE_JSON_H
+#define HAUL_RUNNER_TABLE_JSON_H
+
+#include "engine/base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { JSON_OUT_DEPTH_MAX = 16 };
+
+/* Zeroed but for the first two: nothing is written yet. */
+struct json_out {
+  struct strbuf *text; /* borrowed */
+  unsigned indent;     /* blanks per level, a line per value; 0 = as short as can be */
+  unsigned depth;
+  char close[JSON_OUT_DEPTH_MAX];
+  bool filled; /* the innermost object or array has a value */
+  bool breaks; /* see json_out_break() */
+};
+
+/* Values. key: of the member; NULL in an array and for the outermost value. */
+void json_out_open(struct json_out *json, const char *key, char bracket); /* '{' or '[' */
+void json_out_close(struct json_out *json);
+void json_out_null(struct json_out *json, const char *key);
+void json_out_boolean(struct json_out *json, const char *key, bool value);
+void json_out_integer(struct json_out *json, const char *key, int64_t value);
+/* 17 digits; null where it is not finite. */
+void json_out_real(struct json_out *json, const char *key, double value);
+/* null for NULL. Invalid bytes become U+FFFD. */
+void json_out_text(struct json_out *json, const char *key, const char *value);
+/* Encoded by the caller. */
+void json_out_raw(struct json_out *json, const char *key, const char *value);
+/* With indent 0: the next value begins a line. */
+void json_out_break(struct json_out *json);
+
+#endif

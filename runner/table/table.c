@@ -1,0 +1,228 @@
+#include "runner/table/table.h"
+
+#include "runner/table/writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+ENUM_NAMES_DEFINE(output_format, OUTPUT_FORMAT_LIST)
+
+#define DECLARE_WRITER(id, name, layout, writer) extern const struct table_writer writer;
+OUTPUT_FORMAT_LIST(DECLARE_WRITER)
+
+static const struct {
+  enum output_layout layout;
+  const struct table_writer *writer;
+} formats[] = {
+#define FORMAT_ROW(id, name, layout, writer) {layout, &(writer)},
+    OUTPUT_FORMAT_LIST(FORMAT_ROW)};
+
+enum output_layout output_layout_of(enum output_format format) {
+  return formats[format].layout;
+}
+
+/* ---- cells and sinks ---- */
+
+struct cell cell_null(void) {
+  return (struct cell){.kind = CELL_NULL};
+}
+
+struct cell cell_integer(int64_t value) {
+  return (struct cell){.kind = CELL_INTEGER, .as.integer = value};
+}
+
+struct cell cell_real(double value) {
+  return (struct cell){.kind = CELL_REAL, .as.real = value};
+}
+
+struct cell cell_finite(double value) {
+  return isfinite(value) ? cell_real(value) : cell_null();
+}
+
+struct cell cell_text(const char *text) {
+  if (text == NULL) {
+    return cell_null();
+  }
+  return (struct cell){.kind = CELL_TEXT, .as.text = {text, strlen(text)}};
+}
+
+struct cell cell_words(const char *text, unsigned tone) {
+  struct cell cell = text == NULL || text[0] == '\0' ? cell_null() : cell_text(text);
+  cell.tone = tone;
+  return cell;
+}
+
+enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
+                       struct error *err) {
+  struct column *columns = calloc(count + 1, sizeof *columns);
+  if (columns == NULL) {
+    abort();
+  }
+  for (size_t i = 0; i < count; i++) {
+    columns[i].name = names[i];
+  }
+  const enum status status = sink->begin(sink->context, columns, count, err);
+  free(columns);
+  return status;
+}
+
+enum status sink_row(const struct row_sink *sink, const struct cell *cells, struct error *err) {
+  return sink->row(sink->context, cells, err);
+}
+
+enum status sink_end(const struct row_sink *sink, struct error *err) {
+  return sink->end(sink->context, err);
+}
+
+bool sink_has_enough(const struct row_sink *sink) {
+  return sink->enough != NULL && sink->enough(sink->context);
+}
+
+/* ---- failures to write ---- */
+
+enum status stream_check(bool failed, bool *reader_gone, struct error *err) {
+  if (!failed) {
+    return STATUS_OK;
+  }
+  if (errno == EPIPE) {
+    if (reader_gone != NULL) {
+      *reader_gone = true;
+    }
+    return STATUS_OK;
+  }
+  return error_set_errno(err, errno, "cannot write the result");
+}
+
+enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
+                         struct error *err) {
+  errno = 0;
+  const bool failed =
+      fwrite(text->text, 1, text->length, stream) < text->length || fflush(stream) != 0;
+  return stream_check(failed, reader_gone, err);
+}
+
+/* ---- tables ---- */
+
+enum status table_write_record(struct table *table, struct error *err) {
+  if (table->record.truncated) {
+    return error_set(err, STATUS_UNSUPPORTED, "a row is longer than %d MiB", RECORD_MAX >> 20);
+  }
+  errno = 0;
+  const bool failed = !table->reader_gone && fwrite(table->record.text, 1, table->record.length,
+                                                    table->options.stream) < table->record.length;
+  strbuf_clear(&table->record);
+  return stream_check(failed, &table->reader_gone, err);
+}
+
+static void table_drop_result(struct table *table) {
+  if (table->writer->drop != NULL) {
+    table->writer->drop(table);
+  }
+  for (size_t i = 0; i < table->column_count; i++) {
+    free((char *)table->columns[i].name);
+  }
+  free(table->columns);
+  table->columns = NULL;
+  table->column_count = 0;
+  table->row_count = 0;
+  strbuf_clear(&table->record);
+}
+
+static enum status table_begin(void *context, const struct column *columns, size_t count,
+                               struct error *err) {
+  struct table *table = context;
+  table_drop_result(table);
+  table->columns = calloc(count + 1, sizeof *table->columns);
+  if (table->columns == NULL) {
+    abort();
+  }
+  table->column_count = count;
+  for (size_t i = 0; i < count; i++) {
+    table->columns[i] = columns[i];
+    table->columns[i].name = strdup(columns[i].name);
+    if (table->columns[i].name == NULL) {
+      abort();
+    }
+  }
+  return table->writer->begin != NULL ? table->writer->begin(table, err) : STATUS_OK;
+}
+
+static enum status table_row(void *context, const struct cell *cells, struct error *err) {
+  struct table *table = context;
+  if (table->reader_gone) {
+    return STATUS_OK;
+  }
+  const enum status status = table->writer->row(table, cells, err);
+  table->row_count++;
+  return status;
+}
+
+static enum status table_end(void *context, struct error *err) {
+  struct table *table = context;
+  enum status status = STATUS_OK;
+  if (!table->reader_gone && table->writer->end != NULL) {
+    status = table->writer->end(table, err);
+  }
+  if (status == STATUS_OK && !table->reader_gone) {
+    errno = 0;
+    status = stream_check(fflush(table->options.stream) != 0, &table->reader_gone, err);
+  }
+  table_drop_result(table);
+  return status;
+}
+
+static bool table_has_enough(void *context) {
+  return table_reader_gone(context);
+}
+
+struct table *table_new(const struct table_options *options) {
+  struct table *table = calloc(1, sizeof *table);
+  if (table == NULL) {
+    abort();
+  }
+  table->options = *options;
+  table->writer = formats[options->format].writer;
+  table->sink = (struct row_sink){table, table_begin, table_row, table_end, table_has_enough};
+  strbuf_init(&table->record, RECORD_MAX);
+  strbuf_init(&table->scratch, RECORD_MAX);
+  return table;
+}
+
+const struct row_sink *table_sink(struct table *table) {
+  return &table->sink;
+}
+
+bool table_reader_gone(const struct table *table) {
+  return table->reader_gone;
+}
+
+void table_free(struct table *table) {
+  if (table == NULL) {
+    return;
+  }
+  table_drop_result(table);
+  strbuf_fini(&table->record);
+  strbuf_fini(&table->scratch);
+  free(table);
+}
+
+struct table *table_open(const struct table_options *options, const char *const *names,
+                         size_t count, struct error *err) {
+  struct table *table = table_new(options);
+  table->status = sink_begin(&table->sink, names, count, err);
+  return table;
+}
+
+void table_add(struct table *table, const struct cell *cells, struct error *err) {
+  if (table->status == STATUS_OK) {
+    table->status = table_row(table, cells, err);
+  }
+}
+
+enum status table_close(struct table *table, struct error *err) {
+  const enum status status = table->status == STATUS_OK ? table_end(table, err) : table->status;
+  table_free(table);
+  return status;
+}

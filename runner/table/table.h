@@ -1,0 +1,166 @@
+/* table.h - the one model of a result table, and its formats.
+ *
+ * A producer (runner/record/query.h, a verb, a result_set) gives a sink columns once, then rows of
+ * typed cells, then the end. table_new() makes a sink that writes to a stream in one of the formats
+ * of OUTPUT_FORMAT_LIST; result_set.h keeps rows; sinks.h has sinks that pass rows on. A new format
+ * is one file with one struct table_writer (writer.h) and one row of that list.
+ *
+ *   table  aligned, for people; numbers right, reals in five digits or as SQL rounded them. To fit
+ *          options.width, columns without a value are left out, then texts are wrapped, then each
+ *          row is expanded to one line per value
+ *   md     a Markdown table, numbers as in table
+ *   csv    RFC 4180, a heading line, LF written as CRLF record ends
+ *   json   one array of objects, written as the rows come
+ *   jsonl  one object per line
+ *
+ * csv, json and jsonl carry every number in full (the shortest text that reads back the same) and
+ * NULL as an empty field or null. md, csv, json and jsonl keep no rows; a table keeps at most
+ * TABLE_CHUNK_ROWS and then starts again with a new heading. Control characters are escaped in
+ * table and md (as "\u001b"), by the format's own rule in the others.
+ *
+ * The process must ignore SIGPIPE. A reader that went away (EPIPE) is no error: later rows are
+ * dropped, and table_reader_gone() lets a long producer stop. Any other failure to write is
+ * STATUS_IO. Locale: text is UTF-8; the caller calls setlocale(LC_CTYPE, "") and leaves LC_NUMERIC
+ * alone. */
+#ifndef HAUL_RUNNER_TABLE_TABLE_H
+#define HAUL_RUNNER_TABLE_TABLE_H
+
+#include "engine/base/enum_names.h"
+#include "engine/base/error.h"
+#include "engine/base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What a verb that has more to say than rows prints in a format. */
+enum output_layout {
+  LAYOUT_PAGE,   /* for people: tables with texts around them */
+  LAYOUT_DIGEST, /* for people to paste: the table that they would see, alone */
+  LAYOUT_OBJECT, /* for programs: one value that holds everything */
+  LAYOUT_ROWS,   /* for programs: one row per case, fact or run, in full */
+};
+
+/* X(enum output_format, name, enum output_layout, struct table_writer) */
+#define OUTPUT_FORMAT_LIST(X)                                                                      \
+  X(OUTPUT_TABLE, "table", LAYOUT_PAGE, TEXT_WRITER)                                               \
+  X(OUTPUT_JSON, "json", LAYOUT_OBJECT, JSON_WRITER)                                               \
+  X(OUTPUT_JSONL, "jsonl", LAYOUT_ROWS, JSONL_WRITER)                                              \
+  X(OUTPUT_CSV, "csv", LAYOUT_ROWS, CSV_WRITER)                                                    \
+  X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER)
+ENUM_NAMES_DECLARE(output_format, OUTPUT_FORMAT_LIST)
+enum output_layout output_layout_of(enum output_format format);
+
+/* The names in one string, for help texts: " table json jsonl csv md". */
+#define OUTPUT_FORMAT_NAME_(id, name, layout, writer) " " name
+#define OUTPUT_FORMAT_NAMES                           OUTPUT_FORMAT_LIST(OUTPUT_FORMAT_NAME_)
+
+/* ---- cells and columns ---- */
+
+enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
+
+/* What a cell says beside its value: a colour on a terminal, a class on a page. */
+enum tone {
+  TONE_NONE,
+  TONE_DIM, /* less important than its neighbours */
+  TONE_BAD, /* what went wrong */
+  TONE_HEAT /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
+};
+enum { TONE_HEATS = 5 };
+
+/* One value; text and blobs are borrowed for the duration of the call. */
+struct cell {
+  enum cell_kind kind;
+  unsigned tone; /* enum tone */
+  union {
+    int64_t integer;
+    double real;
+    struct {
+      const char *bytes; /* UTF-8 for CELL_TEXT; need not be NUL-terminated; may not be NULL */
+      size_t length;
+    } text; /* CELL_TEXT and CELL_BLOB; a blob is written as hexadecimal digits */
+  } as;
+};
+
+struct cell cell_null(void);
+struct cell cell_integer(int64_t value);
+struct cell cell_real(double value);
+/* NULL where the value is not finite. */
+struct cell cell_finite(double value);
+/* NULL makes a null cell. */
+struct cell cell_text(const char *text);
+/* The same; "" makes a null cell as well. */
+struct cell cell_words(const char *text, unsigned tone);
+
+enum column_align { ALIGN_BY_VALUE /* numbers right */, ALIGN_LEFT, ALIGN_RIGHT };
+
+struct column {
+  const char *name; /* what people and programs read above it; may be empty */
+  enum column_align align;
+  bool is_row_header; /* its cells name their rows: for pages */
+};
+
+/* ---- sinks ---- */
+
+/* Where rows go. A callback that fails ends the producer with that status. */
+struct row_sink {
+  void *context;
+  enum status (*begin)(void *context, const struct column *columns, size_t count,
+                       struct error *err);
+  enum status (*row)(void *context, const struct cell *cells, struct error *err);
+  /* Not called when the producer failed on the way. */
+  enum status (*end)(void *context, struct error *err);
+  /* True: more rows are of no use. May be NULL. */
+  bool (*enough)(void *context);
+};
+
+/* Columns that have no more than a name. */
+enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
+                       struct error *err);
+enum status sink_row(const struct row_sink *sink, const struct cell *cells, struct error *err);
+enum status sink_end(const struct row_sink *sink, struct error *err);
+bool sink_has_enough(const struct row_sink *sink);
+
+/* ---- writing ---- */
+
+enum { TABLE_CHUNK_ROWS = 20000 };
+
+struct table_options {
+  enum output_format format;
+  FILE *stream;      /* borrowed; flushed at the end, not closed */
+  unsigned width;    /* table: columns of the terminal; 0 = as wide as needed */
+  bool colour;       /* table: headings stand out, and cells have the colours of their tones */
+  bool drop_empty;   /* table: columns without a value are left out however wide it is */
+  bool compact;      /* table: dim headings, no blanks at the ends of lines, nothing wrapped */
+  const char *empty; /* table, md: a line instead of a table without rows; NULL = the heading */
+};
+
+struct table;
+
+/* Never fails but for want of memory (then it aborts). */
+struct table *table_new(const struct table_options *options);
+/* Borrowed; the sink may be used for several results, one after the other. */
+const struct row_sink *table_sink(struct table *table);
+bool table_reader_gone(const struct table *table);
+/* Accepts NULL. Rows of a result that was not ended are dropped. */
+void table_free(struct table *table);
+
+/* The same for one result: a table that has begun. *err tells why it could not; then
+ * table_close() returns its status as well. */
+struct table *table_open(const struct table_options *options, const char *const *names,
+                         size_t count, struct error *err);
+/* Nothing after a row that failed. */
+void table_add(struct table *table, const struct cell *cells, struct error *err);
+enum status table_close(struct table *table, struct error *err) CHECK_RESULT;
+
+/* ---- failures to write ---- */
+
+/* After writing to a stream with errno = 0 before: failed, unless the reader went away, is
+ * STATUS_IO. *reader_gone may be NULL. */
+enum status stream_check(bool failed, bool *reader_gone, struct error *err);
+/* Write a whole text and flush. */
+enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
+                         struct error *err);
+
+#endif
