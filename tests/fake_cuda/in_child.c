@@ -1,5 +1,7 @@
 #include "tests/fake_cuda/in_child.h"
 
+#include "kernels/kernels.h"
+
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -127,4 +129,15 @@ double elapsed_ns(const struct cuda_driver *driver, CUevent start, CUevent end) 
   float milliseconds;
   CHECK_OK(driver->cuEventElapsedTime(&milliseconds, start, end));
   return (double)milliseconds * 1e6;
+}
+
+void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32_t *flag,
+                 const uint32_t *report, uint64_t timeout_ns) {
+  struct gate_arguments gate = {.flag = (uint64_t)(uintptr_t)flag,
+                                .report = (uint64_t)(uintptr_t)report,
+                                .timeout_ns = timeout_ns,
+                                .open = 1};
+  void *parameters[] = {&gate};
+  CHECK_OK(driver->cuLaunchKernel(find_kernel(driver, "haul_gate"), 1, 1, 1, 1, 1, 1, 0, stream,
+                                  parameters, NULL));
 }

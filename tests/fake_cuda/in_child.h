@@ -75,7 +75,13 @@ void child_test_run(void **state);
 /* The wait status of the child. */
 int child_test_status(const struct child_test *test);
 
-/* Shorthand for what most tests begin with. */
+/* Most tests begin with one of these. USE_GPU_0 declares a stream, and memory of the GPU and of the
+ * host. */
+#define USE_GPU_0(driver, size_bytes)                                                              \
+  (void)use_gpu(driver, 0);                                                                        \
+  CUstream stream = new_stream(driver);                                                            \
+  CUdeviceptr device = new_memory(driver, size_bytes);                                             \
+  unsigned char *host = new_pinned(driver, size_bytes)
 CUcontext use_gpu(const struct cuda_driver *driver, int gpu);
 CUstream new_stream(const struct cuda_driver *driver);
 CUdeviceptr new_memory(const struct cuda_driver *driver, size_t size_bytes);
@@ -87,6 +93,9 @@ CUfunction find_kernel(const struct cuda_driver *driver, const char *name);
   PFN_##name##_v##version name##_;                                                                 \
   find_function(driver, #name, version, &name##_)
 void find_function(const struct cuda_driver *driver, const char *name, int version, void *function);
+/* Launch a gate that waits for *flag to become 1. */
+void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32_t *flag,
+                 const uint32_t *report, uint64_t timeout_ns);
 /* Record an event in a stream; and the ns between two that are done. */
 CUevent record(const struct cuda_driver *driver, CUstream stream);
 double elapsed_ns(const struct cuda_driver *driver, CUevent start, CUevent end);

@@ -27,10 +27,7 @@ static void third_allocation_fails(const struct cuda_driver *driver) {
 }
 
 static void second_copy_is_sticky(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream)); /* it shows only later */
@@ -40,10 +37,7 @@ static void second_copy_is_sticky(const struct cuda_driver *driver) {
 }
 
 static void copies_are_flipped(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   memset(host, 0x0f, SIZE);
   for (int i = 0; i < 3; i++) { /* repeats of one copy are each flipped */
     CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
@@ -57,11 +51,8 @@ static void copies_are_flipped(const struct cuda_driver *driver) {
 }
 
 static void stream_never_ends(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
+  USE_GPU_0(driver, SIZE);
   CUstream other = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
   CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
   CHECK_OK(driver->cuMemsetD8Async(device, 1, SIZE, other));
   CHECK_OK(driver->cuStreamSynchronize(other)); /* others go on */
@@ -74,10 +65,7 @@ static void stream_never_ends(const struct cuda_driver *driver) {
 }
 
 static void copy_once(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
 }
@@ -107,13 +95,7 @@ static void gate_gives_up(const struct cuda_driver *driver) {
   CUstream stream = new_stream(driver);
   uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
   words[0] = 1; /* open already */
-  struct gate_arguments gate = {.flag = (uint64_t)(uintptr_t)&words[0],
-                                .report = (uint64_t)(uintptr_t)&words[1],
-                                .timeout_ns = UINT64_C(60000000000),
-                                .open = 1};
-  void *parameters[] = {&gate};
-  CHECK_OK(driver->cuLaunchKernel(find_kernel(driver, "haul_gate"), 1, 1, 1, 1, 1, 1, 0, stream,
-                                  parameters, NULL));
+  launch_gate(driver, stream, &words[0], &words[1], UINT64_C(60000000000));
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK(words[1] == GATE_TIMED_OUT);
 }

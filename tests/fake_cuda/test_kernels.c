@@ -47,10 +47,7 @@ static struct pattern_compare_result compare(const struct cuda_driver *driver, C
 }
 
 static void patterns_are_compared(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   struct pattern_fill_arguments fill = {device, SIZE, SEED, 0, 0};
   CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
   memset(&fill, 0xff, sizeof fill); /* arguments are taken at the launch */

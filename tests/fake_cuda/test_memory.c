@@ -46,10 +46,7 @@ static void host_cannot_read_device_memory(const struct cuda_driver *driver) {
 }
 
 static void copies_stay_inside(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, 4096);
-  unsigned char *host = new_pinned(driver, 4096);
+  USE_GPU_0(driver, 4096);
   CHECK_OK(driver->cuMemcpyHtoDAsync(device + 96, host, 4000, stream));
   CHECK_OK(driver->cuMemcpyHtoDAsync(device + 96, host, 0, stream));
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE,

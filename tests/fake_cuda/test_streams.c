@@ -20,23 +20,8 @@ static double copy_ns(double rate) {
   return 1000 + SIZE / rate * 1e9;
 }
 
-/* Launch a gate that waits for *flag to become 1. */
-static void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32_t *flag,
-                        const uint32_t *report, uint64_t timeout_ns) {
-  struct gate_arguments gate = {.flag = (uint64_t)(uintptr_t)flag,
-                                .report = (uint64_t)(uintptr_t)report,
-                                .timeout_ns = timeout_ns,
-                                .open = 1};
-  void *parameters[] = {&gate};
-  CHECK_OK(driver->cuLaunchKernel(find_kernel(driver, "haul_gate"), 1, 1, 1, 1, 1, 1, 0, stream,
-                                  parameters, NULL));
-}
-
 static void copies_take_their_time(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  unsigned char *host = new_pinned(driver, SIZE);
-  CUdeviceptr device = new_memory(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   CUdeviceptr other = new_memory(driver, SIZE);
   memset(host, 7, SIZE);
   CUevent events[5];
@@ -159,10 +144,7 @@ static void events_order_streams(const struct cuda_driver *driver) {
 
 /* A host that polls, or watches memory without any call, sees work end as well. */
 static void polling_ends(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, SIZE);
-  unsigned char *host = new_pinned(driver, SIZE);
+  USE_GPU_0(driver, SIZE);
   memset(host, 0, SIZE);
   CHECK_OK(driver->cuMemsetD8Async(device, 9, SIZE, stream));
   CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
@@ -197,10 +179,7 @@ static void legacy_stream_orders(const struct cuda_driver *driver) {
 }
 
 static void the_real_clock_is_real(const struct cuda_driver *driver) {
-  (void)use_gpu(driver, 0);
-  CUstream stream = new_stream(driver);
-  CUdeviceptr device = new_memory(driver, (size_t)8 * SIZE);
-  unsigned char *host = new_pinned(driver, (size_t)8 * SIZE);
+  USE_GPU_0(driver, (size_t)8 * SIZE);
   struct timespec before;
   struct timespec after;
   (void)clock_gettime(CLOCK_MONOTONIC, &before);

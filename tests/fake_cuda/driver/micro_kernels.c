@@ -67,27 +67,16 @@ void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses 
   }
 }
 
-static float f32_result(const char *name, float a, float b) {
-  return is(name, "mul") ? 3 * a : is(name, "add") ? a + b : a + 3 * b;
-}
-
-static double f64_result(const char *name, double a, double b) {
-  return is(name, "mul") ? 3 * a : is(name, "add") ? a + b : a + 3 * b;
-}
-
-static void map_f32(const char *name, const struct stream_arguments *stream, float *out,
-                    const float *a, const float *b) {
-  for (uint64_t i = 0; i < stream->size_bytes / sizeof *out; i++) {
-    out[i] = f32_result(name, a[i], b != NULL ? b[i] : 0);
+/* map_f32() and map_f64(): out[i] of mul, add and triad; b is NULL for mul. */
+#define DEFINE_MAP(suffix, number)                                                                 \
+  static void map_##suffix(const char *name, const struct stream_arguments *stream, number *out,   \
+                           const number *a, const number *b) {                                     \
+    for (uint64_t i = 0; i < stream->size_bytes / sizeof *out; i++) {                              \
+      out[i] = is(name, "mul") ? 3 * a[i] : is(name, "add") ? a[i] + b[i] : a[i] + 3 * b[i];       \
+    }                                                                                              \
   }
-}
-
-static void map_f64(const char *name, const struct stream_arguments *stream, double *out,
-                    const double *a, const double *b) {
-  for (uint64_t i = 0; i < stream->size_bytes / sizeof *out; i++) {
-    out[i] = f64_result(name, a[i], b != NULL ? b[i] : 0);
-  }
-}
+DEFINE_MAP(f32, float)
+DEFINE_MAP(f64, double)
 
 static uint64_t sum_words(const struct stream_arguments *stream, const uint32_t *a) {
   uint32_t sum = 0;
