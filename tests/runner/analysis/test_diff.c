@@ -1,8 +1,7 @@
 /* From medians to verdicts: cases made by a generator with a fixed seed. */
 #include "runner/analysis/diff.h"
 #include "runner/statistics/shift.h"
-#include "tests/runner/statistics/near.h"
-#include "tests/runner/statistics/noise.h"
+#include "tests/runner/statistics/numbers.h"
 
 #include <string.h>
 

@@ -1,13 +1,8 @@
+/* GPUs that differ are named, and only those. */
 #include "runner/analysis/identify.h"
+#include "tests/runner/statistics/numbers.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { GPUS = 4, RUNS = 5, FEATURES = 4, SAMPLES = GPUS * RUNS };
 
@@ -16,30 +11,25 @@ struct data {
   struct identify_sample samples[SAMPLES];
 };
 
-static uint64_t next_random(uint64_t *state) {
-  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return *state >> 33;
-}
-
-/* About normal: the sum of twelve. */
-static double noise(uint64_t *state) {
-  double sum = -6;
-  for (int i = 0; i < 12; i++) {
-    sum += (double)next_random(state) / 2147483648.0;
-  }
-  return sum;
-}
-
 /* GPUs `apart` deviations from each other in every feature, run after run. */
 static void make_data(struct data *data, double apart, uint64_t seed) {
   uint64_t state = seed;
   for (size_t i = 0; i < SAMPLES; i++) {
     const size_t gpu = i % GPUS;
     for (size_t f = 0; f < FEATURES; f++) {
-      data->features[i][f] = 10 + 1e-3 * (apart * (double)gpu + noise(&state));
+      data->features[i][f] = 10 + 1e-3 * (apart * (double)gpu + noise_normal(&state));
     }
     data->samples[i] = (struct identify_sample){(int64_t)(i / GPUS) + 1, gpu, data->features[i]};
   }
+}
+
+/* What all samples of the data say of one more. */
+static struct identified identified_in(const struct data *data, const double *features) {
+  struct identified identified;
+  struct identify *identify = identify_new(data->samples, SAMPLES, GPUS, FEATURES);
+  identify_name(identify, features, &identified);
+  identify_free(identify);
+  return identified;
 }
 
 static void gpus_that_differ_are_named(void **state) {
@@ -58,7 +48,7 @@ static void gpus_that_differ_are_named(void **state) {
   for (size_t gpu = 0; gpu < GPUS; gpu++) {
     double features[FEATURES];
     for (size_t f = 0; f < FEATURES; f++) {
-      features[f] = 10 + 1e-3 * (8 * (double)gpu + noise(&random));
+      features[f] = 10 + 1e-3 * (8 * (double)gpu + noise_normal(&random));
     }
     struct identified identified;
     identify_name(identify, features, &identified);
@@ -77,20 +67,17 @@ static void gpus_that_do_not_differ_are_not(void **state) {
   for (uint64_t seed = 1; seed <= DRAWS; seed++) {
     struct data data;
     make_data(&data, 0, seed);
-    struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
     uint64_t random = seed + 1000000;
     double features[FEATURES];
     for (size_t f = 0; f < FEATURES; f++) {
-      features[f] = 10 + 1e-3 * noise(&random);
+      features[f] = 10 + 1e-3 * noise_normal(&random);
     }
-    struct identified identified;
-    identify_name(identify, features, &identified);
+    const struct identified identified = identified_in(&data, features);
     named += identified.verdict == IDENTIFY_NAMED ? 1 : 0;
     if (identified.verdict == IDENTIFY_NOT_TOLD_APART) {
       assert_true(identified.rival < GPUS && identified.rival != identified.nearest);
       assert_true(identify_guess_p(identified.pair_right, identified.pair_total) > IDENTIFY_ALPHA);
     }
-    identify_free(identify);
   }
   assert_true(named <= DRAWS / 20);
 }
@@ -107,27 +94,20 @@ static void only_what_is_alike_stays_open(void **state) {
       }
     }
   }
-  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
-  struct identified identified;
-  identify_name(identify, data.features[0], &identified);
+  struct identified identified = identified_in(&data, data.features[0]);
   assert_int_equal(identified.verdict, IDENTIFY_NOT_TOLD_APART);
   assert_true(identified.nearest + identified.rival == 1);
-  identify_name(identify, data.features[3], &identified);
+  identified = identified_in(&data, data.features[3]);
   assert_int_equal(identified.verdict, IDENTIFY_NAMED);
   assert_int_equal(identified.nearest, 3);
-  identify_free(identify);
 }
 
 static void a_stranger_is_none_of_them(void **state) {
   (void)state;
   struct data data;
   make_data(&data, 8, 5);
-  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
   const double features[FEATURES] = {11, 11, 11, 11};
-  struct identified identified;
-  identify_name(identify, features, &identified);
-  assert_int_equal(identified.verdict, IDENTIFY_STRANGER);
-  identify_free(identify);
+  assert_int_equal(identified_in(&data, features).verdict, IDENTIFY_STRANGER);
 }
 
 /* One feature gone wrong does not decide. */
@@ -135,14 +115,10 @@ static void one_bad_feature_is_outvoted(void **state) {
   (void)state;
   struct data data;
   make_data(&data, 20, 7);
-  struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
   double features[FEATURES];
   memcpy(features, data.features[1], sizeof features);
   features[0] += 20e-3; /* as of GPU 2 */
-  struct identified identified;
-  identify_name(identify, features, &identified);
-  assert_int_equal(identified.nearest, 1);
-  identify_free(identify);
+  assert_int_equal(identified_in(&data, features).nearest, 1);
 }
 
 static void one_run_is_too_few(void **state) {

@@ -1,6 +1,6 @@
 /* Reference values: R 4.2 (pt, qt, pnorm, digamma, trigamma) and limma 3.54 (trigammaInverse). */
 #include "runner/statistics/distributions.h"
-#include "tests/runner/statistics/near.h"
+#include "tests/runner/statistics/numbers.h"
 
 static void student_tails_and_quantiles(void **state) {
   (void)state;

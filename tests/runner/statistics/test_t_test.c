@@ -1,7 +1,9 @@
-/* Reference values: limma 3.54 (treat, eBayes, topTable) on the table below; R 4.2 (t.test,
- * power.t.test). */
+/* Reference values: limma 3.54 (fitFDist, squeezeVar; treat, eBayes, topTable on the table below);
+ * R 4.2 (t.test, power.t.test). */
 #include "runner/statistics/t_test.h"
-#include "tests/runner/statistics/near.h"
+#include "tests/runner/statistics/numbers.h"
+
+#include <string.h>
 
 /* 24 cases, three processes of side a, three of b: normal values, of three spreads; the first two
  * cases have a real difference. */
@@ -44,8 +46,7 @@ static struct variance_prior make_effects(struct effect effects[CASES]) {
     b[i] = sample_summary(TABLE[i] + SIDE, SIDE);
     variances[i] = effect_pooled_variance(&a[i], &b[i], &dfs[i]);
   }
-  struct variance_prior prior;
-  prior = variance_shrinkage_fit(variances, dfs, CASES);
+  const struct variance_prior prior = variance_shrinkage_fit(variances, dfs, CASES);
   for (size_t i = 0; i < CASES; i++) {
     effects[i] = effect_moderated(&a[i], &b[i], &prior, 4.0 * CASES);
   }
@@ -200,8 +201,80 @@ static void false_discovery_rate(void **state) {
   assert_int_equal(fdr_q_values(NULL, 0, NULL), 0);
 }
 
+enum { VARIANCE_COUNT = 10 };
+static const double VARIANCES[VARIANCE_COUNT] = {0.21, 0.05, 0.9,  0.13, 0.4,
+                                                 1.7,  0.33, 0.08, 0.6,  0.02};
+
+static void variance_prior_matches_limma(void **state) {
+  (void)state;
+  static const double equal[] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+  static const double unequal[] = {4, 4, 3, 2, 8, 8, 4, 3, 2, 4};
+  static const double close[] = {0.21, 0.25, 0.2, 0.24, 0.23, 0.22};
+  static const double zeros[3] = {0};
+  double with_zero[VARIANCE_COUNT + 1] = {0};
+  memcpy(with_zero + 1, VARIANCES, sizeof VARIANCES);
+  const struct {
+    const double *variances, *dfs;
+    size_t count;
+    double df, variance;
+  } cases[] = {
+      {VARIANCES, equal, VARIANCE_COUNT, 2.44142548869794, 0.181470931813177},
+      {VARIANCES, unequal, VARIANCE_COUNT, 2.78071320658016, 0.203529009352225},
+      {with_zero, equal, VARIANCE_COUNT + 1, 0.576220029577807, 0.00905719669867167},
+      {close, equal, 6, INFINITY, 0.225}, /* closer than by chance: one variance */
+      {zeros, equal, 3, 0, 0},
+      {NULL, NULL, 0, 0, 0}, /* too few learn nothing */
+      {VARIANCES, equal, 1, 0, 0.21},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct variance_prior prior =
+        variance_shrinkage_fit(cases[i].variances, cases[i].dfs, cases[i].count);
+    if (isinf(cases[i].df)) {
+      assert_true(isinf(prior.df));
+    } else {
+      ASSERT_NEAR(prior.df, cases[i].df, 1e-9);
+    }
+    ASSERT_NEAR(prior.variance, cases[i].variance, 1e-9);
+  }
+}
+
+static void variances_are_shrunk_as_in_limma(void **state) {
+  (void)state;
+  static const double dfs[VARIANCE_COUNT] = {4, 4, 3, 2, 8, 8, 4, 3, 2, 4};
+  static const double wanted[VARIANCE_COUNT] = {
+      0.2073463013984335, 0.1129609498134514, 0.5649745433678123, 0.1727683231638043,
+      0.3493234382609589, 1.3140091506730291, 0.2781353150871701, 0.1394215169350544,
+      0.3693917053625496, 0.0952636963912672};
+  struct variance_prior prior = variance_shrinkage_fit(VARIANCES, dfs, VARIANCE_COUNT);
+  for (size_t i = 0; i < VARIANCE_COUNT; i++) {
+    ASSERT_NEAR(variance_shrinkage_apply(&prior, VARIANCES[i], dfs[i]), wanted[i], 1e-9);
+  }
+  prior = (struct variance_prior){0, 0.21}; /* nothing learnt */
+  assert_true(variance_shrinkage_apply(&prior, 0.5, 3) == 0.5);
+  assert_true(isnan(variance_shrinkage_apply(&prior, 0.5, 0)));
+  prior = (struct variance_prior){INFINITY, 0.3};
+  assert_true(variance_shrinkage_apply(&prior, 5, 4) == 0.3);
+}
+
+static void sample_summaries(void **state) {
+  (void)state;
+  const double values[] = {4, 1, 3, 2};
+  const struct sample sample = sample_summary(values, 4);
+  ASSERT_NEAR(sample.mean, 2.5, 1e-15);
+  ASSERT_NEAR(sample.variance, 5.0 / 3, 1e-15);
+  ASSERT_NEAR(sample_median(values, 4), 2.5, 0);
+  ASSERT_NEAR(sample_median(values, 3), 3, 0);
+  assert_true(isnan(sample_median(values, 0)));
+  /* Far from zero nothing is lost: logarithms of ns that differ in the sixth digit. */
+  const double far[] = {1e6 + 1e-3, 1e6 + 2e-3, 1e6 + 3e-3};
+  ASSERT_NEAR(sample_summary(far, 3).variance, 1e-6, 1e-6);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(variance_prior_matches_limma),
+      cmocka_unit_test(variances_are_shrunk_as_in_limma),
+      cmocka_unit_test(sample_summaries),
       cmocka_unit_test(moderated_t_against_a_margin),
       cmocka_unit_test(moderated_t_and_interval),
       cmocka_unit_test(welch),

@@ -1,6 +1,6 @@
-/* near.h - numbers that agree to so many digits. */
-#ifndef HAUL_TESTS_RUNNER_STATISTICS_NEAR_H
-#define HAUL_TESTS_RUNNER_STATISTICS_NEAR_H
+/* numbers.h - numbers that agree to so many digits, and seeded normal numbers for simulations. */
+#ifndef HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
+#define HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
 
 #include <math.h>
 #include <setjmp.h>
@@ -32,5 +32,20 @@
       fail();                                                                                      \
     }                                                                                              \
   } while (0)
+
+/* splitmix64 */
+static inline double noise_uniform(uint64_t *state) {
+  uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  z ^= z >> 31;
+  return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller */
+static inline double noise_normal(uint64_t *state) {
+  const double radius = sqrt(-2 * log(noise_uniform(state)));
+  return radius * cos(6.283185307179586 * noise_uniform(state));
+}
 
 #endif
