@@ -62,8 +62,8 @@ static const char *advice_on(CUresult result) {
     return ": libcuda and the loaded kernel module are of different versions: load the new module, "
            "or restart the machine";
   default:
-    return ": see whether nvidia-smi answers, whether /dev/nvidia-uvm is there, and what the "
-           "kernel's log says of the GPUs (dmesg)";
+    return ": check whether nvidia-smi answers, whether /dev/nvidia-uvm exists, and what the "
+           "kernel log (dmesg) says of the GPUs";
   }
 }
 

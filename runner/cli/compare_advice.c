@@ -83,7 +83,7 @@ struct side_advice {
   const struct measured_run *last; /* measured where there is such a one; else imported */
   bool imported;                   /* all of it: no command makes more */
   bool elsewhere;                  /* not the machine and driver of the latest run of both */
-  unsigned wanted;                 /* processes to add, or afresh; 0 = it has enough */
+  unsigned wanted;                 /* new processes; 0 = it has enough */
   const char *tag;                 /* of the new run; NULL = none is needed */
 };
 
@@ -208,7 +208,7 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
     advice_put_command(&command, help[s].last, help[s].wanted, help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
-    strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "afresh", command.text);
+    strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "new", command.text);
   }
   strbuf_fini(&command);
 }
@@ -281,7 +281,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
     }
   }
   if (other_host) {
-    strbuf_append(text, " (what is on another host is to be copied here first)");
+    strbuf_append(text, " (copy files of other hosts here first)");
   }
 }
 
@@ -297,7 +297,7 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
     strbuf_printf(text, "%c was imported and cannot be measured again, and ", advice_letter(s));
     advice_put_alone(text, comparison, s);
   }
-  strbuf_printf(text, "; %u processes a side would, of runs of haul in %s place",
+  strbuf_printf(text, "; %u processes per side would, measured by haul in %s place",
                 comparison->processes_needed, both ? "their" : "its");
 }
 
@@ -320,11 +320,11 @@ void compare_advise(const struct common_options *common, struct database *databa
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);
   } else {
-    strbuf_printf(&text, "; %u a side would decide:", comparison->processes_needed);
+    strbuf_printf(&text, "; %u per side would decide:", comparison->processes_needed);
     advice_put_commands(&text, result, help, open);
     advice_put_merge(&text, common, request, result, help);
     if (open) {
-      strbuf_append(&text, "\n  and then the same again");
+      strbuf_append(&text, "\n  and then this command again");
     } else {
       strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s%s", help[SIDE_A].tag,
                     help[SIDE_B].tag, common->db != NULL ? " --db " : "",

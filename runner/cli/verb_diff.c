@@ -39,7 +39,7 @@ static int verb_diff_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_DIFF = {
     .name = "diff",
     .arguments = "[A B]",
-    .summary = "what changed between two runs, or under two drivers",
+    .summary = "show what changed between two runs, or under two drivers",
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous; a "
         "tag or driver selects all of its runs, and a comma joins several. The test compares "

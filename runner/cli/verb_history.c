@@ -49,7 +49,7 @@ static int verb_history_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_HISTORY = {
     .name = "history",
     .arguments = "CASE",
-    .summary = "one case over time, and when its level changed",
+    .summary = "show one case over time, and when its level changed",
     .doc =
         "CASE is the name of a case or block, or a glob. Each run is one point: the median of its "
         "processes. | marks a new driver version, ^ a new level under the same driver "

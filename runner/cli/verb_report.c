@@ -1,4 +1,4 @@
-/* haul report OUT.html [RUN...]: results as one page that can be passed on. */
+/* haul report OUT.html [RUN...]: results as one HTML page. */
 #include "runner/cli/options.h"
 #include "runner/cli/report_page.h"
 #include "runner/console/output_file.h"
@@ -327,17 +327,16 @@ static int verb_report_main(const struct verb *verb, int argc, char **argv) {
 const struct verb VERB_REPORT = {
     .name = "report",
     .arguments = "OUT.html [RUN...]",
-    .summary = "results as one HTML page, to attach or print",
+    .summary = "write results as one HTML page, to attach or print",
     .doc =
-        "The page has the latest run, or a section for every run named (run:ID, tag:NAME, "
-        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver names all of its runs): "
-        "what was measured, the state of the machine, the results, and what has no number and "
-        "why. Of two names, the second is compared with the first as haul diff does; --against and "
-        "--baseline compare all runs named with others. The file needs no network and no script. "
-        "It appears whole or not at all, and replaces only an earlier report; - writes to standard "
-        "output. -v shows the flows of cases that have several. Of a block at most 1000 cases are "
-        "shown; "
-        "the page says how to get the rest.",
+        "The page has one section per run: what was measured, the state of the machine, the "
+        "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
+        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
+        "runs); the default is latest. If two RUN are given, the second is compared with the "
+        "first as haul diff does; --against and --baseline compare all of them with other runs. "
+        "The page needs no network and no script. It is written as a whole, and replaces only an "
+        "earlier report; - writes to standard output. -v adds the flows of cases that have "
+        "several. The page shows at most 1000 cases of a block, and says how to get the others.",
     .options = VERB_REPORT_OPTIONS,
     .parse = verb_report_parse,
     .argument_kind = ARGUMENTS_NONE,

@@ -97,7 +97,7 @@ static void page_put_diff_sentences(FILE *page, const struct comparison *compari
   strbuf_clear(&text);
   if (comparison->processes_needed > 0) {
     const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
-    strbuf_printf(&text, "%zu %s undecided with so few processes; %u a side would decide.", count,
+    strbuf_printf(&text, "%zu %s undecided with so few processes; %u per side would decide.", count,
                   count == 1 ? "case is" : "cases are", comparison->processes_needed);
     html_element(page, "p", NULL, text.text);
   }

@@ -52,7 +52,7 @@ static void preflight_take(struct preflight *preflight, const struct common_opti
       break;
     case CHECK_DENIED:
       if (result->on_fail != ON_FAIL_RECORD) {
-        say_warning(common, "check %s cannot be made: %s", check_kind_text(result->kind),
+        say_warning(common, "cannot evaluate check %s: %s", check_kind_text(result->kind),
                     result->found);
       }
       break;

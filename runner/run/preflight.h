@@ -1,5 +1,5 @@
-/* preflight.h - a scenario's [checks] against the machine: evaluated before the run, the late ones
- * (from telemetry) after it. */
+/* preflight.h - a scenario's [checks] against the machine: evaluated before the run, and those on
+ * telemetry after it. */
 #ifndef HAUL_RUNNER_RUN_PREFLIGHT_H
 #define HAUL_RUNNER_RUN_PREFLIGHT_H
 
@@ -9,7 +9,7 @@
 struct preflight {
   struct check_result *results; /* owned */
   size_t count;
-  /* The first failed check that says so, for a person; "" = none does. */
+  /* The first failed check that skips or aborts the run, as text; "" = none does. */
   char skip_reason[CASE_REASON_MAX];
   char abort_reason[CASE_REASON_MAX];
 };
@@ -17,7 +17,7 @@ struct preflight {
 /* Evaluate what can be before the run; warnings go to stderr. */
 void preflight_before(struct preflight *preflight, const struct common_options *common,
                       const struct scenario *scenario, const struct machine *machine);
-/* Evaluate the rest: nothing can be skipped or aborted any more, so those are warnings too. */
+/* Evaluate the rest: it is too late to skip or abort, so such failures are warnings too. */
 void preflight_after(struct preflight *preflight, const struct common_options *common,
                      const struct scenario *scenario, const struct machine *machine,
                      const struct telemetry_extent extents[MACHINE_GPUS_MAX]);

@@ -26,8 +26,8 @@ struct run_state {
   uint32_t processes;
   bool resumed; /* some of it was measured before */
   struct status_line line;
-  bool interrupt_said; /* that the first interrupt waits for the end of the case */
-  bool lock_said;      /* that another program keeps the database locked */
+  bool interrupt_said; /* a note told that the run ends after the case */
+  bool lock_said;      /* a warning told that the database is locked */
   size_t done, total;  /* of the progress */
   size_t counts[case_status_name_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
@@ -46,7 +46,7 @@ static enum status run_take_process_started(void *context, uint32_t process, pid
   return record_process_started(state->record, process, pid, err);
 }
 
-/* What was measured is not to be lost to somebody who looks at the database or copies it. */
+/* Somebody who reads or copies the database must not cost results: wait. */
 static bool run_wait_for_database(void *context, uint64_t waited_ms) {
   enum { SAY_MS = 3000, PATIENT_MS = 600000, INTERRUPTED_MS = 30000, AT_ONCE_MS = 1000 };
   struct run_state *state = context;
@@ -55,8 +55,8 @@ static bool run_wait_for_database(void *context, uint64_t waited_ms) {
     state->lock_said = true;
     status_line_clear(&state->line);
     say_warning(state->request->common,
-                "%s: another program keeps it locked; the run waits up to %d minutes to write what "
-                "was measured: end that program, or press Ctrl-C to wait 30 s at most",
+                "%s is locked by another program; the run waits up to %d minutes to write its "
+                "results: end that program, or press Ctrl-C to wait 30 s at most",
                 state->request->database, PATIENT_MS / 60000);
   }
   return waited_ms < (interrupts == 0 ? PATIENT_MS : interrupts == 1 ? INTERRUPTED_MS : AT_ONCE_MS);
@@ -99,7 +99,7 @@ static void run_take_progress(void *context, const struct progress *progress) {
     state->interrupt_said = true;
     status_line_clear(&state->line);
     say_note(state->request->common,
-             "interrupted: the run ends after this case, or at once with another Ctrl-C");
+             "interrupted: the run ends after this case, or at once if you press Ctrl-C again");
   }
   status_line_show(&state->line, progress);
 }
@@ -156,7 +156,7 @@ static void run_show_skipped(const struct common_options *common, const struct p
   free(groups);
 }
 
-/* Cases that a name of this run asks for twice: measured under the first. */
+/* Cases that this run names twice: measured under the first name. */
 static void run_show_duplicates(const struct common_options *common, const struct plan *plan) {
   for (size_t i = 0; i < plan->duplicate_count; i++) {
     if (i == DUPLICATES_SHOWN_MAX && plan->duplicate_count > DUPLICATES_SHOWN_MAX + 1) {
@@ -307,7 +307,7 @@ static int run_measure_and_show(struct run_state *state) {
   if (status == STATUS_OK) {
     status = record_end_run(state->record, "done", NULL, &err);
   } else {
-    /* It may be the database that fails: the first error is the one that counts. */
+    /* The database may be what fails: the first error is the one that counts. */
     struct error second;
     bool interrupted = status == STATUS_INTERRUPTED;
     (void)!record_end_run(state->record, interrupted ? "interrupted" : "failed",
@@ -319,15 +319,15 @@ static int run_measure_and_show(struct run_state *state) {
   int code = run_exit_code(state);
   if (status == STATUS_INTERRUPTED) {
     say_warning(common,
-                "interrupted; what was measured is kept, and haul run --resume run:%.13s "
-                "goes on",
+                "interrupted; the results so far are kept, and haul run --resume run:%.13s "
+                "continues",
                 uuid);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
     if (err.status != STATUS_DATABASE) { /* the record said so itself */
       say_note(common,
-               "what was measured before is kept in %s, and haul run --resume run:%.13s goes on",
+               "the results so far are kept in %s, and haul run --resume run:%.13s continues",
                state->request->database, uuid);
     }
     return EXIT_NOT_MEASURED;
@@ -356,15 +356,15 @@ static struct plan run_skip_all(const struct plan *plan, const char *reason,
   return skipped;
 }
 
-/* Which run is the latest goes by the time at which it started. */
+/* "latest" means the run that started last by the clock. */
 static enum status run_warn_of_clock(const struct run_state *state, struct error *err) {
   enum { NS_PER_S = 1000000000 };
   int64_t lag_ns = 0;
   enum status status = record_clock_lag(state->record, &lag_ns, err);
   if (status == STATUS_OK && lag_ns >= NS_PER_S) {
     say_warning(state->request->common,
-                "the clock is %lld s behind the newest run in %s: \"latest\" goes on meaning that "
-                "one; set the clock right, or name the runs with --tag",
+                "the clock is %lld s behind the newest run in %s: \"latest\" still selects that "
+                "run; set the clock right, or tag the runs with --tag",
                 (long long)(lag_ns / NS_PER_S), state->request->database);
   }
   return status;
@@ -420,7 +420,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   return code;
 }
 
-/* The machine may not be in the state any more in which the run began. */
+/* The machine may have changed since the run began. */
 static enum status run_check_again(const struct run_request *request, const struct plan *plan,
                                    struct record *record, struct error *err) {
   struct preflight preflight;

@@ -12,7 +12,7 @@ void status_line_init(struct status_line *line, const struct common_options *com
   };
 }
 
-/* What is left to a person who waits, in whole seconds; "" where the estimate has run out. */
+/* The time left in whole seconds; "" once the estimate has run out. */
 static void status_line_describe_left(uint64_t left_ns, char *text, size_t size) {
   const uint64_t second_ns = UINT64_C(1000000000);
   char left[UNITS_TEXT_MAX];
@@ -64,7 +64,7 @@ static void status_line_describe_rate(const struct bench_case *bench_case,
   struct summary summary;
   summary_of_trials(report->trials, report->trial_count, scratch, &summary);
   if (summary.count > 0 && bench_case->kind == CASE_CHASE) {
-    (void)snprintf(text, size, ", %.4g ns a load, %u trials",
+    (void)snprintf(text, size, ", %.4g ns per load, %u trials",
                    summary.median_ns / (double)bench_case->work.chase.hops, summary.count);
   } else if (summary.count > 0 && bench_case->payload_bytes == 0) {
     (void)snprintf(text, size, ", %.4g ns, %u trials", summary.median_ns, summary.count);

@@ -1,5 +1,5 @@
 /* status_line.h - what a run shows on stderr while it measures: one line that is rewritten on a
- * terminal, nothing elsewhere; under -v also a line a case, anywhere. */
+ * terminal, nothing elsewhere; under -v also one line per case, anywhere. */
 #ifndef HAUL_RUNNER_RUN_STATUS_LINE_H
 #define HAUL_RUNNER_RUN_STATUS_LINE_H
 

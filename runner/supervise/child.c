@@ -64,12 +64,12 @@ struct child_end child_kill(pid_t pid) {
 
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]) {
   if (!end->ended) {
-    snprintf(text, CHILD_TEXT_MAX, "cannot be ended: the kernel or the driver holds it");
+    snprintf(text, CHILD_TEXT_MAX, "cannot be killed: the kernel or the driver holds it");
   } else if (WIFSIGNALED(end->wait_status)) {
     int number = WTERMSIG(end->wait_status);
     const char *name = sigabbrev_np(number);
     snprintf(text, CHILD_TEXT_MAX, "was killed by signal %d (SIG%s)%s", number, name ? name : "?",
-             number == SIGKILL ? ": by a person, or by the kernel for want of memory" : "");
+             number == SIGKILL ? ": by a user, or by the kernel because memory ran out" : "");
   } else {
     snprintf(text, CHILD_TEXT_MAX, "ended with exit code %d", WEXITSTATUS(end->wait_status));
   }

@@ -163,8 +163,8 @@ enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t 
   machine->gpu_count = 0;
   snprintf(machine->cuda_state, sizeof machine->cuda_state,
            PROBE_LOST
-           "%.120s: see whether nvidia-smi answers, and what the kernel's log says of the "
-           "GPUs (dmesg)",
+           "%.120s: check whether nvidia-smi answers, and what the kernel log (dmesg) says of "
+           "the GPUs",
            why.message);
   return STATUS_OK;
 }

@@ -16,7 +16,7 @@ static const uint64_t leave_limit_ns = 2000000000;
  * stopped (Ctrl-Z), and the child with it. */
 static const uint64_t longest_look_ns = 1000000000;
 
-#define WHAT_IS_MISSING "clocks, power, temperature and throttling are not recorded meanwhile"
+#define SAMPLER_LOSS "clocks, power, temperature and throttling are not recorded meanwhile"
 
 /* The child ------------------------------------------------------------------------------------ */
 
@@ -88,7 +88,7 @@ static bool sampler_explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_
   char how[CHILD_TEXT_MAX];
   child_describe(&end, how);
   snprintf(text, SAMPLER_TEXT_MAX, "the process that samples the GPUs through NVML %s: %s", how,
-           WHAT_IS_MISSING);
+           SAMPLER_LOSS);
   return true;
 }
 
@@ -105,9 +105,9 @@ static bool sampler_explain_silence(struct sampler *sampler, uint64_t limit_ns,
   char limit[UNITS_TEXT_MAX];
   units_format_duration_short(limit_ns, limit);
   snprintf(text, SAMPLER_TEXT_MAX,
-           "NVML gives no answer for %s: %s; see whether nvidia-smi answers, and what the kernel's "
-           "log says of the GPUs (dmesg)",
-           limit, WHAT_IS_MISSING);
+           "NVML gives no answer for %s: %s; check whether nvidia-smi answers, and what the "
+           "kernel log (dmesg) says of the GPUs",
+           limit, SAMPLER_LOSS);
   return true;
 }
 

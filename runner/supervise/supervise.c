@@ -55,7 +55,7 @@ struct supervisor {
   struct progress progress;
 };
 
-/* What came of waiting for the worker. */
+/* How a wait for the worker ended. */
 enum event {
   EVENT_MESSAGE,
   EVENT_END,     /* the worker is gone */
@@ -76,7 +76,7 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
 
-/* What the GPUs were seen to do; NULL: what came is of no case. */
+/* Take the samples of the GPUs that arrived; collect NULL: drop them, no case runs. */
 static void supervise_take_samples(struct supervisor *supervisor, struct collect *collect) {
   char text[SAMPLER_TEXT_MAX];
   if (sampler_read(&supervisor->sampler, collect, supervisor->options->watchdog_floor_ns, text) &&
@@ -158,7 +158,7 @@ static void supervise_forget_worker(struct supervisor *supervisor) {
   supervisor->worker = 0;
 }
 
-/* The worker's socket ended, or it must end: make sure that it is gone and say how it went. */
+/* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
 static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
   struct child_end end = {0};
   if (!force) {
@@ -255,8 +255,8 @@ static void supervise_fail_case(struct supervisor *supervisor, enum event event,
     char limit[UNITS_TEXT_MAX];
     units_format_duration_short(limit_ns, limit);
     outcome->status = CASE_HUNG;
-    snprintf(outcome->reason, sizeof outcome->reason, "nothing came for %s; the worker process %s",
-             limit, end.ended ? "was ended" : how);
+    snprintf(outcome->reason, sizeof outcome->reason, "no answer for %s; the worker process %s",
+             limit, end.ended ? "was killed" : how);
     break;
   }
   case EVENT_END:
@@ -266,7 +266,7 @@ static void supervise_fail_case(struct supervisor *supervisor, enum event event,
   case EVENT_BAD:
   case EVENT_STOPPED:
     snprintf(outcome->reason, sizeof outcome->reason,
-             "the worker process sent something unreadable and was ended");
+             "the worker process sent something unreadable and was killed");
     break;
   }
 }

@@ -65,6 +65,20 @@ expect_one_error() { # CODE REGEX
   equal 1 "$(grep -Ec '(^|[ :])error: ' "$scratch/err")" 'number of errors'
   reject_err 'Sanitizer|runtime error|ssertion'
 }
+# The three ways of running haul that most tests take.
+run_ok() {
+  run "$@"
+  expect_code 0
+}
+run_error() { # CODE REGEX ARGUMENT...
+  run "${@:3}"
+  expect_one_error "$1" "$2"
+}
+run_fails() { # CODE REGEX ARGUMENT...: a message of any form, for example of a wrong command line
+  run "${@:3}"
+  expect_code "$1"
+  expect_err "$2"
+}
 equal() { # EXPECTED ACTUAL WHAT
   if [ "$1" = "$2" ]; then good; else bad "$3: '$2', expected '$1'"; fi
 }

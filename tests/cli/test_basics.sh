@@ -4,21 +4,17 @@
 . "$(dirname -- "$0")/common.sh"
 
 begin 'help and version'
-run --help
-expect_code 0
+run_ok --help
 for verb in run plan validate show env list query report schema completion; do
   expect_out "^  $verb "
-  run $verb --help
-  expect_code 0
+  run_ok $verb --help
   expect_out "^Usage: haul $verb "
   expect_out '--db=FILE'
   run --help
 done
-run help run
-expect_code 0
+run_ok help run
 expect_out '^Usage: haul run '
-run --version
-expect_code 0
+run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
 expect_out '^(CUDA Toolkit [0-9]+\.[0-9]+|without CUDA)$'
 expect_out '^SQLite 3\.'
@@ -27,72 +23,44 @@ expect_code 2
 expect_err '^Usage: haul VERB'
 
 begin 'mistakes on the command line'
-run rnu
-expect_one_error 2 "unknown verb 'rnu': did you mean 'run'"
-run frobnicate
-expect_one_error 2 "unknown verb 'frobnicate'"
-run --db x run
-expect_one_error 2 "unknown option '--db'"
-run run
-expect_code 2
-expect_err 'missing argument: SCENARIO'
-run run --no-such-option
-expect_code 2
-expect_err 'no-such-option'
-run list runs --format tabel
-expect_code 2
-expect_err "did you mean 'table'"
-run list rnus
-expect_code 2
-expect_err "did you mean 'runs'"
-run run quick --set trials
-expect_code 2
-expect_err 'KEY=VALUE'
-run run quick --processes x
-expect_code 2
-expect_err 'whole number'
-run run quick --resume latest
-expect_code 2
-expect_err 'resume'
-run validate quikc
-expect_one_error 2 "did you mean 'quick'"
-run show quikc
-expect_one_error 2 "did you mean 'quick'"
+run_error 2 "unknown verb 'rnu': did you mean 'run'" rnu
+run_error 2 "unknown verb 'frobnicate'" frobnicate
+run_error 2 "unknown option '--db'" --db x run
+run_fails 2 'missing argument: SCENARIO' run
+run_fails 2 'no-such-option' run --no-such-option
+run_fails 2 "did you mean 'table'" list runs --format tabel
+run_fails 2 "did you mean 'runs'" list rnus
+run_fails 2 'KEY=VALUE' run quick --set trials
+run_fails 2 'whole number' run quick --processes x
+run_fails 2 'resume' run quick --resume latest
+run_error 2 "did you mean 'quick'" validate quikc
+run_error 2 "did you mean 'quick'" show quikc
 missing "$scratch/data"
 
 begin 'shipped scenarios'
-run list scenarios
-expect_code 0
+run_ok list scenarios
 expect_out '^ *quick '
-run list scenarios --json
-expect_code 0
+run_ok list scenarios --json
 expect_out '"name": ?"quick"'
-run show quick
-expect_code 0
+run_ok show quick
 expect_out '^\[\[transfer\]\]'
-run validate quick
-expect_code 0
+run_ok validate quick
 
 begin 'every shipped scenario is valid'
 for name in $("$haul" list scenarios --format csv | tr -d '\r' | sed -n '2,$s/,.*//p'); do
-  run validate "$name"
-  expect_code 0
+  run_ok validate "$name"
 done
 
 begin 'saved queries and schemas'
-run list queries
-expect_code 0
+run_ok list queries
 expect_out 'run-table'
-run schema scenario
-expect_code 0
+run_ok schema scenario
 expect_out '"\$schema"'
-run schema results
-expect_code 0
+run_ok schema results
 expect_out 'CREATE VIEW v_case'
 
 begin 'completion'
-run completion bash
-expect_code 0
+run_ok completion bash
 if bash -n "$scratch/out"; then good; else bad 'bash does not take it'; fi
 words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul ru); COMP_CWORD=1; _haul; echo \${COMPREPLY[@]}")
 equal run "$words" 'completion of haul ru'
@@ -102,8 +70,7 @@ words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run --format j); COMP_CWORD=
 equal 'json jsonl' "$words" 'completion of haul run --format j'
 words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run qui); COMP_CWORD=2; _haul; echo \${COMPREPLY[@]}")
 equal quick "$words" 'completion of haul run qui'
-run completion zsh
-expect_code 0
+run_ok completion zsh
 expect_out '^#compdef haul'
 if command -v zsh >/dev/null; then
   if zsh -n "$scratch/out"; then good; else bad 'zsh does not take it'; fi
@@ -112,8 +79,7 @@ run completion fish
 expect_code 2
 
 begin 'manual page'
-run completion man
-expect_code 0
+run_ok completion man
 for verb in $("$haul" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v '^haul$'); do
   expect_out "^\.SS haul $verb"
 done
@@ -130,12 +96,9 @@ begin 'colour'
 run --color validate quikc
 run validate --color=always quikc
 expect_err $'\033\\['
-run validate --color never quikc
-expect_one_error 2 "did you mean 'quick'"
+run_error 2 "did you mean 'quick'" validate --color never quikc
 reject_err $'\033'
-run validate --color always quikc
-expect_code 2
-expect_err $'\033\\['
+run_fails 2 $'\033\\[' validate --color always quikc
 run validate quikc
 reject_err $'\033'
 

@@ -11,8 +11,7 @@ count() { grep -c "$1" "$scratch/out"; }
 begin 'planned for every machine'
 for machine in "$source_folder"/tests/machines/*.toml; do
   for scenario in comm-scope/table1 um-coherence "${figures[@]/#/comm-scope/}"; do
-    run plan "$scenario" --machine "$machine" --format jsonl
-    expect_code 0
+    run_ok plan "$scenario" --machine "$machine" --format jsonl
     reject_err 'error|warning'
     if [ "$(basename "$machine")" = no-gpu.toml ]; then
       equal 0 "$(grep -vc '"skipped":\|"skip_reason":"' "$scratch/out")" "cases of $scenario without a GPU"
@@ -37,13 +36,11 @@ small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.tri
   --set measure.telemetry=off)
 
 begin 'all 27 are measured'
-run run comm-scope/table1 "${small[@]}" --set transfer.size=1MiB --db table.db
-expect_code 0
+run_ok run comm-scope/table1 "${small[@]}" --set transfer.size=1MiB --db table.db
 expect_value 27 table.db "select count(distinct block) from v_case where status = 'ok'"
 expect_value 0 table.db "select count(*) from v_case where status <> 'ok' or verified = 0"
 expect_value 6 table.db "select count(*) from v_case where block = 'demand_duplex_gpu' and flows = 2 and direction = 'both'"
-run query --saved comm-scope-table1 --db table.db --format csv
-expect_code 0
+run_ok query --saved comm-scope-table1 --db table.db --format csv
 equal 28 "$(grep -c '' "$scratch/out")" 'rows and the heading'
 expect_out '^7,one way,"GPU to GPU, peer",12,'
 expect_out '^27,zero-copy,"GPU write, both ways",6,'
@@ -61,16 +58,13 @@ sizes='["4KiB", "1MiB", "16MiB"]'
 for figure in "${figures[@]}"; do
   threads=()
   [ "$figure" != fig10 ] || threads=(--set 'demand_gpu_to_host.size=1MiB' --set 'demand_gpu_to_host.unified.threads=[1, 2]')
-  run run "comm-scope/$figure" "${small[@]}" --set "transfer.size=$sizes" "${threads[@]}" --db fig.db -q
-  expect_code 0
+  run_ok run "comm-scope/$figure" "${small[@]}" --set "transfer.size=$sizes" "${threads[@]}" --db fig.db -q
   expect_value 0 fig.db "select count(*) from v_case where scenario = 'comm-scope-$figure' and status not in ('ok', 'skipped')"
   measured=$(value fig.db "select count(*) from v_run_case where scenario = 'comm-scope-$figure' and status = 'ok'")
   number=$((10#${figure#fig}))
-  run query --saved comm-scope-figure --param "figure=$number" --db fig.db --format csv
-  expect_code 0
+  run_ok query --saved comm-scope-figure --param "figure=$number" --db fig.db --format csv
   equal "$measured" "$(($(grep -c '' "$scratch/out") - 1))" "points of $figure"
-  run query --saved comm-scope-figure --db fig.db --plot
-  expect_code 0
+  run_ok query --saved comm-scope-figure --db fig.db --plot
   expect_out '^ *GB/s$'
   if [ "$(wc -L <"$scratch/out")" -le 80 ]; then good; else bad 'a line of more than 80 columns'; fi
 done
@@ -81,8 +75,7 @@ run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
 expect_out '^  a  pinned_to_gpu warm$'
 expect_out '^  d  pageable_to_gpu flushed$'
 
-run query --saved comm-scope-fig02 --db fig.db
-expect_one_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)"
+run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)" query --saved comm-scope-fig02 --db fig.db
 
 begin 'a figure of an older run'
 run run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db fig.db -q --tag later
@@ -103,8 +96,7 @@ claims() { # DB [OPTION...]
 }
 
 begin 'the claims, on what the fake driver does'
-run run comm-scope/table1 "${small[@]}" --only '*p[ia][ng]*/*gpu0*' --db fig.db -q
-expect_code 0
+run_ok run comm-scope/table1 "${small[@]}" --only '*p[ia][ng]*/*gpu0*' --db fig.db -q
 claims fig.db
 equal 18 "$(grep -c '' "$scratch/out")" claims
 equal holds "$(verdict 4.1 'pinned memory is faster')" 'pinned above pageable'
@@ -126,32 +118,24 @@ claims fig.db --param 'tag=no such*'
 equal 18 "$(grep -c 'cannot be tested here' "$scratch/out")" 'claims without a run'
 
 begin 'unified-memory coherence'
-run run um-coherence "${small[@]}" --set 'transfer.size=["64KiB", "1MiB"]' --db um.db -q
-expect_code 0
+run_ok run um-coherence "${small[@]}" --set 'transfer.size=["64KiB", "1MiB"]' --db um.db -q
 run query --saved um-coherence --db um.db --format csv
 equal 41 "$(grep -c '' "$scratch/out")" 'rows of 12 + 4 + 4 pairs and the heading'
 expect_out '^GPUToGPU,gpu3,gpu2,1048576,'
 expect_out '^HostToGPU,numa0,gpu0,65536,'
 
 begin 'curves below the result'
-run run comm-scope/fig08 "${small[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
-expect_code 0
+run_ok run comm-scope/fig08 "${small[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
 equal 2 "$(count '^ *GB/s$')" plots
 expect_out '^  c  gpu0-gpu3$'
 run query --saved curves --db plot.db --plot=semilog --param block='*no_peer'
 equal 1 "$(count '^ *GB/s$')" plots
-run run "$source_folder/tests/cli/small.toml" --set transfer.size=64KiB --db plot.db --plot -q
-expect_code 0
+run_ok run "$source_folder/tests/cli/small.toml" --set transfer.size=64KiB --db plot.db --plot -q
 expect_out 'nothing to draw: no block is a sweep'
 LC_ALL=C run query --saved curves --db plot.db --plot --param run=previous
 equal 0 "$(LC_ALL=C grep -c '[^ -~]' "$scratch/out")" 'characters beyond ASCII'
-run query --db plot.db --plot 'select 1 as one'
-expect_one_error 2 'a column of numbers for x'
-run query --db plot.db --plot=logarithmic 'select 1 as one'
-expect_code 2
-expect_err "unknown scale 'logarithmic'.*: one of log, semilog, linear"
-run query --db plot.db --plot --json 'select 1 as one'
-expect_code 2
-expect_err 'cannot be combined with --format json'
+run_error 2 'a column of numbers for x' query --db plot.db --plot 'select 1 as one'
+run_fails 2 "unknown scale 'logarithmic'.*: one of log, semilog, linear" query --db plot.db --plot=logarithmic 'select 1 as one'
+run_fails 2 'cannot be combined with --format json' query --db plot.db --plot --json 'select 1 as one'
 
 finish

@@ -36,13 +36,12 @@ cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
 on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q "$@"; }
 on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run gpu.toml -q "$@"; }
 
-begin 'a link at 97 % is what a diff names, and nothing else'
+begin 'diff names the one link at 97 %'
 on_first --db r.db --processes 5 --tag before
 expect_code 0
 on_second --db r.db --processes 5 --tag after
 expect_code 0
-run diff tag:before tag:after --db r.db
-expect_code 0
+run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED +down/gpu0-numa0:pinned/2MiB'
 expect_out 'REGRESSED +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
@@ -51,15 +50,14 @@ expect_out 'driver_version +580.* +590\.44\.01'
 expect_out 'Common to all 18 cases: speed'
 expect_out 'SIMULATED'
 cp out by-name
-run diff --by driver_version --db r.db
-expect_code 0
+run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run diff tag:before tag:after --db r.db --method rank
 expect_out '^18 cases: .*(same|insufficient)'
 run diff tag:before tag:after --db r.db --delta 5
 expect_out '^18 cases: 18 same'
 
-begin 'what matters is what the scenario says, unless --delta does'
+begin 'smallest change that matters: of the scenario, or --delta'
 cp r.db delta.db
 on_second --db delta.db --processes 5 --tag lenient --set down.delta=0.05
 expect_code 0
@@ -79,56 +77,40 @@ begin 'check'
 run check tag:before tag:after --db r.db
 expect_code 1
 expect_out '^REGRESSED'
-run check tag:after tag:before --db r.db
-expect_code 0
+run_ok check tag:after tag:before --db r.db
 run check tag:after tag:before --db r.db --fail-on improved
 expect_code 1
-run check tag:before tag:after --db r.db --only 'up/*'
-expect_code 0
+run_ok check tag:before tag:after --db r.db --only 'up/*'
 run check tag:before tag:after --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
 expect_out '<failure message="regressed: -[23]'
-run check tag:before tag:after --db r.db --fail-on regresed
-expect_one_error_of_usage() { expect_code 2; expect_err "did you mean 'regressed'"; }
-expect_one_error_of_usage
+run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 
 begin 'baselines'
-run baseline set good tag:before --db r.db
-expect_code 0
+run_ok baseline set good tag:before --db r.db
 run baseline list --db r.db
 expect_out '^good +1 '
 run check baseline:good --db r.db
 expect_code 1
-run check baseline:god --db r.db
-expect_one_error 2 'no baseline "god"; there is: good'
-run baseline remove good --db r.db
-expect_code 0
-run check baseline:good --db r.db
-expect_one_error 2 'no baseline "good"; there are: none'
-run baseline remove good --db r.db
-expect_one_error 2 'no baseline "good"'
-run baseline set good nothing --db r.db
-expect_one_error 2 'names no run'
-run baseline set good latest --db no-such.db
-expect_one_error 2 'no-such\.db'
+run_error 2 'no baseline "god"; there is: good' check baseline:god --db r.db
+run_ok baseline remove good --db r.db
+run_error 2 'no baseline "good"; there are: none' check baseline:good --db r.db
+run_error 2 'no baseline "good"' baseline remove good --db r.db
+run_error 2 'names no run' baseline set good nothing --db r.db
+run_error 2 'no-such\.db' baseline set good latest --db no-such.db
 missing no-such.db
 
 begin 'history and outliers'
-run history down/gpu0-numa0:pinned/4MiB --db r.db
-expect_code 0
+run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
 expect_out '\| .* -[23]\.[0-9]+ % +driver 580.* to 590\.44\.01'
-run history 'down/*' --db r.db --format csv
-expect_code 0
+run_ok history 'down/*' --db r.db --format csv
 equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
-run history no-such-case --db r.db
-expect_one_error 2 'no-such-case'
-run outliers --db r.db
-expect_code 0
+run_error 2 'no-such-case' history no-such-case --db r.db
+run_ok outliers --db r.db
 expect_out '^gpu0-numa0 .*down'
 expect_out '^1 slow;'
-run outliers tag:before --db r.db
-expect_code 0
+run_ok outliers tag:before --db r.db
 expect_out '^0 slow;'
 
 # A fault file with the noise of $faults/noise.toml and links of 97 %, given as "FROM TO" pairs.
@@ -142,23 +124,21 @@ fault_links() {
 sed 's/gpu = \[0, 1, 2\]/gpu = [0, 1, 2, 3]/' gpu.toml >four.toml
 outliers_of() { # FROM TO ...
   fault_links "$@" >links.toml
-  HAUL_FAKE_FAULTS=$scratch/links.toml run run four.toml -q --db slow.db --processes 3
-  expect_code 0
-  run outliers --db slow.db
-  expect_code 0
+  HAUL_FAKE_FAULTS=$scratch/links.toml run_ok run four.toml -q --db slow.db --processes 3
+  run_ok outliers --db slow.db
 }
-begin 'one of four GPUs is slow to all others, and its links are not accused'
+begin 'slow GPU: its links are not blamed'
 outliers_of 2 0 2 1 2 3 0 2 1 2 3 2
 expect_out '^gpu2 +as source and target .*across .* -[23]\.[0-9]+, -[23]\.[0-9]+ .* 6 of 6 '
 expect_out '^1 slow;'
 run outliers --db slow.db --json
 equal 1 "$(grep -c '"finding":"slow"' out)" 'rows that are slow'
 expect_out '"finding":"slow","entity":"gpu","name":"gpu2","role":"both".*"paths":"([^"]*, ){5}[^"]*"'
-begin 'it is slow as target only'
+begin 'slow target'
 outliers_of 0 1 2 1 3 1
 expect_out '^gpu1 +as target .*across .* 3 of 3 +gpu[023]-gpu1, gpu[023]-gpu1, gpu[023]-gpu1'
 expect_out '^1 slow;'
-begin 'one link is slow, in one direction and in both'
+begin 'slow link, in one direction and in both'
 outliers_of 0 3
 expect_out '^gpu0-gpu3 .*across'
 expect_out '^1 slow;'
@@ -168,22 +148,19 @@ expect_out '^1 slow;'
 begin 'nothing is slow'
 outliers_of
 expect_out '^0 slow;'
-begin 'of two GPUs nobody can tell'
+begin 'two peers that differ are undecided'
 sed -e 's/\[0, 1, 2\(, 3\)*\]/[0, 1]/' gpu.toml >two.toml
 fault_links 1 '"host"' >links.toml
 HAUL_FAKE_FAULTS=$scratch/links.toml run run two.toml -q --db slow.db --processes 3
-run outliers --db slow.db
-expect_one_error 3 'nothing can be judged: 8 results'
+run_error 3 'nothing can be judged: 8 results' outliers --db slow.db
 expect_out '^1 undecided:'
 expect_out 'down/gpu1-numa0:pinned/4MiB is [23]\.[0-9]+ % slower than down/gpu0-numa0:pinned/4MiB'
 
-begin 'a slow link shows beside copies of pageable memory, which hardly need it'
+begin 'slow link beside pageable copies, which hardly use it'
 quick() { # FAULTS ONLY
   HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml HAUL_FAKE_FAULTS=$1 \
-    run run quick -q --db quick.db --only "$2"
-  expect_code 0
-  run outliers --db quick.db
-  expect_code 0
+    run_ok run quick -q --db quick.db --only "$2"
+  run_ok outliers --db quick.db
 }
 quick "$faults/half-speed-link.toml" 'host_to_device*'
 expect_out '^numa0-gpu1 .*host_to_device +pinned to device +from 1MiB +-(49|50)\.[0-9]+ .* 1 of 1'
@@ -196,27 +173,23 @@ expect_out '^1 slow;'
 run outliers --db quick.db --json
 expect_out '"finding":"slow".*"name":"gpu1-numa0".*"memory":"device to pinned"'
 
-begin 'one process a side cannot tell, and says what would'
+begin 'one process per side is undecided; stderr says what would decide'
 on_first --db one.db --tag a
 on_second --db one.db --tag b
-run diff tag:a tag:b --db one.db
-expect_code 0
+run_ok diff tag:a tag:b --db one.db
 expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB'
 expect_out '18 cases: 18 insufficient'
-expect_err '5 a side would decide'
+expect_err '5 per side would decide'
 expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
-run diff previous latest --db one.db
-expect_code 0
+run_ok diff previous latest --db one.db
 # Tags a and b are in use.
-expect_err 'A \(driver 580.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag a2$'
-expect_err 'B \(driver 590.*, 5 afresh\): haul run gpu\.toml .*--processes 5 --tag b2$'
+expect_err 'A \(driver 580.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag a2$'
+expect_err 'B \(driver 590.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag b2$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
 expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
-run check tag:a tag:b --db one.db
-expect_code 3
-expect_err 'nothing was compared'
+run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
 run check tag:a tag:b --db one.db --strict
 expect_code 4
 on_first --db one.db --processes 4 --tag a
@@ -225,17 +198,15 @@ run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
 
-begin 'sides that were measured into other databases are to be merged again'
+begin 'advice names the databases to merge'
 on_first --db base.db --tag a
 on_second --db node7.db --tag b
-run merge joint.db base.db node7.db
-expect_code 0
-run diff tag:a tag:b --db joint.db
-expect_code 0
+run_ok merge joint.db base.db node7.db
+run_ok diff tag:a tag:b --db joint.db
 expect_err 'A .*: haul run .*--db base\.db .*--tag a$'
 expect_err 'B .*: haul run .*--db node7\.db .*--tag b$'
 expect_err '^ *and then haul merge joint\.db base\.db node7\.db$'
-expect_err '^ *and then the same again$'
+expect_err '^ *and then this command again$'
 run diff previous latest --db joint.db
 expect_err 'and then haul merge joint\.db base\.db node7\.db$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db joint\.db$'
@@ -252,40 +223,36 @@ cp both.db copy.db
 run diff tag:a tag:b --db copy.db
 expect_err 'and then haul merge copy\.db both\.db$'
 run diff tag:a tag:b --db ./both.db
-expect_err '5 a side would decide'
+expect_err '5 per side would decide'
 reject_err 'haul merge'
 # The same name on two hosts is two files.
 if command -v sqlite3 >/dev/null; then
   sqlite3 both.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db both.db --any-hardware
-  expect_err 'and then haul merge both\.db node6\.db \(what is on another host'
+  expect_err 'and then haul merge both\.db node6\.db \(copy files of other hosts'
   cp both.db copy.db
   run diff tag:a tag:b --db copy.db --any-hardware
-  expect_err 'and then haul merge copy\.db node6\.db node7\.db \(what is on another host'
+  expect_err 'and then haul merge copy\.db node6\.db node7\.db \(copy files of other hosts'
 fi
 
 begin 'runs without a case in common'
 on_first --db apart.db --only 'up*'
 on_first --db apart.db --only 'down*'
-run diff previous latest --db apart.db
-expect_code 0
+run_ok diff previous latest --db apart.db
 expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
 equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
 run diff previous latest --db apart.db --format md
 expect_out '^\| MISSING \| up/'
-run check previous latest --db apart.db
-expect_code 3
-expect_err 'nothing was compared'
+run_fails 3 'nothing was compared' check previous latest --db apart.db
 
 begin 'an A/A test: five splits of ten processes report no false positives'
 on_first --db same.db --processes 10
 for option in --a-a=5 --null=5; do
-  run diff latest "$option" --db same.db
-  expect_code 0
+  run_ok diff latest "$option" --db same.db
   expect_out 'split at random 5 times: 0 splits report false positives; 0 of 90 cases'
 done
 
-begin 'a case that went wrong is missing, with its reason'
+begin 'failed case is missing, with its reason'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \
   'gpu = 3' >fault.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 5 --tag broken
@@ -295,35 +262,25 @@ expect_out '^MISSING +up/numa0:pinned-gpu3/4MiB \(failed: '
 run check tag:before tag:broken --db r.db --fail-on regressed,missing
 expect_code 1
 
-begin 'what cannot be compared'
-run diff latest latest --db r.db
-expect_one_error 2 'on both sides'
-run diff tag:nobody latest --db r.db
-expect_one_error 2 'side A: no run has the tag "nobody"; there are: '
+begin 'runs that cannot be compared'
+run_error 2 'on both sides' diff latest latest --db r.db
+run_error 2 'side A: no run has the tag "nobody"; there are: ' diff tag:nobody latest --db r.db
 run diff latest --db r.db
 expect_code 2
-run diff --by host_name --db r.db
-expect_one_error 2 'every run has the host_name .*: there is nothing to compare it with'
-run diff --by drivr_version --db r.db
-expect_one_error 2 'did you mean "driver_version"'
-run diff --by driver_version --from 1 --to 2 --db r.db
-expect_one_error 2 'no run has the driver_version "1"; there are: '
-run diff previous latest --db r.db --where tag=nobody
-expect_one_error 2 'no run matches --where'
-run diff previous latest --db r.db --only nothing
-expect_one_error 2 'named like "nothing"'
-run diff previous latest --db no-such.db
-expect_one_error 2 'no-such\.db'
+run_error 2 'every run has the host_name .*: there is nothing to compare it with' diff --by host_name --db r.db
+run_error 2 'did you mean "driver_version"' diff --by drivr_version --db r.db
+run_error 2 'no run has the driver_version "1"; there are: ' diff --by driver_version --from 1 --to 2 --db r.db
+run_error 2 'no run matches --where' diff previous latest --db r.db --where tag=nobody
+run_error 2 'named like "nothing"' diff previous latest --db r.db --only nothing
+run_error 2 'no-such\.db' diff previous latest --db no-such.db
 run query "select 1" --db r.db
 cp "$source_folder/tests/cli/small.toml" small.toml
 env -u LD_LIBRARY_PATH "$haul" run small.toml -q --db r.db >/dev/null 2>&1
-run diff tag:before latest --db r.db
-expect_one_error 2 'simulated and real results are never compared'
+run_error 2 'simulated and real results are never compared' diff tag:before latest --db r.db
 
 for format in json jsonl csv md; do
   begin "the format $format"
-  run diff tag:before tag:after --db r.db --format "$format"
-  expect_code 0
+  run_ok diff tag:before tag:after --db r.db --format "$format"
   expect_out 'down/gpu0-numa0:pinned/4MiB'
 done
 

@@ -23,34 +23,26 @@ refused random.db 'random\.db' 2
 
 begin 'a folder'
 mkdir folder.db
-run run "$small" --db folder.db
-expect_one_error 2 'folder\.db'
+run_error 2 'folder\.db' run "$small" --db folder.db
 
 begin 'a path below a file'
-run run "$small" --db notes.db/results.db
-expect_one_error 3 'notes\.db'
+run_error 3 'notes\.db' run "$small" --db notes.db/results.db
 
 begin 'a folder that cannot be written'
-run run "$small" --db /proc/haul/results.db
-expect_one_error 2 '/proc/haul'
+run_error 2 '/proc/haul' run "$small" --db /proc/haul/results.db
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked
   chmod 555 locked
-  run run "$small" --db locked/results.db
-  expect_one_error 3 'locked'
+  run_error 3 'locked' run "$small" --db locked/results.db
   run run "$small" --db r.db
   chmod 000 r.db
-  run query 'select 1' --db r.db
-  expect_code 3
-  expect_err 'ermission denied'
+  run_fails 3 'ermission denied' query 'select 1' --db r.db
   rm -f r.db
 fi
 
 begin 'no database yet'
-run query 'select 1' --db no-such.db
-expect_one_error 2 'no-such\.db'
-run list runs --db no-such.db
-expect_one_error 2 'no-such\.db'
+run_error 2 'no-such\.db' query 'select 1' --db no-such.db
+run_error 2 'no-such\.db' list runs --db no-such.db
 missing no-such.db
 
 if command -v sqlite3 >/dev/null; then
@@ -60,8 +52,7 @@ if command -v sqlite3 >/dev/null; then
   equal 42 "$(sqlite3 other.db 'select x from mine')" 'its data'
 
   begin 'a newer schema'
-  run run "$small" --db r.db
-  expect_code 0
+  run_ok run "$small" --db r.db
   cp r.db newer.db
   sqlite3 newer.db 'pragma user_version = 9000000'
   refused newer.db 'newer' 3
@@ -69,9 +60,7 @@ if command -v sqlite3 >/dev/null; then
   begin 'a damaged database'
   cp r.db damaged.db
   dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
-  run run "$small" --db damaged.db
-  expect_code 3
-  expect_err 'damaged\.db'
+  run_fails 3 'damaged\.db' run "$small" --db damaged.db
 
   begin 'the stock shell reads the views'
   equal 3 "$(sqlite3 r.db 'select count(*) from v_case')" v_case
@@ -99,8 +88,7 @@ code=$?
 expect_one_error 3 'full\.db'
 expect_value ok full.db 'pragma integrity_check'
 equal 1 "$(($(value full.db "select count(*) from v_case where status = 'ok'") > 0))" 'what was committed is there'
-run run --resume latest --db full.db -q
-expect_code 0
+run_ok run --resume latest --db full.db -q
 expect_value 24 full.db "select count(*) from v_case where status = 'ok'"
 
 begin 'two runs into one database at once'

@@ -3,28 +3,23 @@
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 small=$source_folder/tests/cli/small.toml
-run run "$small" --db r.db --tag first --processes 2
-expect_code 0
-run run "$small" --db r.db --tag second
-expect_code 0
+run_ok run "$small" --db r.db --tag first --processes 2
+run_ok run "$small" --db r.db --tag second
 
 begin 'csv: one row a case and process'
-run export csv --db r.db
-expect_code 0
+run_ok export csv --db r.db
 equal 10 "$(wc -l <out)" 'lines'
 expect_out '^run,run_uuid,tag,.*,median_ns,'
 run export csv --db r.db --run tag:first
 equal 7 "$(wc -l <out)" 'lines of one run'
 
 begin 'jsonl: one row a trial'
-run export jsonl --trials --run latest --db r.db
-expect_code 0
+run_ok export jsonl --trials --run latest --db r.db
 equal "$(value r.db "select count(*) from v_trial where tag = 'second'")" "$(wc -l <out)" 'trials'
 expect_out '"phase": ?"warmup"'
 
 begin 'prometheus: the latest result of every case'
-run export prometheus --db r.db
-expect_code 0
+run_ok export prometheus --db r.db
 expect_out '^# TYPE haul_bandwidth_bytes_per_second gauge'
 equal 3 "$(grep -c '^haul_bandwidth_bytes_per_second{' out)" 'rates'
 expect_out '^haul_case_processes\{.*size_bytes="4096"\} 1$'
@@ -36,47 +31,36 @@ else
 fi
 
 begin 'prometheus: verdicts against runs that are named'
-run export prometheus --db r.db --against tag:first
-expect_code 0
+run_ok export prometheus --db r.db --against tag:first
 equal 3 "$(grep -c '^haul_case_verdict{.*verdict="[a-z]*"} 1$' out)" 'verdicts'
 
 begin 'a file is replaced whole, or not at all'
-run export prometheus --db r.db -o metrics.prom
-expect_code 0
+run_ok export prometheus --db r.db -o metrics.prom
 equal '' "$(cat out)" 'standard output'
 expect_value 2 r.db 'select count(*) from run'
 before=$(md5sum <metrics.prom)
-run export prometheus --db no-such.db -o metrics.prom
-expect_one_error 2 'no-such\.db'
+run_error 2 'no-such\.db' export prometheus --db no-such.db -o metrics.prom
 equal "$before" "$(md5sum <metrics.prom)" 'the file that was there'
 equal metrics.prom "$(echo metrics.prom*)" 'files beside it'
 equal 644 "$(umask 022; "$haul" export csv --db r.db -o mode.csv && stat -c %a mode.csv)" 'its mode'
-run export csv --db r.db -o no/such/folder.csv
-expect_one_error 2 'cannot write no/such/folder\.csv'
-run export csv --db r.db -o /dev/null
-expect_one_error 2 'not a regular file'
+run_error 2 'cannot write no/such/folder\.csv' export csv --db r.db -o no/such/folder.csv
+run_error 2 'not a regular file' export csv --db r.db -o /dev/null
 if [ -w /dev/full ]; then
   "$haul" export csv --db r.db >/dev/full 2>"$scratch/err"
   equal 3 $? 'exit code with a full disk'
 fi
 
 begin 'a command line that is wrong'
-run export
-expect_code 2
-expect_err 'csv, jsonl or prometheus'
-run export prometeus --db r.db
-expect_code 2
-expect_err "did you mean 'prometheus'"
+run_fails 2 'csv, jsonl or prometheus' export
+run_fails 2 "did you mean 'prometheus'" export prometeus --db r.db
 run export prometheus --trials --db r.db
 expect_code 2
 run export csv --against latest --db r.db
 expect_code 2
 run export csv --format json --db r.db
 expect_code 2
-run export csv --run nope --db r.db
-expect_one_error 2 'nope'
-run export prometheus --against baseline:none --db r.db
-expect_one_error 2 'baseline'
+run_error 2 'nope' export csv --run nope --db r.db
+run_error 2 'baseline' export prometheus --against baseline:none --db r.db
 
 if fake_driver h100x8-nvlink; then
   begin 'prometheus: verdicts against the driver before'
@@ -96,11 +80,9 @@ TOML
   for driver in 570.10.01 580.20.02; do
     sed "s/^driver_version = .*/driver_version = \"$driver\"/" \
       "$source_folder/tests/machines/h100x8-nvlink.toml" >machine.toml
-    HAUL_FAKE_MACHINE=$scratch/machine.toml run run up.toml --db d.db --processes 2
-    expect_code 0
+    HAUL_FAKE_MACHINE=$scratch/machine.toml run_ok run up.toml --db d.db --processes 2
   done
-  run export prometheus --db d.db
-  expect_code 0
+  run_ok export prometheus --db d.db
   equal 2 "$(grep -c '^haul_bandwidth_bytes_per_second{.*driver_version="580.20.02".*simulated="1"' out)" 'rates'
   equal 2 "$(grep -c '^haul_case_verdict{.*driver_version="580.20.02".*verdict="[a-z]*"} 1$' out)" 'verdicts'
   expect_out '^haul_case_change_ratio\{.*\} -?[0-9.e-]+$'

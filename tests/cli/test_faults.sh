@@ -32,8 +32,7 @@ expect_value crashed worker.db "select status from v_case where block = 'long'"
 expect_value ok worker.db "select status from v_case where block = 'last'"
 expect_value ok worker.db 'pragma integrity_check'
 expect_value done worker.db 'select status from v_run'
-run run --resume latest --db worker.db
-expect_one_error 2 '.'
+run_error 2 '.' run --resume latest --db worker.db
 
 begin 'Ctrl-C ends after the case, and resume measures what is left'
 start_slow "$slow" --db interrupt.db
@@ -45,8 +44,7 @@ expect_err 'interrupted; .* --resume run:'
 expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"
 expect_value interrupted interrupt.db 'select status from v_run'
 before=$(value interrupt.db 'select count(*) from trial')
-run run --resume latest --db interrupt.db -v
-expect_code 0
+run_ok run --resume latest --db interrupt.db -v
 expect_err 'last/.*: ok'
 reject_err 'first/|long/'
 expect_value 3 interrupt.db "select count(*) from v_case where status = 'ok'"
@@ -54,8 +52,7 @@ expect_value 1 interrupt.db 'select count(*) from v_run'
 expect_value done interrupt.db 'select status from v_run'
 expect_value ok interrupt.db 'pragma integrity_check'
 equal 1 "$(($(value interrupt.db 'select count(*) from trial') > before))" 'trials were added'
-run run --resume latest --db interrupt.db
-expect_one_error 2 '.'
+run_error 2 '.' run --resume latest --db interrupt.db
 
 begin 'the second Ctrl-C does not wait'
 start_slow "$slow" --db twice.db
@@ -94,8 +91,7 @@ finish_slow
 await gone "$worker"
 expect_value ok parent.db 'pragma integrity_check'
 expect_value 1 parent.db "select count(*) from v_case where status = 'ok'"
-run run --resume latest --db parent.db
-expect_code 0
+run_ok run --resume latest --db parent.db
 expect_value 3 parent.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 parent.db 'select count(*) from v_run'
 
@@ -110,8 +106,7 @@ sleep 1
 kill -KILL "$parent"
 finish_slow
 rm mine.toml
-run run --resume tag:kept --db gone.db
-expect_code 0
+run_ok run --resume tag:kept --db gone.db
 expect_value 2 gone.db "select count(*) from v_case where status = 'ok'"
 
 begin 'resume checks the machine again'
@@ -123,16 +118,13 @@ if [ -n "$found" ]; then
   sleep 0.2
   kill -INT "$parent"
   finish_slow
-  run run --resume latest --db checked.db
-  expect_code 0
+  run_ok run --resume latest --db checked.db
   expect_value 2 checked.db "select count(*) from check_result where name = 'huge_pages'"
 fi
 
 begin 'resume of what is not there'
-run run --resume latest --db no-such.db
-expect_one_error 2 'no-such\.db'
+run_error 2 'no-such\.db' run --resume latest --db no-such.db
 missing no-such.db
-run run --resume run:ffffffff --db worker.db
-expect_one_error 2 '.'
+run_error 2 '.' run --resume run:ffffffff --db worker.db
 
 finish

@@ -41,16 +41,13 @@ expect_others_ok() { # DB
 }
 
 begin 'GPUs are measured'
-run run gpu.toml --db ok.db
-expect_code 0
+run_ok run gpu.toml --db ok.db
 expect_value 8 ok.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 ok.db 'select simulated from v_run'
 expect_value 1 ok.db 'select count(*) > 0 from telemetry'
 expect_value 1 ok.db "select count(*) > 0 from check_result where name = 'throttling'"
-run plan quick --format jsonl
-expect_code 0
-run env
-expect_code 0
+run_ok plan quick --format jsonl
+run_ok env
 expect_out 'H100'
 expect_out 'SIMULATED'
 
@@ -60,10 +57,8 @@ expect_err 'fake driver: .*nope\.toml: No such file'
 reject_err '[?]:0'
 
 begin 'no machine to plan for'
-run plan quick --machine nope.toml
-expect_one_error 2 'the machine file nope\.toml: No such file'
-run plan quick --machine "$scratch"
-expect_one_error 2 'is a directory, not a machine file'
+run_error 2 'the machine file nope\.toml: No such file' plan quick --machine nope.toml
+run_error 2 'is a directory, not a machine file' plan quick --machine "$scratch"
 
 begin 'a crash inside the driver'
 run_with crash.db 'kind = "crash"
@@ -118,31 +113,23 @@ expect_value 7 memory.db "select count(*) from v_case where status = 'ok'"
 begin 'a GPU whose copies are lost, those of the comparison too'
 printf '%s\n' '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyHtoD*"' 'count = 0' \
   '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyDtoH*"' 'count = 0' >fault.toml
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db lost.db
-expect_code 3
-expect_err 'corrupt: .*(lost or wrong|bytes differ)'
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'corrupt: .*(lost or wrong|bytes differ)' run gpu.toml --db lost.db
 expect_value 0 lost.db "select count(*) from v_case where status = 'ok' and block = 'up'"
 
 begin 'a machine without GPUs'
-HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run run gpu.toml --db none.db
-expect_code 3
-expect_err 'skipped .*: .*GPU'
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run_fails 3 'skipped .*: .*GPU' run gpu.toml --db none.db
 expect_value 0 none.db "select count(*) from v_case where status = 'ok'"
 
 begin 'a driver that hangs when it is asked what is here'
 printf '%s\n' '[[fake.fault]]' 'kind = "crash"' 'call = "cuInit"' 'nth = 1' 'signal = 11' >fault.toml
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run quick --db init.db
-expect_code 0
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run quick --db init.db
 expect_err 'skipped .*the process that asked the GPU driver'
 expect_value 1 init.db "select count(*) > 0 from v_case where status = 'ok'"
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run "$source_folder/tests/cli/small.toml" --db init.db
-expect_code 0
-expect_err 'warning: the process that asked the GPU driver .*: see whether nvidia-smi answers'
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run "$source_folder/tests/cli/small.toml" --db init.db
+expect_err 'warning: the process that asked the GPU driver .*: check whether nvidia-smi answers'
 
 begin 'a driver that does not start says what to look at'
 printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuInit"' 'code = 802' >fault.toml
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db init.db
-expect_code 3
-expect_err 'no usable GPU: cuInit: .*: is nvidia-fabricmanager running'
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'no usable GPU: cuInit: .*: is nvidia-fabricmanager running' run gpu.toml --db init.db
 
 finish

@@ -28,9 +28,7 @@ size_bytes = 1048576
 TOML
 
 begin 'a stream that never ends'
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml --db hang.db
-expect_code 3
-expect_err 'case up/.*1MiB: hung: nothing came for 30'
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'case up/.*1MiB: hung: no answer for 30' run gpu.toml --db hang.db
 expect_value hung hang.db "select status from v_case where size_bytes = 1048576"
 expect_value 2 hang.db "select count(*) from v_case where status = 'ok'"
 expect_value ok hang.db 'pragma integrity_check'

@@ -5,8 +5,7 @@
 file=$source_folder/tests/data/nvbandwidth-0.8-4xH200.json
 
 begin 'a real file'
-run import nvbandwidth "$file" --db i.db --tag old --date 2025-11-20T14:30:00
-expect_code 0
+run_ok import nvbandwidth "$file" --db i.db --tag old --date 2025-11-20T14:30:00
 expect_out 'device_to_device_memcpy_read_ce +12 +12'
 expect_out 'host_device_latency_sm +4 +0 '
 expect_err 'imported 108 of 308 values as run 1 .*measured on vm under driver 580\.159\.04'
@@ -23,47 +22,36 @@ expect_value 0 i.db 'select count(*) from v_trial'
 expect_value 0 i.db "select count(*) from v_case where note not like 'imported:%'"
 
 begin 'again: nothing is added'
-run import nvbandwidth "$file" --db i.db
-expect_code 0
+run_ok import nvbandwidth "$file" --db i.db
 expect_err 'already imported as run 1'
 expect_value 1 i.db 'select count(*) from run'
 
 begin 'it merges like any other run'
-run merge m.db i.db
-expect_code 0
+run_ok merge m.db i.db
 expect_value 108 m.db 'select count(*) from v_case'
 
 begin 'the same cases as the plan of the scenario'
-run plan nvbandwidth --machine "$source_folder/tests/machines/h200x4.toml" --format jsonl
-expect_code 0
+run_ok plan nvbandwidth --machine "$source_folder/tests/machines/h200x4.toml" --format jsonl
 grep -o '"case_key": *"[0-9a-f]*"' out | grep -o '[0-9a-f]\{32\}' | sort -u >planned
-run import nvbandwidth "$file" --db h.db --machine "$source_folder/tests/machines/h200x4.toml"
-expect_code 0
+run_ok import nvbandwidth "$file" --db h.db --machine "$source_folder/tests/machines/h200x4.toml"
 expect_value h200x4 h.db 'select host_name from v_run'
 run query --db h.db --format csv 'select case_key from v_case'
 tr -d '\r' <out | sed 1d | sort -u >imported
 equal 108 "$(comm -12 planned imported | wc -l)" 'keys that the plan has as well'
 
 begin 'what is no file of nvbandwidth'
-run import nvbandwidth no-such.json --db i.db
-expect_one_error 2 'no-such\.json'
+run_error 2 'no-such\.json' import nvbandwidth no-such.json --db i.db
 printf '{\n "nvbandwidth" {\n' >broken.json
-run import nvbandwidth broken.json --db x.db
-expect_one_error 2 'broken\.json:2:[0-9]+: no valid JSON'
+run_error 2 'broken\.json:2:[0-9]+: no valid JSON' import nvbandwidth broken.json --db x.db
 echo '{"a": 1}' >other.json
-run import nvbandwidth other.json --db x.db
-expect_one_error 2 'not what nvbandwidth -j prints'
+run_error 2 'not what nvbandwidth -j prints' import nvbandwidth other.json --db x.db
 echo '{"nvbandwidth": {"version": "v0.9", "testcases": []}}' >newer.json
-run import nvbandwidth newer.json --db x.db
-expect_one_error 3 '0\.5 to 0\.8'
-run import nvbandwidth "$file" --db x.db --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
-expect_one_error 2 'must name the machine'
+run_error 3 '0\.5 to 0\.8' import nvbandwidth newer.json --db x.db
+run_error 2 'must name the machine' import nvbandwidth "$file" --db x.db --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
 missing x.db
 run import nvbandwidth
 expect_code 2
-run import nccl "$file"
-expect_code 2
-expect_err 'nvbandwidth can be imported'
+run_fails 2 'nvbandwidth can be imported' import nccl "$file"
 run import nvbandwidth "$file" --date yesterday
 expect_code 2
 run import nvbandwidth "$file" --size much
@@ -74,14 +62,11 @@ if fake_driver h200x4; then
   run run nvbandwidth --only 'device_to_device_memcpy_*_ce' --set transfer.size=256KiB \
     --set measure.max_time=20ms --db d.db --tag ours
   expect_code 0
-  run env --save fake.toml
-  expect_code 0
-  run import nvbandwidth "$file" --size 256KiB --machine fake.toml --db d.db --tag theirs
-  expect_code 0
+  run_ok env --save fake.toml
+  run_ok import nvbandwidth "$file" --size 256KiB --machine fake.toml --db d.db --tag theirs
   expect_value 1 d.db "select simulated from v_run where tag = 'theirs'"
   expect_value 0 d.db "select count(*) from v_case where method = 'sm'"
-  run diff tag:theirs tag:ours --db d.db --format jsonl
-  expect_code 0
+  run_ok diff tag:theirs tag:ours --db d.db --format jsonl
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
   expect_err 'A was imported and cannot be measured again, and more of B alone would not decide'
   reject_err 'haul run'
@@ -89,11 +74,8 @@ if fake_driver h200x4; then
   expect_code 4
 
   begin 'real and simulated results are never compared'
-  run import nvbandwidth "$file" --db d.db --tag real
-  expect_code 0
-  run diff tag:real tag:ours --db d.db
-  expect_code 2
-  expect_err 'simulated'
+  run_ok import nvbandwidth "$file" --db d.db --tag real
+  run_fails 2 'simulated' diff tag:real tag:ours --db d.db
 fi
 
 finish

@@ -34,11 +34,9 @@ fi
 
 begin 'haul runs from the prefix'
 haul=$prefix/bin/haul
-run --version
-expect_code 0
+run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
-run validate "$prefix"/share/haul/scenarios/*.toml
-expect_code 0
+run_ok validate "$prefix"/share/haul/scenarios/*.toml
 
 begin 'completions are scripts, the manual page is one'
 if bash -n "$prefix/share/bash-completion/completions/haul"; then good; else bad 'bash completion'; fi

@@ -12,14 +12,12 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   local scenario=$1 queries=$2
   shift 2
   begin "$scenario"
-  run run "$scenario" "${small[@]}" "$@"
-  expect_code 0
+  run_ok run "$scenario" "${small[@]}" "$@"
   equal 0 "$(value results.db "select count(*) from v_case where status not in ('ok', 'skipped')
     and run = (select max(run) from v_run)")" 'cases that went wrong'
   local query
   for query in $queries; do
-    run query --saved "${query%=*}" --db results.db --format csv
-    expect_code 0
+    run_ok query --saved "${query%=*}" --db results.db --format csv
     equal "${query#*=}" "$(($(wc -l <"$scratch/out") - 1))" "rows of $query"
   done
 }
@@ -76,37 +74,30 @@ operation = ["allocate", "free"]
 memory = ["device", "managed", "pinned", "registered", "pageable"]
 size = "4KiB"
 TOML
-run run calls.toml "${small[@]}"
-expect_code 0
+run_ok run calls.toml "${small[@]}"
 expect_value 16 results.db "select count(*) from v_case where kind = 'overhead' and status = 'ok'
   and block in ('calls', 'memory') and median_ns > 0"
 
 begin 'a share of all is refused'
-run validate calls.toml --set measure.free_share=1
-expect_one_error 2 'free_share: 1 is out of range'
-run plan calls.toml --set memory.free_share=1e-9 --set 'memory.memory=managed'
-expect_code 0
+run_error 2 'free_share: 1 is out of range' validate calls.toml --set measure.free_share=1
+run_ok plan calls.toml --set memory.free_share=1e-9 --set 'memory.memory=managed'
 expect_out 'more than free_share = 1e-09'
 
 begin 'which GPU it was'
 export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
-run identify --db results.db run:1
-expect_code 0
+run_ok identify --db results.db run:1
 expect_out 'too few runs'
 for number in 1 2 3 4 5 6; do
-  run run fingerprint --set stream.size=4KiB "${small[@]/results.db/gpus.db}" --tag "run-$number"
-  expect_code 0
+  run_ok run fingerprint --set stream.size=4KiB "${small[@]/results.db/gpus.db}" --tag "run-$number"
 done
-run identify --db gpus.db
-expect_code 0
+run_ok identify --db gpus.db
 equal 4 "$(grep -c 'not told apart' "$scratch/out")" 'GPUs that are the same'
 expect_err 'of 20 were right'
 if command -v sqlite3 >/dev/null; then
   # GPU n is n per cent slower, within a tenth of that.
   sqlite3 gpus.db "update case_run set median_ns = median_ns * (1 + 0.01 * (select s.gpu from stream s
     where s.bench_case = case_run.bench_case)) * (1 + 0.00001 * (abs(random()) % 100))"
-  run identify tag:run-6 --db gpus.db --format csv
-  expect_code 0
+  run_ok identify tag:run-6 --db gpus.db --format csv
   equal 4 "$(grep -c ',named,.*,yes,' "$scratch/out")" 'GPUs that are named right'
   expect_err '20 of 20 were right \(100 %\), with 4 GPUs and 4 cases; guessing gives 25 %'
   run identify tag:run-6 --db gpus.db --confusion --format csv
@@ -128,8 +119,7 @@ to.numa = 0
 size = 4096
 TOML
 run run none.toml "${small[@]/results.db/none.db}"
-run identify --db none.db
-expect_one_error 3 'no streams, instructions or loads'
+run_error 3 'no streams, instructions or loads' identify --db none.db
 run identify a b --db none.db
 expect_code 2
 

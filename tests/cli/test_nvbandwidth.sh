@@ -8,8 +8,7 @@ small=(--set transfer.size=64KiB --set measure.min_trial=20us --set measure.max_
   --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
 
 begin 'all 35 tests on four GPUs'
-run run nvbandwidth "${small[@]}" --db four.db
-expect_code 0
+run_ok run nvbandwidth "${small[@]}" --db four.db
 expect_value 35 four.db "select count(distinct block) from v_case where status = 'ok'"
 expect_value 0 four.db "select count(*) from v_case where status <> 'ok'"
 expect_value 164 four.db "select count(*) from v_case"
@@ -41,8 +40,7 @@ median=$(awk '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v
 equal "$median" "$shown" 'cell of gpu2 to gpu1'
 
 begin 'flows of their own and the time, with -v'
-run run nvbandwidth "${small[@]}" --only 'one_to_all_write_ce' -v --db flows.db
-expect_code 0
+run_ok run nvbandwidth "${small[@]}" --only 'one_to_all_write_ce' -v --db flows.db
 expect_out '^  gpu3-gpu2 +[0-9.]+$'
 equal 16 "$(grep -c '^ *gpu' "$scratch/out")" 'cases and their flows'
 for what in measuring verifying allocating preparing starting idle all; do
@@ -50,29 +48,25 @@ for what in measuring verifying allocating preparing starting idle all; do
 done
 
 begin 'JSON has units in its keys'
-run run nvbandwidth "${small[@]}" --only 'device_to_device_latency_sm' --json --db json.db
-expect_code 0
+run_ok run nvbandwidth "${small[@]}" --only 'device_to_device_latency_sm' --json --db json.db
 equal 12 "$(grep -c '"ns_per_hop":[0-9.]' "$scratch/out")" 'latencies'
 for key in size_bytes gbps gbps_low gbps_high percent_of_peak median_ns under_load; do
   expect_out "\"$key\":"
 done
 
 begin 'colours when they are asked for'
-run run nvbandwidth "${small[@]}" --only 'device_local_copy' --color=always --db colour.db
-expect_code 0
+run_ok run nvbandwidth "${small[@]}" --only 'device_local_copy' --color=always --db colour.db
 equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
 
 begin 'what needs another GPU is skipped with its reason'
-HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run run nvbandwidth "${small[@]}" --db one.db
-expect_code 0
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
 expect_err 'skipped 17 cases: needs two GPUs, this machine has 1'
 expect_err 'host_to_all_memcpy_ce/.* is the same measurement as host_to_device_memcpy_ce/'
 expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'
 
 begin 'eight GPUs are planned as the names say'
-run plan nvbandwidth --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
-expect_code 0
+run_ok plan nvbandwidth --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
 equal 544 "$(wc -l <"$scratch/out")" 'cases'
 equal 56 "$(grep -c '"case":"device_to_device_memcpy_write_ce/' "$scratch/out")" 'ordered pairs'
 equal 28 "$(grep -c '"case":"device_to_device_bidirectional_memcpy_write_ce/' "$scratch/out")" 'pairs'

@@ -52,8 +52,7 @@ page nv.html '<th scope="row">gpu2</th><td class="n h[0-4]">[0-9.]+'
 page nv.html '<p class="summary">min [0-9.]+, mean [0-9.]+, max [0-9.]+ GB/s; '
 
 begin 'sweeps are charts'
-run run comm-scope/fig06 "${small[@]}" --set 'transfer.size=["1KiB","16KiB","256KiB","1MiB"]' --db r.db
-expect_code 0
+run_ok run comm-scope/fig06 "${small[@]}" --set 'transfer.size=["1KiB","16KiB","256KiB","1MiB"]' --db r.db
 run report fig06.html latest --db r.db
 expect_page fig06.html
 page fig06.html '<svg .*role="img".*aria-labelledby='
@@ -63,8 +62,7 @@ page fig06.html '<details><summary>4 rows of numbers</summary>'
 page fig06.html '<th scope="col" class="n">± %</th>'
 page fig06.html 'What has no number, and why'
 page fig06.html '<td>skipped</td><td class="n">[0-9]+</td>.*no NUMA node is remote to GPU 0'
-HAUL_FAKE_MACHINE=$machines/gh200.toml run run memory-hierarchy "${small[@]}" --only hierarchy --db h.db
-expect_code 0
+HAUL_FAKE_MACHINE=$machines/gh200.toml run_ok run memory-hierarchy "${small[@]}" --only hierarchy --db h.db
 run report hierarchy.html --db h.db
 expect_page hierarchy.html
 page hierarchy.html '<title id="run-1-chart1-title">hierarchy: ns over size</title>'
@@ -78,8 +76,7 @@ page quick.html '[0-9]+ of [0-9]+ checks passed'
 page quick.html '<td class="n share" style="--share:[0-9.]+%">'
 
 begin 'the same database gives the same page'
-run report - --db r.db -q 1
-expect_code 0
+run_ok report - --db r.db -q 1
 cp out once.html
 equal '' "$(cat err)" 'standard error'
 run report - --db r.db -q 1
@@ -143,10 +140,8 @@ size = ["2MiB", "4MiB"]
 TOML
 export HAUL_FAKE_MACHINE=$machines/h100x8-nvlink.toml
 cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
-HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q --db c.db --processes 5 --tag before
-expect_code 0
-HAUL_FAKE_FAULTS=$scratch/slow.toml run run gpu.toml -q --db c.db --processes 5 --tag after
-expect_code 0
+HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run gpu.toml -q --db c.db --processes 5 --tag before
+HAUL_FAKE_FAULTS=$scratch/slow.toml run_ok run gpu.toml -q --db c.db --processes 5 --tag after
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
 page c.html '<h1>tag:after compared with tag:before</h1>'
@@ -164,35 +159,28 @@ run report b.html --baseline good --db c.db
 expect_page b.html
 equal 2 "$(grep -c '>REGRESSED<' b.html)" 'cases that regressed since the baseline'
 equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
-run report b.html --baseline god --db c.db
-expect_one_error 2 'no baseline "god"'
-run report b.html latest --against latest --db c.db
-expect_one_error 2 'on both sides'
+run_error 2 'no baseline "god"' report b.html --baseline god --db c.db
+run_error 2 'on both sides' report b.html latest --against latest --db c.db
 page b.html 'baseline:good'
 
 begin 'a file is replaced whole, or not at all, and only a report'
 before=$(md5sum <c.html)
-run report c.html --db no-such.db
-expect_one_error 2 'no-such\.db'
-run report c.html run:99 --db c.db
-expect_one_error 2 '99'
+run_error 2 'no-such\.db' report c.html --db no-such.db
+run_error 2 '99' report c.html run:99 --db c.db
 equal "$before" "$(md5sum <c.html)" 'the page that was there'
 equal c.html "$(echo c.html*)" 'files beside it'
 run report c.html tag:after --db c.db
 expect_page c.html
 not_on_page c.html 'id="comparison"'
 echo '<!DOCTYPE html><p>mine</p>' >mine.html
-run report mine.html --db c.db
-expect_one_error 2 'mine\.html exists and is not a report of haul'
+run_error 2 'mine\.html exists and is not a report of haul' report mine.html --db c.db
 equal '<!DOCTYPE html><p>mine</p>' "$(cat mine.html)" 'what was there'
 : >empty.html
 run report empty.html --db c.db
 expect_page empty.html
 mkdir folder.html
-run report folder.html --db c.db
-expect_one_error 2 'folder\.html is a directory: name a file in it, such as folder\.html/report\.html'
-run report no/such/folder.html --db c.db
-expect_one_error 2 'cannot write no/such/folder\.html: its folder no/such/'
+run_error 2 'folder\.html is a directory: name a file in it, such as folder\.html/report\.html' report folder.html --db c.db
+run_error 2 'cannot write no/such/folder\.html: its folder no/such/' report no/such/folder.html --db c.db
 missing no
 equal 644 "$(umask 022; "$haul" report mode.html --db c.db -q && stat -c %a mode.html)" 'its mode'
 if [ -w /dev/full ]; then
@@ -204,15 +192,9 @@ equal 0 "${PIPESTATUS[0]}" 'exit code where the reader went away'
 equal '' "$(cat "$scratch/err")" 'what is said then'
 
 begin 'a command line that is wrong'
-run report
-expect_code 2
-expect_err 'missing argument: OUT\.html'
-run report latest --db c.db
-expect_code 2
-expect_err "ends in \.html.*not 'latest'"
-run report x.html --format csv --db c.db
-expect_code 2
-expect_err 'a report is HTML'
+run_fails 2 'missing argument: OUT\.html' report
+run_fails 2 "ends in \.html.*not 'latest'" report latest --db c.db
+run_fails 2 'a report is HTML' report x.html --format csv --db c.db
 run report x.html --against latest --baseline good --db c.db
 expect_code 2
 missing x.html

@@ -5,8 +5,7 @@
 small=$source_folder/tests/cli/small.toml
 
 begin 'a run is shown and recorded'
-run run "$small" --db r.db --tag first
-expect_code 0
+run_ok run "$small" --db r.db --tag first
 expect_out '(^| )host'
 expect_err 'run [0-9a-f]{32} of small is in r\.db'
 reject_err 'error|warning: case'
@@ -41,76 +40,60 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 fi
 
 begin 'formats'
-run run "$small" --db r.db --json --only host --set measure.trials.max=5
-expect_code 0
+run_ok run "$small" --db r.db --json --only host --set measure.trials.max=5
 if command -v python3 >/dev/null; then
   equal 3 "$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)))' <"$scratch/out")" 'rows of JSON'
 fi
 mkdir batch
 cp "$small" batch/a.toml
 cp "$small" batch/b.toml
-run run batch --db r.db --format csv -q
-expect_code 0
+run_ok run batch --db r.db --format csv -q
 equal '' "$(cat "$scratch/err")" 'stderr under -q'
 equal 7 "$(grep -c '' "$scratch/out")" 'lines of CSV of two runs'
-run run batch --db r.db --format jsonl -v
-expect_code 0
+run_ok run batch --db r.db --format jsonl -v
 equal 6 "$(grep -c '^{' "$scratch/out")" 'lines of JSON of two runs'
 expect_err '\[1/3\] host/.*: ok, [0-9.e+]+ GB/s, [0-9]+ trials'
 expect_err 'a\.toml \(1 of 2\)'
 
 begin 'only and set'
-run run "$small" --db r.db --only '*/64KiB*' -q --format csv
-expect_code 0
+run_ok run "$small" --db r.db --only '*/64KiB*' -q --format csv
 equal 2 "$(grep -c '' "$scratch/out")" 'lines of CSV'
 
 begin 'processes'
-run run "$small" --db r.db --processes 2 --tag two -q
-expect_code 0
+run_ok run "$small" --db r.db --processes 2 --tag two -q
 expect_value 6 r.db "select count(*) from v_case where tag = 'two'"
 expect_value 2 r.db "select count(distinct process) from v_case where tag = 'two'"
 
 begin 'dry run'
-run run "$small" --db dry.db --dry-run
-expect_code 0
+run_ok run "$small" --db dry.db --dry-run
 expect_out 'host'
 missing dry.db
 
 begin 'the default database'
-run run "$small"
-expect_code 0
+run_ok run "$small"
 exists "$XDG_DATA_HOME/haul/results.db"
-HAUL_DB=$scratch/env.db run run "$small"
-expect_code 0
+HAUL_DB=$scratch/env.db run_ok run "$small"
 exists env.db
 unset XDG_DATA_HOME
-run run "$small"
-expect_code 0
+run_ok run "$small"
 exists "$HOME/.local/share/haul/results.db"
-HOME='' run run "$small"
-expect_one_error 2 'HOME'
+HOME='' run_error 2 'HOME' run "$small"
 export XDG_DATA_HOME=$scratch/data
 
 begin 'lists and queries'
-run list runs --db r.db
-expect_code 0
+run_ok list runs --db r.db
 expect_out small
-run list cases --db r.db --run tag:two
-expect_code 0
+run_ok list cases --db r.db --run tag:two
 expect_out host
-run query --db r.db --saved run-table --param run=tag:first
-expect_code 0
+run_ok query --db r.db --saved run-table --param run=tag:first
 run query --db r.db --saved no-such-query
 expect_code 2
-run query --db r.db 'select 1 as one' --json
-expect_code 0
+run_ok query --db r.db 'select 1 as one' --json
 expect_out '"one": ?1'
-run query --db r.db 'selec 1'
-expect_one_error 2 'syntax'
+run_error 2 'syntax' query --db r.db 'selec 1'
 run query --db r.db 'delete from trial'
 expect_code 2
-run query --db r.db 'select :x as x' --param x=7 --format csv
-expect_code 0
+run_ok query --db r.db 'select :x as x' --param x=7 --format csv
 expect_out '^7'
 run query --db r.db 'select :x as x'
 expect_code 2
@@ -151,20 +134,17 @@ if [ -n "$found" ]; then
 fi
 
 begin 'the list of runs counts results against those expected'
-run run "$small" --db n.db --processes 2 -q
-expect_code 0
+run_ok run "$small" --db n.db --processes 2 -q
 run list runs --db n.db --format csv
 expect_out '^run,started_at,scenario,tag,status,cases,skipped,processes,expected,ok,bad,'
 expect_out ',done,3,0,2,6,6,0,'
 for i in 2 3 4; do run run "$small" --db n.db -q --set "measure.trials.max=$((i + 3))"; done
 
 begin 'a name that fits many runs shows a few of them, shortly'
-run list cases --db n.db --run 0
-expect_one_error 2 'there are: 4 = [0-9a-f]{13} \(small, .*, 2 = .*\), \.\.\. \(see haul list runs\)$'
+run_error 2 'there are: 4 = [0-9a-f]{13} \(small, .*, 2 = .*\), \.\.\. \(see haul list runs\)$' list cases --db n.db --run 0
 
 begin 'the quick scenario, as on any machine'
-run run quick --db q.db
-expect_code 0
+run_ok run quick --db q.db
 expect_out 'GB/s|gbps'
 expect_value ok q.db 'pragma integrity_check'
 if [ ! -e /dev/nvidiactl ]; then

@@ -51,81 +51,57 @@ missing results.db
 
 begin 'files that are no scenario'
 : >empty.toml
-run validate empty.toml
-expect_code 2
-expect_err '^empty\.toml(:[0-9]+:[0-9]+)?: error: '
+run_fails 2 '^empty\.toml(:[0-9]+:[0-9]+)?: error: ' validate empty.toml
 truncate -s 100M large.toml
-run validate large.toml
-expect_one_error 2 'large\.toml'
+run_error 2 'large\.toml' validate large.toml
 head -c 65536 /dev/urandom >binary.toml
-run validate binary.toml
-expect_one_error 2 'binary\.toml'
+run_error 2 'binary\.toml' validate binary.toml
 printf 'name = "x\xff"\n' >latin.toml
-run validate latin.toml
-expect_one_error 2 'latin\.toml:1'
+run_error 2 'latin\.toml:1' validate latin.toml
 printf 'include = ["b.toml"]\n' >a.toml
 printf 'include = ["a.toml"]\n' >b.toml
-run validate a.toml
-expect_code 2
-expect_err 'a\.toml.*include|include.*(cycle|itself)|cycle'
+run_fails 2 'a\.toml.*include|include.*(cycle|itself)|cycle' validate a.toml
 printf 'name = [[[[' >broken.toml
-run validate broken.toml
-expect_one_error 2 'broken\.toml:1'
+run_error 2 'broken\.toml:1' validate broken.toml
 mkdir folder
-run validate folder
-expect_one_error 2 'no scenario .*folder'
-run validate no-such.toml
-expect_one_error 2 'no-such\.toml: no such file'
+run_error 2 'no scenario .*folder' validate folder
+run_error 2 'no-such\.toml: no such file' validate no-such.toml
 if [ "$(id -u)" -ne 0 ]; then
   "$haul" show quick >secret.toml
   chmod 000 secret.toml
-  run validate secret.toml
-  expect_one_error 2 'secret\.toml.*ermission denied'
+  run_error 2 'secret\.toml.*ermission denied' validate secret.toml
 fi
 run validate /dev/null
 expect_code 2
 
 begin '--set is checked like the file'
-run validate quick --set measure.max_time=20ms
-expect_code 0
-run validate quick --set measure.max_tiem=20ms
-expect_code 2
-expect_err 'max_time'
+run_ok validate quick --set measure.max_time=20ms
+run_fails 2 'max_time' validate quick --set measure.max_tiem=20ms
 run validate quick --set measure.max_time=soon
 expect_code 2
 run plan quick --processes 0
 expect_code 2
 
 begin '--only that matches nothing'
-run plan quick --only 'no-such-*'
-expect_one_error 2 'no-such-'
+run_error 2 'no-such-' plan quick --only 'no-such-*'
 
 begin 'machines that are wrong'
-run plan quick --machine no-such.toml
-expect_one_error 2 'no-such\.toml'
+run_error 2 'no-such\.toml' plan quick --machine no-such.toml
 printf 'what = 1\n' >machine.toml
-run plan quick --machine machine.toml
-expect_one_error 2 'machine\.toml:1'
+run_error 2 'machine\.toml:1' plan quick --machine machine.toml
 
 begin 'plan for another machine'
-run plan quick --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
-expect_code 0
+run_ok plan quick --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
 equal 56 "$(grep -Eo '"gpu[0-7](:device)?-gpu[0-7](:device)?"' "$scratch/out" | sort -u | grep -Evc 'gpu([0-7]).*gpu\1')" 'ordered GPU pairs'
 
 begin 'a machine saved is the machine loaded'
-run env --save here.toml
-expect_code 0
+run_ok env --save here.toml
 exists here.toml
-run env --machine here.toml
-expect_code 0
-run plan quick --machine here.toml
-expect_code 0
-run env --json
-expect_code 0
-run env --format csv
-expect_code 0
+run_ok env --machine here.toml
+run_ok plan quick --machine here.toml
+run_ok env --json
+run_ok env --format csv
 expect_out '^gpu,name,state,value'
-run env --save /no/such/folder/x.toml
-expect_one_error 2 '/no/such/folder'
+run_error 2 '/no/such/folder' env --save /no/such/folder/x.toml
 
 finish

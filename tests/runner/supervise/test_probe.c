@@ -96,7 +96,7 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
                    STATUS_OK);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms: see whether nvidia-smi"));
+  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
   assert_true(probe_lost(machine));
 }
 

@@ -393,10 +393,10 @@ static void watchdog_ends_silent_cases(void **state) {
   bench->options.watchdog_floor_ns = 100000000;
   bench->cases[1].longest_ns = 100000000;
   assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_report(bench, 0, 0, CASE_HUNG, "nothing came for 100 ms");
+  assert_report(bench, 0, 0, CASE_HUNG, "no answer for 100 ms");
   assert_true(bench->seen.reports[0].outcome.total_ns >= 100000000);
   assert_report(bench, 1, 1, CASE_OK, "");
-  assert_report(bench, 2, 2, CASE_HUNG, "nothing came for 100 ms");
+  assert_report(bench, 2, 2, CASE_HUNG, "no answer for 100 ms");
   assert_report(bench, 3, 3, CASE_OK, "");
 }
 
