@@ -71,13 +71,17 @@ run_ok() {
   expect_code 0
 }
 run_error() { # CODE REGEX ARGUMENT...
-  run "${@:3}"
-  expect_one_error "$1" "$2"
+  local wanted=$1 message=$2
+  shift 2
+  run "$@"
+  expect_one_error "$wanted" "$message"
 }
 run_fails() { # CODE REGEX ARGUMENT...: a message of any form, for example of a wrong command line
-  run "${@:3}"
-  expect_code "$1"
-  expect_err "$2"
+  local wanted=$1 message=$2
+  shift 2
+  run "$@"
+  expect_code "$wanted"
+  expect_err "$message"
 }
 equal() { # EXPECTED ACTUAL WHAT
   if [ "$1" = "$2" ]; then good; else bad "$3: '$2', expected '$1'"; fi

@@ -39,7 +39,7 @@ start_slow "$slow" --db interrupt.db
 kill -INT "$parent"
 finish_slow
 expect_code 130
-expect_err 'interrupted: the run ends after this case, or at once with another Ctrl-C'
+expect_err 'interrupted: the run ends after this case, or at once if you press Ctrl-C again'
 expect_err 'interrupted; .* --resume run:'
 expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"
 expect_value interrupted interrupt.db 'select status from v_run'
