@@ -1,4 +1,4 @@
-/* case_rows.c - what was measured of one case, as rows: the large tables are filled here. */
+/* case_rows.c - inserts the result of one case in one process: its summary and its trials. */
 #include "runner/record/record_state.h"
 
 #include "engine/case/statistics.h"
@@ -34,7 +34,7 @@ static void record_bind_summary(struct statement *statement, const struct summar
   }
 }
 
-/* Cycles of one iteration, of the trials that the summary is made of. */
+/* Cycles per iteration of the trials that the summary comes from. */
 static void record_bind_cycles(struct record *record, struct statement *statement,
                                const struct case_report *report) {
   double *values = record_scratch(record, report->trial_count);
@@ -99,7 +99,7 @@ static enum status record_insert_case_run(struct record *record, const struct ca
   return status;
 }
 
-/* Hot: up to 10^6 rows a case. Parameters are bound by index, and stay bound between rows. */
+/* Hot: up to 10^6 rows per case. Parameters are bound by index, and stay bound between rows. */
 static enum status record_insert_trials(struct record *record, const struct case_report *report,
                                         int64_t case_run, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_TRIAL);

@@ -1,4 +1,4 @@
-/* content.h - the key of a row that is known by what it contains: XXH3-128, as 32 hexadecimal
+/* content.h - keys of rows that are identified by their content: XXH3-128, as 32 hexadecimal
  * digits, of its fields one after the other, each as a netstring ("5:hello,", a number as its
  * decimal digits). The same content has the same key in every database. */
 #ifndef HAUL_RUNNER_RECORD_CONTENT_H

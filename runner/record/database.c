@@ -41,7 +41,7 @@ static bool sql_find_section(struct sql_text *text, const char *section) {
   return false;
 }
 
-/* A name that nothing has is a mistake in this program: tests/style/statements.sh finds it. */
+/* An unknown name is a mistake in this program, which tests/style/statements.sh finds. */
 static struct sql_text sql_find(const char *name) {
   struct sql_text text = {0};
   if (sql_find_file(name, strlen(name), &text)) {
@@ -68,7 +68,7 @@ char *database_sql(const char *name) {
   return copy;
 }
 
-/* What usually lies behind a code of SQLite, and what to do about it. */
+/* The usual cause of an error code of SQLite, and what to do about it. */
 static const char *database_explain(int code, enum status *status) {
   *status = STATUS_IO;
   switch (code & 0xff) {
@@ -86,7 +86,7 @@ static const char *database_explain(int code, enum status *status) {
   case SQLITE_READONLY:
   case SQLITE_PERM:
     *status = STATUS_DENIED;
-    return "it or its folder cannot be written";
+    return "it or its directory is not writable";
   case SQLITE_CANTOPEN:
     return "it, or its journal beside it, cannot be opened";
   case SQLITE_NOTADB:
@@ -283,7 +283,7 @@ static enum status database_configure(struct database *database, int busy_ms, st
   return database_script(database, "database/set_up", err);
 }
 
-/* A path that SQLite takes for no more than a path: not ":memory:", not "file:...". */
+/* Prevents SQLite from giving ":memory:" or "file:..." a meaning of their own. */
 static char *database_plain_path(const char *path) {
   size_t size = strlen(path) + sizeof "./";
   char *text = malloc(size);

@@ -1,6 +1,6 @@
-/* environment.c - the facts about a machine, as rows. What changes by itself from one look to the
- * next (free memory, utilisation, the speed an idle link rests at) is no part of an environment:
- * two runs on an unchanged machine have the same one. */
+/* environment.c - inserts the facts about a machine. Values that change by themselves (free memory,
+ * utilisation, the speed of an idle link) are not part of an environment: two runs on an unchanged
+ * machine have the same one. */
 #include "runner/record/record_state.h"
 
 #include <stdio.h>

@@ -15,8 +15,9 @@ enum { HEADER_BYTES = 100, HEADER_WRITE_VERSION = 18, HEADER_READ_VERSION = 19, 
 enum { COPY_CHUNK = 1 << 16 };
 static const char MAGIC[16] = "SQLite format 3";
 
-/* f_type of file systems whose memory is not shared between the machines that mount them, or whose
- * locks are another program's promise: statfs(2), linux/magic.h, and the file systems' sources. */
+/* f_type of file systems that do not share memory between the machines that mount them, or whose
+ * locks depend on another program: statfs(2), linux/magic.h, and the sources of the file systems.
+ */
 static const struct {
   unsigned long type;
   const char *name;
@@ -43,7 +44,7 @@ static const char *database_file_network_file_system(const char *path) {
   return NULL;
 }
 
-/* The folder of path; "." where it names none. */
+/* The directory part of path; "." if it has none. */
 static enum status database_file_folder_of(const char *path, char folder[PATH_MAX],
                                            struct error *err) {
   size_t length = strlen(path);
@@ -75,13 +76,14 @@ static enum status database_file_make_folder(const char *folder, struct error *e
     if (mkdir(part, 0777) != 0 && errno != EEXIST) {
       return error_set_errno(
           err, errno,
-          "cannot make the folder %s for the results: name another place with --db FILE", part);
+          "cannot create the directory %s for the results: name another place with --db FILE",
+          part);
     }
   }
   return STATUS_OK;
 }
 
-/* A folder that is there must take the journal beside the database. */
+/* Create the directory, or check that SQLite can create its journal in it. */
 static enum status database_file_prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
   enum status status = database_file_folder_of(path, folder, err);
@@ -93,17 +95,18 @@ static enum status database_file_prepare_folder(const char *path, struct error *
     if (errno == ENOENT) {
       return database_file_make_folder(folder, err);
     }
-    return error_set_errno(err, errno, "cannot use the folder %s for the results", folder);
+    return error_set_errno(err, errno, "cannot use the directory %s for the results", folder);
   }
   if (!S_ISDIR(info.st_mode)) {
-    return error_set(err, STATUS_INVALID, "%s is not a folder; name another database with --db",
+    return error_set(err, STATUS_INVALID, "%s is not a directory; name another database with --db",
                      folder);
   }
   if (access(folder, W_OK | X_OK) != 0) {
-    return error_set_errno(err, errno,
-                           "the folder %s cannot be written, but a journal must stand beside the "
-                           "database; name another with --db",
-                           folder);
+    return error_set_errno(
+        err, errno,
+        "the directory %s is not writable, but SQLite needs a journal beside the "
+        "database; name another with --db",
+        folder);
   }
   return STATUS_OK;
 }
@@ -143,7 +146,8 @@ static enum status database_file_examine_existing(const char *path, const struct
                                                   enum database_access access_wanted,
                                                   struct database_file *file, struct error *err) {
   if (S_ISDIR(info->st_mode)) {
-    return error_set(err, STATUS_INVALID, "%s is a folder; name a database in it with --db", path);
+    return error_set(err, STATUS_INVALID, "%s is a directory; name a database in it with --db",
+                     path);
   }
   if (!S_ISREG(info->st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is not a regular file; name another with --db", path);
@@ -192,7 +196,7 @@ enum status database_file_examine(const char *path, enum database_access access_
     return status;
   }
   found.network_file_system = database_file_network_file_system(folder);
-  /* The shared memory of a WAL exists once a machine, not once a file. */
+  /* The shared memory of a WAL exists once per machine, not once per file. */
   if (found.write_ahead && found.network_file_system != NULL) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "%s is in WAL mode on a network file system (%s), where SQLite cannot keep it "

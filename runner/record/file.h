@@ -11,7 +11,7 @@ struct database_file {
 };
 
 /* Look at path. For writing, make its folder where there is none. Errors say what is there instead
- * of a database that this user may use so; nothing but the folder is changed. */
+ * of a database that this user may use so; nothing but the directory is changed. */
 enum status database_file_examine(const char *path, enum database_access access,
                                   struct database_file *file, struct error *err) CHECK_RESULT;
 

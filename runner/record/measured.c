@@ -149,7 +149,7 @@ static enum status measured_load_flows(struct measured *measured, struct databas
   return status;
 }
 
-/* ---- what matters ---- */
+/* ---- deltas: the smallest change that matters ---- */
 
 static int measured_compare_case_ids(const void *a, const void *b) {
   const struct measured_case *x = *(const struct measured_case *const *)a;
@@ -157,8 +157,7 @@ static int measured_compare_case_ids(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Cases of one case_key are one measurement: what is said of one is said of all. Those lie next to
- * each other. */
+/* For all cases with the case_key of `of`; they are adjacent. */
 static void measured_set_delta(struct measured *measured, const struct measured_case *of,
                                double delta) {
   const size_t at = (size_t)(of - measured->cases);
@@ -172,7 +171,7 @@ static void measured_set_delta(struct measured *measured, const struct measured_
   }
 }
 
-/* In the order of the runs' starts, so that the last one that says anything stays. */
+/* In the order in which the runs started, so that the last run that sets a delta decides. */
 static enum status measured_load_deltas(struct measured *measured, struct database *database,
                                         const char *runs, struct error *err) {
   struct statement statement;
@@ -229,7 +228,7 @@ static struct run_index *measured_index_runs(struct measured *measured) {
   return index;
 }
 
-/* Millions of them: not in the arena, which would keep every smaller copy. */
+/* Medians may be millions: the arena would keep every smaller copy of the array. */
 static void measured_add_median(struct measured *measured, struct measured_median median) {
   if (measured->median_count == measured->median_capacity) {
     measured->median_capacity =

@@ -1,8 +1,8 @@
-/* measured.h - what was measured, read for comparing: runs, their environments, cases, and one
- * median a case and process. Trials are never read.
+/* measured.h - the results that comparisons read: runs, their environments, cases, and one median
+ * per case and process. Trials are never read.
  *
- * Everything belongs to the struct measured, which stays as it is once it is loaded. Cases that
- * have one case_key lie next to each other. */
+ * struct measured owns everything and does not change after measured_load(). Cases with the same
+ * case_key are adjacent. */
 #ifndef HAUL_RUNNER_RECORD_MEASURED_H
 #define HAUL_RUNNER_RECORD_MEASURED_H
 

@@ -218,7 +218,7 @@ void measured_keep_runs(struct measured *measured,
 static const char *const RUN_FACTS[] = {"tag", "scenario", "haul_version", "origin"};
 enum { RUN_FACT_COUNT = sizeof RUN_FACTS / sizeof *RUN_FACTS };
 
-/* False: it is no fact of the run itself. */
+/* False: not a fact of the run itself. */
 static bool measured_own_fact(const struct measured_run *run, const char *name,
                               const char **value) {
   const char *const values[RUN_FACT_COUNT] = {run->tag, run->scenario, run->haul_version,

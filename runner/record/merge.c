@@ -60,7 +60,7 @@ static char *merge_read_only_uri(const char *path) {
   return uri;
 }
 
-/* Before SQLite sees it. */
+/* Checks the file before SQLite opens it. */
 static enum status merge_look(const char *path, bool *write_ahead, struct error *err) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -90,7 +90,7 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
   return STATUS_OK;
 }
 
-/* That it is ours, and not too new: what a newer schema added would be lost without a word. */
+/* A newer schema is refused: merging would silently lose what it added. */
 static enum status merge_judge_version(struct database *database, struct error *err) {
   int application_id = 0;
   int objects = 0;
@@ -149,7 +149,7 @@ static enum status merge_judge_content(struct database *database, struct error *
   struct merge_row row;
   enum status status = merge_first_row(database, "merge/integrity", &row, err);
   if (status == STATUS_OK && row.texts[0] != NULL && strcmp(row.texts[0], "ok") != 0) {
-    /* After a first line that only names the database. */
+    /* The first line only names the database. */
     const char *line = strncmp(row.texts[0], "***", 3) == 0 ? strchr(row.texts[0], '\n') : NULL;
     line = line != NULL ? line + 1 : row.texts[0];
     status = error_set(err, STATUS_CORRUPT,
@@ -198,14 +198,14 @@ static enum status merge_make_folder(const char *scratch, struct merge_input *in
     return STATUS_OK;
   }
   enum status status =
-      error_set_errno(err, errno, "it needs a copy, but %s cannot be made", input->folder);
+      error_set_errno(err, errno, "it needs a copy, but %s cannot be created", input->folder);
   free(input->folder);
   input->folder = NULL;
   return status;
 }
 
-/* Read a copy in place of the file: of its pages when it could be opened, else of the file and its
- * journals as they lie. */
+/* Read a copy instead: of the pages if the file could be opened, else of the file and its journals.
+ */
 static enum status merge_use_copy(const char *path, const char *scratch, struct merge_input *input,
                                   struct error *err) {
   enum status status = merge_make_folder(scratch, input, err);
@@ -236,7 +236,7 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
   return status;
 }
 
-/* *left_over: a writer that was killed left a journal, which cannot be played back here. */
+/* *left_over: a killed writer left a journal, which a read-only connection cannot play back. */
 static enum status merge_open_as_it_is(const char *path, struct merge_input *input, bool *left_over,
                                        struct error *err) {
   struct error failure = {0};
@@ -277,7 +277,7 @@ static enum status merge_prepare(const char *path, const char *scratch, struct m
   return status;
 }
 
-/* The caller names the file, as it was given. */
+/* The caller names the file as the user gave it. */
 static void merge_drop_path(const char *path, struct error *err) {
   size_t length = strlen(path);
   if (err != NULL && strncmp(err->message, path, length) == 0 &&
@@ -308,7 +308,7 @@ static void merge_input_close(struct merge_input *input) {
   *input = (struct merge_input){0};
 }
 
-/* scratch: where the copy's folder is made, as the beginning of its path. On failure there is
+/* scratch: beginning of the path of the copy's directory. On failure there is
  * nothing to close. Statuses: INVALID (not a results database), UNSUPPORTED (made by a newer haul),
  * CORRUPT (damaged), NOT_FOUND (there is no file, or nothing in it), else what the system said. */
 static enum status merge_input_open(const char *path, const char *scratch,
@@ -446,7 +446,7 @@ static enum status merge_copy_rows(struct database *output, struct merge_result 
   return status;
 }
 
-/* What no other input would get round. */
+/* Errors of the output, which every other input would meet too. */
 static bool merge_of_the_output(const struct database *output) {
   switch (sqlite3_errcode(output->handle)) {
   case SQLITE_FULL:

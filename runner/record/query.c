@@ -22,8 +22,7 @@ struct query {
   bool timed_out, interrupted;
 };
 
-/* Pragmas that tell about the schema or the file and change nothing; with an argument they name
- * what to tell about. */
+/* Pragmas that only read; an argument names the table, index or view to describe. */
 static bool query_pragma_reads(const char *name, const char *argument) {
   static const char *const TELL[] = {"table_info",       "table_xinfo",     "table_list",
                                      "index_list",       "index_info",      "index_xinfo",
@@ -283,7 +282,7 @@ static enum status query_bind_typed(struct query *query, sqlite3_stmt *stmt, int
   abort();
 }
 
-/* A parameter of people's own SQL: as the number that its value looks like, else as text. */
+/* A parameter of a user's own SQL: a number if the value looks like one, else text. */
 static enum status query_bind_guessed(struct query *query, sqlite3_stmt *stmt, int index,
                                       const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);

@@ -55,7 +55,7 @@ enum status record_open(const char *path, struct record **record, struct error *
   }
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
-  /* Once: a clock that is set while we measure moves nothing that we record. */
+  /* Read once, so that setting the clock during a run does not shift its times. */
   opened->clock_offset_ns = record_clock_ns(CLOCK_REALTIME) - record_clock_ns(CLOCK_MONOTONIC_RAW);
   for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
     status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
@@ -169,7 +169,7 @@ enum status record_add_run(struct record *record, const struct run_info *info,
   return status;
 }
 
-/* A record that serves several runs, one after the other, forgets the last one. */
+/* A record may serve several runs, one after the other. */
 void record_forget_run(struct record *record) {
   record->run = 0;
   record->uuid[0] = '\0';

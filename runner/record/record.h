@@ -1,4 +1,4 @@
-/* record.h - the only writer of results: one SQLite database, one transaction a case.
+/* record.h - the only writer of results: one SQLite database, one transaction per case.
  *
  * Paths, pragmas, versions and what a foreign file looks like: runner/record/database.h. SQL lives
  * in schema/results/, embedded; C holds bind names only. A disk that fills, a folder that becomes

@@ -1,4 +1,4 @@
-/* resume.c - going on with a run that was interrupted. */
+/* resume.c - continues an interrupted run. */
 #include "runner/record/record_state.h"
 #include "runner/record/selector.h"
 
@@ -62,7 +62,7 @@ void resumed_run_fini(struct resumed_run *run) {
   *run = (struct resumed_run){0};
 }
 
-/* What the machine says now to a name that run_environment.sql gives. */
+/* The current value of a name that the statement run/environment gives. */
 static void record_current_value(const struct machine *machine, const char *name, char *text,
                                  size_t size) {
   const char *value = NULL;

@@ -30,7 +30,7 @@ static const char *saved_query_name(const struct embedded_file *file, struct are
   return arena_strndup(arena, name, strlen(name) - strlen(".sql"));
 }
 
-/* ":run (run, default latest) the run to show". The queries are ours: a test reads all of them. */
+/* ":run (run, default latest) the run to show". A test parses all of them. */
 static struct saved_parameter saved_query_parse_parameter(const char *line, struct arena *arena) {
   struct saved_parameter parameter = {.type = PARAMETER_TEXT};
   size_t name = strcspn(line, " ");

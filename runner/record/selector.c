@@ -24,7 +24,8 @@ static enum status selector_first_run(struct statement *statement, struct run_re
   return status;
 }
 
-/* The rows of a statement as "a, b, c ..."; "none" without rows. Of many runs the first few. */
+/* The rows of a statement as "a, b, c ..."; "none" without rows; only the first few of many runs.
+ */
 static enum status selector_list_rows(struct statement *statement, bool runs, struct strbuf *list,
                                       size_t *count, struct error *err) {
   for (*count = 0;; ++*count) {
@@ -56,7 +57,7 @@ static enum status selector_list_rows(struct statement *statement, bool runs, st
   }
 }
 
-/* error: what is wrong, then what there is. name: of a statement that lists it. */
+/* An error that says what is wrong and what exists; name: the statement that lists it. */
 static enum status selector_refuse(struct database *database, enum status wrong,
                                    const char *message, const char *name, const char *prefix,
                                    struct error *err) {
@@ -81,7 +82,7 @@ static enum status selector_refuse(struct database *database, enum status wrong,
   return status;
 }
 
-/* One of the statements that give at most one run. */
+/* Run a statement that gives at most one run. */
 static enum status selector_find_one(struct database *database, const char *name,
                                      const char *parameter, const char *text, int64_t number,
                                      struct run_ref *run, bool *found, struct error *err) {

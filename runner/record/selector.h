@@ -1,4 +1,4 @@
-/* selector.h - which run is meant.
+/* selector.h - finds the runs that a user names; sets and removes baselines.
  *
  *   run:ID      the run with that number, or whose UUID begins so (also without "run:")
  *   tag:NAME    the latest run with that tag

@@ -52,7 +52,7 @@ missing none.db
 begin 'an output that is none'
 run_error 2 'notes\.txt is not a results database' merge notes.txt nodes
 equal 'my notes' "$(cat notes.txt)" 'its content'
-run_error 2 'nodes is a folder' merge nodes nodes/node1.db
+run_error 2 'nodes is a directory' merge nodes nodes/node1.db
 
 begin 'a command line that says too little'
 run_fails 2 'haul merge all\.db' merge

@@ -1,4 +1,4 @@
--- What comparing runs reads of them.
+-- What comparisons read of runs.
 
 -- name: run
 SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
@@ -6,7 +6,7 @@ SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id = :run;
 
 -- name: environment
--- Every column is a fact under its name.
+-- Each column becomes a fact with its name.
 SELECT simulated, host_name, cuda_state, driver_version, driver_branch, kernel_module,
   cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count
 FROM environment WHERE id = :environment;
@@ -24,7 +24,7 @@ SELECT source, target, peer_access, nvlink_count FROM link
 WHERE environment = :environment AND place = 'gpu';
 
 -- name: cases
--- Cases in the plans of the runs (a JSON array of their ids), those of one case_key together.
+-- Cases in the plans of the runs (:runs, a JSON array of ids); equal case_keys are adjacent.
 SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   coalesce(f.method, o.operation, st.op, ar.op, b.kind) AS method,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
@@ -47,8 +47,8 @@ WHERE (b.name GLOB :only OR b.block GLOB :only OR b.case_key = :only)
 ORDER BY b.case_key, b.id;
 
 -- name: flows
--- From where to where a case goes; a chase and a call of the driver as one flow to the GPU,
--- a stream and arithmetic as one inside their place.
+-- The endpoints of a case. A chase and an overhead count as one flow to the GPU, a stream and arithmetic
+-- as one flow inside their place.
 SELECT role, source_place, source_index, source_memory, target_place, target_index, target_memory
 FROM (
   SELECT ordinal, role, source_place, source_index, source_memory, target_place, target_index,
@@ -71,14 +71,14 @@ FROM (
 ORDER BY ordinal;
 
 -- name: deltas
--- Cases of the runs (a JSON array of their ids) whose scenario says what matters, later runs later.
+-- Cases with a delta in the runs (:runs, a JSON array of ids), in the order in which the runs started.
 SELECT p.bench_case, p.delta
 FROM run r JOIN plan_case p ON p.run = r.id
 WHERE r.id IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
 ORDER BY r.started_at_ns, r.id;
 
 -- name: medians
--- Of one case: one row a process of the runs (a JSON array). All of it is in the index.
+-- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone.
 SELECT run, process, status, median_ns
 FROM case_run INDEXED BY case_run_by_bench_case
 WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))

@@ -1,10 +1,8 @@
--- Every connection: how it is set up, its transactions, the version of the schema and what
--- migrating needs.
+-- Set-up and transactions of every connection; versions and migrations.
 
 -- name: set_up
--- Every connection. synchronous = FULL: with a rollback journal and NORMAL, a power cut at the wrong
--- moment can leave a file that is damaged; a case costs one transaction, so FULL costs milliseconds
--- beside a measurement of seconds, and it is paid while nothing is being measured.
+-- synchronous = FULL: with NORMAL and a rollback journal, a power cut can damage the file. FULL costs
+-- milliseconds per case, outside the measurement.
 PRAGMA foreign_keys = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA synchronous = FULL;
@@ -27,14 +25,14 @@ SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_master) AS
 FROM pragma_application_id a, pragma_user_version v;
 
 -- name: migration_start
--- Tables may be rebuilt: what refers to them is checked at the end. No effect inside a transaction.
+-- A migration may rebuild tables; references are checked at its end. No effect inside a transaction.
 PRAGMA foreign_keys = OFF;
 
 -- name: migration_end
 PRAGMA foreign_keys = ON;
 
 -- name: drop_views
--- The statements that drop our views; people's own have other names.
+-- Gives the statements that drop haul's views; views of users have other names.
 SELECT 'DROP VIEW "' || name || '"' FROM sqlite_master WHERE type = 'view' AND name GLOB 'v_*';
 
 -- name: broken_references

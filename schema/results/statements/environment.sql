@@ -1,4 +1,4 @@
--- The machine and the scenario of a run. Both are known by the key of their content.
+-- The machine and the scenario of a run, each identified by the key of its content.
 
 -- name: find_environment
 SELECT id FROM environment WHERE key = :key;
@@ -13,7 +13,7 @@ VALUES (
   :gpu_count, :node_count);
 
 -- name: insert_environment_fact
--- A probe that answers twice is believed the first time.
+-- If a probe answers twice, the first answer counts.
 INSERT OR IGNORE INTO environment_fact (environment, name, gpu, state, value)
 VALUES (:environment, :name, :gpu, :state, :value);
 

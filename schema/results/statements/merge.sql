@@ -1,14 +1,14 @@
--- Results of an attached database, "input", into "main".
+-- Copies the results of an attached database, "input", into "main".
 --
--- Ids hold in one file only. Whatever rows other rows refer to by an id are identified first (identify): by
--- the key of their content, a run by its UUID. Then all rows are copied, in columns and tables that are
--- read from the schema (copy). Baselines are local to a database and stay where they are.
+-- Ids are valid in one file only. The section identify maps the ids of the input to ids of the output: rows with
+-- the same key, and runs with the same UUID, are the same row. The section copy then copies the rows of all tables;
+-- it takes tables, columns and references from the schema. Baselines are not merged.
 
 -- name: integrity
 PRAGMA integrity_check(1);
 
 -- name: read
--- From here on the file stands still for its reader.
+-- Starts a read transaction: the reader does not see later changes of the file.
 BEGIN;
 SELECT count(*) FROM sqlite_master;
 
@@ -19,7 +19,7 @@ ATTACH DATABASE :path AS input;
 DETACH DATABASE input;
 
 -- name: missing
--- A column that the output's schema has and the attached file's has not.
+-- A column of the output that the input lacks.
 SELECT t.name AS "table", c.name AS "column"
 FROM main.sqlite_master t, pragma_table_info(t.name, 'main') c
 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
@@ -30,7 +30,7 @@ ORDER BY t.name, c.cid
 LIMIT 1;
 
 -- name: tables
--- In temporary tables, which go to disk where they grow.
+-- Temporary tables: SQLite writes them to disk when they grow.
 CREATE TEMP TABLE merge_id (
   name TEXT NOT NULL,       -- of the table
   input INTEGER NOT NULL,   -- id of the row there
@@ -72,9 +72,8 @@ SELECT 'run', i.id,
   m.id IS NOT NULL
 FROM input.run i LEFT JOIN main.run m ON m.uuid = i.uuid;
 
--- A run that both have grew in one of them, when it was resumed. Results are only ever added to it,
--- workers only ever started, and an end replaces no end: which of the two states is the later one
--- does not depend on the order in which they are met.
+-- Known runs that were resumed in the input since. Resuming only adds results and workers, and an end replaces
+-- no end, so that the later of two states does not depend on the order of merging.
 INSERT INTO temp.merge_later (run)
 SELECT m.id
 FROM temp.merge_id x
@@ -97,8 +96,7 @@ FROM input.process i
 JOIN temp.merge_id r ON r.name = 'run' AND r.input = i.run
 LEFT JOIN main.process m ON m.run = r.output AND m.ordinal = i.ordinal;
 
--- A result and what belongs to it were written in one transaction: where the result is known, all of
--- it is. Only new ones are here.
+-- Only new results: a result was written in one transaction with its trials, so that a known one is complete.
 INSERT INTO temp.merge_id (name, input, output, known)
 SELECT 'case_run', i.id,
   (SELECT ifnull(max(id), 0) FROM main.case_run) + row_number() OVER (ORDER BY i.id), 0
@@ -112,8 +110,8 @@ WHERE NOT EXISTS (
     AND ifnull(m.process, 0) = ifnull(p.output, 0));
 
 -- name: conflict
--- A run of one UUID that is two: it was resumed in two copies of a database. Nothing of the input is
--- taken then, because what would be kept would depend on the order.
+-- A run that was resumed separately in two copies of a database. The input is refused then, because the
+-- result would depend on the order of merging.
 SELECT i.uuid, 'environment or scenario' AS what
 FROM temp.merge_id x
 JOIN input.run i ON i.id = x.input
@@ -139,10 +137,10 @@ WHERE x.name = 'run' AND x.known = 1
 LIMIT 1;
 
 -- name: copy
--- One statement for each table, parents before what refers to them. A table with an id: its new rows, under
--- their new ids. Any other: the rows that belong to the row which its first key column refers to; those of
--- rows that both databases have are the same on both sides. References to an id become those of the
--- output. Driven by merge_id, rows are read and written in the order in which they lie in both files.
+-- Gives one INSERT per table, parents before tables that refer to them. Of a table with an id it copies the new
+-- rows, with their new ids. Of any other table it copies the rows that belong, by the first column of their key,
+-- to a row in merge_id; rows that the output has already are skipped. References to ids are mapped. merge_id
+-- drives each INSERT, so that rows are read and written in the order of the files.
 WITH RECURSIVE
   copied (name) AS (
     SELECT name FROM main.sqlite_master
@@ -183,7 +181,7 @@ FROM driver d JOIN list l ON l.name = d.name
 ORDER BY (SELECT max(depth) FROM depth WHERE name = d.name), d.name;
 
 -- name: complete
--- What changed in rows that both databases have: runs and processes that went on.
+-- Updates the runs and processes that were resumed.
 UPDATE main.run SET (status, reason, ended_at_ns, tag) = (
   SELECT i.status, i.reason, i.ended_at_ns, i.tag
   FROM temp.merge_id x JOIN input.run i ON i.id = x.input

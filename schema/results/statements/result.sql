@@ -1,4 +1,4 @@
--- What came out: a case in a process, its flows and trials.
+-- Results: a case in a process, its flows and its trials.
 
 -- name: insert_case_run
 INSERT INTO case_run (
@@ -16,7 +16,7 @@ INSERT INTO case_run (run, bench_case, status, reason, n)
 VALUES (:run, :bench_case, 'skipped', :reason, 0);
 
 -- name: insert_imported
--- One value, as another tool printed it: no trials, no interval, nothing that it does not say.
+-- One value of another tool, without trials or an interval.
 INSERT INTO case_run (run, process, bench_case, status, note, n, median_ns)
 VALUES (:run, :process, :bench_case, 'ok', :note, 1, :median_ns);
 

@@ -1,4 +1,4 @@
--- A run, its checks, its processes, its telemetry, and what resuming it needs.
+-- A run with its checks, processes and telemetry; what resuming it needs.
 
 -- name: newest_start
 SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
@@ -26,7 +26,7 @@ FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
 -- name: environment
--- What may not change between the parts of one run, as name and value.
+-- Names and values that must not change when a run is resumed.
 SELECT 'simulated' AS name, CAST(e.simulated AS TEXT) AS value
 FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
 UNION ALL SELECT 'host_name', e.host_name
@@ -55,7 +55,7 @@ INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, want, 
 VALUES (:run, :name, :gpu, :checked_at_ns, :status, :on_fail, :want, :found);
 
 -- name: start_process
--- A worker that replaces one that died goes on with the same process.
+-- A worker that replaces a dead one continues the same process.
 INSERT INTO process (run, ordinal, pid, workers, started_at_ns)
 VALUES (:run, :ordinal, :pid, 1, :started_at_ns)
 ON CONFLICT (run, ordinal) DO UPDATE SET
@@ -68,7 +68,7 @@ SELECT id FROM process WHERE run = :run AND ordinal = :ordinal;
 UPDATE process SET ended_at_ns = :ended_at_ns WHERE run = :run AND ordinal = :ordinal;
 
 -- name: insert_telemetry
--- A value that could not be read is -1. Two samples at one moment are one.
+-- -1: the value could not be read. Of two samples at the same time, the first counts.
 INSERT OR IGNORE INTO telemetry (
   run, gpu, at_ns, sm_clock_khz, memory_clock_khz, power_mw, temperature_c, utilization_percent,
   pcie_generation, pcie_width, throttle_reasons)

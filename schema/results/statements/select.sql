@@ -1,5 +1,4 @@
--- Runs by the names that people give them; what there is, for messages about names that
--- nothing has; baselines.
+-- Runs by the names that users give, lists of existing names for error messages, and baselines.
 
 -- name: run_by_id
 SELECT id, uuid FROM run WHERE id = :id;

@@ -121,7 +121,7 @@ static void other_things_are_left_alone(void **state) {
   (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture->folder);
   assert_int_equal(mkfifo(fifo, 0600), 0);
   for (size_t i = 0; i < 2; i++) {
-    assert_refused(fixture->folder, both[i], STATUS_INVALID, "is a folder");
+    assert_refused(fixture->folder, both[i], STATUS_INVALID, "is a directory");
     assert_refused(fifo, both[i], STATUS_INVALID, "is not a regular file");
     assert_refused("/dev/null", both[i], STATUS_INVALID, "is not a regular file");
     write_file(fixture->path, "# a text that is much longer than nothing\n");
@@ -372,13 +372,13 @@ static void look_at_read_only(struct fixture *fixture) {
 }
 
 static void look_at_read_only_folder(struct fixture *fixture) {
-  must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "a journal must stand beside");
+  must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "needs a journal beside");
 }
 
 static void look_at_unwritable_folder(struct fixture *fixture) {
   char path[160];
   (void)snprintf(path, sizeof path, "%s/sub/results.db", fixture->folder);
-  must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot make the folder");
+  must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
 static void missing_rights_are_told(void **state) {
