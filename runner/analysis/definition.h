@@ -1,4 +1,5 @@
-/* definition.h - definitions of cases (runner/plan/key.h): JSON that names all that is measured.
+/* definition.h - definitions of cases (runner/plan/definition.h): JSON that names all that is
+ * measured.
  *
  * Nothing here knows the kinds of cases; a text that is not JSON only equals itself. */
 #ifndef HAUL_RUNNER_ANALYSIS_DEFINITION_H

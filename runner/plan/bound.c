@@ -41,8 +41,8 @@ struct resources {
   struct resource items[RESOURCES_MAX];
 };
 
-static void load(struct resources *r, enum resource_kind kind, int32_t a, int32_t b,
-                 enum limit limit, uint64_t rate, uint64_t bytes) {
+static void bound_load(struct resources *r, enum resource_kind kind, int32_t a, int32_t b,
+                       enum limit limit, uint64_t rate, uint64_t bytes) {
   if (rate == 0) {
     return;
   }
@@ -57,7 +57,7 @@ static void load(struct resources *r, enum resource_kind kind, int32_t a, int32_
 }
 
 /* The rate to use for a path: its own, a typical one, or 0 with the mark that nothing is known. */
-static uint64_t known_or(struct resources *r, uint64_t rate, uint64_t typical) {
+static uint64_t bound_known_or(struct resources *r, uint64_t rate, uint64_t typical) {
   if (rate > 0) {
     return rate;
   }
@@ -68,76 +68,77 @@ static uint64_t known_or(struct resources *r, uint64_t rate, uint64_t typical) {
   return 0;
 }
 
-static void load_dram(struct resources *r, int32_t gpu, uint64_t bytes) {
+static void bound_load_dram(struct resources *r, int32_t gpu, uint64_t bytes) {
   uint64_t rate = peak_dram(&r->machine->gpus[gpu]);
   if (rate == 0 && r->typical) {
     rate = TYPICAL_DRAM;
   }
-  load(r, RESOURCE_DRAM, gpu, -1, LIMIT_DRAM, rate, bytes);
+  bound_load(r, RESOURCE_DRAM, gpu, -1, LIMIT_DRAM, rate, bytes);
 }
 
-static void load_host_link(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
+static void bound_load_host_link(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
   enum limit limit = LIMIT_UNKNOWN;
   const uint64_t rate = peak_gpu_host(&r->machine->gpus[gpu], &limit);
-  load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, limit,
-       known_or(r, rate, TYPICAL_HOST_LINK), bytes);
+  bound_load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, limit,
+             bound_known_or(r, rate, TYPICAL_HOST_LINK), bytes);
 }
 
-static void load_pcie(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
+static void bound_load_pcie(struct resources *r, int32_t gpu, bool into_gpu, uint64_t bytes) {
   const struct gpu *g = &r->machine->gpus[gpu];
   const uint64_t rate = peak_pcie(g->pcie_generation_max, g->pcie_width_max);
-  load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, LIMIT_PCIE,
-       known_or(r, rate, TYPICAL_GPU_LINK), bytes);
+  bound_load(r, into_gpu ? RESOURCE_TO_GPU : RESOURCE_FROM_GPU, gpu, -1, LIMIT_PCIE,
+             bound_known_or(r, rate, TYPICAL_GPU_LINK), bytes);
 }
 
-static void load_gpu_to_gpu(struct resources *r, int32_t from, int32_t to, uint64_t bytes) {
+static void bound_load_gpu_to_gpu(struct resources *r, int32_t from, int32_t to, uint64_t bytes) {
   enum limit limit = LIMIT_UNKNOWN;
   const uint64_t rate = peak_gpu_gpu(r->machine, (uint32_t)from, (uint32_t)to, &limit);
   if (limit != LIMIT_NVLINK) {
-    load_pcie(r, from, false, bytes);
-    load_pcie(r, to, true, bytes);
+    bound_load_pcie(r, from, false, bytes);
+    bound_load_pcie(r, to, true, bytes);
     return;
   }
   const struct gpu *out = &r->machine->gpus[from];
   const struct gpu *in = &r->machine->gpus[to];
-  load(r, RESOURCE_NVLINK, from, to, limit, rate, bytes);
-  load(r, RESOURCE_PORT_OUT, from, -1, limit, out->nvlink_count * out->nvlink_bytes_per_second,
-       bytes);
-  load(r, RESOURCE_PORT_IN, to, -1, limit, in->nvlink_count * in->nvlink_bytes_per_second, bytes);
+  bound_load(r, RESOURCE_NVLINK, from, to, limit, rate, bytes);
+  bound_load(r, RESOURCE_PORT_OUT, from, -1, limit,
+             out->nvlink_count * out->nvlink_bytes_per_second, bytes);
+  bound_load(r, RESOURCE_PORT_IN, to, -1, limit, in->nvlink_count * in->nvlink_bytes_per_second,
+             bytes);
 }
 
-static void load_flow(struct resources *r, const struct flow *flow) {
+static void bound_load_flow(struct resources *r, const struct flow *flow) {
   const struct endpoint *source = &flow->source;
   const struct endpoint *target = &flow->target;
   const uint64_t bytes = flow->size_bytes;
   if (source->place == PLACE_GPU) {
-    load_dram(r, source->index, bytes);
+    bound_load_dram(r, source->index, bytes);
   }
   if (target->place == PLACE_GPU) {
-    load_dram(r, target->index, bytes);
+    bound_load_dram(r, target->index, bytes);
   }
   if (source->place == PLACE_NUMA && target->place == PLACE_NUMA) {
-    const uint64_t rate = known_or(r, 0, TYPICAL_NODE);
-    load(r, RESOURCE_NODE, source->index, -1, LIMIT_UNKNOWN, rate, bytes);
+    const uint64_t rate = bound_known_or(r, 0, TYPICAL_NODE);
+    bound_load(r, RESOURCE_NODE, source->index, -1, LIMIT_UNKNOWN, rate, bytes);
     if (target->index != source->index) {
-      load(r, RESOURCE_NODE, target->index, -1, LIMIT_UNKNOWN, rate, bytes);
+      bound_load(r, RESOURCE_NODE, target->index, -1, LIMIT_UNKNOWN, rate, bytes);
     }
   } else if (source->place == PLACE_NUMA) {
-    load_host_link(r, target->index, true, bytes);
+    bound_load_host_link(r, target->index, true, bytes);
   } else if (target->place == PLACE_NUMA) {
-    load_host_link(r, source->index, false, bytes);
+    bound_load_host_link(r, source->index, false, bytes);
   } else if (source->index == target->index) {
     r->unknown = r->unknown || peak_dram(&r->machine->gpus[source->index]) == 0;
   } else if (flow->staged) {
-    load_host_link(r, source->index, false, bytes);
-    load_host_link(r, target->index, true, bytes);
+    bound_load_host_link(r, source->index, false, bytes);
+    bound_load_host_link(r, target->index, true, bytes);
   } else {
-    load_gpu_to_gpu(r, source->index, target->index, bytes);
+    bound_load_gpu_to_gpu(r, source->index, target->index, bytes);
   }
 }
 
 /* The resource that needs longest; of equals a link before memory. */
-static const struct resource *slowest(const struct resources *r) {
+static const struct resource *bound_slowest(const struct resources *r) {
   const struct resource *worst = NULL;
   for (size_t i = 0; i < r->count; i++) {
     const struct resource *item = &r->items[i];
@@ -164,12 +165,12 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   *bound = (struct bound){.limit = LIMIT_UNKNOWN};
   for (uint32_t i = 0; i < flow_count; i++) {
     if (flows[i].role == FLOW_MEASURED) {
-      load_flow(&r, &flows[i]);
+      bound_load_flow(&r, &flows[i]);
       bound->payload_bytes += flows[i].size_bytes;
     }
   }
   bound->traffic_bytes = bound->payload_bytes;
-  const struct resource *worst = slowest(&r);
+  const struct resource *worst = bound_slowest(&r);
   if (r.unknown || worst == NULL || worst->bytes == 0) {
     return;
   }
@@ -185,26 +186,9 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   bound->peak_bytes_per_second = (uint64_t)peak;
 }
 
-void bound_of_stream(const struct stream *stream, enum cache_state device_cache,
-                     const struct machine *machine, struct bound *bound) {
-  const uint64_t arrays_bytes = stream_op_arrays(stream->op) * stream->size_bytes;
-  *bound = (struct bound){.payload_bytes = arrays_bytes * stream->passes, .limit = LIMIT_UNKNOWN};
-  bound->traffic_bytes = bound->payload_bytes;
-  if (stream->memory.place != PLACE_GPU) {
-    return;
-  }
-  const struct gpu *gpu = &machine->gpus[stream->memory.index];
-  const bool stays = stream->passes > 1 || device_cache == CACHE_WARM;
-  const uint64_t peak = peak_dram(gpu);
-  if (peak > 0 && !(stays && arrays_bytes <= gpu->l2_bytes)) {
-    bound->limit = LIMIT_DRAM;
-    bound->peak_bytes_per_second = peak;
-  }
-}
-
 /* The rate at which one flow can go at most for reasons of its kind of memory; 0 = no such reason.
  */
-static uint64_t typical_flow_rate(const struct flow *flow) {
+static uint64_t bound_typical_flow_rate(const struct flow *flow) {
   if (flow->method == METHOD_UM && flow->unified.mode == UNIFIED_DEMAND) {
     return TYPICAL_FAULTED;
   }
@@ -225,12 +209,12 @@ double bound_typical_ns(const struct flow *flows, uint32_t flow_count,
   r.count = 0;
   double window_ns = 1;
   for (uint32_t i = 0; i < flow_count; i++) {
-    load_flow(&r, &flows[i]);
-    const uint64_t rate = typical_flow_rate(&flows[i]);
+    bound_load_flow(&r, &flows[i]);
+    const uint64_t rate = bound_typical_flow_rate(&flows[i]);
     const double flow_ns = rate > 0 ? (double)flows[i].size_bytes * 1e9 / (double)rate : 0;
     window_ns = flow_ns > window_ns ? flow_ns : window_ns;
   }
-  const struct resource *worst = slowest(&r);
+  const struct resource *worst = bound_slowest(&r);
   const double shared_ns = worst != NULL ? (double)worst->bytes * 1e9 / (double)worst->rate : 0;
   return shared_ns > window_ns ? shared_ns : window_ns;
 }

@@ -37,11 +37,6 @@ struct bound {
 void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct machine *machine,
                     struct bound *bound);
 
-/* Of a stream: every array once a pass, and a GPU's memory as the limit, unless the arrays stay in
- * its L2 cache (all together fit, and nothing flushes it): then no peak is known. */
-void bound_of_stream(const struct stream *stream, enum cache_state device_cache,
-                     const struct machine *machine, struct bound *bound);
-
 /* The same window in ns for an estimate: loads count too, host memory and rates that are not known
  * are taken as typical of present machines, and slow kinds of memory as slow. At least 1. */
 double bound_typical_ns(const struct flow *flows, uint32_t flow_count,

@@ -11,6 +11,28 @@
 #include "engine/case/case.h"
 #include "engine/machine/machine.h"
 
+/* One copy or kernel behind a gate besides its bytes, in ns, and the most of them: more would fill
+ * the hardware queue. */
+#define ESTIMATE_GPU_ITERATION_NS     2000.0
+#define ESTIMATE_GATED_ITERATIONS_MAX 128.0
+/* The share of the bound that is usual. */
+#define ESTIMATE_TYPICAL_SHARE 0.85
+/* Flushing caches: bytes per second on the host, ns on a GPU. */
+#define ESTIMATE_HOST_FLUSH_RATE 1e10
+#define ESTIMATE_GPU_FLUSH_NS    1e5
+/* Allocating, bytes per second: 182 ms for 512 MiB of pinned memory. Device memory costs little. */
+#define ESTIMATE_HOST_ALLOCATION_RATE 3e9
+
+/* What a case costs, in ns; filled in by its kind (kind.h). */
+struct cost {
+  double work_ns;        /* one iteration */
+  double iterations_max; /* INFINITY: as many as fill a trial */
+  double fill_ns;        /* once, before the first trial */
+  double check_ns;       /* a verification */
+  double flush_ns;       /* before a trial */
+  bool host_clock;
+};
+
 struct estimate {
   uint64_t usual_ns;   /* wall time, buffers there already */
   uint64_t longest_ns; /* wall time when it never settles: every trial, or max_time */
@@ -18,6 +40,9 @@ struct estimate {
 
 void estimate_case(const struct bench_case *bench, const struct machine *machine,
                    struct estimate *estimate);
+
+/* One pass over a buffer there, in ns. */
+double estimate_pass_ns(enum place place, uint64_t size_bytes);
 
 /* What the pool holds while cases go by. */
 enum { ESTIMATE_ENDPOINTS_MAX = 1024 };

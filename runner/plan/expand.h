@@ -1,64 +1,68 @@
-/* expand.h - one setting of a block x machine -> its cases.
+/* expand.h - what the kinds of case share to turn one setting of a block into its cases on a
+ * machine. For runner/plan alone.
  *
- * Pairs. from x to, each selector resolved as place.h says, then:
- *   different kinds of place  every pair.
- *   pairs = "ordered"         every (a, b) with a != b.
- *   pairs = "unordered"       each {a, b} with a != b once.
- *   pairs = "same"            every (a, a).
- *   pairs not given           GPU to GPU: ordered, so that 8 GPUs give 56. NUMA to NUMA: every
- * pair, (a, a) too, because a copy inside a node is as much of interest as one between nodes. Where
- * each end is one place by number, that pair, whatever it is. With direction = "both", a -> b with
- * b -> a is the same measurement as b -> a with a -> b, and stands only once (where both ends name
- * one kind of memory, and concurrent is none or all). Direction. reverse exchanges source and
- * target; both makes two flows of each pair. The initiator is a property of each flow: "source"
- * means the source of that flow. Initiator not given: between host and GPU the GPU; else the
- * source, or the target where only the target's node has processors. concurrent. none: one case a
- * pair. per_target, per_source: one case for all pairs into one target, out of one source (after
- * direction = reverse is applied; of `both`, the forward flow decides). all: one case. ring: place
- * i -> i + 1, the last to the first. bisect: i -> i + n/2 modulo n, with an odd number of places
- * the last one left out; so half of the flows cross the middle in each direction. ring and bisect
- * take the places of both ends together and ignore `pairs`.
- * [[transfer.flow]]: from x to of each by the rules of `pairs` not given, all in one case.
- * [[transfer.load]]: the same, added to every case with role load. Flows of load do not reverse. A
- * load that names no ends mirrors: for every measured flow one of load, after the others, with the
- * same endpoints (exchanged for direction = "reverse") and what else the load does not say itself;
- * its initiator is the same end by role, but between host and GPU the GPU.
- * [[chase]]: through host and peer at x of, one case a pair, never a GPU with itself; else one a
- * GPU.
- * [[stream]], [[arithmetic]]: one case a place. A grid of so many blocks for every SM becomes a
- * number. [[overhead]]: one case a GPU, of host memory one a GPU and node, and of memory that needs
- * no driver one a node.
+ *   [[transfer]]           one case per pair, or per group of pairs that run at once
+ *                          (kind_transfer.c)
+ *   [[chase]]              through host and peer memory one case per pair at x of, never a GPU with
+ *                          itself; through global and shared memory one per GPU
+ *   [[stream]]             one case per place
+ *   [[arithmetic]]         one case per GPU
+ *   [[overhead]]           one case per GPU; of host memory one per GPU and node; of memory that
+ *                          needs no driver one per node
  *
- * What cannot be made is an expansion without flows but with a reason: one for what of the
- * selectors is not there, one for every GPU that has no local or remote node. */
+ * A grid of so many blocks for every SM becomes a number. What cannot be made is an expansion
+ * without a case but with a reason: one for what of the selectors is not there, and one for every
+ * GPU that has no local or remote node. */
 #ifndef HAUL_RUNNER_PLAN_EXPAND_H
 #define HAUL_RUNNER_PLAN_EXPAND_H
 
 #include "engine/base/arena.h"
-#include "engine/case/case.h"
-#include "engine/machine/machine.h"
-#include "schema/scenario/scenario.h"
+#include "runner/plan/place.h"
 
 struct expansion {
-  const struct flow *flows; /* NULL when the selectors come to nothing */
-  uint32_t flow_count;
-  /* Instead of flows, of other kinds than transfers: kind, what it measures, operations. */
-  const struct bench_case *work;
-  const char *asked;  /* without either: the path as asked for, "gpu7-gpu.all"; else NULL */
+  /* flows and flow_count of a transfer; of other kinds work, operations and operations_per_sm. The
+   * rest is zero. NULL when the selectors come to nothing. */
+  const struct bench_case *bench;
+  const char *asked;  /* without a case: the path as asked for, "gpu7-gpu.all"; else NULL */
   const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
 };
 
 typedef void expansion_receiver(void *context, const struct expansion *expansion);
 
-struct expander; /* scratch space, reused between settings */
-struct expander *expander_new(const struct machine *machine, struct arena *arena);
-void expander_free(struct expander *expander);
-/* Hand every case of the setting to the receiver, in order. What expansions point to lives in the
- * arena. */
-void expand_transfer(struct expander *expander, const struct transfer_setting *transfer,
-                     expansion_receiver *receive, void *context);
-/* The same for a setting of any kind. */
-void expand_setting(struct expander *expander, const struct setting *setting,
-                    expansion_receiver *receive, void *context);
+/* Scratch space, reused between settings; large: not for the stack. What expansions point to lives
+ * in the arena. */
+struct expander {
+  const struct machine *machine;
+  struct arena *arena;
+  expansion_receiver *receive;
+  void *context;
+  struct pair_set set;
+  /* Of a transfer. */
+  bool grouped[PAIRS_MAX];
+  size_t flow_count; /* may pass CASE_FLOWS_MAX: then only counted */
+  struct flow flows[CASE_FLOWS_MAX];
+  size_t load_count;
+  struct flow loads[CASE_FLOWS_MAX];
+  char load_reason[CASE_REASON_MAX]; /* why the loads cannot be made; empty = they can */
+};
+
+/* Hand out a case; reason as in struct expansion, static or in the arena. */
+void expand_emit(struct expander *x, const struct bench_case *bench, const char *reason);
+/* Hand out that `from` (and `to`, where it is not NULL) came to nothing. near_gpu: the GPU for
+ * which it did not, or -1. space: what else tells the path apart, or NULL. */
+void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *from,
+                            const struct endpoint_setting *to, int32_t near_gpu, const char *space,
+                            const char *reason);
+/* Every index that a single end comes to; what is missing is handed out. */
+void expand_resolve_end(struct expander *x, const struct endpoint_setting *end, const char *space,
+                        struct place_list *list);
+/* Every pair of two ends but those of a place with itself, into x->set.pairs; what is missing is
+ * handed out. */
+void expand_resolve_pairs(struct expander *x, const struct endpoint_setting *from,
+                          const struct endpoint_setting *to);
+/* Blocks of a kernel on that GPU: 0 = left to the engine, STREAM_GRID_FULL. Where nobody knows how
+ * many SMs the GPU has, 0 with the reason. */
+uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,
+                     const char **reason);
 
 #endif

@@ -15,18 +15,13 @@
 #include "engine/case/case.h"
 #include "schema/scenario/scenario.h"
 
-void name_path(const struct flow *flows, uint32_t flow_count, struct strbuf *text);
-/* Of other kinds than transfers, whose case has kind and work: "gpu0-numa0:pinned", the GPU that
- * loads and the memory; "gpu0:shared"; "gpu0"; "numa0:pageable". */
-void name_work_path(const struct bench_case *bench, struct strbuf *text);
-/* Its size: footprint, array, allocation; 0 = it has none. */
-uint64_t name_work_size(const struct bench_case *bench);
+void name_append_endpoint(struct strbuf *text, const struct endpoint *endpoint);
+void name_append_gpu(struct strbuf *text, int32_t gpu);
+void name_append_flows(struct strbuf *text, const struct flow *flows, uint32_t flow_count);
 /* "from.memory=pinned size=64KiB"; "" without axes. */
 void name_axes(const struct axis_value *axes, size_t axis_count, struct strbuf *text);
 /* The part of a name after block and path, with its leading "/". size_bytes 0: no size. */
 void name_settings(const struct axis_value *axes, size_t axis_count, uint64_t size_bytes,
                    struct strbuf *text);
-/* Size that the measured flows have in common; 0 when they differ. */
-uint64_t name_common_size(const struct flow *flows, uint32_t flow_count);
 
 #endif

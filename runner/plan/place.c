@@ -14,7 +14,7 @@ bool place_has_processors(const struct machine *machine, int32_t node) {
 }
 
 /* A node without memory cannot hold a buffer; where no node's memory is known, all are taken. */
-static bool node_has_memory(const struct machine *machine, const struct numa_node *node) {
+static bool place_node_has_memory(const struct machine *machine, const struct numa_node *node) {
   if (node->memory_bytes > 0) {
     return true;
   }
@@ -26,17 +26,17 @@ static bool node_has_memory(const struct machine *machine, const struct numa_nod
   return true;
 }
 
-static void usable_nodes(const struct machine *machine, struct place_list *list) {
+static void place_usable_nodes(const struct machine *machine, struct place_list *list) {
   list->count = 0;
   for (uint32_t i = 0; i < machine->node_count; i++) {
     const struct numa_node *node = &machine->nodes[i];
-    if (node->cpu_count > 0 && node_has_memory(machine, node)) {
+    if (node->cpu_count > 0 && place_node_has_memory(machine, node)) {
       list->indices[list->count++] = node->number;
     }
   }
 }
 
-static void visible_gpus(const struct machine *machine, struct place_list *list) {
+static void place_visible_gpus(const struct machine *machine, struct place_list *list) {
   list->count = 0;
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     if (machine->gpus[i].cuda_ordinal >= 0) {
@@ -83,8 +83,8 @@ void place_format_asked(const struct endpoint_setting *end, struct strbuf *text)
 }
 
 /* "GPU 7: this machine has 4, 0-3" */
-static void say_missing(enum place place, const struct place_list *missing,
-                        const struct place_list *present, char reason[CASE_REASON_MAX]) {
+static void place_say_missing(enum place place, const struct place_list *missing,
+                              const struct place_list *present, char reason[CASE_REASON_MAX]) {
   struct strbuf text;
   strbuf_init(&text, CASE_REASON_MAX - 1);
   const bool gpu = place == PLACE_GPU;
@@ -100,8 +100,8 @@ static void say_missing(enum place place, const struct place_list *missing,
   strbuf_fini(&text);
 }
 
-static void pick(const struct endpoint_setting *end, const struct place_list *present,
-                 struct place_list *list, char reason[CASE_REASON_MAX]) {
+static void place_pick(const struct endpoint_setting *end, const struct place_list *present,
+                       struct place_list *list, char reason[CASE_REASON_MAX]) {
   struct place_list missing = {.count = 0};
   list->count = 0;
   for (size_t i = 0; i < end->selector.count; i++) {
@@ -116,12 +116,12 @@ static void pick(const struct endpoint_setting *end, const struct place_list *pr
     }
   }
   if (missing.count > 0) {
-    say_missing(end->place, &missing, present, reason);
+    place_say_missing(end->place, &missing, present, reason);
   }
 }
 
-static void resolve_gpus(const struct endpoint_setting *end, const struct machine *machine,
-                         struct place_list *list, char reason[CASE_REASON_MAX]) {
+static void place_resolve_gpus(const struct endpoint_setting *end, const struct machine *machine,
+                               struct place_list *list, char reason[CASE_REASON_MAX]) {
   if (machine->gpu_count == 0) {
     const bool why = machine->cuda_state[0] != '\0' && strcmp(machine->cuda_state, "ok") != 0;
     (void)snprintf(reason, CASE_REASON_MAX, "%s",
@@ -129,7 +129,7 @@ static void resolve_gpus(const struct endpoint_setting *end, const struct machin
     return;
   }
   struct place_list visible;
-  visible_gpus(machine, &visible);
+  place_visible_gpus(machine, &visible);
   if (visible.count == 0) {
     (void)snprintf(reason, CASE_REASON_MAX, "none of the %u GPUs is visible to CUDA",
                    machine->gpu_count);
@@ -140,7 +140,7 @@ static void resolve_gpus(const struct endpoint_setting *end, const struct machin
     *list = visible;
     break;
   case SELECTOR_LIST: {
-    pick(end, &visible, list, reason);
+    place_pick(end, &visible, list, reason);
     if (reason[0] != '\0' && visible.count < machine->gpu_count) {
       const size_t length = strlen(reason);
       (void)snprintf(reason + length, CASE_REASON_MAX - length, " visible to CUDA (%u GPUs in all)",
@@ -157,8 +157,8 @@ static void resolve_gpus(const struct endpoint_setting *end, const struct machin
 }
 
 /* The node nearest to the GPU, or -1 with the reason. */
-static int32_t nearest_node(const struct machine *machine, int32_t near_gpu,
-                            const struct place_list *usable, char reason[CASE_REASON_MAX]) {
+static int32_t place_nearest_node(const struct machine *machine, int32_t near_gpu,
+                                  const struct place_list *usable, char reason[CASE_REASON_MAX]) {
   if (near_gpu < 0) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "\"local\" and \"remote\" are seen from the GPU at the other end, and there is "
@@ -185,10 +185,11 @@ static int32_t nearest_node(const struct machine *machine, int32_t near_gpu,
   return node;
 }
 
-static void resolve_nodes(const struct endpoint_setting *end, const struct machine *machine,
-                          int32_t near_gpu, struct place_list *list, char reason[CASE_REASON_MAX]) {
+static void place_resolve_nodes(const struct endpoint_setting *end, const struct machine *machine,
+                                int32_t near_gpu, struct place_list *list,
+                                char reason[CASE_REASON_MAX]) {
   struct place_list usable;
-  usable_nodes(machine, &usable);
+  place_usable_nodes(machine, &usable);
   switch (end->selector.kind) {
   case SELECTOR_NONE:
     (void)snprintf(reason, CASE_REASON_MAX, "no NUMA node is named");
@@ -204,18 +205,18 @@ static void resolve_nodes(const struct endpoint_setting *end, const struct machi
     for (uint32_t i = 0; i < machine->node_count; i++) {
       present.indices[i] = machine->nodes[i].number;
     }
-    pick(end, &present, list, reason);
+    place_pick(end, &present, list, reason);
     break;
   }
   case SELECTOR_LOCAL: {
-    const int32_t node = nearest_node(machine, near_gpu, &usable, reason);
+    const int32_t node = place_nearest_node(machine, near_gpu, &usable, reason);
     if (node >= 0) {
       list->indices[list->count++] = node;
     }
     break;
   }
   case SELECTOR_REMOTE: {
-    const int32_t node = nearest_node(machine, near_gpu, &usable, reason);
+    const int32_t node = place_nearest_node(machine, near_gpu, &usable, reason);
     for (size_t i = 0; node >= 0 && i < usable.count; i++) {
       if (usable.indices[i] != node) {
         list->indices[list->count++] = usable.indices[i];
@@ -236,12 +237,161 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
   reason[0] = '\0';
   switch (end->place) {
   case PLACE_GPU:
-    resolve_gpus(end, machine, list, reason);
+    place_resolve_gpus(end, machine, list, reason);
     break;
   case PLACE_NUMA:
-    resolve_nodes(end, machine, near_gpu, list, reason);
+    place_resolve_nodes(end, machine, near_gpu, list, reason);
     break;
   case place_name_count:
     break;
+  }
+}
+
+/* ---- pairs ---- */
+
+static void pairs_complain(struct pair_set *x, int32_t near_gpu, const char *reason) {
+  if (reason[0] != '\0' && x->complaint_count < COMPLAINTS_MAX) {
+    struct complaint *complaint = &x->complaints[x->complaint_count++];
+    complaint->near_gpu = near_gpu;
+    (void)snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
+  }
+}
+
+static void pairs_add(struct pair_set *x, int32_t from, int32_t to) {
+  x->pairs[x->pair_count++] = (struct pair){from, to};
+}
+
+/* One end is local or remote to the GPUs of the other. */
+static void pairs_resolve_relative(struct pair_set *x, const struct endpoint_setting *near,
+                                   const struct endpoint_setting *gpus, bool near_is_from) {
+  struct place_list gpu_list;
+  char reason[CASE_REASON_MAX];
+  place_resolve(gpus, x->machine, -1, &gpu_list, reason);
+  pairs_complain(x, -1, reason);
+  for (size_t i = 0; i < gpu_list.count; i++) {
+    const int32_t gpu = gpu_list.indices[i];
+    struct place_list nodes;
+    place_resolve(near, x->machine, gpu, &nodes, reason);
+    pairs_complain(x, gpu, reason);
+    for (size_t j = 0; j < nodes.count; j++) {
+      const int32_t node = nodes.indices[j];
+      pairs_add(x, near_is_from ? node : gpu, near_is_from ? gpu : node);
+    }
+  }
+}
+
+void pairs_resolve(struct pair_set *x, const struct endpoint_setting *from,
+                   const struct endpoint_setting *to) {
+  x->pair_count = 0;
+  x->complaint_count = 0;
+  if (place_is_relative(&from->selector) && to->place == PLACE_GPU) {
+    pairs_resolve_relative(x, from, to, true);
+    return;
+  }
+  if (place_is_relative(&to->selector) && from->place == PLACE_GPU) {
+    pairs_resolve_relative(x, to, from, false);
+    return;
+  }
+  struct place_list from_list;
+  struct place_list to_list;
+  char from_reason[CASE_REASON_MAX];
+  char to_reason[CASE_REASON_MAX];
+  place_resolve(from, x->machine, -1, &from_list, from_reason);
+  place_resolve(to, x->machine, -1, &to_list, to_reason);
+  const bool both =
+      from_reason[0] != '\0' && to_reason[0] != '\0' && strcmp(from_reason, to_reason) != 0;
+  char reason[CASE_REASON_MAX];
+  (void)snprintf(reason, sizeof reason, "%.250s%s%.250s", from_reason, both ? "; " : "",
+                 both || from_reason[0] == '\0' ? to_reason : "");
+  pairs_complain(x, -1, reason);
+  for (size_t i = 0; i < from_list.count; i++) {
+    for (size_t j = 0; j < to_list.count; j++) {
+      pairs_add(x, from_list.indices[i], to_list.indices[j]);
+    }
+  }
+}
+
+static bool pairs_has(const struct pair_set *x, int32_t from, int32_t to) {
+  for (size_t i = 0; i < x->pair_count; i++) {
+    if (x->pairs[i].from == from && x->pairs[i].to == to) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule) {
+  if (from != to) {
+    x->pair_count = rule.unequal ? x->pair_count : 0;
+    return;
+  }
+  /* Decide before dropping: pairs_has() looks at all of them. */
+  for (size_t i = 0; i < x->pair_count; i++) {
+    const struct pair pair = x->pairs[i];
+    const bool wanted = pair.from == pair.to ? rule.equal : rule.unequal;
+    const bool again = rule.once && pair.from > pair.to && pairs_has(x, pair.to, pair.from);
+    x->dropped[i] = !wanted || again;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < x->pair_count; i++) {
+    if (!x->dropped[i]) {
+      x->pairs[kept++] = x->pairs[i];
+    }
+  }
+  x->pair_count = kept;
+}
+
+void pairs_say_none(const struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
+                    char reason[CASE_REASON_MAX]) {
+  const bool gpu = from == PLACE_GPU;
+  const uint32_t count = gpu ? x->machine->gpu_count : x->machine->node_count;
+  const char *what = gpu ? "GPU" : "NUMA node";
+  if (from != to) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "pairs = \"same\" needs two ends of one kind, not a GPU and a NUMA node");
+  } else if (!rule.unequal) {
+    (void)snprintf(reason, CASE_REASON_MAX, "no %s is in both from and to", what);
+  } else if (count < 2) {
+    (void)snprintf(reason, CASE_REASON_MAX, "needs two %ss, this machine has %u", what, count);
+  } else {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "from and to come to the same %s; pairs = \"same\" copies inside one", what);
+  }
+}
+
+/* The places of both ends together, ascending; ends must be of one kind. */
+static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLACES_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < x->pair_count; i++) {
+    const int32_t ends[2] = {x->pairs[i].from, x->pairs[i].to};
+    for (size_t e = 0; e < 2; e++) {
+      size_t at = 0;
+      while (at < count && places[at] < ends[e]) {
+        at++;
+      }
+      if (at == count || places[at] != ends[e]) {
+        memmove(&places[at + 1], &places[at], (count - at) * sizeof *places);
+        places[at] = ends[e];
+        count++;
+      }
+    }
+  }
+  return count;
+}
+
+void pairs_make_pattern(struct pair_set *x, enum concurrent pattern, char reason[CASE_REASON_MAX]) {
+  const bool ring = pattern == CONCURRENT_RING;
+  int32_t places[2 * PLACES_MAX + 1];
+  size_t count = pairs_list_places(x, places);
+  x->pair_count = 0;
+  if (count < 2) {
+    (void)snprintf(reason, CASE_REASON_MAX, "concurrent = \"%s\" needs two places, there is %zu",
+                   concurrent_text(pattern), count);
+    return;
+  }
+  count -= ring ? 0 : count % 2;
+  const size_t step = ring ? 1 : count / 2;
+  for (size_t i = 0; i < count; i++) {
+    pairs_add(x, places[i], places[(i + step) % count]);
   }
 }

@@ -1,9 +1,452 @@
 #include "runner/plan/plan.h"
 
-#include "runner/plan/builder.h"
+#include "runner/plan/definition.h"
+#include "runner/plan/kind.h"
+#include "runner/plan/name.h"
+#include "schema/scenario/nearest.h"
 
-static enum status add_block(struct plan_builder *builder, const struct block *block,
-                             struct error *err) {
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define PLAN_KIND_EXTERN_(id, text, name) extern const struct plan_kind plan_kind_##name;
+CASE_KIND_LIST(PLAN_KIND_EXTERN_)
+
+#define PLAN_KIND_ROW_(id, text, name) [id] = &plan_kind_##name,
+const struct plan_kind *const plan_kinds[case_kind_name_count] = {CASE_KIND_LIST(PLAN_KIND_ROW_)};
+
+/* ---- texts to numbers: whether a name or a key was there before ---- */
+
+struct text_map_slot {
+  const char *text; /* NULL = free */
+  uint64_t hash;
+  size_t value;
+};
+
+/* A zeroed struct is an empty map. Texts are borrowed. */
+struct text_map {
+  struct text_map_slot *slots; /* owned */
+  size_t slot_count;           /* a power of two */
+  size_t count;
+};
+
+static void text_map_fini(struct text_map *map) {
+  free(map->slots);
+  *map = (struct text_map){0};
+}
+
+/* The slot that holds the text, or the free one where it belongs. */
+static struct text_map_slot *text_map_find(const struct text_map *map, const char *text,
+                                           uint64_t hash) {
+  for (size_t i = (size_t)hash & (map->slot_count - 1);; i = (i + 1) & (map->slot_count - 1)) {
+    struct text_map_slot *slot = &map->slots[i];
+    if (slot->text == NULL || (slot->hash == hash && strcmp(slot->text, text) == 0)) {
+      return slot;
+    }
+  }
+}
+
+static void text_map_grow(struct text_map *map) {
+  struct text_map larger = {.slot_count = map->slot_count == 0 ? 256 : map->slot_count * 2,
+                            .count = map->count};
+  larger.slots = calloc(larger.slot_count, sizeof *larger.slots);
+  if (larger.slots == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  for (size_t i = 0; i < map->slot_count; i++) {
+    if (map->slots[i].text != NULL) {
+      *text_map_find(&larger, map->slots[i].text, map->slots[i].hash) = map->slots[i];
+    }
+  }
+  free(map->slots);
+  *map = larger;
+}
+
+/* True: the text was not there and has that value now. False: *value is what it had. */
+static bool text_map_add(struct text_map *map, const char *text, size_t *value) {
+  if (map->count * 2 >= map->slot_count) {
+    text_map_grow(map);
+  }
+  const uint64_t hash = XXH3_64bits(text, strlen(text));
+  struct text_map_slot *slot = text_map_find(map, text, hash);
+  if (slot->text != NULL) {
+    *value = slot->value;
+    return false;
+  }
+  *slot = (struct text_map_slot){text, hash, *value};
+  map->count++;
+  return true;
+}
+
+/* ---- a plan in the making ---- */
+
+enum { NAME_MAX_BYTES = 4096, DEFINITION_MAX_BYTES = 1 << 20, BLOCKS_SHOWN_MAX = 8 };
+
+/* A name that is taken. */
+struct taken_name {
+  const char *name;
+  const char *key;
+  size_t clones; /* cases that wanted the same name and were numbered */
+};
+
+struct plan_builder {
+  const struct machine *machine;
+  const char *only;
+  struct plan *plan;
+  struct expander *expander; /* large */
+  struct text_map names;     /* -> taken */
+  struct text_map keys;      /* -> cases */
+  struct taken_name *taken;
+  size_t taken_count, taken_capacity;
+  struct plan_case *cases;
+  size_t case_count, case_capacity;
+  struct plan_duplicate *duplicates;
+  size_t duplicate_count, duplicate_capacity;
+  const char **blocks;
+  size_t block_count, block_capacity;
+  struct strbuf path, axes, name, definition;
+  /* The setting being added. */
+  const char *block;
+  bool block_wanted;
+  const struct setting *setting;
+};
+
+static void *plan_grow(void *items, size_t count, size_t *capacity, size_t size_bytes) {
+  if (count < *capacity) {
+    return items;
+  }
+  *capacity = *capacity == 0 ? 64 : *capacity * 2;
+  void *larger = reallocarray(items, *capacity, size_bytes);
+  if (larger == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  return larger;
+}
+
+struct plan_builder *plan_builder_new(const struct machine *machine, const char *only) {
+  struct plan_builder *b = calloc(1, sizeof *b);
+  struct plan *plan = calloc(1, sizeof *plan);
+  if (b == NULL || plan == NULL) {
+    abort();
+  }
+  b->machine = machine;
+  b->only = only;
+  b->plan = plan;
+  plan->machine = machine;
+  b->expander = calloc(1, sizeof *b->expander);
+  if (b->expander == NULL) {
+    abort();
+  }
+  b->expander->machine = machine;
+  b->expander->set.machine = machine;
+  b->expander->arena = &plan->arena;
+  strbuf_init(&b->path, NAME_MAX_BYTES);
+  strbuf_init(&b->axes, NAME_MAX_BYTES);
+  strbuf_init(&b->name, NAME_MAX_BYTES);
+  strbuf_init(&b->definition, DEFINITION_MAX_BYTES);
+  return b;
+}
+
+void plan_builder_free(struct plan_builder *builder) {
+  if (builder == NULL) {
+    return;
+  }
+  plan_free(builder->plan);
+  free(builder->expander);
+  text_map_fini(&builder->names);
+  text_map_fini(&builder->keys);
+  free(builder->taken);
+  free(builder->cases);
+  free(builder->duplicates);
+  free(builder->blocks);
+  strbuf_fini(&builder->path);
+  strbuf_fini(&builder->axes);
+  strbuf_fini(&builder->name);
+  strbuf_fini(&builder->definition);
+  free(builder);
+}
+
+void plan_free(struct plan *plan) {
+  if (plan != NULL) {
+    arena_fini(&plan->arena);
+    free(plan);
+  }
+}
+
+static const char *plan_keep(struct plan_builder *b, const struct strbuf *text) {
+  return arena_strndup(&b->plan->arena, text->text, text->length);
+}
+
+/* Take b->name, numbered where another case has it. False: that other one is the same case. */
+static bool plan_take_name(struct plan_builder *b, const char *key) {
+  size_t at = b->taken_count;
+  const char *name = plan_keep(b, &b->name);
+  if (!text_map_add(&b->names, name, &at)) {
+    if (strcmp(b->taken[at].key, key) == 0) {
+      return false;
+    }
+    const size_t length = b->name.length;
+    size_t again = 0;
+    do {
+      b->name.text[length] = '\0';
+      b->name.length = length;
+      strbuf_printf(&b->name, "/%zu", ++b->taken[at].clones + 1);
+      name = plan_keep(b, &b->name);
+      again = b->taken_count;
+    } while (!text_map_add(&b->names, name, &again));
+  }
+  b->taken = plan_grow(b->taken, b->taken_count, &b->taken_capacity, sizeof *b->taken);
+  b->taken[b->taken_count++] = (struct taken_name){.name = name, .key = key};
+  return true;
+}
+
+static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
+  return b->only == NULL || b->block_wanted || fnmatch(b->only, name, 0) == 0;
+}
+
+static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t same_as) {
+  b->duplicates =
+      plan_grow(b->duplicates, b->duplicate_count, &b->duplicate_capacity, sizeof *b->duplicates);
+  b->duplicates[b->duplicate_count++] =
+      (struct plan_duplicate){.name = name, .same_as = b->cases[same_as].bench.name};
+}
+
+/* Path, name and definition into the scratch buffers. asked: the path as asked for, where the
+ * selectors came to nothing; else NULL. */
+static void plan_describe(struct plan_builder *b, const struct bench_case *bench,
+                          const char *asked) {
+  const struct setting *setting = b->setting;
+  const struct plan_kind *kind = plan_kinds[bench->kind];
+  strbuf_clear(&b->path);
+  strbuf_clear(&b->axes);
+  strbuf_clear(&b->name);
+  strbuf_clear(&b->definition);
+  struct bench_case sized = *bench;
+  if (asked != NULL) { /* its size is as asked for, too */
+    strbuf_append(&b->path, asked);
+    sized.work = setting->work;
+    sized.flows = &setting->transfer.flow.base;
+    sized.flow_count = 1;
+  } else {
+    kind->path(bench, &b->path);
+  }
+  name_axes(setting->axis_values, setting->axis_value_count, &b->axes);
+  strbuf_append(&b->name, b->block);
+  strbuf_append_char(&b->name, '/');
+  strbuf_append(&b->name, b->path.text);
+  name_settings(setting->axis_values, setting->axis_value_count,
+                kind->size_bytes != NULL ? kind->size_bytes(&sized) : 0, &b->name);
+  if (asked != NULL) {
+    definition_append_unresolved(&b->definition, bench->kind, b->name.text);
+  } else {
+    definition_append(&b->definition, bench);
+  }
+}
+
+static void plan_bound_case(const struct machine *machine, struct bench_case *bench) {
+  struct bound bound = {.limit = LIMIT_UNKNOWN};
+  plan_kinds[bench->kind]->bound(bench, machine, &bound);
+  bench->payload_bytes = bound.payload_bytes;
+  bench->traffic_bytes = bound.traffic_bytes;
+  bench->limit = bound.limit;
+  bench->peak_bytes_per_second = bound.peak_bytes_per_second;
+}
+
+static void plan_fill_case(struct plan_builder *b, const struct bench_case *bench,
+                           const struct expansion *expansion, const char *name, const char *key,
+                           struct plan_case *c) {
+  *c = (struct plan_case){
+      .bench = *bench, .axes = plan_keep(b, &b->axes), .skip_reason = expansion->reason};
+  c->bench.key = key;
+  c->bench.definition = plan_keep(b, &b->definition);
+  c->bench.block = b->block;
+  c->bench.name = name;
+  c->bench.path = plan_keep(b, &b->path);
+  if (expansion->asked == NULL && plan_kinds[bench->kind]->bound != NULL) {
+    plan_bound_case(b->machine, &c->bench);
+  }
+  if (c->skip_reason == NULL) {
+    char reason[CASE_REASON_MAX];
+    const char *unsupported = unsupported_case_reason(c, b->machine, reason);
+    c->skip_reason = unsupported != NULL ? arena_strdup(&b->plan->arena, unsupported) : NULL;
+  }
+}
+
+static void plan_receive(void *context, const struct expansion *expansion) {
+  struct plan_builder *b = context;
+  if (b->case_count > PLAN_CASES_MAX) {
+    return; /* too many already: plan_builder_add() says so */
+  }
+  struct bench_case bench = {.kind = b->setting->kind};
+  if (expansion->bench != NULL) {
+    bench = *expansion->bench;
+    bench.kind = b->setting->kind;
+  }
+  bench.measure = b->setting->measure;
+  plan_describe(b, &bench, expansion->asked);
+  char digits[CASE_KEY_MAX];
+  definition_key(b->definition.text, b->definition.length, digits);
+  const char *key = arena_strdup(&b->plan->arena, digits);
+  if (!plan_take_name(b, key)) {
+    return;
+  }
+  const char *name = b->taken[b->taken_count - 1].name;
+  if (!plan_is_wanted(b, name)) {
+    return;
+  }
+  size_t at = b->case_count;
+  if (!text_map_add(&b->keys, key, &at)) {
+    plan_add_duplicate(b, name, at);
+    return;
+  }
+  b->cases = plan_grow(b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
+  plan_fill_case(b, &bench, expansion, name, key, &b->cases[b->case_count]);
+  b->case_count++;
+}
+
+static void plan_begin_block(struct plan_builder *b, const char *block) {
+  if (b->block != NULL && strcmp(b->block, block) == 0) {
+    return;
+  }
+  b->block = arena_strdup(&b->plan->arena, block);
+  b->block_wanted = b->only != NULL && fnmatch(b->only, block, 0) == 0;
+  b->blocks = plan_grow(b->blocks, b->block_count, &b->block_capacity, sizeof *b->blocks);
+  b->blocks[b->block_count++] = b->block;
+}
+
+enum status plan_builder_add(struct plan_builder *builder, const char *block,
+                             const struct setting *setting, struct error *err) {
+  plan_begin_block(builder, block);
+  builder->setting = setting;
+  builder->expander->receive = plan_receive;
+  builder->expander->context = builder;
+  plan_kinds[setting->kind]->expand(builder->expander, setting);
+  builder->setting = NULL;
+  if (builder->case_count > PLAN_CASES_MAX) {
+    return error_set(err, STATUS_INVALID, "more than %d cases, reached in block \"%s\"",
+                     PLAN_CASES_MAX, block);
+  }
+  return STATUS_OK;
+}
+
+/* ---- order and totals ---- */
+
+struct rank {
+  uint64_t hash;
+  size_t index;
+};
+
+static int plan_compare_ranks(const void *a, const void *b) {
+  const struct rank *x = a;
+  const struct rank *y = b;
+  if (x->hash != y->hash) {
+    return x->hash < y->hash ? -1 : 1;
+  }
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Cases into the arena, in the order of measuring. */
+static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_order order,
+                                          uint64_t seed) {
+  struct plan_case *cases = arena_array(&b->plan->arena, b->case_count, sizeof *cases);
+  if (order == CASE_ORDER_FILE || b->case_count == 0) {
+    if (b->case_count > 0) {
+      memcpy(cases, b->cases, b->case_count * sizeof *cases);
+    }
+    return cases;
+  }
+  struct rank *ranks = reallocarray(NULL, b->case_count, sizeof *ranks);
+  if (ranks == NULL) {
+    abort();
+  }
+  for (size_t i = 0; i < b->case_count; i++) {
+    const char *key = b->cases[i].bench.key;
+    ranks[i] = (struct rank){XXH3_64bits_withSeed(key, strlen(key), seed), i};
+  }
+  qsort(ranks, b->case_count, sizeof *ranks, plan_compare_ranks);
+  for (size_t i = 0; i < b->case_count; i++) {
+    cases[i] = b->cases[ranks[i].index];
+  }
+  free(ranks);
+  return cases;
+}
+
+static void plan_total(struct plan *plan, struct plan_case *cases) {
+  struct estimate_pool pool = {.count = 0};
+  for (size_t i = 0; i < plan->case_count; i++) {
+    struct plan_case *c = &cases[i];
+    if (c->skip_reason != NULL) {
+      plan->skip_count++;
+      continue;
+    }
+    struct estimate estimate;
+    estimate_case(&c->bench, plan->machine, &estimate);
+    const uint64_t allocation_ns = estimate_allocation(&pool, &c->bench);
+    c->estimate_ns = estimate.usual_ns + allocation_ns;
+    c->longest_ns = estimate.longest_ns + allocation_ns;
+    plan->estimate_ns += c->estimate_ns;
+    plan->host_bytes = c->host_bytes > plan->host_bytes ? c->host_bytes : plan->host_bytes;
+    plan->gpu_bytes = c->gpu_bytes > plan->gpu_bytes ? c->gpu_bytes : plan->gpu_bytes;
+  }
+  if (plan->skip_count < plan->case_count) {
+    plan->estimate_ns += estimate_process_start(plan->machine);
+  }
+}
+
+/* `only` matched nothing: say what is near, and what there is. */
+static enum status plan_say_no_match(const struct plan_builder *b, struct error *err) {
+  struct nearest nearest = nearest_start(b->only);
+  for (size_t i = 0; i < b->block_count; i++) {
+    nearest_offer(&nearest, b->blocks[i]);
+  }
+  for (size_t i = 0; i < b->taken_count; i++) {
+    nearest_offer(&nearest, b->taken[i].name);
+  }
+  struct strbuf there;
+  strbuf_init(&there, ERROR_MESSAGE_MAX / 2);
+  for (size_t i = 0; i < b->block_count && i < BLOCKS_SHOWN_MAX; i++) {
+    strbuf_printf(&there, "%s\"%s\"", i > 0 ? ", " : "", b->blocks[i]);
+  }
+  if (b->block_count > BLOCKS_SHOWN_MAX) {
+    strbuf_printf(&there, " and %zu more", b->block_count - BLOCKS_SHOWN_MAX);
+  }
+  const char *example = b->taken_count > 0 ? b->taken[0].name : "";
+  const enum status status = error_set(
+      err, STATUS_INVALID, "no block and no case is called \"%s\"%s%s%s; there are blocks %s%s%s%s",
+      b->only, nearest.word != NULL ? "; did you mean \"" : "",
+      nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "\"" : "", there.text,
+      example[0] != '\0' ? " and cases such as \"" : "", example, example[0] != '\0' ? "\"" : "");
+  strbuf_fini(&there);
+  return status;
+}
+
+enum status plan_builder_finish(struct plan_builder *builder, enum case_order order, uint64_t seed,
+                                struct plan **plan, struct error *err) {
+  if (builder->only != NULL && builder->case_count == 0) {
+    return plan_say_no_match(builder, err);
+  }
+  struct plan *made = builder->plan;
+  struct plan_case *cases = plan_order_cases(builder, order, seed);
+  made->cases = cases;
+  made->case_count = builder->case_count;
+  struct plan_duplicate *duplicates =
+      arena_array(&made->arena, builder->duplicate_count, sizeof *duplicates);
+  if (builder->duplicate_count > 0) {
+    memcpy(duplicates, builder->duplicates, builder->duplicate_count * sizeof *duplicates);
+  }
+  made->duplicates = duplicates;
+  made->duplicate_count = builder->duplicate_count;
+  plan_total(made, cases);
+  *plan = made;
+  builder->plan = NULL;
+  return STATUS_OK;
+}
+
+/* ---- of a scenario ---- */
+
+static enum status plan_add_block(struct plan_builder *builder, const struct block *block,
+                                  struct error *err) {
   const size_t count = block_setting_count(block);
   for (size_t i = 0; i < count; i++) {
     struct setting setting;
@@ -21,7 +464,7 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
   struct plan_builder *builder = plan_builder_new(machine, options != NULL ? options->only : NULL);
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < scenario->block_count; i++) {
-    status = add_block(builder, scenario->blocks[i], err);
+    status = plan_add_block(builder, scenario->blocks[i], err);
   }
   struct plan *made = NULL;
   if (status == STATUS_OK) {

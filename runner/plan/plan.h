@@ -2,13 +2,16 @@
  * its reason. Immutable once made. Knows neither CUDA nor SQLite.
  *
  * How it is made, and where the rules stand:
- *   place.h     selectors -> GPUs and NUMA nodes of this machine
- *   expand.h    one setting -> pairs -> flows -> cases (direction, initiator, concurrent, loads)
- *   name.h      path and name
- *   key.h       what makes two cases the same measurement: definition and case_key
- *   unsupported.h    why a case cannot run here
- *   bound.h     payload, traffic, and the peak that the hardware allows
- *   estimate.h  how long it takes
+ *   kind.h        what differs between the kinds of case: one table and one file each, kind_KIND.c
+ *   place.h       selectors -> GPUs and NUMA nodes of this machine, and pairs of them
+ *   expand.h      one setting -> its cases; of transfers (direction, initiator, concurrent, loads)
+ *                 kind_transfer.c
+ *   name.h        path and name
+ *   definition.h  what makes two cases the same measurement: definition and case_key
+ *   unsupported.c why a case cannot run here
+ *   bound.h       payload, traffic, and the peak that the hardware allows
+ *   estimate.h    how long it takes
+ *   plan.c        puts the cases in order, each once, with names of their own
  *
  * Order: as in the file (blocks, then settings with the last axis fastest, then pairs), or with
  * order = "shuffled" ascending by XXH3-64(case_key, seed). So one seed gives one order on every
@@ -67,5 +70,20 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
                      const struct plan_options *options, struct plan **plan,
                      struct error *err) CHECK_RESULT;
 void plan_free(struct plan *plan);
+
+/* A plan in the making: cases come in one after the other. plan_new() feeds it from a scenario,
+ * tests from settings made by hand. */
+struct plan_builder;
+
+/* only may be NULL. machine and only are borrowed. */
+struct plan_builder *plan_builder_new(const struct machine *machine, const char *only);
+void plan_builder_free(struct plan_builder *builder);
+/* Every case of one setting; block and the setting are borrowed for the call. Texts that the
+ * setting points to are copied where they are kept. */
+enum status plan_builder_add(struct plan_builder *builder, const char *block,
+                             const struct setting *setting, struct error *err) CHECK_RESULT;
+/* Order, estimate, total. On success the builder is empty and *plan owns everything. */
+enum status plan_builder_finish(struct plan_builder *builder, enum case_order order, uint64_t seed,
+                                struct plan **plan, struct error *err) CHECK_RESULT;
 
 #endif

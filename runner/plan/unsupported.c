@@ -1,70 +1,22 @@
-#include "runner/plan/unsupported.h"
+#include "runner/plan/kind.h"
 
-#include "engine/base/strbuf.h"
 #include "engine/engine.h"
-#include "runner/plan/place.h"
 
 #include <stdio.h>
 
 /* "150.0 GiB": refusals are read by people, exact bytes stand in the flow. */
-static void format_gib(uint64_t bytes, char text[32]) {
+static void unsupported_format_gib(uint64_t bytes, char text[32]) {
   const double mib = (double)bytes / 1048576.0;
   (void)snprintf(text, 32, mib >= 1024 ? "%.1f GiB" : "%.1f MiB", mib >= 1024 ? mib / 1024 : mib);
 }
 
-/* alone: the only flow of its case, whose path names the GPUs; then all pairs share one reason,
- * which groups well. */
-static const char *flow_unsupported_reason(const struct flow *flow, bool alone,
-                                           const struct machine *machine,
-                                           char reason[CASE_REASON_MAX]) {
-  const struct endpoint *source = &flow->source;
-  const struct endpoint *target = &flow->target;
-  if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index &&
-      !flow->staged && !machine->links[source->index][target->index].peer_access) {
-    if (alone) {
-      return "no peer access between the two GPUs (peer = false copies through the host)";
-    }
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "GPU %d and GPU %d have no peer access (peer = false copies through the host)",
-                   source->index, target->index);
-    return reason;
-  }
-  const struct endpoint *starts = flow->initiator == INITIATOR_SOURCE ? source : target;
-  if (flow->method == METHOD_CPU && starts->place == PLACE_NUMA &&
-      !place_has_processors(machine, starts->index)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %d has no processors to run threads on",
-                   starts->index);
-    return reason;
-  }
-  return NULL;
-}
-
-/* Memory of a case that is no transfer; NULL = it has none that counts. */
-static const struct endpoint *memory_of(const struct bench_case *bench) {
-  switch (bench->kind) {
-  case CASE_CHASE:
-    return &bench->work.chase.memory;
-  case CASE_OVERHEAD:
-    return &bench->work.overhead.memory;
-  case CASE_STREAM:
-    return &bench->work.stream.memory;
-  case CASE_TRANSFER:
-  case CASE_ARITHMETIC:
-  case case_kind_name_count:
-    break;
-  }
-  return NULL;
-}
-
-static bool uses_node(const struct bench_case *bench, int32_t node) {
-  const struct endpoint *memory = memory_of(bench);
-  if (memory != NULL) {
-    return memory->place == PLACE_NUMA && memory->index == node;
-  }
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    if ((flow->source.place == PLACE_NUMA && flow->source.index == node) ||
-        (flow->target.place == PLACE_NUMA && flow->target.index == node)) {
+static bool unsupported_uses_node(const struct bench_case *bench, int32_t node) {
+  bool (*memory)(const struct bench_case *, uint32_t, struct endpoint *, uint64_t *) =
+      plan_kinds[bench->kind]->memory;
+  struct endpoint endpoint;
+  uint64_t size_bytes = 0;
+  for (uint32_t i = 0; memory != NULL && memory(bench, i, &endpoint, &size_bytes); i++) {
+    if (endpoint.place == PLACE_NUMA && endpoint.index == node) {
       return true;
     }
   }
@@ -73,8 +25,8 @@ static bool uses_node(const struct bench_case *bench, int32_t node) {
 
 /* Free memory of the nodes that the case uses, or of all where it names none (staging). 0 = not
  * known. */
-static uint64_t free_host_bytes(const struct bench_case *bench, const struct machine *machine,
-                                struct strbuf *nodes) {
+static uint64_t unsupported_free_host_bytes(const struct bench_case *bench,
+                                            const struct machine *machine, struct strbuf *nodes) {
   int32_t used[MACHINE_NODES_MAX];
   size_t used_count = 0;
   uint64_t used_bytes = 0;
@@ -82,7 +34,7 @@ static uint64_t free_host_bytes(const struct bench_case *bench, const struct mac
   for (uint32_t i = 0; i < machine->node_count; i++) {
     const struct numa_node *node = &machine->nodes[i];
     all_bytes += node->free_memory_bytes;
-    if (uses_node(bench, node->number)) {
+    if (unsupported_uses_node(bench, node->number)) {
       used[used_count++] = node->number;
       used_bytes += node->free_memory_bytes;
     }
@@ -97,7 +49,7 @@ static uint64_t free_host_bytes(const struct bench_case *bench, const struct mac
   return used_bytes;
 }
 
-static const char *memory_unsupported_reason(struct plan_case *plan_case,
+static const char *unsupported_memory_reason(struct plan_case *plan_case,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
@@ -110,8 +62,8 @@ static const char *memory_unsupported_reason(struct plan_case *plan_case,
     plan_case->gpu_bytes =
         gpu_bytes[i] > plan_case->gpu_bytes ? gpu_bytes[i] : plan_case->gpu_bytes;
     if (there > 0 && gpu_bytes[i] > there) {
-      format_gib(gpu_bytes[i], need);
-      format_gib(there, have);
+      unsupported_format_gib(gpu_bytes[i], need);
+      unsupported_format_gib(there, have);
       (void)snprintf(reason, CASE_REASON_MAX, "needs %s on GPU %u, which has %s free", need, i,
                      have);
       return reason;
@@ -122,11 +74,11 @@ static const char *memory_unsupported_reason(struct plan_case *plan_case,
   }
   struct strbuf nodes;
   strbuf_init(&nodes, CASE_REASON_MAX / 2);
-  const uint64_t there = free_host_bytes(&plan_case->bench, machine, &nodes);
+  const uint64_t there = unsupported_free_host_bytes(&plan_case->bench, machine, &nodes);
   const bool refused = there > 0 && plan_case->host_bytes > there;
   if (refused) {
-    format_gib(plan_case->host_bytes, need);
-    format_gib(there, have);
+    unsupported_format_gib(plan_case->host_bytes, need);
+    unsupported_format_gib(there, have);
     (void)snprintf(reason, CASE_REASON_MAX, "needs %s of host memory, %s %s free", need, nodes.text,
                    have);
   }
@@ -136,13 +88,14 @@ static const char *memory_unsupported_reason(struct plan_case *plan_case,
 
 const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
                                     char reason[CASE_REASON_MAX]) {
+  const struct bench_case *bench = &plan_case->bench;
+  const struct plan_kind *kind = plan_kinds[bench->kind];
   const char *unsupported = NULL;
-  for (uint32_t i = 0; unsupported == NULL && i < plan_case->bench.flow_count; i++) {
-    unsupported = flow_unsupported_reason(&plan_case->bench.flows[i],
-                                          plan_case->bench.flow_count == 1, machine, reason);
+  if (kind->unsupported_reason != NULL) {
+    unsupported = kind->unsupported_reason(bench, machine, reason);
   }
   if (unsupported == NULL) {
-    unsupported = engine_case_unsupported_reason(&plan_case->bench, machine, reason);
+    unsupported = engine_case_unsupported_reason(bench, machine, reason);
   }
-  return unsupported != NULL ? unsupported : memory_unsupported_reason(plan_case, machine, reason);
+  return unsupported != NULL ? unsupported : unsupported_memory_reason(plan_case, machine, reason);
 }

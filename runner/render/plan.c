@@ -1,7 +1,6 @@
 #include "runner/render/plan.h"
 
 #include "engine/base/units.h"
-#include "runner/plan/name.h"
 #include "runner/table/text.h"
 
 #include <inttypes.h>

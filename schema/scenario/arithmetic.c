@@ -1,31 +1,103 @@
 /* An [[arithmetic]]: what it is when nobody says, and what must hold between its keys. */
 #include "schema/scenario/rules.h"
 
+static const struct field arithmetic_fields[] = {
+    {.name = "op",
+     .sections = IN_KIND(ARITHMETIC),
+     .required = IN_KIND(ARITHMETIC),
+     WORDS(arithmetic_op_names),
+     SETTING(work.arithmetic.op),
+     .axis = true,
+     .json = "op",
+     .help = "The instruction; for integers fma is the low half of a * b + c"},
+    {.name = "type",
+     .sections = IN_KIND(ARITHMETIC),
+     .required = IN_KIND(ARITHMETIC),
+     WORDS(number_type_names),
+     SETTING(work.arithmetic.type),
+     .axis = true,
+     .json = "type",
+     .help = "Type of the numbers; an instruction on f16 does two packed operations"},
+    {.name = "measure",
+     .sections = IN_KIND(ARITHMETIC),
+     WORDS(arithmetic_measure_names),
+     SETTING(work.arithmetic.measure),
+     .axis = true,
+     .default_text = "latency",
+     .json = "measure",
+     .help = "Cycles per dependent instruction, or instructions per clock and SM"},
+    {.name = "at.gpu",
+     .sections = IN_KIND(ARITHMETIC),
+     .type = FIELD_GPUS,
+     SETTING(at),
+     .json = "gpu",
+     .resolved = offsetof(struct setting, work.arithmetic.gpu),
+     .help = "GPUs, numbered in the order of PCI addresses; by default all"},
+    {.name = "ilp",
+     .sections = IN_KIND(ARITHMETIC),
+     .type = FIELD_COUNT,
+     SETTING(work.arithmetic.ilp),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 8,
+     .power_of_two = true,
+     .json = "ilp",
+     .help = "Independent chains per thread; by default 1 for latency, 4 for throughput"},
+    {.name = "block",
+     .sections = IN_KIND(ARITHMETIC),
+     .type = FIELD_COUNT,
+     SETTING(work.arithmetic.block),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 1024,
+     .json = "block",
+     .help = "Threads per block; by default 1 for latency, 1024 for throughput"},
+    {.name = "grid",
+     .sections = IN_KIND(ARITHMETIC),
+     .type = FIELD_GRID,
+     SETTING(grid),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 0x1p31 - 1,
+     .default_text = "auto",
+     .json = "grid",
+     .resolved = offsetof(struct setting, work.arithmetic.grid),
+     .help = "Number of blocks: a number, or a number per SM; \"auto\" is 1 for latency, "
+             "\"per_sm*2\" for throughput"},
+    {.name = "instructions",
+     .sections = IN_KIND(ARITHMETIC),
+     .type = FIELD_COUNT,
+     SETTING(work.arithmetic.instructions),
+     .axis = true,
+     .minimum = ARITHMETIC_UNIT,
+     .maximum = ARITHMETIC_INSTRUCTIONS_MAX,
+     .default_text = "16384",
+     .json = "instructions",
+     .help = "Instructions per thread and iteration, a multiple of 512"},
+};
+
 enum { WARP = 32, THROUGHPUT_ILP = 4, THROUGHPUT_BLOCK = 1024, THROUGHPUT_BLOCKS_PER_SM = 2 };
 
-void arithmetic_finish(const struct block *block, struct setting *setting) {
-  struct arithmetic_setting *arithmetic = &setting->arithmetic;
+static void arithmetic_finish(const struct block *block, struct setting *setting) {
+  struct arithmetic *arithmetic = &setting->work.arithmetic;
   const bool latency = arithmetic->measure == ARITHMETIC_LATENCY;
-  kind_finish_end(&arithmetic->at, PLACE_GPU, SELECTOR_ALL);
-  arithmetic->at.memory = MEMORY_DEVICE;
+  kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
+  setting->at.memory = MEMORY_DEVICE;
   if (slot_entry(block, 0, "ilp") == NULL) {
     arithmetic->ilp = latency ? 1 : THROUGHPUT_ILP;
   }
   if (slot_entry(block, 0, "block") == NULL) {
     arithmetic->block = latency ? 1 : THROUGHPUT_BLOCK;
   }
-  if (arithmetic->grid.kind == GRID_AUTO) {
-    arithmetic->grid = latency ? (struct grid_setting){GRID_BLOCKS, 1}
-                               : (struct grid_setting){GRID_PER_SM, THROUGHPUT_BLOCKS_PER_SM};
+  if (setting->grid.kind == GRID_AUTO) {
+    setting->grid = latency ? (struct grid_setting){GRID_BLOCKS, 1}
+                            : (struct grid_setting){GRID_PER_SM, THROUGHPUT_BLOCKS_PER_SM};
   }
 }
 
-void arithmetic_check_keys(struct reader *reader, const struct block *block) {
-  (void)reader; /* every key goes with every other; values are another matter */
-  (void)block;
-}
-
-static bool check_latency(struct subject *subject, const struct arithmetic_setting *arithmetic) {
+static bool arithmetic_check_latency(struct subject *subject, const struct setting *setting) {
+  const struct arithmetic *arithmetic = &setting->work.arithmetic;
   const struct entry *ilp = subject_find(subject, "ilp");
   const struct entry *threads = subject_find(subject, "block");
   const struct entry *grid = subject_find(subject, "grid");
@@ -40,7 +112,7 @@ static bool check_latency(struct subject *subject, const struct arithmetic_setti
                    arithmetic->block);
     return false;
   }
-  if (arithmetic->grid.kind != GRID_BLOCKS || arithmetic->grid.count != 1) {
+  if (setting->grid.kind != GRID_BLOCKS || setting->grid.count != 1) {
     subject_refuse(subject, grid, grid->node->span, "1, or measure = \"throughput\"",
                    "grid: the latency is that of one block");
     return false;
@@ -48,10 +120,10 @@ static bool check_latency(struct subject *subject, const struct arithmetic_setti
   return true;
 }
 
-bool arithmetic_check_setting(struct reader *reader, const struct block *block,
-                              const struct setting *setting) {
+static bool arithmetic_check_setting(struct reader *reader, const struct block *block,
+                                     const struct setting *setting) {
   struct subject subject = {reader, block, 0, 0};
-  const struct arithmetic_setting *arithmetic = &setting->arithmetic;
+  const struct arithmetic *arithmetic = &setting->work.arithmetic;
   if (!all_read(&block->slots[0].entries, "")) {
     return true;
   }
@@ -62,11 +134,28 @@ bool arithmetic_check_setting(struct reader *reader, const struct block *block,
                    (int)ARITHMETIC_UNIT);
     return false;
   }
-  if (arithmetic->grid.kind == GRID_FULL) {
+  if (setting->grid.kind == GRID_FULL) {
     const struct entry *grid = subject_find(&subject, "grid");
     subject_refuse(&subject, grid, grid->node->span, "a number or \"per_sm*N\"",
                    "grid: there are no arrays here that a full grid would cover");
     return false;
   }
-  return arithmetic->measure != ARITHMETIC_LATENCY || check_latency(&subject, arithmetic);
+  return arithmetic->measure != ARITHMETIC_LATENCY || arithmetic_check_latency(&subject, setting);
 }
+
+static const char *const arithmetic_checked[] = {"measure", "ilp",          "block",
+                                                 "grid",    "instructions", NULL};
+
+const struct scenario_kind scenario_kind_arithmetic = {
+    .section =
+        {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
+         "Chains of dependent instructions on a GPU: the latency of one instruction, or the "
+         "instructions per clock of an SM. Latency is measured with one chain (`ilp` 1) in at most "
+         "one warp, throughput by default with 4 chains in each of 1024 threads and two such "
+         "blocks per SM."},
+    .fields = arithmetic_fields,
+    .field_count = sizeof arithmetic_fields / sizeof *arithmetic_fields,
+    .finish = arithmetic_finish,
+    .check_setting = arithmetic_check_setting,
+    .checked = arithmetic_checked,
+};

@@ -71,8 +71,8 @@ static void block_store_fixed(struct block *block, const struct entries *entries
 
 /* Defaults of keys that a load or flow has and its block has not. */
 static void block_store_own_defaults(struct flow_setting *flow, enum section section) {
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     union value value;
     if (field->owner == OWNER_FLOW && (field->sections & (1U << section)) != 0 &&
         (field->sections & (1U << SECTION_TRANSFER)) == 0 && field->default_text != NULL &&
@@ -93,9 +93,10 @@ static void block_make_flow(struct block *block, const struct setting *defaults,
   flow->name = NULL;
   flow->from = (struct endpoint_setting){0};
   flow->to = (struct endpoint_setting){0};
-  flow->shape = slot_hides(slot, "shape.width") ? usual->shape : flow->shape;
+  flow->base.shape = slot_hides(slot, "shape.width") ? usual->base.shape : flow->base.shape;
   flow->peer = slot_hides(slot, "peer") ? usual->peer : flow->peer;
-  flow->initiator = slot_hides(slot, "initiator") ? usual->initiator : flow->initiator;
+  flow->base.initiator =
+      slot_hides(slot, "initiator") ? usual->base.initiator : flow->base.initiator;
   flow->mirrors = slot_mirrors(slot);
   flow->method_given = slot_has_any(slot, of_method);
   flow->size_given = slot_has_any(slot, of_size);
@@ -346,5 +347,5 @@ void block_setting(const struct block *block, size_t i, struct setting *setting)
     block_apply_axis(block, axis, value, setting);
     block->made_values[k] = (struct axis_value){axis->key, axis->texts[value]};
   }
-  kinds[block->kind].finish(block, setting);
+  kinds[block->kind]->finish(block, setting);
 }

@@ -1,6 +1,116 @@
 /* A [[chase]]: what it is when nobody says, and what must hold between its keys. */
 #include "schema/scenario/rules.h"
 
+static bool chase_is_global(const void *work) {
+  return ((const union work *)work)->chase.space == CHASE_GLOBAL;
+}
+
+static const struct field chase_fields[] = {
+    {.name = "space",
+     .sections = IN_KIND(CHASE),
+     .required = IN_KIND(CHASE),
+     WORDS(chase_space_names),
+     SETTING(work.chase.space),
+     .axis = true,
+     .json = "space",
+     .help = "Memory that is read: page-locked memory of the host, memory of another GPU, the "
+             "GPU's own memory through its caches, or the shared memory of a block"},
+    {.name = "at.gpu",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_GPUS,
+     SETTING(at),
+     .json = "gpu",
+     .resolved = offsetof(struct setting, work.chase.gpu),
+     .help = "GPUs whose threads load, numbered in the order of PCI addresses; by default all"},
+    {.name = "of.gpu",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_GPUS,
+     SETTING(of),
+     .help = "GPUs whose memory is read, for space peer; by default all others"},
+    {.name = "of.numa",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_NODES,
+     SETTING(of),
+     .help = "NUMA nodes whose memory is read, for space host; by default \"local\", the one "
+             "nearest to the loading GPU"},
+    {.name = "of.memory",
+     .sections = IN_KIND(CHASE),
+     WORDS(memory_kind_names),
+     SETTING(of.memory),
+     .axis = true,
+     .json = "memory",
+     .resolved = offsetof(struct setting, work.chase.memory),
+     .help = "Kind of memory that is read; by default pinned on a node, device on a GPU"},
+    {.name = "footprint",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_SIZE,
+     SETTING(work.chase.footprint_bytes),
+     .axis = true,
+     .minimum = 8,
+     .maximum = SIZE_LIMIT,
+     .json = "footprint_bytes",
+     .help = "Bytes that the chain covers, at least two strides; by default 2MiB, for shared "
+             "memory 32KiB"},
+    {.name = "stride",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_SIZE,
+     SETTING(work.chase.stride_bytes),
+     .axis = true,
+     .minimum = 4,
+     .maximum = SIZE_LIMIT,
+     .default_text = "128B",
+     .json = "stride_bytes",
+     .help = "Bytes from one element to the next: a multiple of 8, for shared memory of 4"},
+    {.name = "order",
+     .sections = IN_KIND(CHASE),
+     WORDS(chase_order_names),
+     SETTING(work.chase.order),
+     .axis = true,
+     .default_text = "random",
+     .json = "order",
+     .help = "Order in which the chain visits the elements: one random cycle, or by address"},
+    {.name = "cache",
+     .sections = IN_KIND(CHASE),
+     WORDS(cache_level_names),
+     SETTING(work.chase.cache),
+     .axis = true,
+     .default_text = "l1",
+     .json = "cache",
+     .applies = chase_is_global,
+     .help = "The nearest cache that loads from global memory may hit"},
+    {.name = "threads",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_COUNT,
+     SETTING(work.chase.threads),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 1024,
+     .default_text = "1",
+     .json = "threads",
+     .help = "Threads per block, each following the chain from its own element"},
+    {.name = "blocks",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_COUNT,
+     SETTING(work.chase.blocks),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 65535,
+     .default_text = "1",
+     .json = "blocks",
+     .help = "Number of blocks; each has its own shared memory, and all follow the same chain in "
+             "global memory"},
+    {.name = "hops",
+     .sections = IN_KIND(CHASE),
+     .type = FIELD_INTEGER,
+     SETTING(work.chase.hops),
+     .axis = true,
+     .minimum = 1,
+     .maximum = 0x1p24,
+     .default_text = "4096",
+     .json = "hops",
+     .help = "Loads per thread and iteration"},
+};
+
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
 #define FOOTPRINT_USUAL_SHARED (UINT64_C(32) << 10)
 
@@ -11,10 +121,10 @@ static bool is_far(enum chase_space space) {
 
 /* Only what the space has is kept, so that a sweep over spaces does not tell cases apart that
  * measure the same. */
-void chase_finish(const struct block *block, struct setting *setting) {
-  struct chase_setting *chase = &setting->chase;
-  kind_finish_end(&chase->at, PLACE_GPU, SELECTOR_ALL);
-  chase->at.memory = MEMORY_DEVICE;
+static void chase_finish(const struct block *block, struct setting *setting) {
+  struct chase *chase = &setting->work.chase;
+  kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
+  setting->at.memory = MEMORY_DEVICE;
   if (slot_entry(block, 0, "footprint") == NULL) {
     chase->footprint_bytes =
         chase->space == CHASE_SHARED ? FOOTPRINT_USUAL_SHARED : FOOTPRINT_USUAL;
@@ -23,13 +133,14 @@ void chase_finish(const struct block *block, struct setting *setting) {
     chase->cache = CACHE_L1;
   }
   if (!is_far(chase->space)) {
-    chase->of = chase->at;
+    setting->of = setting->at;
     return;
   }
   const bool peer = chase->space == CHASE_PEER;
-  kind_finish_end(&chase->of, peer ? PLACE_GPU : PLACE_NUMA, peer ? SELECTOR_ALL : SELECTOR_LOCAL);
+  kind_finish_end(&setting->of, peer ? PLACE_GPU : PLACE_NUMA,
+                  peer ? SELECTOR_ALL : SELECTOR_LOCAL);
   if (slot_entry(block, 0, "of.memory") == NULL) {
-    chase->of.memory = peer ? MEMORY_DEVICE : MEMORY_PINNED;
+    setting->of.memory = peer ? MEMORY_DEVICE : MEMORY_PINNED;
   }
 }
 
@@ -89,7 +200,7 @@ static void check_cache(struct subject *subject, unsigned spaces) {
   }
 }
 
-void chase_check_keys(struct reader *reader, const struct block *block) {
+static void chase_check_keys(struct reader *reader, const struct block *block) {
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
   check_place(&subject, spaces);
@@ -97,10 +208,10 @@ void chase_check_keys(struct reader *reader, const struct block *block) {
   check_cache(&subject, spaces);
 }
 
-bool chase_check_setting(struct reader *reader, const struct block *block,
-                         const struct setting *setting) {
+static bool chase_check_setting(struct reader *reader, const struct block *block,
+                                const struct setting *setting) {
   struct subject subject = {reader, block, 0, 0};
-  const struct chase_setting *chase = &setting->chase;
+  const struct chase *chase = &setting->work.chase;
   const struct entry *stride = subject_find(&subject, "stride");
   const struct entry *footprint = subject_find(&subject, "footprint");
   if (!all_read(&block->slots[0].entries, "stride") ||
@@ -132,3 +243,25 @@ bool chase_check_setting(struct reader *reader, const struct block *block,
   }
   return true;
 }
+
+static const char *const chase_checked[] = {"footprint", "stride", "space", NULL};
+
+const struct scenario_kind scenario_kind_chase = {
+    .section =
+        {SECTION_ROOT, "chase", true, "[[chase]]",
+         "The latency of memory: threads of a GPU follow a chain of addresses (pointer chasing), "
+         "so that each load depends on the one before it. The threads time themselves; the kernel "
+         "launch is not included. For host and peer memory there is one case per pair of a loading "
+         "GPU (`at`) and a place of memory (`of`), never a GPU's own memory; for global and shared "
+         "memory one case per GPU. Thread t starts at element t of a strided chain, so that the "
+         "accesses of a warp are one stride apart; the slowest thread counts. `verify`, "
+         "`host_cache` and `device_cache` do not apply: every trial checks where the chain ends, "
+         "host memory starts outside the processor's caches, and the footprint decides which "
+         "caches of the GPU are hit."},
+    .fields = chase_fields,
+    .field_count = sizeof chase_fields / sizeof *chase_fields,
+    .finish = chase_finish,
+    .check_keys = chase_check_keys,
+    .check_setting = chase_check_setting,
+    .checked = chase_checked,
+};

@@ -38,16 +38,16 @@ static const char *entry_suggest_key(struct reader *reader, enum section section
                                      const char *key) {
   const size_t prefix = strlen(path) - strlen(key);
   struct nearest nearest = nearest_start(key);
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     if ((field->sections & (1U << section)) != 0 && strncmp(field->name, path, prefix) == 0) {
       const char *rest = field->name + prefix;
       nearest_offer(&nearest, arena_strndup(reader->arena, rest, strcspn(rest, ".")));
     }
   }
   for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
-    if (sections[i].parent == section) {
-      nearest_offer(&nearest, sections[i].key);
+    if (section_row(i)->parent == section) {
+      nearest_offer(&nearest, section_row(i)->key);
     }
   }
   return nearest.word;
@@ -59,8 +59,8 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
   struct strbuf list;
   strbuf_init(&list, FIELD_EXPECTED_MAX);
   char last[64] = "";
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     if ((field->sections & (1U << section)) == 0 || strncmp(field->name, path, prefix) != 0) {
       continue;
     }
@@ -74,8 +74,8 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
     (void)snprintf(last, sizeof last, "%.*s", (int)length, rest);
   }
   for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
-    if (sections[i].parent == section) {
-      strbuf_printf(&list, ", %s", sections[i].title);
+    if (section_row(i)->parent == section) {
+      strbuf_printf(&list, ", %s", section_row(i)->title);
     }
   }
   const char *text = arena_format(reader->arena, "one of: %s", list.text);
@@ -92,13 +92,13 @@ static void entry_complain_unknown(struct reader *reader, const struct source *s
     diagnostics_add(reader->diagnostics, source, span,
                     home == SECTION_ROOT
                         ? "the key above the first [table] of the file"
-                        : arena_format(reader->arena, "the key in %s", sections[home].title),
-                    NULL, "\"%s\" is not allowed in %s", path, sections[section].title);
+                        : arena_format(reader->arena, "the key in %s", section_row(home)->title),
+                    NULL, "\"%s\" is not allowed in %s", path, section_row(section)->title);
     return;
   }
   diagnostics_add(reader->diagnostics, source, span,
                   entry_list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
-                  "unknown key \"%s\" in %s", path, sections[section].title);
+                  "unknown key \"%s\" in %s", path, section_row(section)->title);
 }
 
 static void entries_read_node(struct reader *reader, const struct source *source,

@@ -1,11 +1,12 @@
-#include "schema/scenario/field.h"
+#include "schema/scenario/kind.h"
 
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 
 #include <stdio.h>
 
-const struct section_row sections[section_count] = {
+/* But for the kinds of block, whose rows are with the kind. */
+static const struct section_row section_rows[section_count] = {
     [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top level of the file",
                       "The scenario itself."},
     [SECTION_MEASURE] =
@@ -15,8 +16,6 @@ const struct section_row sections[section_count] = {
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
                         "The state in which the machine should be, and what to do when it is not. "
                         "Only the checks listed here are made."},
-    [SECTION_TRANSFER] = {SECTION_ROOT, "transfer", true, "[[transfer]]",
-                          "Copies of bytes from one endpoint to another."},
     [SECTION_LOAD] =
         {SECTION_TRANSFER, "load", true, "[[transfer.load]]",
          "Background flows that run as long as the measured ones and are not counted. Keys that "
@@ -29,40 +28,17 @@ const struct section_row sections[section_count] = {
                       "Measured flows listed one by one, for combinations that `from` and `to` of "
                       "the block cannot express; all run at once, as one case. Keys that are "
                       "absent here are taken from the block."},
-    [SECTION_CHASE] =
-        {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: threads of a GPU follow a chain of addresses (pointer chasing), "
-         "so that each load depends on the one before it. The threads time themselves; the kernel "
-         "launch is not included. For host and peer memory there is one case per pair of a loading "
-         "GPU (`at`) and a place of memory (`of`), never a GPU's own memory; for global and shared "
-         "memory one case per GPU. Thread t starts at element t of a strided chain, so that the "
-         "accesses of a warp are one stride apart; the slowest thread counts. `verify`, "
-         "`host_cache` and `device_cache` do not apply: every trial checks where the chain ends, "
-         "host memory starts outside the processor's caches, and the footprint decides which "
-         "caches of the GPU are hit."},
-    [SECTION_STREAM] = {SECTION_ROOT, "stream", true, "[[stream]]",
-                        "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
-                        "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
-                        "as in STREAM, each array once: two arrays for copy, mul and dot, three "
-                        "for add and triad, one for read and write. `threads` is for nodes only; "
-                        "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are for GPUs only."},
-    [SECTION_ARITHMETIC] =
-        {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
-         "Chains of dependent instructions on a GPU: the latency of one instruction, or the "
-         "instructions per clock of an SM. Latency is measured with one chain (`ilp` 1) in at most "
-         "one warp, throughput by default with 4 chains in each of 1024 threads and two such "
-         "blocks per SM."},
-    [SECTION_OVERHEAD] =
-        {SECTION_ROOT, "overhead", true, "[[overhead]]",
-         "The time that a call of the driver takes on the host, in ns of the host's clock; one "
-         "iteration is one call. `memory` and `size` are for `allocate` and `free`. Memory that "
-         "needs no driver (pageable, huge) is allocated as for any other case."},
 };
 
+const struct section_row *section_row(enum section section) {
+  const bool of_kind = section >= SECTION_KIND && section < SECTION_LOAD;
+  return of_kind ? &kinds[section - SECTION_KIND]->section : &section_rows[section];
+}
+
 const struct field *field_find(enum section section, const char *name) {
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0 && strcmp(fields[i].name, name) == 0) {
-      return &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << section)) != 0 && strcmp(field_at(i)->name, name) == 0) {
+      return field_at(i);
     }
   }
   return NULL;
@@ -70,9 +46,9 @@ const struct field *field_find(enum section section, const char *name) {
 
 bool field_is_group(enum section section, const char *name) {
   const size_t length = strlen(name);
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0 && strncmp(fields[i].name, name, length) == 0 &&
-        fields[i].name[length] == '.') {
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << section)) != 0 &&
+        strncmp(field_at(i)->name, name, length) == 0 && field_at(i)->name[length] == '.') {
       return true;
     }
   }
@@ -81,7 +57,7 @@ bool field_is_group(enum section section, const char *name) {
 
 enum section section_below(enum section section, const char *key) {
   for (unsigned i = SECTION_ROOT + 1; i < section_count; i++) {
-    if (sections[i].parent == section && strcmp(sections[i].key, key) == 0) {
+    if (section_row(i)->parent == section && strcmp(section_row(i)->key, key) == 0) {
       return (enum section)i;
     }
   }

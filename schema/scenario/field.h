@@ -13,13 +13,10 @@ enum section {
   SECTION_ROOT,
   SECTION_MEASURE,
   SECTION_CHECKS,
-  SECTION_TRANSFER,
-  SECTION_LOAD,
+  SECTION_KIND, /* + enum case_kind: the blocks of that kind */
+  SECTION_TRANSFER = SECTION_KIND + CASE_TRANSFER,
+  SECTION_LOAD = SECTION_KIND + case_kind_name_count,
   SECTION_FLOW,
-  SECTION_CHASE,
-  SECTION_STREAM,
-  SECTION_ARITHMETIC,
-  SECTION_OVERHEAD,
   section_count,
 };
 
@@ -31,7 +28,7 @@ struct section_row {
   const char *help;
 };
 
-extern const struct section_row sections[section_count];
+const struct section_row *section_row(enum section section);
 
 enum field_type {
   FIELD_TEXT,
@@ -53,16 +50,12 @@ enum field_type {
 
 /* What `offset` counts from. */
 enum field_owner {
-  OWNER_FILE,       /* nothing: read by name */
-  OWNER_RUN,        /* struct run_settings */
-  OWNER_CHECK,      /* nothing: see `check` */
-  OWNER_MEASURE,    /* struct measure */
-  OWNER_TRANSFER,   /* struct transfer_setting */
-  OWNER_FLOW,       /* struct flow_setting */
-  OWNER_CHASE,      /* struct chase_setting */
-  OWNER_STREAM,     /* struct stream_setting */
-  OWNER_ARITHMETIC, /* struct arithmetic_setting */
-  OWNER_OVERHEAD,   /* struct overhead_setting */
+  OWNER_FILE,    /* nothing: read by name */
+  OWNER_RUN,     /* struct run_settings */
+  OWNER_CHECK,   /* nothing: see `check` */
+  OWNER_MEASURE, /* struct measure */
+  OWNER_SETTING, /* struct setting */
+  OWNER_FLOW,    /* struct flow_setting */
 };
 
 struct field {
@@ -83,15 +76,24 @@ struct field {
   enum check_kind check;    /* OWNER_CHECK */
   const char *default_text; /* what it is when absent; NULL = see help */
   const char *help;         /* one line */
+  /* What case_key is made of (runner/plan/definition.h). Only fields of settings and flows. */
+  const char *json; /* dotted path in the case's definition; NULL = not a part of it */
+  /* Of a selector, a kind of memory or a grid: where in struct setting the plan puts what they come
+   * to on a machine: the GPU's index, the struct endpoint, the number of blocks. 0 = at `offset`.
+   */
+  size_t resolved;
+  /* Whether it means something for that union work (of a flow: struct flow); NULL = always. */
+  bool (*applies)(const void *measured);
 };
 
 /* Bit set of the sections that are blocks. */
-#define BLOCK_SECTIONS                                                                             \
-  ((1U << SECTION_TRANSFER) | (1U << SECTION_CHASE) | (1U << SECTION_STREAM) |                     \
-   (1U << SECTION_ARITHMETIC) | (1U << SECTION_OVERHEAD))
+#define BLOCK_SECTIONS (((1U << case_kind_name_count) - 1) << SECTION_KIND)
 
-extern const struct field fields[];
-extern const size_t field_count;
+/* Every key; of each kind of block in the order of the kinds. */
+size_t field_count(void);
+const struct field *field_at(size_t i);
+/* Those of one kind alone, in the order of its definition. */
+const struct field *field_of_kind(enum case_kind kind, size_t *count);
 
 /* NULL = no such key in that section. */
 const struct field *field_find(enum section section, const char *name);

@@ -1,31 +1,15 @@
-#include "schema/scenario/field.h"
+/* The keys of the file, of [measure], of [checks] and of every block. */
+#include "schema/scenario/kind.h"
 
-#include <stddef.h>
-
-#define IN(name)     (1U << SECTION_##name)
-#define METHOD(name) (1U << METHOD_##name)
-#define IN_FLOWS     (IN(TRANSFER) | IN(LOAD) | IN(FLOW))
-#define IN_BLOCKS    BLOCK_SECTIONS
-#define IN_MEASURE   (IN(MEASURE) | IN_BLOCKS)
+#define IN_MEASURE (IN(MEASURE) | IN_BLOCKS)
 /* What others cannot have: a chase compares in every trial, and its footprint decides about caches.
  */
-#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN(TRANSFER) | IN(STREAM))
+#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(STREAM))
 
 #define RUN(member)     .owner = OWNER_RUN, .offset = offsetof(struct run_settings, member)
 #define MEASURE(member) .owner = OWNER_MEASURE, .offset = offsetof(struct measure, member)
-#define TRANSFER(member)                                                                           \
-  .owner = OWNER_TRANSFER, .offset = offsetof(struct transfer_setting, member)
-#define FLOW(member)   .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
-#define CHASE(member)  .owner = OWNER_CHASE, .offset = offsetof(struct chase_setting, member)
-#define STREAM(member) .owner = OWNER_STREAM, .offset = offsetof(struct stream_setting, member)
-#define ARITHMETIC(member)                                                                         \
-  .owner = OWNER_ARITHMETIC, .offset = offsetof(struct arithmetic_setting, member)
-#define OVERHEAD(member)                                                                           \
-  .owner = OWNER_OVERHEAD, .offset = offsetof(struct overhead_setting, member)
 
-#define SIZE_LIMIT     0x1p46 /* 64 TiB */
 #define DURATION_LIMIT 86400e9
-#define COUNT_LIMIT    1e6
 
 static const char *const governor_words[] = {"performance",  "powersave", "schedutil", "ondemand",
                                              "conservative", "userspace", NULL};
@@ -34,7 +18,6 @@ static const char *const huge_pages_words[] = {"always", "madvise", "never", NUL
 static const char *const gpu_clocks_words[] = {"default", "locked", NULL};
 static const char *const throttling_words[] = {"none", NULL};
 static const char *const pcie_link_words[] = {"max", NULL};
-static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as enum direction */
 
 /* The two keys of a check; the rest of the arguments describe `want`. */
 #define CHECK(kind, text, ...)                                                                     \
@@ -48,30 +31,8 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
     .owner = OWNER_CHECK, .check = kind, .default_text = "warn",                                   \
     .help = "What to do when the check fails"                                                      \
   }
-#define WORDS(list) .type = FIELD_WORD, .words = list
 
-/* The two ends of a flow take the same keys. */
-#define END(end)                                                                                   \
-  {.name = #end ".gpu",                                                                            \
-   .sections = IN_FLOWS,                                                                           \
-   .type = FIELD_GPUS,                                                                             \
-   FLOW(end),                                                                                      \
-   .help = "GPUs at this end, numbered in the order of PCI addresses; several are a set, not a "   \
-           "sweep"},                                                                               \
-      {.name = #end ".numa",                                                                       \
-       .sections = IN_FLOWS,                                                                       \
-       .type = FIELD_NODES,                                                                        \
-       FLOW(end),                                                                                  \
-       .help = "NUMA nodes at this end; \"local\" and \"remote\" are relative to the GPU at the "  \
-               "other end"},                                                                       \
-  {                                                                                                \
-    .name = #end ".memory", .sections = IN_FLOWS, WORDS(memory_kind_names), FLOW(end.memory),      \
-    .axis = true,                                                                                  \
-    .help = "Kind of memory at this end; by default device on a GPU, on a node pinned for ce and " \
-            "sm and pageable for cpu; managed for um"                                              \
-  }
-
-const struct field fields[] = {
+static const struct field shared_fields[] = {
     /* The file */
     {.name = "schema_version",
      .sections = IN(ROOT),
@@ -191,7 +152,7 @@ const struct field fields[] = {
      .default_text = "warm",
      .help = "State of the GPU's L2 cache before a trial"},
     {.name = "gate",
-     .sections = IN(MEASURE) | IN(TRANSFER),
+     .sections = IN(MEASURE) | IN_KIND(TRANSFER),
      WORDS(gating_names),
      MEASURE(gating),
      .axis = true,
@@ -199,7 +160,7 @@ const struct field fields[] = {
      .help = "Hold the GPU's streams until a whole trial is enqueued; \"off\" is for sanitizers "
              "and profilers that serialize kernels"},
     {.name = "free_share",
-     .sections = IN(MEASURE) | IN(TRANSFER) | IN(OVERHEAD),
+     .sections = IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(OVERHEAD),
      .type = FIELD_NUMBER,
      MEASURE(free_share),
      .axis = true,
@@ -278,215 +239,10 @@ const struct field fields[] = {
      .required = IN_BLOCKS,
      .type = FIELD_NAME,
      .help = "Unique in the scenario; letters, digits, '.', '_' and '-'"},
+};
 
-    /* [[transfer]] and the flows in it */
-    {.name = "name",
-     .sections = IN(LOAD) | IN(FLOW),
-     .type = FIELD_NAME,
-     FLOW(name),
-     .help = "Name for --set and in axes; by default its number, from 1"},
-    {.name = "method",
-     .sections = IN_FLOWS,
-     WORDS(method_names),
-     FLOW(method),
-     .axis = true,
-     .help = "What moves the bytes: a copy engine (ce), a kernel (sm), unified memory (um) or host "
-             "threads (cpu)"},
-    END(from),
-    END(to),
-    {.name = "direction",
-     .sections = IN(TRANSFER),
-     WORDS(direction_names),
-     TRANSFER(direction),
-     .axis = true,
-     .default_text = "forward",
-     .help = "From `from` to `to`, the reverse, or both at once"},
-    {.name = "direction",
-     .sections = IN(LOAD),
-     WORDS(mirror_words),
-     FLOW(mirror_direction),
-     .axis = true,
-     .default_text = "reverse",
-     .help = "Direction of a load without `from` and `to`, relative to the measured flow"},
-    {.name = "size",
-     .sections = IN_FLOWS,
-     .type = FIELD_SIZE,
-     FLOW(size_bytes),
-     .axis = true,
-     .minimum = 1,
-     .maximum = SIZE_LIMIT,
-     .help = "Bytes that a flow moves per iteration"},
-    {.name = "initiator",
-     .sections = IN_FLOWS,
-     WORDS(initiator_names),
-     FLOW(initiator),
-     .axis = true,
-     .help = "The end that initiates the flow: the source pushes, the target pulls; by default the "
-             "GPU if one end is a node, otherwise the source"},
-    {.name = "peer",
-     .sections = IN_FLOWS,
-     .type = FIELD_FLAG,
-     FLOW(peer),
-     .axis = true,
-     .default_text = "true",
-     .help = "Copy between two GPUs directly (peer access) or staged through the host"},
-    {.name = "pairs",
-     .sections = IN(TRANSFER),
-     WORDS(pairs_names),
-     TRANSFER(pairs),
-     .axis = true,
-     .help = "Pairs of from x to that are measured: each ordered pair (a, b), each unordered pair "
-             "{a, b} once, or only (a, a). By default ordered, with (a, a) between NUMA nodes and "
-             "between two single places; unordered if direction is \"both\""},
-    {.name = "concurrent",
-     .sections = IN(TRANSFER),
-     WORDS(concurrent_names),
-     TRANSFER(concurrent),
-     .axis = true,
-     .default_text = "none",
-     .help = "Which of the selected flows run concurrently, as one case"},
-    {.name = "threads",
-     .sections = IN_FLOWS,
-     .type = FIELD_COUNT,
-     FLOW(threads),
-     .axis = true,
-     .zero_word = "all",
-     .minimum = 1,
-     .maximum = 4096,
-     .methods = METHOD(CPU),
-     .default_text = "all",
-     .help = "Number of host threads; \"all\" is one per processor of the initiating node"},
-    {.name = "kernel.variant",
-     .sections = IN_FLOWS,
-     WORDS(kernel_variant_names),
-     FLOW(kernel.variant),
-     .axis = true,
-     .methods = METHOD(SM),
-     .default_text = "auto",
-     .help =
-         "Kind of copy kernel; \"auto\" is vector, except for copies to or from the host while "
-         "another kernel of the case runs on the same GPU: bulk, from compute capability 9.0 on"},
-    {.name = "kernel.block",
-     .sections = IN_FLOWS,
-     .type = FIELD_COUNT,
-     FLOW(kernel.block),
-     .axis = true,
-     .zero_word = "auto",
-     .minimum = 1,
-     .maximum = 1024,
-     .methods = METHOD(SM),
-     .default_text = "auto",
-     .help = "Threads per block"},
-    {.name = "kernel.grid",
-     .sections = IN_FLOWS,
-     .type = FIELD_COUNT,
-     FLOW(kernel.grid),
-     .axis = true,
-     .zero_word = "auto",
-     .minimum = 1,
-     .maximum = 0x1p31 - 1,
-     .methods = METHOD(SM),
-     .default_text = "auto",
-     .help = "Number of blocks"},
-    {.name = "kernel.vector_bytes",
-     .sections = IN_FLOWS,
-     .type = FIELD_COUNT,
-     FLOW(kernel.vector_bytes),
-     .axis = true,
-     .zero_word = "auto",
-     .minimum = 1,
-     .maximum = 16,
-     .power_of_two = true,
-     .methods = METHOD(SM),
-     .default_text = "auto",
-     .help = "Bytes per access"},
-    {.name = "shape.width",
-     .sections = IN_FLOWS,
-     .type = FIELD_SIZE,
-     FLOW(shape.width_bytes),
-     .axis = true,
-     .minimum = 1,
-     .maximum = SIZE_LIMIT,
-     .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .help = "Bytes per row of a strided copy, of which the size is width x height x depth"},
-    {.name = "shape.height",
-     .sections = IN_FLOWS,
-     .type = FIELD_INTEGER,
-     FLOW(shape.height),
-     .axis = true,
-     .minimum = 1,
-     .maximum = 0x1p32,
-     .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .default_text = "1",
-     .help = "Rows per plane"},
-    {.name = "shape.depth",
-     .sections = IN_FLOWS,
-     .type = FIELD_INTEGER,
-     FLOW(shape.depth),
-     .axis = true,
-     .minimum = 1,
-     .maximum = 0x1p32,
-     .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .default_text = "1",
-     .help = "Number of planes"},
-    {.name = "shape.pitch",
-     .sections = IN_FLOWS,
-     .type = FIELD_SIZE,
-     FLOW(shape.pitch_bytes),
-     .axis = true,
-     .minimum = 1,
-     .maximum = SIZE_LIMIT,
-     .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU),
-     .help = "Bytes from the start of one row to the start of the next; by default the width"},
-    {.name = "unified.mode",
-     .sections = IN_FLOWS,
-     WORDS(unified_mode_names),
-     FLOW(unified.mode),
-     .axis = true,
-     .methods = METHOD(UM),
-     .default_text = "demand",
-     .help = "Whether pages migrate on demand or are prefetched"},
-    {.name = "unified.touch_by",
-     .sections = IN_FLOWS,
-     WORDS(initiator_names),
-     FLOW(unified.touch_by),
-     .axis = true,
-     .methods = METHOD(UM),
-     .default_text = "target",
-     .help = "The end whose processor touches the pages in mode demand"},
-    {.name = "unified.threads",
-     .sections = IN_FLOWS,
-     .type = FIELD_COUNT,
-     FLOW(unified.threads),
-     .axis = true,
-     .minimum = 1,
-     .maximum = 4096,
-     .methods = METHOD(UM),
-     .default_text = "1",
-     .help = "Number of host threads that touch pages"},
-    {.name = "unified.advise",
-     .sections = IN_FLOWS,
-     WORDS(advise_names),
-     FLOW(unified.advise),
-     .axis = true,
-     .methods = METHOD(UM),
-     .default_text = "none",
-     .help = "Advice given to the driver about the memory before the trials"},
-    {.name = "unified.stride",
-     .sections = IN_FLOWS,
-     .type = FIELD_SIZE,
-     FLOW(unified.stride_bytes),
-     .axis = true,
-     .zero_word = "page",
-     .minimum = 1,
-     .maximum = SIZE_LIMIT,
-     .methods = METHOD(UM),
-     .default_text = "page",
-     .help = "Distance between touched bytes; \"page\" is the page size of the touching end"},
-
-#include "schema/scenario/field_rows.inc"
-
-    /* Every block */
+/* After the keys of its kind. */
+static const struct field closing_fields[] = {
     {.name = "zip",
      .sections = IN_BLOCKS,
      .type = FIELD_ZIP,
@@ -494,4 +250,34 @@ const struct field fields[] = {
          "Axes that vary in lockstep instead of as a Cartesian product: [[\"size\", \"threads\"]]"},
 };
 
-const size_t field_count = sizeof fields / sizeof *fields;
+enum {
+  SHARED_COUNT = sizeof shared_fields / sizeof *shared_fields,
+  CLOSING_COUNT = sizeof closing_fields / sizeof *closing_fields,
+};
+
+size_t field_count(void) {
+  size_t count = SHARED_COUNT + CLOSING_COUNT;
+  for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
+    count += kinds[kind]->field_count;
+  }
+  return count;
+}
+
+const struct field *field_at(size_t i) {
+  if (i < SHARED_COUNT) {
+    return &shared_fields[i];
+  }
+  i -= SHARED_COUNT;
+  for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
+    if (i < kinds[kind]->field_count) {
+      return &kinds[kind]->fields[i];
+    }
+    i -= kinds[kind]->field_count;
+  }
+  return &closing_fields[i];
+}
+
+const struct field *field_of_kind(enum case_kind kind, size_t *count) {
+  *count = kinds[kind]->field_count;
+  return kinds[kind]->fields;
+}

@@ -1,39 +1,12 @@
 #include "schema/scenario/kind.h"
 
-static const char *const transfer_checked[] = {"shape.", NULL};
-static const char *const chase_checked[] = {"footprint", "stride", "space", NULL};
-static const char *const stream_checked[] = {"size", "type", "vector_bytes", "unroll", NULL};
-static const char *const arithmetic_checked[] = {"measure", "ilp",          "block",
-                                                 "grid",    "instructions", NULL};
-static const char *const overhead_checked[] = {NULL};
+#include <string.h>
 
-const struct kind kinds[case_kind_name_count] = {
-    [CASE_TRANSFER] = {.section = SECTION_TRANSFER,
-                       .finish = transfer_finish,
-                       .check_keys = transfer_check_keys,
-                       .check_setting = transfer_check_setting,
-                       .checked = transfer_checked},
-    [CASE_CHASE] = {.section = SECTION_CHASE,
-                    .finish = chase_finish,
-                    .check_keys = chase_check_keys,
-                    .check_setting = chase_check_setting,
-                    .checked = chase_checked},
-    [CASE_STREAM] = {.section = SECTION_STREAM,
-                     .finish = stream_finish,
-                     .check_keys = stream_check_keys,
-                     .check_setting = stream_check_setting,
-                     .checked = stream_checked},
-    [CASE_ARITHMETIC] = {.section = SECTION_ARITHMETIC,
-                         .finish = arithmetic_finish,
-                         .check_keys = arithmetic_check_keys,
-                         .check_setting = arithmetic_check_setting,
-                         .checked = arithmetic_checked},
-    [CASE_OVERHEAD] = {.section = SECTION_OVERHEAD,
-                       .finish = overhead_finish,
-                       .check_keys = overhead_check_keys,
-                       .check_setting = overhead_check_setting,
-                       .checked = overhead_checked},
-};
+#define KIND_EXTERN_(id, text, name) extern const struct scenario_kind scenario_kind_##name;
+CASE_KIND_LIST(KIND_EXTERN_)
+
+#define KIND_ROW_(id, text, name) [id] = &scenario_kind_##name,
+const struct scenario_kind *const kinds[case_kind_name_count] = {CASE_KIND_LIST(KIND_ROW_)};
 
 void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual) {
   if (end->selector.kind == SELECTOR_NONE) {
@@ -46,18 +19,10 @@ void *setting_member(enum field_owner owner, struct setting *setting, struct flo
   switch (owner) {
   case OWNER_MEASURE:
     return &setting->measure;
-  case OWNER_TRANSFER:
-    return &setting->transfer;
+  case OWNER_SETTING:
+    return setting;
   case OWNER_FLOW:
     return flow != NULL ? flow : &setting->transfer.flow;
-  case OWNER_CHASE:
-    return &setting->chase;
-  case OWNER_STREAM:
-    return &setting->stream;
-  case OWNER_ARITHMETIC:
-    return &setting->arithmetic;
-  case OWNER_OVERHEAD:
-    return &setting->overhead;
   case OWNER_FILE:
   case OWNER_RUN:
   case OWNER_CHECK:
@@ -67,12 +32,13 @@ void *setting_member(enum field_owner owner, struct setting *setting, struct flo
 }
 
 void kind_defaults(enum case_kind kind, struct setting *defaults) {
-  *defaults = (struct setting){.kind = kind};
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  memset(defaults, 0, sizeof *defaults); /* padding too: settings are compared whole */
+  defaults->kind = kind;
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     void *member = setting_member(field->owner, defaults, NULL);
     union value value;
-    if (member != NULL && (field->sections & (1U << kinds[kind].section)) != 0 &&
+    if (member != NULL && (field->sections & (1U << (SECTION_KIND + kind))) != 0 &&
         field->default_text != NULL && value_from_text(field, field->default_text, &value)) {
       value_store(field, &value, member);
     }

@@ -171,7 +171,7 @@ static const struct toml_node *loader_get_section(struct loader *loader,
                                                   const struct source *source,
                                                   const struct toml_node *parent,
                                                   enum section section) {
-  const struct section_row *row = &sections[section];
+  const struct section_row *row = section_row(section);
   const struct toml_node *node = toml_get(parent, row->key);
   bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
   for (size_t i = 0; fits && node != NULL && row->repeated && i < node->child_count; i++) {
@@ -254,9 +254,9 @@ static void loader_read_slot(struct loader *loader, const struct source *source,
   *slot =
       (struct slot){.section = section, .source = source, .node = node, .header_span = node->span};
   entries_read(&loader->reader, source, section, node, &slot->entries);
-  if (sections[section].parent != SECTION_ROOT) {
+  if (section_row(section)->parent != SECTION_ROOT) {
     const struct entry *name = entries_find(&slot->entries, "name");
-    const char *key = sections[section].key;
+    const char *key = section_row(section)->key;
     slot->label = name != NULL && name->values.count == 1
                       ? arena_format(arena, "%s.%s", key, name->values.items[0].text)
                       : arena_format(arena, "%s.%zu", key, number + 1);
@@ -267,7 +267,7 @@ static void loader_read_slot(struct loader *loader, const struct source *source,
 static const struct toml_node *loader_get_below(struct loader *loader, const struct source *source,
                                                 const struct toml_node *node,
                                                 const struct block *block, enum section section) {
-  return sections[section].parent == kinds[block->kind].section
+  return (unsigned)section_row(section)->parent == SECTION_KIND + block->kind
              ? loader_get_section(loader, source, node, section)
              : NULL;
 }
@@ -282,7 +282,7 @@ static void loader_read_block(struct loader *loader, const struct source *source
   block->flow_count = flows == NULL ? 0 : flows->child_count;
   block->slot_count = 1 + block->load_count + block->flow_count;
   block->slots = arena_array(loader->reader.arena, block->slot_count, sizeof *block->slots);
-  loader_read_slot(loader, source, node, kinds[kind].section, 0, &block->slots[0]);
+  loader_read_slot(loader, source, node, (enum section)(SECTION_KIND + kind), 0, &block->slots[0]);
   for (size_t i = 0; i < block->load_count; i++) {
     loader_read_slot(loader, source, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
   }
@@ -306,9 +306,9 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
   size_t count = 0;
   bool written = false;
   for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
-    nodes[kind] = loader_get_section(loader, source, root, kinds[kind].section);
+    nodes[kind] = loader_get_section(loader, source, root, (enum section)(SECTION_KIND + kind));
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
-    written = written || toml_get(root, sections[kinds[kind].section].key) != NULL;
+    written = written || toml_get(root, kinds[kind]->section.key) != NULL;
   }
   if (!written && is_main) {
     loader_complain(loader, source, (struct toml_span){1, 1, 1},
@@ -341,13 +341,13 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
 
 void loader_require(struct loader *loader, const struct source *source, enum section section,
                     const struct entries *entries, struct toml_span span) {
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].required & (1U << section)) != 0 &&
-        entries_find(entries, fields[i].name) == NULL) {
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->required & (1U << section)) != 0 &&
+        entries_find(entries, field_at(i)->name) == NULL) {
       char expected[FIELD_EXPECTED_MAX];
-      field_expected(&fields[i], expected);
+      field_expected(field_at(i), expected);
       diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL,
-                      "missing \"%s\" in %s", fields[i].name, sections[section].title);
+                      "missing \"%s\" in %s", field_at(i)->name, section_row(section)->title);
     }
   }
 }

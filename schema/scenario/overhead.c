@@ -1,29 +1,87 @@
 /* An [[overhead]]: what it is when nobody says, and what must hold between its keys. */
 #include "schema/scenario/rules.h"
 
-static bool needs_driver(enum memory_kind memory) {
+static bool memory_needs_driver(enum memory_kind memory) {
   return memory != MEMORY_PAGEABLE && memory != MEMORY_HUGE;
 }
 
-static bool allocates(enum overhead_operation operation) {
+static bool operation_allocates(enum overhead_operation operation) {
   return operation == OVERHEAD_ALLOCATE || operation == OVERHEAD_FREE;
 }
 
-void overhead_finish(const struct block *block, struct setting *setting) {
-  struct overhead_setting *overhead = &setting->overhead;
-  (void)block;
-  kind_finish_end(&overhead->at, PLACE_GPU, SELECTOR_ALL);
-  overhead->at.memory = MEMORY_DEVICE;
-  if (!allocates(overhead->operation)) { /* so that a sweep does not tell apart what is the same */
-    overhead->memory = MEMORY_DEVICE;
-    overhead->size_bytes = 0;
-  }
-  kind_finish_end(&overhead->node, PLACE_NUMA,
-                  needs_driver(overhead->memory) ? SELECTOR_LOCAL : SELECTOR_ALL);
-  overhead->node.memory = overhead->memory;
+static bool overhead_has_gpu(const void *work) {
+  return ((const union work *)work)->overhead.gpu >= 0;
 }
 
-void overhead_check_keys(struct reader *reader, const struct block *block) {
+static bool overhead_allocates(const void *work) {
+  return operation_allocates(((const union work *)work)->overhead.operation);
+}
+
+static const struct field overhead_fields[] = {
+    {.name = "operation",
+     .sections = IN_KIND(OVERHEAD),
+     .required = IN_KIND(OVERHEAD),
+     WORDS(overhead_operation_names),
+     SETTING(work.overhead.operation),
+     .axis = true,
+     .json = "operation",
+     .help = "The call: cuLaunchKernel of an empty kernel, cuEventRecord, cuStreamSynchronize of "
+             "an empty stream, cuMemcpyHtoDAsync of 4 bytes, allocating memory, freeing it, "
+             "instantiating or launching a graph of one empty kernel"},
+    {.name = "at.gpu",
+     .sections = IN_KIND(OVERHEAD),
+     .type = FIELD_GPUS,
+     SETTING(at),
+     .json = "gpu",
+     .resolved = offsetof(struct setting, work.overhead.gpu),
+     .applies = overhead_has_gpu,
+     .help = "GPUs for which the driver is called, numbered in the order of PCI addresses; by "
+             "default all"},
+    {.name = "at.numa",
+     .sections = IN_KIND(OVERHEAD),
+     .type = FIELD_NODES,
+     SETTING(of),
+     .help = "NUMA nodes on which host memory is allocated; by default \"local\", the one nearest "
+             "to the GPU, for pageable and huge memory \"*\""},
+    {.name = "memory",
+     .sections = IN_KIND(OVERHEAD),
+     WORDS(memory_kind_names),
+     SETTING(work.overhead.memory.memory),
+     .axis = true,
+     .default_text = "device",
+     .json = "memory",
+     .resolved = offsetof(struct setting, work.overhead.memory),
+     .applies = overhead_allocates,
+     .help = "Kind of memory that is allocated or freed"},
+    {.name = "size",
+     .sections = IN_KIND(OVERHEAD),
+     .type = FIELD_SIZE,
+     SETTING(work.overhead.size_bytes),
+     .axis = true,
+     .minimum = 1,
+     .maximum = SIZE_LIMIT,
+     .default_text = "1MiB",
+     .json = "size_bytes",
+     .applies = overhead_allocates,
+     .help = "Bytes per allocation"},
+};
+
+static void overhead_finish(const struct block *block, struct setting *setting) {
+  struct overhead *overhead = &setting->work.overhead;
+  (void)block;
+  kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
+  setting->at.memory = MEMORY_DEVICE;
+  if (!operation_allocates(
+          overhead->operation)) { /* so that a sweep does not tell apart what is the same */
+    overhead->memory.memory = MEMORY_DEVICE;
+    overhead->size_bytes = 0;
+  }
+  kind_finish_end(&setting->of, PLACE_NUMA,
+                  memory_needs_driver(overhead->memory.memory) ? SELECTOR_LOCAL : SELECTOR_ALL);
+  setting->of.memory = overhead->memory.memory;
+}
+
+static void overhead_check_keys(struct reader *reader, const struct block *block) {
   static const char *const of_allocations[] = {"memory", "size", "at.numa"};
   struct subject subject = {reader, block, 0, 0};
   const struct entry *operation = subject_find(&subject, "operation");
@@ -40,10 +98,14 @@ void overhead_check_keys(struct reader *reader, const struct block *block) {
   }
 }
 
-bool overhead_check_setting(struct reader *reader, const struct block *block,
-                            const struct setting *setting) {
-  (void)reader;
-  (void)block;
-  (void)setting;
-  return true;
-}
+const struct scenario_kind scenario_kind_overhead = {
+    .section =
+        {SECTION_ROOT, "overhead", true, "[[overhead]]",
+         "The time that a call of the driver takes on the host, in ns of the host's clock; one "
+         "iteration is one call. `memory` and `size` are for `allocate` and `free`. Memory that "
+         "needs no driver (pageable, huge) is allocated as for any other case."},
+    .fields = overhead_fields,
+    .field_count = sizeof overhead_fields / sizeof *overhead_fields,
+    .finish = overhead_finish,
+    .check_keys = overhead_check_keys,
+};

@@ -78,32 +78,45 @@ static bool reference_is_first(const struct field *field, enum section section) 
 
 static void reference_print_shared(FILE *stream, enum section section) {
   const char *before = "\nKeys described above: ";
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0 && !reference_is_first(&fields[i], section) &&
-        (fields[i].sections & (1U << SECTION_MEASURE)) == 0) {
-      (void)fprintf(stream, "%s`%s`", before, fields[i].name);
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << section)) != 0 &&
+        !reference_is_first(field_at(i), section) &&
+        (field_at(i)->sections & (1U << SECTION_MEASURE)) == 0) {
+      (void)fprintf(stream, "%s`%s`", before, field_at(i)->name);
       before = ", ";
     }
   }
   (void)fputs(".\n", stream);
 }
 
+static void reference_print_section(FILE *stream, enum section section) {
+  (void)fprintf(stream, "\n## %s\n\n%s\n",
+                section == SECTION_ROOT ? "Head" : section_row(section)->title,
+                section_row(section)->help);
+  if (section > SECTION_TRANSFER) {
+    reference_print_shared(stream, section);
+  }
+  if (section == SECTION_FLOW) {
+    return; /* it has no key of its own */
+  }
+  (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
+  for (size_t i = 0; i < field_count(); i++) {
+    if (reference_is_first(field_at(i), section)) {
+      reference_print_row(stream, field_at(i), section);
+    }
+  }
+}
+
+/* Every section, each before those that stand in it. */
 enum status reference_write_markdown(FILE *stream, struct error *err) {
   (void)fputs(opening, stream);
   for (unsigned i = 0; i < section_count; i++) {
-    const enum section section = (enum section)i;
-    (void)fprintf(stream, "\n## %s\n\n%s\n", i == SECTION_ROOT ? "Head" : sections[i].title,
-                  sections[i].help);
-    if (i > SECTION_TRANSFER) {
-      reference_print_shared(stream, section);
+    if (section_row((enum section)i)->parent == SECTION_ROOT) {
+      reference_print_section(stream, (enum section)i);
     }
-    if (section == SECTION_FLOW) {
-      continue; /* it has no key of its own */
-    }
-    (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
-    for (size_t k = 0; k < field_count; k++) {
-      if (reference_is_first(&fields[k], section)) {
-        reference_print_row(stream, &fields[k], section);
+    for (unsigned k = SECTION_LOAD; i != SECTION_ROOT && k < section_count; k++) {
+      if (section_row((enum section)k)->parent == (enum section)i) {
+        reference_print_section(stream, (enum section)k);
       }
     }
   }
@@ -120,14 +133,11 @@ static bool reference_can_be_set(const struct field *field, enum section section
 }
 
 void reference_keys(void (*visit)(void *context, const struct reference_key *key), void *context) {
-  static const enum section shown[] = {SECTION_ROOT,       SECTION_MEASURE, SECTION_CHECKS,
-                                       SECTION_TRANSFER,   SECTION_CHASE,   SECTION_STREAM,
-                                       SECTION_ARITHMETIC, SECTION_OVERHEAD};
   static const char *const flags[] = {"true", "false", NULL};
-  for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
-    const enum section section = shown[s];
-    for (size_t i = 0; i < field_count; i++) {
-      const struct field *field = &fields[i];
+  for (unsigned s = SECTION_ROOT; s < SECTION_LOAD; s++) {
+    const enum section section = (enum section)s;
+    for (size_t i = 0; i < field_count(); i++) {
+      const struct field *field = field_at(i);
       char key[128];
       if ((field->sections & (1U << section)) == 0 || !reference_can_be_set(field, section)) {
         continue;
@@ -135,7 +145,7 @@ void reference_keys(void (*visit)(void *context, const struct reference_key *key
       if (section == SECTION_ROOT) {
         (void)snprintf(key, sizeof key, "%s", field->name);
       } else {
-        (void)snprintf(key, sizeof key, "%s.%s", sections[section].key, field->name);
+        (void)snprintf(key, sizeof key, "%s.%s", section_row(section)->key, field->name);
       }
       const struct reference_key shown_key = {key, field->type == FIELD_FLAG ? flags : field->words,
                                               field->help};

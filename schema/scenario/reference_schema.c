@@ -91,9 +91,9 @@ static bool schema_name_form(const struct field *field, char name[FORM_NAME_MAX]
       [FIELD_SIZE] = "sizes",   [FIELD_DURATION] = "durations", [FIELD_GRID] = "grids"};
   const struct field *first = NULL;
   size_t users = 0;
-  for (size_t i = 0; i < field_count; i++) {
-    if (schema_has_same_form(field, &fields[i])) {
-      first = first == NULL ? &fields[i] : first;
+  for (size_t i = 0; i < field_count(); i++) {
+    if (schema_has_same_form(field, field_at(i))) {
+      first = first == NULL ? field_at(i) : first;
       users++;
     }
   }
@@ -276,8 +276,8 @@ static json_t *schema_describe_field(const struct field *field, const char *poin
 
 /* The first field of which the schema is the same; it may be the field itself. */
 static const struct field *schema_find_equal(const struct field *field) {
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *other = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *other = field_at(i);
     if (schema_has_same_form(other, field) && schema_is_same_text(other->help, field->help) &&
         schema_is_same_text(other->default_text, field->default_text) &&
         !(other->minimum < field->minimum) && !(other->minimum > field->minimum) &&
@@ -302,10 +302,10 @@ static void schema_point_to_section(enum section section, char pointer[POINTER_M
     (void)snprintf(pointer, POINTER_MAX, "#");
     return;
   }
-  schema_point_to_section(sections[section].parent, pointer);
+  schema_point_to_section(section_row(section)->parent, pointer);
   const size_t length = strlen(pointer);
-  (void)snprintf(pointer + length, POINTER_MAX - length, "/properties/%s%s", sections[section].key,
-                 sections[section].repeated ? "/items" : "");
+  (void)snprintf(pointer + length, POINTER_MAX - length, "/properties/%s%s",
+                 section_row(section)->key, section_row(section)->repeated ? "/items" : "");
 }
 
 /* Where a key or group of the section is described: "from", "from.memory". */
@@ -330,10 +330,10 @@ static json_t *schema_new_object(const char *description) {
 
 /* Whether the fields of the group ("from.") are the same in both sections. */
 static bool schema_is_same_group(const char *group, size_t length, enum section a, enum section b) {
-  for (size_t i = 0; i < field_count; i++) {
-    const bool in_a = (fields[i].sections & (1U << a)) != 0;
-    const bool in_b = (fields[i].sections & (1U << b)) != 0;
-    if (strncmp(fields[i].name, group, length) == 0 && in_a != in_b) {
+  for (size_t i = 0; i < field_count(); i++) {
+    const bool in_a = (field_at(i)->sections & (1U << a)) != 0;
+    const bool in_b = (field_at(i)->sections & (1U << b)) != 0;
+    if (strncmp(field_at(i)->name, group, length) == 0 && in_a != in_b) {
       return false;
     }
   }
@@ -370,21 +370,21 @@ static void schema_place_field(json_t *object, enum section section, const struc
 }
 
 static json_t *schema_describe_section(enum section section, json_t *definitions) {
-  json_t *object = schema_new_object(sections[section].help);
+  json_t *object = schema_new_object(section_row(section)->help);
   json_t *required = json_array();
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << section)) != 0) {
-      schema_place_field(object, section, &fields[i], definitions);
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << section)) != 0) {
+      schema_place_field(object, section, field_at(i), definitions);
     }
-    if ((fields[i].required & (1U << section)) != 0) {
-      (void)json_array_append_new(required, json_string(fields[i].name));
+    if ((field_at(i)->required & (1U << section)) != 0) {
+      (void)json_array_append_new(required, json_string(field_at(i)->name));
     }
   }
   for (unsigned i = SECTION_ROOT + 1; i < section_count; i++) {
-    if (sections[i].parent == section) {
+    if (section_row(i)->parent == section) {
       json_t *below = schema_describe_section((enum section)i, definitions);
-      (void)json_object_set_new(json_object_get(object, "properties"), sections[i].key,
-                                sections[i].repeated ? schema_array_of(below, 1) : below);
+      (void)json_object_set_new(json_object_get(object, "properties"), section_row(i)->key,
+                                section_row(i)->repeated ? schema_array_of(below, 1) : below);
     }
   }
   if (json_array_size(required) > 0) {

@@ -88,11 +88,11 @@ bool all_read(const struct entries *entries, const char *prefix) {
 
 /* Without an axis among the keys in question one setting stands for all. */
 static size_t rules_setting_count(const struct block *block) {
-  const char *const *checked = kinds[block->kind].checked;
+  const char *const *checked = kinds[block->kind]->checked;
   for (size_t i = 0; i < block->axis_count; i++) {
     const char *key = block->axes[i].entry->field->name;
     bool matters = strncmp(key, "trials.", 7) == 0;
-    for (size_t k = 0; checked[k] != NULL; k++) {
+    for (size_t k = 0; checked != NULL && checked[k] != NULL; k++) {
       matters = matters || strncmp(key, checked[k], strlen(checked[k])) == 0;
     }
     if (matters) {
@@ -107,11 +107,13 @@ void rules_check_settings(struct reader *reader, const struct entries *measure,
   struct subject subject = {reader, block, 0, 0};
   const bool trials = all_read(measure, "trials.") && all_read(&block->slots[0].entries, "trials.");
   const size_t count = rules_setting_count(block);
+  bool (*check)(struct reader *, const struct block *, const struct setting *) =
+      kinds[block->kind]->check_setting;
   bool good = true;
   for (size_t i = 0; good && i < count; i++) {
     struct setting setting;
     block_setting(block, i, &setting);
     good = !trials || rules_check_trials(&subject, measure, &setting.measure);
-    good = kinds[block->kind].check_setting(reader, block, &setting) && good;
+    good = (check == NULL || check(reader, block, &setting)) && good;
   }
 }

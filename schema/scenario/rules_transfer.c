@@ -40,7 +40,7 @@ static void check_place(struct subject *subject, const struct end *end) {
     subject_refuse(
         subject, NULL, node == NULL ? subject_slot(subject)->header_span : node->key_span,
         "{ gpu = ... } or { numa = ... }, with memory where it is not the default",
-        "missing \"%s\" in %s", end->name, sections[subject_slot(subject)->section].title);
+        "missing \"%s\" in %s", end->name, section_row(subject_slot(subject)->section)->title);
   }
 }
 
@@ -181,7 +181,7 @@ static void check_size(struct subject *subject, bool needed) {
   if (needed && size == NULL && width == NULL) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
                    "size = \"64MiB\", an array of sizes, or { from, to, factor }",
-                   "missing \"size\" in %s", sections[subject_slot(subject)->section].title);
+                   "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);
   }
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (width == NULL && entries_find(own, parts[i]) != NULL) {
@@ -204,7 +204,7 @@ static void check_flow(struct subject *subject) {
   if (subject_find(subject, "method") == NULL) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
                    "\"ce\", \"sm\", \"um\" or \"cpu\"", "missing \"method\" in %s",
-                   sections[subject_slot(subject)->section].title);
+                   section_row(subject_slot(subject)->section)->title);
   }
   check_place(subject, &from);
   check_place(subject, &to);
@@ -321,7 +321,7 @@ void transfer_check_keys(struct reader *reader, const struct block *block) {
 }
 
 static bool check_shape(struct subject *subject, const struct flow_setting *flow) {
-  const struct copy_shape *shape = &flow->shape;
+  const struct copy_shape *shape = &flow->base.shape;
   const double bytes = (double)shape->width_bytes * (double)shape->height * (double)shape->depth;
   if (!copy_shape_is_strided(shape)) {
     return true;

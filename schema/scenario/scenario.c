@@ -38,7 +38,7 @@ static bool override_change_slots(const struct change *change, struct block *blo
     struct slot *slot = &block->slots[i];
     const char *rest = override_behind(key, slot->label);
     if (rest == NULL) {
-      rest = override_behind(key, sections[slot->section].key);
+      rest = override_behind(key, section_row(slot->section)->key);
       rest = rest != NULL && (field_find(slot->section, rest) != NULL ||
                               field_is_group(slot->section, rest))
                  ? rest
@@ -64,7 +64,7 @@ static bool override_change_blocks(const struct change *change, const char *key)
   bool changed = false;
   for (size_t i = 0; i < loader->block_count; i++) {
     struct block *block = loader->blocks[i];
-    const char *rest = override_behind(key, sections[block->slots[0].section].key);
+    const char *rest = override_behind(key, section_row(block->slots[0].section)->key);
     if (rest != NULL) {
       override_change_block(change, block, rest);
       changed = true;
@@ -98,16 +98,16 @@ static void override_complain_unknown(const struct change *change, const char *k
   const char *first = dot == NULL ? key : arena_strndup(arena, key, (size_t)(dot - key));
   struct nearest nearest = nearest_start(dot == NULL ? key : first);
   for (unsigned i = SECTION_ROOT + 1; dot != NULL && i < section_count; i++) {
-    if (sections[i].parent == SECTION_ROOT) {
-      nearest_offer(&nearest, sections[i].key);
+    if (section_row(i)->parent == SECTION_ROOT) {
+      nearest_offer(&nearest, section_row(i)->key);
     }
   }
   for (size_t i = 0; dot != NULL && i < change->loader->block_count; i++) {
     nearest_offer(&nearest, change->loader->blocks[i]->name);
   }
-  for (size_t i = 0; dot == NULL && i < field_count; i++) {
-    if ((fields[i].sections & (1U << SECTION_MEASURE)) != 0) {
-      nearest_offer(&nearest, fields[i].name);
+  for (size_t i = 0; dot == NULL && i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << SECTION_MEASURE)) != 0) {
+      nearest_offer(&nearest, field_at(i)->name);
     }
   }
   const char *suggestion = nearest.word == NULL || dot == NULL
@@ -120,8 +120,8 @@ static void override_complain_unknown(const struct change *change, const char *k
 
 static void override_change_key(const struct change *change, const char *key) {
   struct loader *loader = change->loader;
-  const char *measure = override_behind(key, sections[SECTION_MEASURE].key);
-  const char *checks = override_behind(key, sections[SECTION_CHECKS].key);
+  const char *measure = override_behind(key, section_row(SECTION_MEASURE)->key);
+  const char *checks = override_behind(key, section_row(SECTION_CHECKS)->key);
   if (strcmp(key, "name") == 0 || strcmp(key, "description") == 0) {
     override_change_entries(change, SECTION_ROOT, key, &loader->root);
   } else if (measure != NULL || checks != NULL) {
@@ -212,10 +212,10 @@ static const char *resolved_write(struct arena *arena, const struct scenario *sc
   toml_write_text(&out, scenario->description);
   strbuf_append(&out, "\n\n[measure]\n");
   resolved_write_entries(&out, measure);
-  for (size_t i = 0; i < field_count; i++) {
-    if ((fields[i].sections & (1U << SECTION_MEASURE)) != 0 && fields[i].default_text != NULL &&
-        entries_find(measure, fields[i].name) == NULL) {
-      resolved_write_default(&out, &fields[i]);
+  for (size_t i = 0; i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << SECTION_MEASURE)) != 0 &&
+        field_at(i)->default_text != NULL && entries_find(measure, field_at(i)->name) == NULL) {
+      resolved_write_default(&out, field_at(i));
     }
   }
   if (checks->count > 0) {
@@ -225,7 +225,7 @@ static const char *resolved_write(struct arena *arena, const struct scenario *sc
   for (size_t i = 0; i < scenario->block_count; i++) {
     const struct block *block = scenario->blocks[i];
     for (size_t k = 0; k < block->slot_count; k++) {
-      strbuf_printf(&out, "\n%s\n", sections[block->slots[k].section].title);
+      strbuf_printf(&out, "\n%s\n", section_row(block->slots[k].section)->title);
       resolved_write_entries(&out, &block->slots[k].entries);
     }
   }
@@ -280,7 +280,9 @@ static void scenario_make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
   loader_require(loader, own->source, own->section, &own->entries, own->header_span);
-  kinds[block->kind].check_keys(reader, block);
+  if (kinds[block->kind]->check_keys != NULL) {
+    kinds[block->kind]->check_keys(reader, block);
+  }
   if (block_make(reader, &loader->defaults[block->kind], &loader->measure, block)) {
     rules_check_settings(reader, &loader->measure, block);
   }
@@ -288,11 +290,11 @@ static void scenario_make_block(struct loader *loader, struct block *block) {
 
 static void scenario_make_run_settings(struct loader *loader) {
   struct run_settings *run = &loader->storage->scenario.run;
-  for (size_t i = 0; i < field_count; i++) {
+  for (size_t i = 0; i < field_count(); i++) {
     union value value;
-    if (fields[i].owner == OWNER_RUN && fields[i].default_text != NULL &&
-        value_from_text(&fields[i], fields[i].default_text, &value)) {
-      value_store(&fields[i], &value, run);
+    if (field_at(i)->owner == OWNER_RUN && field_at(i)->default_text != NULL &&
+        value_from_text(field_at(i), field_at(i)->default_text, &value)) {
+      value_store(field_at(i), &value, run);
     }
   }
   for (size_t i = 0; i < loader->measure.count; i++) {
@@ -306,8 +308,8 @@ static void scenario_make_run_settings(struct loader *loader) {
 /* One check out of NAME.want and NAME.on_fail, either of which may be absent. */
 static struct check scenario_make_check(struct loader *loader, const struct entry *entry) {
   struct check check = {.kind = entry->field->check, .on_fail = ON_FAIL_WARN};
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     if (field->owner != OWNER_CHECK || field->check != check.kind) {
       continue;
     }

@@ -54,17 +54,11 @@ struct flow_setting {
   enum direction mirror_direction; /* forward or reverse */
   bool method_given;               /* method, threads, kernel and unified */
   bool size_given;                 /* size and shape */
-  enum method method;
+  bool initiator_given; /* false: the method's usual side (gpu over numa, else the source) */
+  bool peer;            /* false: staged through the host */
   struct endpoint_setting from;
   struct endpoint_setting to;
-  bool initiator_given; /* false: the method's usual side (gpu over numa, else the source) */
-  enum initiator initiator;
-  bool peer;           /* false: staged through the host */
-  uint64_t size_bytes; /* at least 1 wherever the flow is used */
-  uint32_t threads;
-  struct kernel_shape kernel;
-  struct copy_shape shape;
-  struct unified_shape unified;
+  struct flow base; /* the rest; role, source, target and staged are the plan's to fill in */
 };
 
 struct transfer_setting {
@@ -79,20 +73,6 @@ struct transfer_setting {
   size_t flow_count;
 };
 
-/* A [[chase]] at one point of the product. */
-struct chase_setting {
-  enum chase_space space;
-  struct endpoint_setting at; /* the GPUs whose threads load */
-  struct endpoint_setting of; /* the memory, of host and peer; never that of the loading GPU */
-  uint64_t footprint_bytes;
-  uint64_t stride_bytes;
-  enum chase_order order;
-  enum cache_level cache; /* global only */
-  uint32_t threads;       /* a block */
-  uint32_t blocks;
-  uint64_t hops;
-};
-
 /* How many blocks a kernel has. */
 enum grid_kind {
   GRID_AUTO,   /* what is best there */
@@ -105,59 +85,22 @@ struct grid_setting {
   uint32_t count;
 };
 
-/* A [[stream]] at one point of the product. */
-struct stream_setting {
-  enum stream_op op;
-  enum number_type type;      /* f32 or f64 */
-  struct endpoint_setting at; /* where the arrays are, and are worked on */
-  uint64_t size_bytes;        /* of one array */
-  uint32_t passes;
-  uint32_t threads; /* nodes; 0 = all */
-  uint32_t block;   /* GPUs, from here on; 0 = what is best */
-  struct grid_setting grid;
-  uint32_t vector_bytes;
-  uint32_t unroll;
-  enum stream_clock clock;
-};
-
-/* An [[arithmetic]] at one point of the product. */
-struct arithmetic_setting {
-  enum arithmetic_op op;
-  enum number_type type;
-  enum arithmetic_measure measure;
-  struct endpoint_setting at; /* GPUs */
-  uint32_t ilp;
-  uint32_t block;
-  struct grid_setting grid; /* never auto or full */
-  uint32_t instructions;
-};
-
-/* An [[overhead]] at one point of the product. */
-struct overhead_setting {
-  enum overhead_operation operation;
-  struct endpoint_setting at;   /* the GPUs whose contexts are called; not used by memory that needs
-                                   no driver: pageable and huge */
-  struct endpoint_setting node; /* where host memory is allocated */
-  enum memory_kind memory;      /* of allocate and free */
-  uint64_t size_bytes;          /* likewise */
-};
-
 /* One value of an axis that has more than one, for names: {"size", "64KiB"}. */
 struct axis_value {
   const char *key; /* dotted: "from.memory" */
   const char *text;
 };
 
+/* A block at one point of the product. */
 struct setting {
   struct measure measure;
   enum case_kind kind;
-  union {
-    struct transfer_setting transfer;
-    struct chase_setting chase;
-    struct stream_setting stream;
-    struct arithmetic_setting arithmetic;
-    struct overhead_setting overhead;
-  };
+  struct transfer_setting transfer; /* of a transfer */
+  /* Of the other kinds: what is measured, but for what the plan finds on a machine, and where. */
+  union work work;
+  struct endpoint_setting at; /* the places that work: GPUs, or a stream's nodes */
+  struct endpoint_setting of; /* whose memory, where it is not theirs: of a chase, of allocations */
+  struct grid_setting grid;   /* of a stream on a GPU; of arithmetic, never auto or full */
   const struct axis_value *axis_values; /* in the order of the axes in the file */
   size_t axis_value_count;
 };

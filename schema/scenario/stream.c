@@ -1,11 +1,150 @@
 /* A [[stream]]: what it is when nobody says, and what must hold between its keys. */
 #include "schema/scenario/rules.h"
 
-void stream_finish(const struct block *block, struct setting *setting) {
-  struct stream_setting *stream = &setting->stream;
-  kind_finish_end(&stream->at, PLACE_GPU, SELECTOR_ALL);
+static bool stream_is_on_node(const void *work) {
+  return ((const union work *)work)->stream.memory.place == PLACE_NUMA;
+}
+
+static bool stream_is_on_gpu(const void *work) {
+  return !stream_is_on_node(work);
+}
+
+static const struct field stream_fields[] = {
+    {.name = "op",
+     .sections = IN_KIND(STREAM),
+     .required = IN_KIND(STREAM),
+     WORDS(stream_op_names),
+     SETTING(work.stream.op),
+     .axis = true,
+     .json = "op",
+     .help = "Operation per element: copy out = a, mul out = s a, add out = a + b, triad out = a + "
+             "s b, dot the sum of a b, read the sum of a's bits, write out only"},
+    {.name = "type",
+     .sections = IN_KIND(STREAM),
+     WORDS(number_type_names),
+     SETTING(work.stream.type),
+     .axis = true,
+     .default_text = "f64",
+     .json = "type",
+     .help = "Type of the numbers: f32 or f64"},
+    {.name = "at.gpu",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_GPUS,
+     SETTING(at),
+     .help =
+         "GPUs, numbered in the order of PCI addresses; by default all, unless at.numa is given"},
+    {.name = "at.numa",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_NODES,
+     SETTING(at),
+     .help = "NUMA nodes whose threads work on the node's own memory"},
+    {.name = "at.memory",
+     .sections = IN_KIND(STREAM),
+     WORDS(memory_kind_names),
+     SETTING(at.memory),
+     .axis = true,
+     .json = "memory",
+     .resolved = offsetof(struct setting, work.stream.memory),
+     .help = "Kind of memory of the arrays; by default device on a GPU, pageable on a node"},
+    {.name = "size",
+     .sections = IN_KIND(STREAM),
+     .required = IN_KIND(STREAM),
+     .type = FIELD_SIZE,
+     SETTING(work.stream.size_bytes),
+     .axis = true,
+     .minimum = 4,
+     .maximum = SIZE_LIMIT,
+     .json = "size_bytes",
+     .help = "Bytes of one array, a whole number of elements"},
+    {.name = "passes",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_COUNT,
+     SETTING(work.stream.passes),
+     .axis = true,
+     .minimum = 1,
+     .maximum = COUNT_LIMIT,
+     .default_text = "1",
+     .json = "passes",
+     .help = "Passes over the arrays per iteration, inside one kernel: for arrays that stay in a "
+             "cache"},
+    {.name = "threads",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_COUNT,
+     SETTING(work.stream.threads),
+     .axis = true,
+     .zero_word = "all",
+     .minimum = 1,
+     .maximum = 4096,
+     .default_text = "all",
+     .json = "threads",
+     .applies = stream_is_on_node,
+     .help = "Threads per node; \"all\" is one per processor"},
+    {.name = "block",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_COUNT,
+     SETTING(work.stream.block),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_text = "auto",
+     .json = "block",
+     .applies = stream_is_on_gpu,
+     .help = "Threads per block; \"auto\" is what is best for the operation"},
+    {.name = "grid",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_GRID,
+     SETTING(grid),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 0x1p31 - 1,
+     .default_text = "auto",
+     .json = "grid",
+     .resolved = offsetof(struct setting, work.stream.grid),
+     .applies = stream_is_on_gpu,
+     .help = "Number of blocks: a number, a number per SM, or as many as cover the arrays once"},
+    {.name = "vector_bytes",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_COUNT,
+     SETTING(work.stream.vector_bytes),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 4,
+     .maximum = 16,
+     .power_of_two = true,
+     .default_text = "auto",
+     .json = "vector_bytes",
+     .applies = stream_is_on_gpu,
+     .help = "Bytes per access, at least one number"},
+    {.name = "unroll",
+     .sections = IN_KIND(STREAM),
+     .type = FIELD_COUNT,
+     SETTING(work.stream.unroll),
+     .axis = true,
+     .zero_word = "auto",
+     .minimum = 1,
+     .maximum = 4,
+     .power_of_two = true,
+     .default_text = "auto",
+     .json = "unroll",
+     .applies = stream_is_on_gpu,
+     .help = "Accesses per thread that are in flight together: 1 or 4"},
+    {.name = "clock",
+     .sections = IN_KIND(STREAM),
+     WORDS(stream_clock_names),
+     SETTING(work.stream.clock),
+     .axis = true,
+     .default_text = "event",
+     .json = "clock",
+     .applies = stream_is_on_gpu,
+     .help = "Whether cycles of the SMs are recorded in addition to the time"},
+};
+
+static void stream_finish(const struct block *block, struct setting *setting) {
+  kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
   if (slot_entry(block, 0, "at.memory") == NULL) {
-    stream->at.memory = stream->at.place == PLACE_GPU ? MEMORY_DEVICE : MEMORY_PAGEABLE;
+    setting->at.memory = setting->at.place == PLACE_GPU ? MEMORY_DEVICE : MEMORY_PAGEABLE;
   }
 }
 
@@ -46,7 +185,7 @@ static void check_type(struct subject *subject) {
   }
 }
 
-void stream_check_keys(struct reader *reader, const struct block *block) {
+static void stream_check_keys(struct reader *reader, const struct block *block) {
   static const char *const of_gpu[] = {"block", "grid", "vector_bytes", "unroll", "clock", NULL};
   static const char *const of_node[] = {"threads", NULL};
   struct subject subject = {reader, block, 0, 0};
@@ -71,10 +210,10 @@ void stream_check_keys(struct reader *reader, const struct block *block) {
   check_type(&subject);
 }
 
-bool stream_check_setting(struct reader *reader, const struct block *block,
-                          const struct setting *setting) {
+static bool stream_check_setting(struct reader *reader, const struct block *block,
+                                 const struct setting *setting) {
   struct subject subject = {reader, block, 0, 0};
-  const struct stream_setting *stream = &setting->stream;
+  const struct stream *stream = &setting->work.stream;
   const uint32_t element_bytes = stream->type == NUMBER_F64 ? 8 : 4;
   const struct entries *entries = &block->slots[0].entries;
   if (!all_read(entries, "size") || !all_read(entries, "vector_bytes") ||
@@ -104,3 +243,20 @@ bool stream_check_setting(struct reader *reader, const struct block *block,
   }
   return true;
 }
+
+static const char *const stream_checked[] = {"size", "type", "vector_bytes", "unroll", NULL};
+
+const struct scenario_kind scenario_kind_stream = {
+    .section = {SECTION_ROOT, "stream", true, "[[stream]]",
+                "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
+                "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
+                "as in STREAM, each array once: two arrays for copy, mul and dot, three "
+                "for add and triad, one for read and write. `threads` is for nodes only; "
+                "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are for GPUs only."},
+    .fields = stream_fields,
+    .field_count = sizeof stream_fields / sizeof *stream_fields,
+    .finish = stream_finish,
+    .check_keys = stream_check_keys,
+    .check_setting = stream_check_setting,
+    .checked = stream_checked,
+};

@@ -59,7 +59,7 @@ static void bench_settings(void) {
   for (size_t i = 0; i < count; i++) {
     struct setting setting;
     block_setting(scenario->blocks[0], i, &setting);
-    sum += setting.transfer.flow.size_bytes + setting.measure.warmup;
+    sum += setting.transfer.flow.base.size_bytes + setting.measure.warmup;
   }
   const double elapsed_s = bench_now_s() - start_s;
   (void)printf("%zu settings: %.0f ns each (sum %llu)\n", count, elapsed_s * 1e9 / (double)count,

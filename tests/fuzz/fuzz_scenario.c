@@ -22,34 +22,27 @@ static void require(bool condition, const char *what) {
 
 static void check_setting(const struct setting *setting) {
   const struct transfer_setting *transfer = &setting->transfer;
-  const struct chase_setting *chase = &setting->chase;
-  switch (setting->kind) {
-  case CASE_TRANSFER:
-    require(transfer->flow_count > 0 || transfer->flow.size_bytes > 0, "a size is not checked");
+  const union work *work = &setting->work;
+  require((unsigned)setting->kind < (unsigned)case_kind_name_count, "a kind is not known");
+  if (setting->kind == CASE_TRANSFER) {
+    require(transfer->flow_count > 0 || transfer->flow.base.size_bytes > 0,
+            "a size is not checked");
     require(transfer->flow_count > 0 || transfer->flow.from.selector.kind != SELECTOR_NONE,
             "an end is not checked");
     return;
-  case CASE_CHASE:
-    require(chase->stride_bytes > 0 && chase->stride_bytes <= chase->footprint_bytes,
+  }
+  require(setting->at.selector.kind != SELECTOR_NONE, "a place is not checked");
+  if (setting->kind == CASE_CHASE) {
+    require(work->chase.stride_bytes > 0 && work->chase.stride_bytes <= work->chase.footprint_bytes,
             "a stride is not checked");
-    require(chase->at.selector.kind != SELECTOR_NONE, "a place is not checked");
-    return;
-  case CASE_STREAM:
-    require(setting->stream.size_bytes > 0 && setting->stream.passes > 0, "a size is not checked");
-    require(setting->stream.at.selector.kind != SELECTOR_NONE, "a place is not checked");
-    return;
-  case CASE_ARITHMETIC:
-    require(setting->arithmetic.ilp > 0 && setting->arithmetic.instructions > 0,
+  } else if (setting->kind == CASE_STREAM) {
+    require(work->stream.size_bytes > 0 && work->stream.passes > 0, "a size is not checked");
+  } else if (setting->kind == CASE_ARITHMETIC) {
+    require(work->arithmetic.ilp > 0 && work->arithmetic.instructions > 0,
             "a chain is not checked");
-    require(setting->arithmetic.at.selector.kind != SELECTOR_NONE, "a place is not checked");
-    return;
-  case CASE_OVERHEAD:
-    require((unsigned)setting->overhead.operation < (unsigned)overhead_operation_name_count,
+  } else if (setting->kind == CASE_OVERHEAD) {
+    require((unsigned)work->overhead.operation < (unsigned)overhead_operation_name_count,
             "an operation is not checked");
-    return;
-  case case_kind_name_count:
-    require(false, "a kind is not known");
-    return;
   }
 }
 

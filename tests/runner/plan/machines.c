@@ -83,10 +83,9 @@ struct setting setting_of(struct endpoint_setting from, struct endpoint_setting 
                   .min_trial_ns = 200000,
                   .precision = 0.005,
                   .verify = VERIFY_ONCE},
-      .transfer = {.flow = {.method = METHOD_CE,
-                            .from = from,
+      .transfer = {.flow = {.from = from,
                             .to = to,
                             .peer = true,
-                            .size_bytes = UINT64_C(64) << 20}},
+                            .base = {.method = METHOD_CE, .size_bytes = UINT64_C(64) << 20}}},
   };
 }

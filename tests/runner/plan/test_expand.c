@@ -1,5 +1,5 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
-#include "runner/plan/builder.h"
+#include "runner/plan/plan.h"
 #include "tests/runner/plan/fake_engine.h"
 #include "tests/runner/plan/machines.h"
 
@@ -94,7 +94,7 @@ static void nodes_are_paired_with_themselves_too(void **state) {
   (void)state;
   struct setting setting =
       setting_of(numa_end(SELECT_ALL, MEMORY_PAGEABLE), numa_end(SELECT_ALL, MEMORY_PAGEABLE));
-  setting.transfer.flow.method = METHOD_CPU;
+  setting.transfer.flow.base.method = METHOD_CPU;
   struct made made = make(machine_cpu(), setting);
   assert_int_equal(made.plan->case_count, 4);
   expect_path(&made, 0, "numa0:pageable-numa0:pageable");
@@ -176,7 +176,7 @@ static void memory_only_nodes_are_measured_only_when_named(void **state) {
   unmake(&made);
   struct setting setting =
       setting_of(numa_end(SELECT(0, 1), MEMORY_PAGEABLE), numa_end(SELECT(1), MEMORY_PAGEABLE));
-  setting.transfer.flow.method = METHOD_CPU;
+  setting.transfer.flow.base.method = METHOD_CPU;
   made = make(machine_gh200(), setting);
   assert_int_equal(made.plan->case_count, 2);
   assert_null(at(&made, 0)->skip_reason);
@@ -185,7 +185,7 @@ static void memory_only_nodes_are_measured_only_when_named(void **state) {
   unmake(&made);
   /* From a node without processors to one that has some, the other side's threads copy. */
   setting = setting_of(numa_end(SELECT(1), MEMORY_PAGEABLE), numa_end(SELECT(0), MEMORY_PAGEABLE));
-  setting.transfer.flow.method = METHOD_CPU;
+  setting.transfer.flow.base.method = METHOD_CPU;
   made = make(machine_gh200(), setting);
   assert_null(at(&made, 0)->skip_reason);
   assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_TARGET);
@@ -261,7 +261,7 @@ static void the_initiator_belongs_to_each_flow(void **state) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   setting.transfer.direction = DIRECTION_BOTH;
   setting.transfer.flow.initiator_given = true;
-  setting.transfer.flow.initiator = INITIATOR_TARGET;
+  setting.transfer.flow.base.initiator = INITIATOR_TARGET;
   struct made made = make(machine_8xh100(), setting);
   for (uint32_t i = 0; i < 2; i++) {
     assert_int_equal(at(&made, 0)->bench.flows[i].initiator, INITIATOR_TARGET);
@@ -429,7 +429,7 @@ static void spelled_flows_are_one_case(void **state) {
   flows[0].to = gpu_end(SELECT(0));
   flows[1].from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
   flows[1].to = gpu_end(SELECT(0, 1));
-  flows[1].size_bytes = 4096;
+  flows[1].base.size_bytes = 4096;
   setting.transfer.flows = flows;
   setting.transfer.flow_count = 2;
   struct made made = make(machine_8xh100(), setting);
@@ -448,7 +448,7 @@ static void spelled_flows_are_one_case(void **state) {
 static void a_shape_sets_the_size(void **state) {
   (void)state;
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
-  setting.transfer.flow.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
+  setting.transfer.flow.base.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
   struct made made = make(machine_8xh100(), setting);
   const struct flow *flow = at(&made, 0)->bench.flows;
   assert_int_equal(flow->size_bytes, 8000);

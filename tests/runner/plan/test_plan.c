@@ -1,6 +1,6 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
-#include "runner/plan/builder.h"
-#include "runner/plan/key.h"
+#include "runner/plan/definition.h"
+#include "runner/plan/plan.h"
 #include "tests/runner/plan/fake_engine.h"
 #include "tests/runner/plan/machines.h"
 
@@ -112,7 +112,7 @@ static void the_definition_is_canonical(void **state) {
 static void the_key_is_xxh3_128(void **state) {
   (void)state;
   char key[CASE_KEY_MAX];
-  key_of_definition("", 0, key); /* published value of the empty input, seed 0 */
+  definition_key("", 0, key); /* published value of the empty input, seed 0 */
   assert_string_equal(key, "99aa06d3014798d86001c324468d497f");
 }
 
@@ -139,13 +139,13 @@ static void care(struct setting *s) {
   s->measure.verify = VERIFY_EVERY;
 }
 static void threads(struct setting *s) {
-  s->transfer.flow.threads = 3;
+  s->transfer.flow.base.threads = 3;
 }
 static void unified(struct setting *s) {
-  s->transfer.flow.unified.advise = ADVISE_READ_MOSTLY;
+  s->transfer.flow.base.unified.advise = ADVISE_READ_MOSTLY;
 }
 static void kernel(struct setting *s) {
-  s->transfer.flow.kernel.block = 256;
+  s->transfer.flow.base.kernel.block = 256;
 }
 static void iterations(struct setting *s) {
   s->measure.iterations = 8;
@@ -163,7 +163,7 @@ static void gate(struct setting *s) {
   s->measure.gating = GATING_OFF;
 }
 static void size(struct setting *s) {
-  s->transfer.flow.size_bytes++;
+  s->transfer.flow.base.size_bytes++;
 }
 static void memory(struct setting *s) {
   s->transfer.flow.from.memory = MEMORY_PAGEABLE;
@@ -179,10 +179,10 @@ static void initiator(struct setting *s) {
   s->transfer.flow.initiator_given = true;
 }
 static void method(struct setting *s) {
-  s->transfer.flow.method = METHOD_SM;
+  s->transfer.flow.base.method = METHOD_SM;
 }
 static void shape(struct setting *s) {
-  s->transfer.flow.shape = (struct copy_shape){1 << 20, 64, 1, 2 << 20};
+  s->transfer.flow.base.shape = (struct copy_shape){1 << 20, 64, 1, 2 << 20};
 }
 
 static void the_key_has_what_changes_the_number_and_no_more(void **state) {
@@ -327,7 +327,7 @@ static void what_does_not_fit_is_skipped_with_the_numbers(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(0)));
-  setting.transfer.flow.size_bytes = UINT64_C(40) << 30;
+  setting.transfer.flow.base.size_bytes = UINT64_C(40) << 30;
   struct plan *plan = plan_one(machine, setting);
   assert_string_equal(plan->cases[0].skip_reason,
                       "needs 80.0 GiB on GPU 0, which has 79.0 GiB free");

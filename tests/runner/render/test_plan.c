@@ -1,5 +1,5 @@
 /* What `haul plan` prints, of a plan made by hand. */
-#include "runner/plan/builder.h"
+#include "runner/plan/plan.h"
 #include "runner/render/plan.h"
 #include "tests/runner/plan/machines.h"
 
@@ -21,7 +21,7 @@ static struct plan *make_plan(struct machine *machine) {
   for (uint64_t i = 1; i <= 3; i++) {
     setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED),
                          gpu_end((struct selector){SELECTOR_LIST, missing, 1}));
-    setting.transfer.flow.size_bytes = i << 20;
+    setting.transfer.flow.base.size_bytes = i << 20;
     assert_int_equal(plan_builder_add(builder, "missing", &setting, &err), STATUS_OK);
   }
   setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));

@@ -158,8 +158,8 @@ static inline void append_member(struct strbuf *out, const struct field *field, 
  * values where it does not apply as well; flow: a load or flow, or NULL. */
 static inline void append_members(struct strbuf *out, enum section section, struct setting *setting,
                                   struct flow_setting *flow) {
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     void *owner = setting_member(field->owner, setting, flow);
     const bool is_measure = flow == NULL && field->owner == OWNER_MEASURE;
     if (owner != NULL && (is_measure || (field->sections & (1U << section)) != 0)) {
@@ -181,7 +181,7 @@ static inline void append_setting(struct strbuf *out, const struct setting *sett
   struct strbuf below;
   strbuf_init(&below, 1 << 16);
   strbuf_append_char(out, ' ');
-  append_members(out, kinds[setting->kind].section, &copy, NULL);
+  append_members(out, (enum section)(SECTION_KIND + setting->kind), &copy, NULL);
   if (setting->kind == CASE_TRANSFER) {
     const struct transfer_setting *transfer = &setting->transfer;
     strbuf_printf(out, "pairs_given=%d loads=%zu flows=%zu ", transfer->pairs_given,

@@ -44,7 +44,7 @@ static void a_complaint_shows_line_caret_and_help(void **state) {
       "       = expected one of: trials, precision, max_time, min_trial, warmup, "
       "iterations, verify, host_cache, device_cache, gate, free_share, delta, name, method, "
       "from, to, direction, "
-      "size, initiator, peer, pairs, concurrent, threads, kernel, shape, unified, zip, "
+      "size, initiator, peer, pairs, concurrent, shape, threads, kernel, unified, zip, "
       "[[transfer.load]], [[transfer.flow]]\n");
 }
 

@@ -49,8 +49,8 @@ static void committed_files_are_what_the_table_gives(void **state) {
 
 static void every_row_is_complete(void **state) {
   (void)state;
-  for (size_t i = 0; i < field_count; i++) {
-    const struct field *field = &fields[i];
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
     assert_true(field->help != NULL && field->help[0] != '\0');
     assert_true(field->sections != 0);
     assert_true((field->type == FIELD_WORD) == (field->words != NULL));

@@ -1,0 +1,51 @@
+/* kind.h - what differs between the kinds of case when a plan is made: one table and one file each.
+ *
+ * The list of all is CASE_KIND_LIST (engine/case/enums.h). What the keys of a kind are, in a
+ * scenario and in a definition, is in schema/scenario. For runner/plan alone. */
+#ifndef HAUL_RUNNER_PLAN_KIND_H
+#define HAUL_RUNNER_PLAN_KIND_H
+
+#include "runner/plan/bound.h"
+#include "runner/plan/estimate.h"
+#include "runner/plan/expand.h"
+#include "runner/plan/plan.h"
+
+struct plan_kind {
+  /* Hands out every case that the setting comes to on a machine. */
+  void (*expand)(struct expander *x, const struct setting *setting);
+  /* Appends where the case happens: "gpu0-numa0:pinned". See name.h. */
+  void (*path)(const struct bench_case *bench, struct strbuf *text);
+  /* The size that its name ends with; 0 = none. May be NULL: it has none. */
+  uint64_t (*size_bytes)(const struct bench_case *bench);
+  /* Part of the case_key: raised whenever the kind measures differently. */
+  unsigned method_version;
+  /* Appends its part of the definition, the comma in front included; NULL = an object named like
+   * the kind that holds method_version and every key that has a place in the definition. */
+  void (*define)(const struct bench_case *bench, struct strbuf *text);
+  /* Whether caches of that kind of place are flushed where [measure] asks for it, and so are a part
+   * of the definition. May be NULL: never. */
+  bool (*has_caches)(const struct bench_case *bench, enum place place);
+  /* Why it cannot run there, besides what the engine refuses; NULL = nothing. May be NULL. */
+  const char *(*unsupported_reason)(const struct bench_case *bench, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]);
+  /* The i-th memory that the case takes; false past the last. size_bytes 0: the case itself
+   * allocates it, again and again. May be NULL: it takes none. */
+  bool (*memory)(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+                 uint64_t *size_bytes);
+  /* May be NULL: it moves no bytes that count. */
+  void (*bound)(const struct bench_case *bench, const struct machine *machine, struct bound *bound);
+  void (*cost)(const struct bench_case *bench, const struct machine *machine, struct cost *cost);
+};
+
+/* In the order of enum case_kind; in plan.c. */
+extern const struct plan_kind *const plan_kinds[case_kind_name_count];
+
+/* Why the case cannot run on this machine, for a person, in reason or static; NULL = it can.
+ * Besides what its kind says: what the engine refuses (engine_case_unsupported_reason), and memory
+ * that does not fit in what was free when the machine was looked at. A node or GPU whose free
+ * memory is not known refuses nothing. Fills in the case's host_bytes and gpu_bytes. In
+ * unsupported.c. */
+const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]);
+
+#endif

@@ -1,0 +1,101 @@
+/* Calls of the driver. */
+#include "runner/plan/kind.h"
+#include "runner/plan/name.h"
+
+#include <math.h>
+
+#define CALL_NS       3000.0
+#define ALLOCATION_NS 100000.0
+
+static void plan_overhead_emit(struct expander *x, const struct setting *setting, int32_t gpu,
+                               enum place place, int32_t index) {
+  struct bench_case bench = {.work.overhead = setting->work.overhead};
+  bench.work.overhead.gpu = gpu;
+  bench.work.overhead.memory.place = place;
+  bench.work.overhead.memory.index = index;
+  expand_emit(x, &bench, NULL);
+}
+
+/* Memory that needs no driver: nodes alone, in no GPU's context. */
+static void plan_overhead_expand_nodes(struct expander *x, const struct setting *setting) {
+  if (place_is_relative(&setting->of.selector)) {
+    expand_resolve_pairs(x, &setting->at, &setting->of);
+    for (size_t i = 0; i < x->set.pair_count; i++) {
+      plan_overhead_emit(x, setting, -1, PLACE_NUMA, x->set.pairs[i].to);
+    }
+    return;
+  }
+  struct place_list nodes;
+  expand_resolve_end(x, &setting->of, NULL, &nodes);
+  for (size_t i = 0; i < nodes.count; i++) {
+    plan_overhead_emit(x, setting, -1, PLACE_NUMA, nodes.indices[i]);
+  }
+}
+
+static void plan_overhead_expand(struct expander *x, const struct setting *setting) {
+  switch (setting->work.overhead.memory.memory) {
+  case MEMORY_PAGEABLE:
+  case MEMORY_HUGE:
+    plan_overhead_expand_nodes(x, setting);
+    return;
+  case MEMORY_PINNED:
+  case MEMORY_REGISTERED:
+  case MEMORY_WRITE_COMBINED:
+    expand_resolve_pairs(x, &setting->at, &setting->of);
+    for (size_t i = 0; i < x->set.pair_count; i++) {
+      const struct pair pair = x->set.pairs[i];
+      plan_overhead_emit(x, setting, pair.from, PLACE_NUMA, pair.to);
+    }
+    return;
+  case MEMORY_MANAGED:
+  case MEMORY_DEVICE:
+  case memory_kind_name_count:
+    break;
+  }
+  struct place_list gpus;
+  expand_resolve_end(x, &setting->at, NULL, &gpus);
+  for (size_t i = 0; i < gpus.count; i++) {
+    plan_overhead_emit(x, setting, gpus.indices[i], PLACE_GPU, gpus.indices[i]);
+  }
+}
+
+static void plan_overhead_path(const struct bench_case *bench, struct strbuf *text) {
+  const struct overhead *overhead = &bench->work.overhead;
+  if (overhead->memory.place == PLACE_NUMA && overhead->gpu >= 0) {
+    name_append_gpu(text, overhead->gpu);
+    strbuf_append_char(text, '-');
+  }
+  name_append_endpoint(text, &overhead->memory);
+}
+
+static uint64_t plan_overhead_size(const struct bench_case *bench) {
+  return bench->work.overhead.size_bytes;
+}
+
+static bool plan_overhead_memory(const struct bench_case *bench, uint32_t i,
+                                 struct endpoint *memory, uint64_t *size_bytes) {
+  *memory = bench->work.overhead.memory;
+  *size_bytes = 0;
+  return i == 0;
+}
+
+static void plan_overhead_cost(const struct bench_case *bench, const struct machine *machine,
+                               struct cost *cost) {
+  (void)machine;
+  const struct overhead *overhead = &bench->work.overhead;
+  const bool allocates = overhead->size_bytes > 0;
+  const bool host = allocates && overhead->memory.place == PLACE_NUMA;
+  cost->work_ns = CALL_NS + (allocates ? ALLOCATION_NS : 0) +
+                  (host ? (double)overhead->size_bytes * 1e9 / ESTIMATE_HOST_ALLOCATION_RATE : 0);
+  cost->iterations_max = INFINITY;
+  cost->host_clock = true;
+}
+
+const struct plan_kind plan_kind_overhead = {
+    .expand = plan_overhead_expand,
+    .path = plan_overhead_path,
+    .size_bytes = plan_overhead_size,
+    .method_version = OVERHEAD_METHOD_VERSION,
+    .memory = plan_overhead_memory,
+    .cost = plan_overhead_cost,
+};

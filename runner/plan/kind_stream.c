@@ -1,0 +1,131 @@
+/* Loops over arrays of numbers. */
+#include "runner/plan/kind.h"
+#include "runner/plan/name.h"
+
+#include <math.h>
+
+/* Of a GPU: bytes that a thread has under way, memory's latency, what an SM holds, and the rate of
+ * the caches in bytes per second. */
+#define THREAD_BYTES   32.0
+#define LATENCY_NS     700.0
+#define USUAL_BLOCK    256.0
+#define BLOCKS_PER_SM  32.0
+#define THREADS_PER_SM 2048.0
+#define CACHE_RATE     5e12
+/* Of a node: bytes per second of one thread, and of all together. */
+#define THREAD_RATE 1e10
+#define NODE_RATE   1e11
+/* An element of a sum, added on the host, in ns. */
+#define SUM_NS 2.0
+
+static void plan_stream_expand(struct expander *x, const struct setting *setting) {
+  struct place_list places;
+  expand_resolve_end(x, &setting->at, NULL, &places);
+  for (size_t i = 0; i < places.count; i++) {
+    const char *reason = NULL;
+    struct bench_case bench = {.work.stream = setting->work.stream};
+    struct stream *stream = &bench.work.stream;
+    stream->memory = (struct endpoint){setting->at.place, places.indices[i], setting->at.memory};
+    if (setting->at.place == PLACE_GPU) {
+      stream->grid = expand_grid(&setting->grid, x->machine, places.indices[i], &reason);
+    }
+    expand_emit(x, &bench, reason);
+  }
+}
+
+static void plan_stream_path(const struct bench_case *bench, struct strbuf *text) {
+  name_append_endpoint(text, &bench->work.stream.memory);
+}
+
+static uint64_t plan_stream_size(const struct bench_case *bench) {
+  return bench->work.stream.size_bytes;
+}
+
+static bool plan_stream_has_caches(const struct bench_case *bench, enum place place) {
+  return bench->work.stream.memory.place == place;
+}
+
+static uint64_t plan_stream_arrays_bytes(const struct stream *stream) {
+  return stream_op_arrays(stream->op) * stream->size_bytes;
+}
+
+static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+                               uint64_t *size_bytes) {
+  *memory = bench->work.stream.memory;
+  *size_bytes = plan_stream_arrays_bytes(&bench->work.stream);
+  return i == 0;
+}
+
+/* Every array once per pass, and a GPU's memory as the limit, unless the arrays stay in its L2
+ * cache (all together fit, and nothing flushes it): then no peak is known. */
+static void plan_stream_bound(const struct bench_case *bench, const struct machine *machine,
+                              struct bound *bound) {
+  const struct stream *stream = &bench->work.stream;
+  const uint64_t arrays_bytes = plan_stream_arrays_bytes(stream);
+  bound->payload_bytes = arrays_bytes * stream->passes;
+  bound->traffic_bytes = bound->payload_bytes;
+  if (stream->memory.place != PLACE_GPU) {
+    return;
+  }
+  const struct gpu *gpu = &machine->gpus[stream->memory.index];
+  const bool stays = stream->passes > 1 || bench->measure.device_cache == CACHE_WARM;
+  const uint64_t peak = peak_dram(gpu);
+  if (peak > 0 && !(stays && arrays_bytes <= gpu->l2_bytes)) {
+    bound->limit = LIMIT_DRAM;
+    bound->peak_bytes_per_second = peak;
+  }
+}
+
+/* Bytes per second that the threads can have under way: by the latency of memory. */
+static double plan_stream_rate(const struct bench_case *bench, const struct machine *machine) {
+  const struct stream *stream = &bench->work.stream;
+  if (stream->memory.place == PLACE_NUMA) {
+    const int node = machine_node_index(machine, stream->memory.index);
+    const double all = node >= 0 ? machine->nodes[node].cpu_count : 1;
+    const double rate = THREAD_RATE * (stream->threads > 0 ? stream->threads : all);
+    return fmin(rate, NODE_RATE);
+  }
+  const struct gpu *gpu = &machine->gpus[stream->memory.index];
+  const double peak =
+      ESTIMATE_TYPICAL_SHARE *
+      (bench->peak_bytes_per_second > 0 ? (double)bench->peak_bytes_per_second : CACHE_RATE);
+  if (stream->grid == 0 || stream->grid == STREAM_GRID_FULL) {
+    const double threads = stream->block > 0 ? stream->block : USUAL_BLOCK;
+    const double resident = fmin(threads * BLOCKS_PER_SM, THREADS_PER_SM);
+    return fmin(peak, resident * gpu->sm_count * THREAD_BYTES * 1e9 / LATENCY_NS);
+  }
+  const double threads = (double)stream->grid * (stream->block > 0 ? stream->block : USUAL_BLOCK);
+  return fmin(peak, threads * THREAD_BYTES * 1e9 / LATENCY_NS);
+}
+
+static void plan_stream_cost(const struct bench_case *bench, const struct machine *machine,
+                             struct cost *cost) {
+  const struct stream *stream = &bench->work.stream;
+  const bool host = stream->memory.place == PLACE_NUMA;
+  const bool sums = stream->op == STREAM_DOT || stream->op == STREAM_READ;
+  const unsigned arrays = stream_op_arrays(stream->op);
+  const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
+  cost->work_ns = (double)bench->payload_bytes * 1e9 / plan_stream_rate(bench, machine) +
+                  ESTIMATE_GPU_ITERATION_NS;
+  cost->iterations_max = host ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
+  cost->fill_ns = arrays * array_ns;
+  cost->check_ns = sums ? (double)stream->size_bytes / 4 * SUM_NS : 2 * array_ns;
+  cost->host_clock = host;
+  if (host && bench->measure.host_cache == CACHE_FLUSHED) {
+    cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
+  }
+  if (!host && bench->measure.device_cache == CACHE_FLUSHED) {
+    cost->flush_ns = ESTIMATE_GPU_FLUSH_NS;
+  }
+}
+
+const struct plan_kind plan_kind_stream = {
+    .expand = plan_stream_expand,
+    .path = plan_stream_path,
+    .size_bytes = plan_stream_size,
+    .method_version = STREAM_METHOD_VERSION,
+    .has_caches = plan_stream_has_caches,
+    .memory = plan_stream_memory,
+    .bound = plan_stream_bound,
+    .cost = plan_stream_cost,
+};

@@ -1,0 +1,514 @@
+/* Flows of bytes.
+ *
+ * Pairs: from x to, each selector resolved as place.h says, and of them
+ *   different kinds of place   every pair
+ *   pairs = "ordered"          every (a, b) with a != b
+ *   pairs = "unordered"        each {a, b} with a != b once
+ *   pairs = "same"             every (a, a)
+ *   pairs not given            GPU to GPU: ordered, so that 8 GPUs give 56.
+ *                              NUMA to NUMA: every pair, (a, a) too, because a copy inside a node
+ * is as much of interest as one between nodes. Each end one place by number: that pair, whatever it
+ * is.
+ *
+ * direction
+ *   forward    from -> to
+ *   reverse    source and target exchanged
+ *   both       two flows of each pair. a -> b with b -> a is the same measurement as b -> a with
+ *              a -> b, and stands only once, where both ends name one kind of memory and concurrent
+ *              is none or all.
+ *
+ * initiator is a property of each flow: "source" means the source of that flow.
+ *   not given  between host and GPU the GPU; else the source, or the target where only the target's
+ *              node has processors
+ *
+ * concurrent
+ *   none                     one case per pair
+ *   per_target, per_source   one case for all pairs into one target, out of one source, after
+ *                            direction = reverse is applied; of `both` the forward flow decides
+ *   all                      one case
+ *   ring                     place i -> i + 1, the last to the first
+ *   bisect                   place i -> i + n/2 modulo n, so that half of the flows cross the
+ * middle in each direction; of an odd number of places the last is left out ring and bisect take
+ * the places of both ends together and ignore `pairs`.
+ *
+ * [[transfer.flow]]  from x to of each by the rules of `pairs` not given, all in one case.
+ * [[transfer.load]]  the same, added to every case with role load; flows of load do not reverse. A
+ *                    load that names no ends mirrors: for every measured flow one of load, after
+ * the others, with the same endpoints (exchanged for direction = "reverse") and what else the load
+ * does not say itself; its initiator is the same end by role, but between host and GPU the GPU. */
+#include "runner/plan/definition.h"
+#include "runner/plan/kind.h"
+#include "runner/plan/name.h"
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool plan_transfer_is_one_place(const struct selector *selector) {
+  return selector->kind == SELECTOR_LIST && selector->count == 1;
+}
+
+static struct pair_rule plan_transfer_rule_given(enum pairs pairs) {
+  switch (pairs) {
+  case PAIRS_ORDERED:
+    return (struct pair_rule){.unequal = true};
+  case PAIRS_UNORDERED:
+    return (struct pair_rule){.unequal = true, .once = true};
+  case PAIRS_SAME:
+    return (struct pair_rule){.equal = true};
+  case pairs_name_count:
+    break;
+  }
+  return (struct pair_rule){.equal = true, .unequal = true};
+}
+
+static struct pair_rule plan_transfer_rule_default(const struct flow_setting *setting) {
+  const bool one = plan_transfer_is_one_place(&setting->from.selector) &&
+                   plan_transfer_is_one_place(&setting->to.selector);
+  return (struct pair_rule){.equal = one || setting->from.place == PLACE_NUMA, .unequal = true};
+}
+
+static struct pair_rule plan_transfer_rule_of_transfer(const struct transfer_setting *transfer) {
+  if (transfer->pairs_given) {
+    return plan_transfer_rule_given(transfer->pairs);
+  }
+  struct pair_rule rule = plan_transfer_rule_default(&transfer->flow);
+  const bool symmetric = transfer->direction == DIRECTION_BOTH &&
+                         transfer->flow.from.memory == transfer->flow.to.memory;
+  rule.once = symmetric &&
+              (transfer->concurrent == CONCURRENT_NONE || transfer->concurrent == CONCURRENT_ALL);
+  return rule;
+}
+
+/* ring and bisect: of the places of both ends together. */
+static void plan_transfer_make_pattern(struct expander *x, const struct transfer_setting *transfer,
+                                       char reason[CASE_REASON_MAX]) {
+  if (transfer->flow.from.place == transfer->flow.to.place) {
+    pairs_make_pattern(&x->set, transfer->concurrent, reason);
+    return;
+  }
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "concurrent = \"%s\" needs two ends of one kind, not a GPU and a NUMA node",
+                 concurrent_text(transfer->concurrent));
+  x->set.pair_count = 0;
+}
+
+/* The side whose processor starts a flow when nobody says. */
+static enum initiator plan_transfer_usual_initiator(const struct machine *machine,
+                                                    const struct endpoint *source,
+                                                    const struct endpoint *target) {
+  if (source->place != target->place) {
+    return source->place == PLACE_GPU ? INITIATOR_SOURCE : INITIATOR_TARGET;
+  }
+  if (source->place == PLACE_NUMA && !place_has_processors(machine, source->index) &&
+      place_has_processors(machine, target->index)) {
+    return INITIATOR_TARGET;
+  }
+  return INITIATOR_SOURCE;
+}
+
+/* Rows and planes that are not given are one, a pitch that is not given is the width; the size is
+ * that of all rows. */
+static void plan_transfer_normalise_shape(struct flow *flow) {
+  struct copy_shape *shape = &flow->shape;
+  if (copy_shape_is_strided(shape)) {
+    shape->height = shape->height > 0 ? shape->height : 1;
+    shape->depth = shape->depth > 0 ? shape->depth : 1;
+    shape->pitch_bytes = shape->pitch_bytes > 0 ? shape->pitch_bytes : shape->width_bytes;
+    flow->size_bytes = shape->width_bytes * shape->height * shape->depth;
+  }
+}
+
+static struct flow plan_transfer_make_flow(const struct expander *x,
+                                           const struct flow_setting *setting, enum flow_role role,
+                                           struct pair pair, bool reversed) {
+  const struct endpoint from = {setting->from.place, pair.from, setting->from.memory};
+  const struct endpoint to = {setting->to.place, pair.to, setting->to.memory};
+  struct flow flow = setting->base;
+  flow.role = role;
+  flow.source = reversed ? to : from;
+  flow.target = reversed ? from : to;
+  if (!setting->initiator_given) {
+    flow.initiator = plan_transfer_usual_initiator(x->machine, &flow.source, &flow.target);
+  }
+  flow.staged =
+      !setting->peer && from.place == PLACE_GPU && to.place == PLACE_GPU && pair.from != pair.to;
+  plan_transfer_normalise_shape(&flow);
+  return flow;
+}
+
+static void plan_transfer_add_flow(struct expander *x, struct flow flow) {
+  if (x->flow_count < CASE_FLOWS_MAX) {
+    x->flows[x->flow_count] = flow;
+  }
+  x->flow_count++;
+}
+
+static void plan_transfer_add_flows(struct expander *x, const struct flow_setting *setting,
+                                    enum direction direction, struct pair pair) {
+  if (direction != DIRECTION_REVERSE) {
+    plan_transfer_add_flow(x, plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, false));
+  }
+  if (direction != DIRECTION_FORWARD) {
+    plan_transfer_add_flow(x, plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, true));
+  }
+}
+
+static void plan_transfer_emit_unresolved(struct expander *x, const struct flow_setting *setting,
+                                          int32_t near_gpu, const char *reason) {
+  expand_emit_unresolved(x, &setting->from, &setting->to, near_gpu, NULL, reason);
+}
+
+/* Who starts the mirror of a flow: the same end by its role, but never a node where the other end
+ * is a GPU, nor one without processors where the other has some. */
+static enum initiator plan_transfer_initiator_of_mirror(const struct expander *x,
+                                                        const struct flow_setting *load,
+                                                        enum initiator measured,
+                                                        const struct flow *flow) {
+  const enum initiator usual =
+      plan_transfer_usual_initiator(x->machine, &flow->source, &flow->target);
+  const enum initiator wanted = load->initiator_given ? load->base.initiator : measured;
+  const struct endpoint *starts = wanted == INITIATOR_SOURCE ? &flow->source : &flow->target;
+  const bool able = starts->place == PLACE_GPU || (flow->source.place == flow->target.place &&
+                                                   place_has_processors(x->machine, starts->index));
+  return able ? wanted : usual;
+}
+
+/* The flow of load beside a measured one. */
+static struct flow plan_transfer_mirror(const struct expander *x, const struct flow_setting *load,
+                                        const struct flow *measured) {
+  struct flow flow = *measured;
+  flow.role = FLOW_LOAD;
+  if (load->mirror_direction == DIRECTION_REVERSE) {
+    flow.source = measured->target;
+    flow.target = measured->source;
+  }
+  if (load->method_given) {
+    flow.method = load->base.method;
+    flow.threads = load->base.threads;
+    flow.kernel = load->base.kernel;
+    flow.unified = load->base.unified;
+  }
+  if (load->size_given) {
+    flow.shape = load->base.shape;
+    flow.size_bytes = load->base.size_bytes;
+    plan_transfer_normalise_shape(&flow);
+  }
+  flow.initiator = plan_transfer_initiator_of_mirror(x, load, measured->initiator, &flow);
+  return flow;
+}
+
+/* One case of x->flows and the loads; setting is for the name of what cannot be. */
+static void plan_transfer_emit_case(struct expander *x, const struct flow_setting *setting,
+                                    const struct transfer_setting *transfer) {
+  size_t count = x->flow_count + x->load_count;
+  for (size_t i = 0; i < transfer->load_count; i++) {
+    count += transfer->loads[i].mirrors ? x->flow_count : 0;
+  }
+  if (count > CASE_FLOWS_MAX) {
+    char reason[CASE_REASON_MAX];
+    (void)snprintf(reason, sizeof reason, "%zu flows at once, at most %d can be measured", count,
+                   CASE_FLOWS_MAX);
+    plan_transfer_emit_unresolved(x, setting, -1, reason);
+    return;
+  }
+  struct flow *flows = arena_array(x->arena, count, sizeof *flows);
+  memcpy(flows, x->flows, x->flow_count * sizeof *flows);
+  memcpy(flows + x->flow_count, x->loads, x->load_count * sizeof *flows);
+  struct flow *next = flows + x->flow_count + x->load_count;
+  for (size_t i = 0; i < transfer->load_count; i++) {
+    for (size_t k = 0; transfer->loads[i].mirrors && k < x->flow_count; k++) {
+      *next++ = plan_transfer_mirror(x, &transfer->loads[i], &flows[k]);
+    }
+  }
+  const struct bench_case bench = {.flows = flows, .flow_count = (uint32_t)count};
+  expand_emit(x, &bench, x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL);
+}
+
+static void plan_transfer_make_loads(struct expander *x, const struct transfer_setting *transfer) {
+  x->load_count = 0;
+  x->load_reason[0] = '\0';
+  for (size_t i = 0; i < transfer->load_count; i++) {
+    const struct flow_setting *load = &transfer->loads[i];
+    if (load->mirrors) {
+      continue; /* plan_transfer_emit_case() makes them: they depend on the measured flows */
+    }
+    const struct pair_rule rule = plan_transfer_rule_default(load);
+    pairs_resolve(&x->set, &load->from, &load->to);
+    pairs_apply(&x->set, load->from.place, load->to.place, rule);
+    if (x->set.complaint_count > 0) {
+      (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s",
+                     x->set.complaints[0].reason);
+    } else if (x->set.pair_count == 0) {
+      char reason[CASE_REASON_MAX];
+      pairs_say_none(&x->set, load->from.place, load->to.place, rule, reason);
+      (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s", reason);
+    } else if (x->load_count + x->set.pair_count > CASE_FLOWS_MAX) {
+      (void)snprintf(x->load_reason, sizeof x->load_reason, "more than %d flows of load at once",
+                     CASE_FLOWS_MAX);
+      return;
+    }
+    for (size_t p = 0; p < x->set.pair_count; p++) {
+      x->loads[x->load_count++] =
+          plan_transfer_make_flow(x, load, FLOW_LOAD, x->set.pairs[p], false);
+    }
+  }
+}
+
+static void plan_transfer_expand_spelled(struct expander *x,
+                                         const struct transfer_setting *transfer) {
+  x->flow_count = 0;
+  for (size_t i = 0; i < transfer->flow_count; i++) {
+    const struct flow_setting *flow = &transfer->flows[i];
+    const struct pair_rule rule = plan_transfer_rule_default(flow);
+    pairs_resolve(&x->set, &flow->from, &flow->to);
+    pairs_apply(&x->set, flow->from.place, flow->to.place, rule);
+    if (x->set.complaint_count > 0) {
+      plan_transfer_emit_unresolved(x, flow, x->set.complaints[0].near_gpu,
+                                    x->set.complaints[0].reason);
+      return;
+    }
+    if (x->set.pair_count == 0) {
+      char reason[CASE_REASON_MAX];
+      pairs_say_none(&x->set, flow->from.place, flow->to.place, rule, reason);
+      plan_transfer_emit_unresolved(x, flow, -1, reason);
+      return;
+    }
+    for (size_t p = 0; p < x->set.pair_count; p++) {
+      plan_transfer_add_flows(x, flow, transfer->direction, x->set.pairs[p]);
+    }
+  }
+  plan_transfer_emit_case(x, &transfer->flows[0], transfer);
+}
+
+/* Whether pair b runs together with pair a. */
+static bool plan_transfer_run_together(const struct transfer_setting *transfer, struct pair a,
+                                       struct pair b) {
+  const bool reversed = transfer->direction == DIRECTION_REVERSE;
+  switch (transfer->concurrent) {
+  case CONCURRENT_NONE:
+    return false;
+  case CONCURRENT_PER_TARGET:
+    return reversed ? a.from == b.from : a.to == b.to;
+  case CONCURRENT_PER_SOURCE:
+    return reversed ? a.to == b.to : a.from == b.from;
+  case CONCURRENT_ALL:
+  case CONCURRENT_RING:
+  case CONCURRENT_BISECT:
+    return true;
+  case concurrent_name_count:
+    break;
+  }
+  return false;
+}
+
+static int plan_transfer_by_target(const void *left, const void *right) {
+  const struct pair *a = left;
+  const struct pair *b = right;
+  return a->to != b->to ? (a->to > b->to) - (a->to < b->to)
+                        : (a->from > b->from) - (a->from < b->from);
+}
+
+static void plan_transfer_expand_pairs(struct expander *x,
+                                       const struct transfer_setting *transfer) {
+  const bool reversed = transfer->direction == DIRECTION_REVERSE;
+  if (transfer->concurrent == (reversed ? CONCURRENT_PER_SOURCE : CONCURRENT_PER_TARGET)) {
+    qsort(x->set.pairs, x->set.pair_count, sizeof *x->set.pairs, plan_transfer_by_target);
+  }
+  memset(x->grouped, 0, x->set.pair_count * sizeof *x->grouped);
+  for (size_t i = 0; i < x->set.pair_count; i++) {
+    if (x->grouped[i]) {
+      continue;
+    }
+    x->flow_count = 0;
+    plan_transfer_add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[i]);
+    for (size_t j = i + 1; transfer->concurrent != CONCURRENT_NONE && j < x->set.pair_count; j++) {
+      if (!x->grouped[j] &&
+          plan_transfer_run_together(transfer, x->set.pairs[i], x->set.pairs[j])) {
+        x->grouped[j] = true;
+        plan_transfer_add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[j]);
+      }
+    }
+    plan_transfer_emit_case(x, &transfer->flow, transfer);
+  }
+}
+
+static void plan_transfer_expand(struct expander *x, const struct setting *whole) {
+  const struct transfer_setting *transfer = &whole->transfer;
+  plan_transfer_make_loads(x, transfer);
+  if (transfer->flow_count > 0) {
+    plan_transfer_expand_spelled(x, transfer);
+    return;
+  }
+  const struct flow_setting *setting = &transfer->flow;
+  pairs_resolve(&x->set, &setting->from, &setting->to);
+  for (size_t i = 0; i < x->set.complaint_count; i++) {
+    plan_transfer_emit_unresolved(x, setting, x->set.complaints[i].near_gpu,
+                                  x->set.complaints[i].reason);
+  }
+  if (x->set.pair_count == 0) {
+    return;
+  }
+  char reason[CASE_REASON_MAX] = "";
+  if (transfer->concurrent == CONCURRENT_RING || transfer->concurrent == CONCURRENT_BISECT) {
+    plan_transfer_make_pattern(x, transfer, reason);
+  } else {
+    const struct pair_rule rule = plan_transfer_rule_of_transfer(transfer);
+    pairs_apply(&x->set, setting->from.place, setting->to.place, rule);
+    if (x->set.pair_count == 0) {
+      pairs_say_none(&x->set, setting->from.place, setting->to.place, rule, reason);
+    }
+  }
+  if (x->set.pair_count == 0) {
+    plan_transfer_emit_unresolved(x, setting, -1, reason);
+    return;
+  }
+  plan_transfer_expand_pairs(x, transfer);
+}
+
+static void plan_transfer_path(const struct bench_case *bench, struct strbuf *text) {
+  name_append_flows(text, bench->flows, bench->flow_count);
+}
+
+/* What the measured flows have in common; 0 when they differ. */
+static uint64_t plan_transfer_size(const struct bench_case *bench) {
+  uint64_t size_bytes = 0;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    if (flow->role != FLOW_MEASURED) {
+      continue;
+    }
+    if (size_bytes != 0 && flow->size_bytes != size_bytes) {
+      return 0;
+    }
+    size_bytes = flow->size_bytes;
+  }
+  return size_bytes;
+}
+
+static void plan_transfer_define(const struct bench_case *bench, struct strbuf *text) {
+  strbuf_append(text, ",\"flows\":[");
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    strbuf_append(text, i > 0 ? "," : "");
+    definition_append_text(text, "{\"role\":", flow_role_text(flow->role));
+    definition_append_text(text, ",\"method\":", method_text(flow->method));
+    definition_append_number(text, ",\"method_version\":", engine_method_version(flow->method));
+    definition_append_endpoint(text, ",\"source\":", &flow->source);
+    definition_append_endpoint(text, ",\"target\":", &flow->target);
+    definition_append_text(text, ",\"initiator\":", initiator_text(flow->initiator));
+    definition_append_number(text, ",\"staged\":", flow->staged ? 1 : 0);
+    definition_append_number(text, ",\"size_bytes\":", flow->size_bytes);
+    definition_append_options(text, flow);
+    strbuf_append_char(text, '}');
+  }
+  strbuf_append_char(text, ']');
+}
+
+/* Managed pages may be on either side. */
+static bool plan_transfer_has_caches(const struct bench_case *bench, enum place place) {
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    if (flow->role == FLOW_MEASURED &&
+        (flow->source.place == place || flow->target.place == place ||
+         flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* alone: the only flow of its case, whose path names the GPUs; then all pairs share one reason,
+ * which groups well. */
+static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool alone,
+                                                  const struct machine *machine,
+                                                  char reason[CASE_REASON_MAX]) {
+  const struct endpoint *source = &flow->source;
+  const struct endpoint *target = &flow->target;
+  if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index &&
+      !flow->staged && !machine->links[source->index][target->index].peer_access) {
+    if (alone) {
+      return "no peer access between the two GPUs (peer = false copies through the host)";
+    }
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "GPU %d and GPU %d have no peer access (peer = false copies through the host)",
+                   source->index, target->index);
+    return reason;
+  }
+  const struct endpoint *starts = flow->initiator == INITIATOR_SOURCE ? source : target;
+  if (flow->method == METHOD_CPU && starts->place == PLACE_NUMA &&
+      !place_has_processors(machine, starts->index)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %d has no processors to run threads on",
+                   starts->index);
+    return reason;
+  }
+  return NULL;
+}
+
+static const char *plan_transfer_unsupported(const struct bench_case *bench,
+                                             const struct machine *machine,
+                                             char reason[CASE_REASON_MAX]) {
+  const char *unsupported = NULL;
+  for (uint32_t i = 0; unsupported == NULL && i < bench->flow_count; i++) {
+    unsupported =
+        plan_transfer_flow_unsupported(&bench->flows[i], bench->flow_count == 1, machine, reason);
+  }
+  return unsupported;
+}
+
+static bool plan_transfer_memory(const struct bench_case *bench, uint32_t i,
+                                 struct endpoint *memory, uint64_t *size_bytes) {
+  if (i / 2 >= bench->flow_count) {
+    return false;
+  }
+  const struct flow *flow = &bench->flows[i / 2];
+  *memory = i % 2 == 0 ? flow->source : flow->target;
+  *size_bytes = flow->size_bytes;
+  return true;
+}
+
+static void plan_transfer_bound(const struct bench_case *bench, const struct machine *machine,
+                                struct bound *bound) {
+  bound_of_flows(bench->flows, bench->flow_count, machine, bound);
+}
+
+static bool plan_transfer_is_on_host_clock(const struct flow *flow) {
+  return flow->method == METHOD_CPU ||
+         (flow->source.place == PLACE_NUMA && flow->target.place == PLACE_NUMA);
+}
+
+static void plan_transfer_cost(const struct bench_case *bench, const struct machine *machine,
+                               struct cost *cost) {
+  const struct measure *measure = &bench->measure;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    cost->host_clock = cost->host_clock || plan_transfer_is_on_host_clock(flow);
+    cost->fill_ns += estimate_pass_ns(flow->source.place, flow->size_bytes);
+    /* poison, compare */
+    cost->check_ns += 2 * estimate_pass_ns(flow->target.place, flow->size_bytes);
+    if (measure->host_cache == CACHE_FLUSHED) {
+      const double buffers = (flow->source.place == PLACE_NUMA ? 1.0 : 0.0) +
+                             (flow->target.place == PLACE_NUMA ? 1.0 : 0.0);
+      cost->flush_ns += buffers * (double)flow->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
+    }
+  }
+  cost->iterations_max = cost->host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
+  cost->flush_ns += measure->device_cache == CACHE_FLUSHED ? ESTIMATE_GPU_FLUSH_NS : 0;
+  cost->work_ns =
+      bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +
+      ESTIMATE_GPU_ITERATION_NS;
+}
+
+const struct plan_kind plan_kind_transfer = {
+    .expand = plan_transfer_expand,
+    .path = plan_transfer_path,
+    .size_bytes = plan_transfer_size,
+    .define = plan_transfer_define,
+    .has_caches = plan_transfer_has_caches,
+    .unsupported_reason = plan_transfer_unsupported,
+    .memory = plan_transfer_memory,
+    .bound = plan_transfer_bound,
+    .cost = plan_transfer_cost,
+};
