@@ -1,13 +1,14 @@
-/* compare.h - two sides of what was measured, case by case: paired, judged (diff.h), ordered.
+/* compare.h - compares two sets of runs case by case: pairs their results, judges them (diff.h),
+ * orders them.
  *
- * A side is a set of runs. Cases are paired by case_key; where both sides know the hardware that a
- * result is of (UUIDs of GPUs; the host for cases without), also by that:
- *   some of it is on both sides       one pair for each; what is on one side only is NEW or MISSING
- *   none is, though the host is one   INCOMPARABLE: it is another GPU now
- *   none is, and the hosts differ     compared as they are; comparison.other_machine
- * GPUs of different models are INCOMPARABLE, unless models are what is compared. A case that is
- * missing on one side while another one there has its name is INCOMPARABLE with what differs in
- * their definitions.
+ * A side is a set of runs. Cases are paired by case_key and, where both sides know the hardware of
+ * a result (UUIDs of GPUs; the host for cases without), also by hardware:
+ *   both sides share some of it       one pair for each; the rest is NEW or MISSING
+ *   they share none on one host       INCOMPARABLE: it is another GPU now
+ *   they share none on other hosts    compared all the same; comparison.other_machine
+ * GPUs of different models are INCOMPARABLE, unless --by gpu_name compares models. A case that is
+ * missing on one side while another one there has its name is INCOMPARABLE; the reason names what
+ * differs in their definitions.
  *
  * Real and simulated results are never on two sides of one comparison. Nothing here prints, reads
  * files or speaks SQL. Texts belong to the measured data or the comparison's arena. */
@@ -24,25 +25,25 @@ enum { SIDES = 2 };
 /* The figure of one iteration's median time. */
 double figure_value(const struct measured_case *bench, double ns);
 
-/* Who said what the smallest change of a case is that matters. */
+/* Where the smallest change of a case that matters comes from. */
 #define DELTA_SOURCE_LIST(X)                                                                       \
-  X(DELTA_USUAL, "usual")       /* diff_usual_margin() of a rate's size, else as of a latency */   \
+  X(DELTA_USUAL, "usual")       /* diff_usual_margin(); 0 bytes for all but rates */               \
   X(DELTA_SCENARIO, "scenario") /* measured_case.delta */                                          \
   X(DELTA_OPTION, "option")     /* compare_options.margin */
 ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 
-/* That change, relative; source may be NULL. asked: for all cases, 0 = nothing is asked for. */
+/* That change, relative; source may be NULL. asked: compare_options.margin. */
 double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source);
 
 struct comparison_side {
-  unsigned processes, boots, gpus; /* that the values come from; boots 0 = not known */
+  unsigned processes, boots, gpus; /* behind the values; boots 0 = unknown */
   double value;                    /* the figure: geometric mean of the processes; NAN = none */
-  size_t run, bench;               /* one of those it has, also without a result; SIZE_MAX = none */
-  bool tried;                      /* it has a run with this case, whatever came out */
+  size_t run, bench;               /* one of them, even without a result; SIZE_MAX = none */
+  bool tried;                      /* it has a run with this case, ok or not */
 };
 
 struct comparison_row {
-  size_t bench; /* in measured.cases: of side b where it has it */
+  size_t bench; /* in measured.cases: of side b, if it has the case */
   enum figure figure;
   struct comparison_side sides[SIDES];
   struct diff_result result;
@@ -57,7 +58,7 @@ struct comparison_row {
 
 struct fact_difference {
   const char *name;
-  int gpu;                   /* -1 = the whole machine, -2 = every GPU alike */
+  int gpu;                   /* -1 = the whole machine, -2 = every GPU in the same way */
   const char *values[SIDES]; /* ", " between several; NULL = no answer */
 };
 
@@ -80,15 +81,15 @@ struct comparison {
   size_t fact_count;
   bool simulated;
   bool other_machine;        /* some cases compare different hardware */
-  unsigned processes_needed; /* a side, that would decide all INSUFFICIENT rows; 0 = none is */
+  unsigned processes_needed; /* per side, to decide all INSUFFICIENT rows; 0 = there are none */
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */
   unsigned needed_alone[SIDES];    /* of one side, while the other stays as it is; 0 = no number */
 };
 
 struct compare_options {
   struct diff_options diff;
-  double margin;     /* for all cases, relative; 0 = what is usual, or their scenarios say */
-  const char *by;    /* fact that sets the sides apart; NULL = none */
+  double margin;     /* for all cases, relative; 0 = of the scenario, else the usual one */
+  const char *by;    /* fact that distinguishes the sides; NULL = none */
   bool any_hardware; /* pair by case_key alone */
   bool one_side;     /* side b may be empty: for a_a_test() of a */
 };

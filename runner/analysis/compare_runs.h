@@ -1,5 +1,5 @@
-/* compare_runs.h - the runs of a database on two sides, named one by one or told apart by a fact,
- * and compared. What diff, check and report ask for. */
+/* compare_runs.h - the runs of a database on two sides, named one by one or distinguished by a
+ * fact, and compared. What diff, check and report ask for. */
 #ifndef HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
 #define HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
 

@@ -9,15 +9,15 @@
  * squared. The nearest GPU is the one that is named.
  *
  * Leave-one-run-out: every sample is named by the samples of all other runs (not only by other
- * samples: runs, not trials, are what repeats). Of them come the accuracy, the confusion, and how
- * far a sample was from its own GPU.
+ * samples: runs, not trials, are what repeats). This gives the accuracy, the confusion matrix, and
+ * the distances of samples from their own GPUs.
  *
- * A GPU is named only where the data can tell it from every other one. Another GPU is out of the
- * question when the sample is further from it than IDENTIFY_FAR times what any left-out sample was
- * from its own; else the two must have been told apart: of the left-out samples of these two GPUs,
- * named by these two alone, more were right than guessing gives (one-sided exact binomial test
- * against 1/2 at IDENTIFY_ALPHA: 5 of 5, 7 of 8). A sample that is far from all is of none of
- * them. Nothing here fails. */
+ * A GPU is named only where the data distinguish it from every other one. Another GPU is ruled out
+ * when the sample is further from it than IDENTIFY_FAR times the largest distance of a left-out
+ * sample from its own GPU; else the two must be distinguishable: of the left-out samples of these
+ * two GPUs, named by these two alone, more were right than guessing gives (one-sided exact binomial
+ * test against 1/2 at IDENTIFY_ALPHA: 5 of 5, 7 of 8). A sample that is far from all GPUs is of
+ * none of them. Nothing here fails. */
 #ifndef HAUL_RUNNER_ANALYSIS_IDENTIFY_H
 #define HAUL_RUNNER_ANALYSIS_IDENTIFY_H
 
@@ -37,7 +37,7 @@ struct identify_sample {
   const double *features; /* borrowed */
 };
 
-/* The known GPUs and how well they are told apart. */
+/* The known GPUs and how well the data distinguish them. */
 struct identify;
 /* samples: at least one of every GPU; borrowed. */
 struct identify *identify_new(const struct identify_sample *samples, size_t sample_count,
@@ -63,8 +63,8 @@ struct identified {
   double distance;
   size_t second; /* next nearest; gpu_count when there is none */
   double second_distance;
-  /* Of the GPU that is hardest to tell from the nearest: left-out samples of both, and those that
-   * were right; rival is gpu_count when every other is out of the question. */
+  /* The GPU that is hardest to distinguish from the nearest: left-out samples of both, and those
+   * that were right; rival is gpu_count when every other is out of the question. */
   size_t rival;
   size_t pair_right, pair_total;
 };

@@ -153,7 +153,7 @@ static void findings_judge_set(struct candidate *candidates, size_t count, struc
   }
 }
 
-/* Whether an observation of this component tells of nothing else that the result depends on. */
+/* Whether one observation of this component depends on no other component. */
 static bool findings_may_be_single(const struct candidate *candidate) {
   const struct component *component = &candidate->observation.component;
   return candidate->observation_count > 1 &&

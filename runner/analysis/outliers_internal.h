@@ -29,7 +29,7 @@ struct result {
   double deviation; /* from its peers, ln; NAN = it has none */
 };
 
-/* A component of the machine that results tell of. */
+/* A component of the machine. */
 struct component {
   enum entity entity;
   enum outlier_role role;

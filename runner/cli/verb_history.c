@@ -53,7 +53,7 @@ const struct verb VERB_HISTORY = {
     .doc =
         "CASE is the name of a case or block, or a glob. Each run is one point: the median of its "
         "processes. | marks a new driver version, ^ a new level under the same driver "
-        "(Pettitt's test, one false alarm in a hundred series). Several cases give one chart "
+        "(Pettitt's test, one false positive in a hundred series). Several cases give one chart "
         "each; -v adds their runs.",
     .options = VERB_HISTORY_OPTIONS,
     .parse = verb_history_parse,

@@ -76,7 +76,7 @@ unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *ex
   return heat;
 }
 
-/* By the share of the best that is missing: a link that is slow stands out, and noise does not. */
+/* By the share of the best that is missing: a slow link is conspicuous, and noise is not. */
 static enum tone matrix_tone(const struct matrix *matrix, const struct matrix_extent *extent,
                              const struct matrix_cell *cell) {
   return cell->kind == MATRIX_NONE   ? TONE_DIM

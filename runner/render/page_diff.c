@@ -249,7 +249,7 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   strbuf_append(&text, "Change: of the figure shown, with its 95 % interval; GB/s: more is better, "
                        "ns: less. The grey band is what is too small to matter: ");
   diff_delta_words(&text, comparison);
-  strbuf_append(&text, ". q: the share of false alarms among all that is reported from this row "
+  strbuf_append(&text, ". q: the share of false discoveries among all that is reported from this row "
                        "up. n: processes of A and B.");
   html_element(page, "p", "note", text.text);
   (void)fputc('\n', page);

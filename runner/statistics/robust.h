@@ -47,8 +47,8 @@ struct robust_score {
   bool low;         /* out */
 };
 
-/* fitted: how many of the values a fit could make 0; as many of the smallest deviations say nothing
- * of the spread. count is at least ROBUST_COUNT_MIN. */
+/* fitted: how many of the values a fit could make 0; as many of the smallest deviations are left
+ * out of the spread. count is at least ROBUST_COUNT_MIN. */
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted);
 /* One value against the only other one: value is their difference. */
 void robust_score_pair(struct robust_score *score);

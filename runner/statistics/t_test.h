@@ -5,10 +5,10 @@
  * number is undefined it is NAN.
  *
  * Variance shrinkage: with two to ten processes a case's own variance is poorly known, but the
- * cases of a family spread alike. Their variances are modelled as drawn from s0^2 d0 / chi^2(d0);
- * d0 and s0^2 are estimated from all of them, and each variance is shrunk towards s0^2 (empirical
- * Bayes; the t statistic with it is limma's "moderated t"). Smyth 2004, "Linear models and
- * empirical Bayes methods for assessing differential expression in microarray experiments",
+ * cases of a family have similar ones. Their variances are modelled as drawn from s0^2 d0 /
+ * chi^2(d0); d0 and s0^2 are estimated from all of them, and each variance is shrunk towards s0^2
+ * (empirical Bayes; the t statistic with it is limma's "moderated t"). Smyth 2004, "Linear models
+ * and empirical Bayes methods for assessing differential expression in microarray experiments",
  * Statistical Applications in Genetics and Molecular Biology 3(1), sections 4 and 6.2. */
 #ifndef HAUL_RUNNER_STATISTICS_T_TEST_H
 #define HAUL_RUNNER_STATISTICS_T_TEST_H
@@ -64,8 +64,8 @@ struct interval effect_interval(const struct effect *effect, double confidence);
 bool effect_is_equivalent(const struct effect *effect, double margin);
 
 /* Fewest processes per side with which a true difference as large as this one would be decided with
- * the wanted power (0.8): told from the margin at level alpha where it is beyond it, shown to be
- * equivalent otherwise. sd between processes; prior_df is added to the degrees of freedom. fixed:
+ * the wanted power (0.8): shown to exceed the margin at level alpha where it does, else to be
+ * equivalent. sd between processes; prior_df is added to the degrees of freedom. fixed:
  * how many the other side has and keeps; 0 = both sides get as many. 0: not even `most` suffice. */
 unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
                                  double alpha, double power, unsigned fixed, unsigned most);
