@@ -14,8 +14,8 @@ static bool advice_is_option(const char *word, size_t length, const char *name) 
   return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
 }
 
-/* The command that made a run, with other processes and, where tag is not NULL, that tag; what only
- * changes how the result is shown is left out. */
+/* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
+ * Options that only change how the result is shown are left out. */
 static void advice_put_command(struct strbuf *command, const struct measured_run *run,
                                unsigned processes, const char *tag) {
   static const struct {
@@ -80,11 +80,12 @@ static bool advice_same_file(const char *a, const char *b) {
 
 /* What can be done about a side. */
 struct side_advice {
-  const struct measured_run *last; /* measured where there is such a one; else imported */
-  bool imported;                   /* all of it: no command makes more */
-  bool elsewhere;                  /* not the machine and driver of the latest run of both */
-  unsigned wanted;                 /* new processes; 0 = it has enough */
-  const char *tag;                 /* of the new run; NULL = none is needed */
+  const struct measured_run
+      *last;       /* the last measured one; the last imported one if none was measured */
+  bool imported;   /* all its runs are imported: no command makes more */
+  bool elsewhere;  /* measured by another machine or driver than the latest run */
+  unsigned wanted; /* new processes; 0 = it has enough */
+  const char *tag; /* of the new run; NULL = none is needed */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
@@ -113,7 +114,7 @@ static bool advice_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Whether what measured one run is likely what measured the other. */
+/* Whether both runs have the same host and driver. */
 static bool advice_same_place(const struct measured *measured, const struct measured_run *a,
                               const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
@@ -122,14 +123,14 @@ static bool advice_same_place(const struct measured *measured, const struct meas
          advice_same_text(x->driver_version, y->driver_version);
 }
 
-/* Whether new runs will be on that side by themselves. */
+/* Whether the name of the side selects new runs as well. */
 static bool advice_is_open_side(const struct compare_request *request, size_t side) {
   const char *name = request->names[side];
   return request->by != NULL || (strchr(name, ',') == NULL && (strncmp(name, "tag:", 4) == 0 ||
                                                                strncmp(name, "driver:", 7) == 0));
 }
 
-/* "a", or "a2", "a3" ... where there are runs with that tag: others must not come in. */
+/* A tag that no run has yet: "a", or else "a2", "a3" ... */
 static const char *advice_free_tag(struct database *database, struct compare_request *request,
                                    const char *word) {
   struct arena *arena = &request->filter.arena;
@@ -157,7 +158,7 @@ static void advice_find(struct database *database, struct compare_request *reque
     const unsigned needed = comparison->processes_needed;
     help[s] = (struct side_advice){.last = advice_last_run(result, (enum side)s),
                                    .wanted = needed > have ? needed - have : 0};
-    assert(help[s].last != NULL); /* a side is what some run was found for */
+    assert(help[s].last != NULL); /* every side has a run */
     help[s].imported = advice_is_imported(help[s].last);
     help[s].tag = !open ? advice_free_tag(database, request, FRESH_TAGS[s])
                   : strncmp(name, "tag:", 4) == 0 ? name + 4
@@ -175,7 +176,7 @@ static char advice_letter(size_t side) {
   return side == SIDE_A ? 'A' : 'B';
 }
 
-/* What more of the other side does, where this one stays as it is. */
+/* What more processes of the other side do if this side stays as it is. */
 static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
                              size_t stays) {
   const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
@@ -213,8 +214,8 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
   strbuf_fini(&command);
 }
 
-/* The file that new runs of a side will be in, as a word of a command; NULL = the one that is read.
- * That of another host has that host's name where its own is that of the one that is read. */
+/* The database that new runs of a side will be in, quoted for a shell; NULL = the one that was
+ * read. A database of another host with the same path is called by the name of that host. */
 static const char *advice_other_database(struct arena *arena, const struct compare_result *result,
                                          const struct side_advice *help, bool other_host,
                                          const char *read) {
@@ -241,7 +242,7 @@ static const char *advice_other_database(struct arena *arena, const struct compa
              : NULL;
 }
 
-/* What was read together does not come together by itself. */
+/* New runs that will be in other databases must be merged again. */
 static void advice_put_merge(struct strbuf *text, const struct common_options *common,
                              struct compare_request *request, const struct compare_result *result,
                              const struct side_advice help[SIDES]) {
@@ -261,7 +262,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
     }
   }
   if (others[SIDE_A] != NULL && advice_same_text(others[SIDE_A], others[SIDE_B])) {
-    if (other_host) { /* two files of one name */
+    if (other_host) { /* two files with one name */
       for (size_t s = 0; s < SIDES; s++) {
         const char *host = environments[help[s].last->environment].host_name;
         others[s] =
@@ -285,7 +286,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
   }
 }
 
-/* Of imported results there are never more. */
+/* Imported results cannot be measured again. */
 static void advice_put_imported(struct strbuf *text, const struct compare_result *result,
                                 const struct side_advice help[SIDES]) {
   const struct comparison *comparison = result->comparison;
@@ -308,7 +309,7 @@ void compare_advise(const struct common_options *common, struct database *databa
   if (comparison->processes_needed == 0 || request->compare.one_side) {
     return;
   }
-  /* Processes of new runs come on top where the names take them in; else they start afresh. */
+  /* New runs add to a side if its name selects them; else both sides start with new runs. */
   const bool open = advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
   struct side_advice help[SIDES];
   struct strbuf text;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Runs with more cases have no charts: nobody could tell their curves apart. */
+/* Runs with more cases have no charts: the curves could not be told apart. */
 enum { CHART_CASES_MAX = 20000 };
 
 /* What becomes one page. */

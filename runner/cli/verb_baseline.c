@@ -1,7 +1,7 @@
 /* haul baseline set NAME RUN | list | remove NAME: named runs, to compare later ones with. */
 #include "runner/cli/options.h"
-#include "runner/record/selector.h"
 #include "runner/record/query.h"
+#include "runner/record/selector.h"
 
 #include <string.h>
 

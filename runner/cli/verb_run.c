@@ -72,7 +72,7 @@ static error_t verb_run_parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-/* The command line as a shell would take it again. */
+/* The command line, quoted for a shell. */
 static const char *verb_run_quote_command_line(struct arena *arena, int argc, char **argv) {
   const char *line = "haul run";
   for (int i = 1; i < argc; i++) {
@@ -81,8 +81,8 @@ static const char *verb_run_quote_command_line(struct arena *arena, int argc, ch
   return line;
 }
 
-/* One scenario of the batch. The first is planned for the machine as it was found at the start;
- * before each later one the machine is looked at again, for what may have changed meanwhile. */
+/* One scenario of the batch. The first is planned for the machine as probed at the start; before
+ * each later one the machine is probed again, because it may have changed. */
 static int verb_run_one(const struct run_request *request, const struct scenario *scenario,
                         struct machine *machine, bool look_again) {
   struct error err = {0};
@@ -109,11 +109,11 @@ static int verb_run_batch(struct run_options *options, const struct batch *batch
     free(machine);
     return EXIT_NOT_MEASURED;
   }
-  /* Also where no case needs a GPU: it took its time, and the run knows nothing of the GPUs. */
+  /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
   if (probe_lost(machine)) {
     say_warning(&options->common, "%s", machine->cuda_state);
   }
-  /* Only now: a driver that hangs must not keep a user who has had enough. */
+  /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();
   int code = EXIT_DONE;
   for (size_t i = 0; i < batch->count; i++) {
@@ -172,7 +172,7 @@ static int verb_run_resume_record(const struct run_request *request, struct reco
   return code;
 }
 
-/* Find the run and go on with it. Looking for one must not make an empty database. */
+/* Find the run and continue it. The search must not create an empty database. */
 static int verb_run_resume(const struct run_options *options, const struct run_request *request) {
   struct error err = {0};
   struct record *record = NULL;

@@ -21,7 +21,7 @@ enum { MESSAGE_MAGIC = 0x6c756168, MESSAGE_TRIALS_MAX = 32, MESSAGE_FLOW_TRIALS_
 enum message_kind {
   MESSAGE_RUN_CASE, /* parent: measure case_index; the worker ends when the socket does */
   MESSAGE_READY,    /* worker: the engine is up */
-  MESSAGE_START_FAILED /* worker: it is not; error says why */,
+  MESSAGE_START_FAILED /* worker: the engine cannot start; error says why */,
   MESSAGE_TRIALS,      /* worker: count trials of the current case */
   MESSAGE_FLOW_TRIALS, /* worker: count flow trials of the current case */
   MESSAGE_FINISHED,    /* worker: outcome of the current case */
@@ -46,7 +46,7 @@ enum receive {
   RECEIVE_MESSAGE,
   RECEIVE_NOTHING, /* none there now; only from a socket that does not block */
   RECEIVE_END,     /* the other side is gone */
-  RECEIVE_BAD,     /* something that is no message of ours */
+  RECEIVE_BAD,     /* not a message, or one with wrong content */
 };
 
 /* An empty message of that kind, every byte of it defined. */
@@ -56,7 +56,7 @@ bool message_send(int fd, const struct message *message);
 /* Also checks the content; message is only valid after RECEIVE_MESSAGE. */
 enum receive message_receive(int fd, struct message *message);
 
-/* More than any scenario asks for: what a runaway worker can make the parent hold is bounded. */
+/* More than any scenario asks for; they bound what a runaway worker can make the parent hold. */
 enum {
   COLLECT_TRIALS_MAX = 1 << 21,
   COLLECT_FLOW_TRIALS_MAX = 1 << 23,

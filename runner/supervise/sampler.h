@@ -1,8 +1,8 @@
 /* sampler.h - a process that samples the GPUs through NVML while others measure.
  *
- * A process of its own, because a call to NVML may never return where a GPU or its driver is
- * broken, and then nothing in the process that made it can be ended: the parent only ever reads
- * from a socket that does not block. The child dies with its parent (PR_SET_PDEATHSIG). */
+ * It is a process of its own, because a call to NVML may never return if a GPU or its driver is
+ * broken, and then the calling process cannot be killed: the parent only ever reads from a socket
+ * that does not block. The child dies with its parent (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SAMPLER_H
 #define HAUL_RUNNER_SUPERVISE_SAMPLER_H
 
@@ -15,21 +15,22 @@ struct sampler {
   pid_t pid;           /* 0 = none */
   int fd;              /* from the child; -1 = none, as poll() wants it */
   uint64_t checked_ns; /* CLOCK_MONOTONIC */
-  uint64_t silent_ns; /* since it last sent something; time in which the parent was stopped apart */
+  uint64_t
+      silent_ns; /* since it last sent samples, without the time in which the parent was stopped */
   bool silence_told;
 };
 
 enum { SAMPLER_TEXT_MAX = 320 };
 
-/* Without telemetry among the ops, or with an interval of 0, there is none. */
+/* Starts nothing if the ops have no telemetry or the interval is 0. */
 void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
                    const struct machine *machine, uint64_t interval_ns);
-/* Take what came. collect NULL: drop it. True, once for each reason: the samples stopped coming,
- * and text says why; no sample for limit_ns is such a reason. That NVML is not there is none. */
+/* Take the samples that arrived; collect NULL: drop them. Returns true if they stopped, once for
+ * each reason, and text gives the reason: the process ended, or sent nothing for limit_ns. A
+ * machine without NVML is not a reason. */
 bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t limit_ns,
                   char text[SAMPLER_TEXT_MAX]);
-/* Let it leave in order, or with force at once. Takes 12 s at most, also when it cannot be ended.
- */
+/* Let it leave in order, or kill it (force). Takes 12 s at most, even if it cannot be killed. */
 void sampler_stop(struct sampler *sampler, bool force);
 
 #endif

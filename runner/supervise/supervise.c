@@ -59,7 +59,7 @@ struct supervisor {
 enum event {
   EVENT_MESSAGE,
   EVENT_END,     /* the worker is gone */
-  EVENT_BAD,     /* it sent what no worker sends */
+  EVENT_BAD,     /* it sent something that is not a message */
   EVENT_TIMEOUT, /* the deadline passed */
   EVENT_STOPPED, /* the user asked to end */
 };
@@ -241,7 +241,7 @@ static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
   return limit_ns > floor_ns ? limit_ns : floor_ns;
 }
 
-/* The worker did not finish the case: end it and make the outcome. */
+/* The worker did not finish the case: kill it and write the outcome. */
 static void supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
                                 struct case_outcome *outcome) {
   struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
@@ -326,7 +326,8 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
   }
 }
 
-/* STATUS_OK with *started false: the worker was gone already, and the case is still to be done. */
+/* STATUS_OK with *started false: the worker had ended already, and the case is still to be
+ * measured. */
 static enum status supervise_run_case(struct supervisor *supervisor, size_t case_index,
                                       bool *started, struct error *err) {
   const struct plan_case *item = &supervisor->plan->cases[case_index];
@@ -373,7 +374,7 @@ static bool supervise_is_wanted(const struct supervisor *supervisor, uint32_t pr
          (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
 }
 
-/* Measure one case in as many tries as it takes a worker to start with it. */
+/* Measure one case; start workers until one begins with it. */
 static enum status supervise_run_wanted_case(struct supervisor *supervisor, size_t case_index,
                                              bool *process_started, struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;

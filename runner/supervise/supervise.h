@@ -19,13 +19,13 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* A case may be silent for ten times what all of it takes when it never settles
- * (plan_case.longest_ns), and at least for the floor; then it hangs. */
+/* A case hangs when it is silent for ten times the longest time that it can take
+ * (plan_case.longest_ns), and at least for the floor. */
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
 
-/* Everything measured of one case in one process; borrowed for the duration of the call. Trials
- * that arrived before a worker died are there too. */
+/* Everything that one process measured of one case, also what arrived before a worker died;
+ * borrowed for the duration of the call. */
 struct case_report {
   uint32_t process;  /* ordinal in the run, from 0 */
   size_t case_index; /* in plan->cases */
@@ -64,7 +64,7 @@ struct supervise_sink {
   void *context;
   /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
   bool (*already_done)(void *context, uint32_t process, size_t case_index);
-  /* Once a process, with its first worker; not for a process that has nothing to measure. */
+  /* Once per process, with its first worker; not for a process that has nothing to measure. */
   enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
   enum status (*case_finished)(void *context, const struct case_report *report, struct error *err);
   enum status (*process_ended)(void *context, uint32_t process, struct error *err);
@@ -72,8 +72,8 @@ struct supervise_sink {
   enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
                            struct error *err);
   void (*progress)(void *context, const struct progress *progress); /* may be NULL */
-  /* What costs no case but must be known: where samples of the GPUs are missing. May be NULL; comes
-   * at any time. */
+  /* A problem that costs no case: samples of the GPUs are missing. May be NULL; comes at any time.
+   */
   void (*warning)(void *context, const char *text);
 };
 
