@@ -2,11 +2,7 @@
 
 #include "runner/render/curves.h"
 #include "runner/render/page.h"
-#include "runner/render/page_diff.h"
-#include "runner/render/page_results.h"
-#include "runner/render/page_run.h"
 #include "runner/render/run_result.h"
-#include "runner/table/sinks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -72,21 +68,22 @@ static enum status report_write_results(const struct report *report, size_t i, F
   char selector[64];
   struct result_set cases;
   struct result_set flows;
-  struct limit_sink limit;
-  struct limit_sink flow_limit;
   struct page_results results;
   (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
   const struct query_parameter parameter = {"run", selector};
   result_set_init(&cases, SIZE_MAX);
   result_set_init(&flows, SIZE_MAX);
-  limit_sink_init(&limit, &cases.sink, "block", "status", "skipped", REPORT_BLOCK_ROWS_MAX,
-                  REPORT_ROWS_MAX);
-  limit_sink_init(&flow_limit, &flows.sink, "block", "status", "skipped", REPORT_ROWS_MAX,
-                  REPORT_ROWS_MAX);
+  cases.limit = (struct result_limit){.group_column = "block",
+                                      .word_column = "status",
+                                      .word = "skipped",
+                                      .group_maximum = REPORT_BLOCK_ROWS_MAX,
+                                      .maximum = REPORT_ROWS_MAX};
+  flows.limit = cases.limit;
+  flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
-  enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &limit.sink, err);
+  enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &cases.sink, err);
   if (status == STATUS_OK && flows_wanted) {
-    status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flow_limit.sink, err);
+    status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flows.sink, err);
   }
   if (status == STATUS_OK && charts) {
     status = report_load_charts(query, &parameter, &results, err);
@@ -95,10 +92,8 @@ static enum status report_write_results(const struct report *report, size_t i, F
     status =
         run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_output(&results), err);
   }
-  *left_out = limit.left_out;
+  *left_out = cases.left_out;
   page_results_fini(&results);
-  limit_sink_fini(&flow_limit);
-  limit_sink_fini(&limit);
   result_set_fini(&flows);
   result_set_fini(&cases);
   return status;

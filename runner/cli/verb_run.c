@@ -6,7 +6,7 @@
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
-#include "runner/table/sinks.h"
+#include "runner/table/table.h"
 
 #include <stdlib.h>
 #include <string.h>

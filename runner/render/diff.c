@@ -156,18 +156,14 @@ void diff_fact_cells(const struct fact_difference *fact, const char *indent, con
 
 /* ---- the part above the table ---- */
 
-static void diff_put(struct strbuf *text, const char *untrusted) {
-  text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
-}
-
 static void diff_put_side(struct strbuf *text, char letter, const char *name,
                           const struct comparison_total *total) {
   strbuf_printf(text, "%c  ", letter);
-  diff_put(text, name);
+  text_append(text, name);
   strbuf_append(text, "  driver ");
-  diff_put(text, total->drivers);
+  text_append(text, total->drivers);
   strbuf_append(text, "  host ");
-  diff_put(text, total->hosts);
+  text_append(text, total->hosts);
   strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, diff_plural(total->runs, "run", "runs"),
                 total->processes, diff_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {

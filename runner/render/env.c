@@ -29,7 +29,7 @@ static void env_line(const struct env_printer *printer, int indent, const char *
   struct strbuf line;
   char first[8];
   strbuf_init(&line, TEXT_MAX);
-  text_escape(&line, text, strlen(text), ESCAPE_TERMINAL);
+  text_append(&line, text);
   (void)snprintf(first, sizeof first, "%*s", indent, "");
   output_wrapped(&printer->output, first, line.text);
   strbuf_fini(&line);
@@ -380,7 +380,7 @@ static void env_print_fact(const struct env_printer *printer, const struct fact 
   if (fact->state != FACT_OK) {
     strbuf_printf(&text, "%s: ", fact_state_text(fact->state));
   }
-  text_escape(&text, fact->value, strlen(fact->value), ESCAPE_TERMINAL);
+  text_append(&text, fact->value);
   strbuf_append(&text, env_fact_unit(fact->name, fact->value));
   text_wrap(&lines, text.text, printer->output.width, FACT_INDENT, false);
   (void)fprintf(stream, "%-*s%s%s%s\n", FACT_INDENT, fact->name, colour ? COLOURS[fact->state] : "",

@@ -18,10 +18,6 @@ static void history_time_text(int64_t ns, char text[CELL_MAX]) {
   }
 }
 
-static void history_put(struct strbuf *text, const char *untrusted) {
-  text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
-}
-
 /* ---- the chart ---- */
 
 /* Column of point i; several points share one where there are more than columns. */
@@ -94,13 +90,13 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
     history_time_text(measured->runs[point->run].started_at_ns, when);
     if (point->mark == HISTORY_DRIVER) {
       strbuf_printf(text, "  | %s  %+.2f %%  ", when, 100 * point->change);
-      history_put(text, point->what);
+      text_append(text, point->what);
     } else {
       strbuf_printf(text, "  ^ %s  %+.2f %%  under the same driver (p %.1g)", when,
                     100 * point->change, point->p);
       if (point->what != NULL) {
         strbuf_append(text, "; changed then: ");
-        history_put(text, point->what);
+        text_append(text, point->what);
       }
     }
     strbuf_append_char(text, '\n');
@@ -117,10 +113,10 @@ static enum status history_print_chart(const struct measured *measured,
   width = width > CHART_WIDTH ? CHART_WIDTH : width;
   strbuf_init(&text, TEXT_MAX);
   strbuf_append(&text, first ? "" : "\n");
-  history_put(&text, measured->cases[series->bench].name);
+  text_append(&text, measured->cases[series->bench].name);
   if (series->hardware != NULL) {
     strbuf_append(&text, " [");
-    history_put(&text, series->hardware);
+    text_append(&text, series->hardware);
     strbuf_append(&text, "]");
   }
   strbuf_printf(&text, "  (%zu %s)\n", series->point_count,

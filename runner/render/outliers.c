@@ -9,10 +9,6 @@
 
 enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, PATHS_SHOWN = 4 };
 
-static void outliers_put(struct strbuf *text, const char *untrusted) {
-  text_escape(text, untrusted, strlen(untrusted), ESCAPE_TERMINAL);
-}
-
 /* In which role it is slow, in words. */
 static const char *outliers_role_words(const struct outlier *row) {
   switch (row->role) {
@@ -165,9 +161,9 @@ static void outliers_put_undecided(struct strbuf *text, const struct measured *m
       continue;
     }
     strbuf_append(text, "  ");
-    outliers_put(text, measured->cases[row->worst].name);
+    text_append(text, measured->cases[row->worst].name);
     strbuf_printf(text, " is %.2f %% slower than ", -100 * row->worst_change);
-    outliers_put(text, measured->cases[row->other].name);
+    text_append(text, measured->cases[row->other].name);
     strbuf_append_char(text, '\n');
   }
 }

@@ -1,12 +1,15 @@
-/* page.h - the frame of a report: one file that needs nothing else, no network and no script.
+/* page.h - a report: one file that needs nothing else, no network and no script. Its frame, a
+ * comparison, and runs with their results. Its style is report.css, embedded.
  *
- * Its style is report.css, embedded. */
+ * Pages are written as html.h says; a failure to write is told by the stream (ferror()). */
 #ifndef HAUL_RUNNER_RENDER_PAGE_H
 #define HAUL_RUNNER_RENDER_PAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "runner/analysis/compare.h"
+#include "runner/render/plot.h"
+#include "runner/table/output.h"
+
+/* ---- the frame (page.c) ---- */
 
 /* The first line of every report: what a file begins with that a later report may replace. */
 #define PAGE_FIRST_LINES "<!DOCTYPE html>\n<!-- a report of haul -->\n"
@@ -21,5 +24,80 @@ struct page_entry {
 void page_begin(FILE *page, const char *title, const char *lead, const struct page_entry *entries,
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
+
+/* ---- a comparison (page_diff.c) ---- */
+
+/* Cases with a row of their own; the rest is counted. */
+enum { PAGE_DIFF_CASES_MAX = 500 };
+
+/* What `haul diff` prints, strongest evidence first, as a section whose id is "comparison". names:
+ * what the sides were called. */
+void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
+               const char *const names[SIDES]);
+
+/* ---- a run (page_run.c) ----
+ *
+ * What was measured, on what, in which state; after its results the cases without a number, and
+ * why. */
+
+/* The saved queries that it is made of, and the rows of each that a page has. */
+#define RUN_PART_LIST(X)                                                                           \
+  X(RUN_PART_SUMMARY, "run-summary")                                                               \
+  X(RUN_PART_GPUS, "gpus")                                                                         \
+  X(RUN_PART_CHECKS, "checks")                                                                     \
+  X(RUN_PART_NOT_MEASURED, "not-measured")                                                         \
+  X(RUN_PART_TIMES, "run-time")                                                                    \
+  X(RUN_PART_FACTS, "environment")
+ENUM_NAMES_DECLARE(run_part, RUN_PART_LIST)
+enum { PAGE_RUN_ROWS_MAX = 500 };
+
+struct page_run {
+  const char *id;     /* of the section: letters, digits and '-' */
+  bool alone;         /* the page has nothing else: its title names the run */
+  const char *number; /* of the run in the database, for commands that show the rest */
+  struct result_set parts[run_part_name_count];
+};
+
+/* "quick on node7, 2026-08-01 12:30" as far as the summary tells. In the run's arena. */
+const char *page_run_title(struct page_run *run);
+/* Up to the results. */
+void page_run_begin(FILE *page, const struct page_run *run);
+/* results_left_out: cases that the results do not show. */
+void page_run_end(FILE *page, const struct page_run *run, size_t results_left_out);
+
+/* ---- the results of a run (page_results.c) ----
+ *
+ * Give page_results_output() to run_result_print(): matrices become tables coloured as on a
+ * terminal, sweeps a chart with their table folded away below it. Charts come first:
+ * page_results_chart() takes what curves_new_drawn_by() draws, each with the name of its block as
+ * title, and keeps it until that block is laid out. Blocks that are matrices and curves of fewer
+ * than three points are not drawn. */
+
+struct page_chart {
+  const char *name; /* of its block */
+  const char *svg;
+};
+
+struct page_results {
+  FILE *page;     /* borrowed */
+  const char *id; /* what ids of this run's elements begin with; borrowed */
+  struct arena arena;
+  struct page_chart *charts;
+  size_t chart_count, chart_capacity;
+  struct output_backend backend;
+  struct output output;
+  const struct page_chart *chart; /* of the block that is laid out; NULL = none, or it is drawn */
+  const char *title;              /* the last heading; "" = none */
+  unsigned headings;              /* of the block so far */
+  bool open;                      /* a block is begun */
+  bool key_shown;                 /* what the colours of matrices mean */
+};
+
+void page_results_init(struct page_results *results, FILE *page, const char *id);
+/* Ends the last block. */
+void page_results_fini(struct page_results *results);
+/* For curves_new_drawn_by(); context is the struct page_results. */
+void page_results_chart(void *context, const struct plot *plot);
+const struct output *page_results_output(const struct page_results *results);
 
 #endif

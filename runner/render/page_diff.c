@@ -1,4 +1,4 @@
-#include "runner/render/page_diff.h"
+#include "runner/render/page.h"
 
 #include "runner/render/diff.h"
 #include "runner/table/html.h"

@@ -1,7 +1,7 @@
-#include "runner/render/page_results.h"
+#include "runner/render/page.h"
 
 #include "runner/render/matrix.h"
-#include "runner/render/plot_svg.h"
+#include "runner/render/plot.h"
 #include "runner/table/html.h"
 
 #include <string.h>

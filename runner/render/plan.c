@@ -148,10 +148,6 @@ static enum status plan_print_cases(const struct plan *plan, const struct row_si
 
 /* ---- below the table ---- */
 
-static void plan_append_escaped(struct strbuf *text, const char *value) {
-  text_escape(text, value, strlen(value), ESCAPE_TERMINAL);
-}
-
 /* Every case with that reason, from the first that has it. */
 static void plan_append_skip_group(const struct plan *plan, size_t first, struct strbuf *text) {
   const char *reason = plan->cases[first].skip_reason;
@@ -163,13 +159,13 @@ static void plan_append_skip_group(const struct plan *plan, size_t first, struct
     if (c->skip_reason != NULL && strcmp(c->skip_reason, reason) == 0) {
       if (count < NAMES_SHOWN_MAX) {
         strbuf_append(&names, count > 0 ? ", " : "");
-        plan_append_escaped(&names, c->bench.name);
+        text_append(&names, c->bench.name);
       }
       count++;
     }
   }
   strbuf_printf(text, "%6zu  ", count);
-  plan_append_escaped(text, reason);
+  text_append(text, reason);
   strbuf_printf(text, "\n        %s", names.text);
   if (count > NAMES_SHOWN_MAX) {
     strbuf_printf(text, " and %zu more", count - NAMES_SHOWN_MAX);
@@ -209,9 +205,9 @@ static void plan_append_duplicates(const struct plan *plan, struct strbuf *text)
   strbuf_printf(text, "\nMeasured once, as the same measurement: %zu\n", plan->duplicate_count);
   for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
     strbuf_append(text, "        ");
-    plan_append_escaped(text, plan->duplicates[i].name);
+    text_append(text, plan->duplicates[i].name);
     strbuf_append(text, " is ");
-    plan_append_escaped(text, plan->duplicates[i].same_as);
+    text_append(text, plan->duplicates[i].same_as);
     strbuf_append(text, "\n");
   }
   if (plan->duplicate_count > DUPLICATES_SHOWN_MAX) {

@@ -1,6 +1,5 @@
 #include "runner/render/plot.h"
 
-#include "runner/render/plot_axis.h"
 #include "runner/table/text.h"
 
 #include <math.h>
@@ -218,10 +217,6 @@ static void put_x_axis(const struct pen *pen, const struct area *area, const cha
   strbuf_printf(pen->text, "%s\n", name);
 }
 
-static void put_escaped(const struct pen *pen, const char *text) {
-  text_escape(pen->text, text, strlen(text), ESCAPE_TERMINAL);
-}
-
 static void put_legend(const struct pen *pen, const struct plot *plot) {
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     if (plot->curves[i].name[0] == '\0') {
@@ -231,7 +226,7 @@ static void put_legend(const struct pen *pen, const struct plot *plot) {
     put_spaces(pen->text, 2);
     put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
     put_spaces(pen->text, 2);
-    put_escaped(pen, plot->curves[i].name);
+    text_append(pen->text, plot->curves[i].name);
     strbuf_append_char(pen->text, '\n');
   }
   if (plot->curve_count > PLOT_CURVES_MAX) {
@@ -252,13 +247,13 @@ static unsigned margin_of(const struct axis *y) {
 static void put_head(const struct pen *pen, const struct plot *plot) {
   if (plot->title[0] != '\0') {
     strbuf_append(pen->text, pen->style->colour ? "\033[1m" : "");
-    put_escaped(pen, plot->title);
+    text_append(pen->text, plot->title);
     strbuf_append(pen->text, pen->style->colour ? "\033[0m\n" : "\n");
   }
   if (plot->y_name[0] != '\0') {
     const size_t length = strlen(plot->y_name);
     put_spaces(pen->text, pen->margin > length + 2 ? pen->margin - length - 2 : 0);
-    put_escaped(pen, plot->y_name);
+    text_append(pen->text, plot->y_name);
     strbuf_append_char(pen->text, '\n');
   }
 }

@@ -1,14 +1,11 @@
-/* plot.h - curves drawn with characters, for a terminal: lines in Braille dots, a letter at every
- * measured point, axes with units, and what each letter stands for below.
- *
- * Curves are told apart by their letters; colour only helps. Where the terminal has no UTF-8 the
- * lines are drawn with '.', four or eight times as coarse. No errors: what cannot be placed (a
- * value that is not finite) is left out. */
+/* plot.h - curves: as characters for a terminal, as SVG for a page, and the axes of both. No
+ * errors: a value that is not finite is left out. */
 #ifndef HAUL_RUNNER_RENDER_PLOT_H
 #define HAUL_RUNNER_RENDER_PLOT_H
 
 #include "engine/base/enum_names.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +52,53 @@ bool plot_is_placeable(struct plot_point point);
 /* Extremes of what is drawn; false where there is nothing. */
 bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high);
 
+/* ---- as characters (plot.c) ----
+ *
+ * Lines in Braille dots, a letter at every measured point, axes with units, and a legend of the
+ * letters below. Curves are told apart by their letters; colour only helps. Where the terminal has
+ * no UTF-8 the lines are drawn with '.', four or eight times as coarse. */
+
 /* Append the plot, lines that end with '\n'. */
 void plot_draw(const struct plot *plot, const struct plot_style *style, struct strbuf *text);
+
+/* ---- as SVG (plot_svg.c) ----
+ *
+ * Curves are told apart by colour (classes c0 to c7 of the page's style), from the ninth on by
+ * dashes as well, and each is named at its end. Every point has a title with its values, and the
+ * element a title and a description for screen readers. Without any point it is a line of text. */
+
+enum { PLOT_SVG_COLOURS = 8 };
+
+/* The scale that shows most: x logarithmic where its values are nearer to equal factors than to
+ * equal steps, y as well where it spans more than a factor of twenty. */
+enum plot_scale plot_svg_scale(const struct plot *plot);
+
+/* Append the element. id: letters, digits and '-', once in a page. */
+void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, struct strbuf *text);
+
+/* ---- axes (plot_axis.c) ---- */
+
+enum { AXIS_TICKS_MAX = 64 };
+
+struct axis_tick {
+  double at; /* 0..1 */
+  char text[UNITS_TEXT_MAX];
+};
+
+struct axis {
+  bool logarithmic;
+  bool bytes; /* ticks at powers of two, written as sizes */
+  double low, high;
+  struct axis_tick ticks[AXIS_TICKS_MAX]; /* ascending */
+  size_t tick_count;
+};
+
+/* An axis for values from lowest to highest, both finite; logarithmic only where both are positive.
+ * rounded: it begins and ends at round numbers, and a linear one includes 0. wanted: ticks that
+ * have room; there may be fewer. */
+void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
+               bool rounded, size_t wanted);
+/* 0..1, beyond it for values beyond the axis. */
+double axis_place(const struct axis *axis, double value);
 
 #endif

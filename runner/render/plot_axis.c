@@ -1,4 +1,4 @@
-#include "runner/render/plot_axis.h"
+#include "runner/render/plot.h"
 
 #include <math.h>
 #include <stdint.h>

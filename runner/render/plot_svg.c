@@ -1,8 +1,7 @@
-#include "runner/render/plot_svg.h"
+#include "runner/render/plot.h"
 
 #include "engine/base/arena.h"
 #include "runner/render/matrix.h"
-#include "runner/render/plot_axis.h"
 #include "runner/table/html.h"
 
 #include <math.h>

@@ -29,7 +29,7 @@ static size_t html_invalid_bytes(const char *text) {
 void html_escape(struct strbuf *buffer, const char *text) {
   struct strbuf plain;
   strbuf_init(&plain, TEXT_MAX);
-  text_escape(&plain, text, strlen(text), ESCAPE_TERMINAL);
+  text_append(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
     const char *entity = html_entity(*at);
     const size_t dropped = html_invalid_bytes(at);

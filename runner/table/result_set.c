@@ -49,10 +49,47 @@ static enum status result_set_begin(void *context, const struct column *columns,
   return STATUS_OK;
 }
 
+static size_t result_set_find(const struct result_set *set, const char *column) {
+  size_t i = 0;
+  while (i < set->column_count && strcmp(set->columns[i].name, column) != 0) {
+    i++;
+  }
+  return i;
+}
+
+static bool cell_is(const struct cell *cell, const char *text) {
+  return cell->kind == CELL_TEXT && cell->as.text.length == strlen(text) &&
+         memcmp(cell->as.text.bytes, text, cell->as.text.length) == 0;
+}
+
+static bool result_set_has_room(struct result_set *set, const struct cell *cells) {
+  struct result_limit *limit = &set->limit;
+  if (limit->group_column == NULL) {
+    return set->row_count < set->maximum;
+  }
+  const size_t group_at = result_set_find(set, limit->group_column);
+  const size_t word_at = result_set_find(set, limit->word_column);
+  const size_t kind = word_at < set->column_count && cell_is(&cells[word_at], limit->word) ? 1 : 0;
+  if (group_at < set->column_count &&
+      (limit->group == NULL || !cell_is(&cells[group_at], limit->group))) {
+    const struct cell *cell = &cells[group_at];
+    limit->group = cell->kind == CELL_TEXT
+                       ? arena_strndup(set->arena, cell->as.text.bytes, cell->as.text.length)
+                       : "";
+    limit->group_passed[0] = limit->group_passed[1] = 0;
+  }
+  if (limit->passed[kind] == limit->maximum || limit->group_passed[kind] == limit->group_maximum) {
+    return false;
+  }
+  limit->passed[kind]++;
+  limit->group_passed[kind]++;
+  return true;
+}
+
 static enum status result_set_row(void *context, const struct cell *cells, struct error *err) {
   (void)err;
   struct result_set *set = context;
-  if (set->row_count == set->maximum) {
+  if (!result_set_has_room(set, cells)) {
     set->left_out++;
     return STATUS_OK;
   }
@@ -112,14 +149,6 @@ const char *result_set_text_at(const struct result_set *set, size_t row, size_t 
   return cell->kind == CELL_NULL   ? NULL
          : cell->kind == CELL_TEXT ? cell->as.text.bytes
                                    : result_set_written(set, cell);
-}
-
-static size_t result_set_find(const struct result_set *set, const char *column) {
-  size_t i = 0;
-  while (i < set->column_count && strcmp(set->columns[i].name, column) != 0) {
-    i++;
-  }
-  return i;
 }
 
 const char *result_set_text(const struct result_set *set, size_t row, const char *column) {

@@ -15,11 +15,23 @@ struct column_facts {
   bool filled; /* some value is not NULL */
 };
 
+/* Only the first rows of each group are kept, so that a page of a very large result stays one that
+ * can be read. A group is the rows in a sequence that have the same text in one column; its rows
+ * that have `word` in another column are counted apart from the others. Texts are borrowed. */
+struct result_limit {
+  const char *group_column, *word_column, *word;
+  size_t group_maximum, maximum; /* of a group, of all; each with and without the word */
+  /* private: counted so far, without and with the word */
+  size_t passed[2], group_passed[2];
+  const char *group;
+};
+
 struct result_set {
   struct row_sink sink; /* for one result */
   struct arena *arena;
-  size_t maximum;  /* rows that are kept */
-  size_t left_out; /* rows that came after them */
+  size_t maximum;            /* rows that are kept */
+  size_t left_out;           /* rows for which there was no room */
+  struct result_limit limit; /* may be set after result_set_init() */
   struct column *columns;
   struct column_facts *facts; /* by column */
   size_t column_count, column_capacity, facts_capacity;

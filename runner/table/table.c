@@ -80,6 +80,53 @@ bool sink_has_enough(const struct row_sink *sink) {
   return sink->enough != NULL && sink->enough(sink->context);
 }
 
+/* ---- several results as one ---- */
+
+static enum status concat_begin(void *context, const struct column *columns, size_t count,
+                                struct error *err) {
+  struct concat_sink *concat = context;
+  if (concat->concatenates && concat->begun) {
+    return STATUS_OK;
+  }
+  concat->begun = true;
+  return concat->below->begin(concat->below->context, columns, count, err);
+}
+
+static enum status concat_row(void *context, const struct cell *cells, struct error *err) {
+  const struct concat_sink *concat = context;
+  return sink_row(concat->below, cells, err);
+}
+
+static enum status concat_end(void *context, struct error *err) {
+  struct concat_sink *concat = context;
+  if (concat->concatenates) {
+    return STATUS_OK;
+  }
+  concat->begun = false;
+  return sink_end(concat->below, err);
+}
+
+static bool concat_has_enough(void *context) {
+  const struct concat_sink *concat = context;
+  return sink_has_enough(concat->below);
+}
+
+void concat_sink_init(struct concat_sink *concat, const struct row_sink *below, bool concatenates) {
+  *concat = (struct concat_sink){
+      .sink = {concat, concat_begin, concat_row, concat_end, concat_has_enough},
+      .below = below,
+      .concatenates = concatenates,
+  };
+}
+
+enum status concat_sink_end(struct concat_sink *concat, struct error *err) {
+  if (!concat->begun || !concat->concatenates) {
+    return STATUS_OK;
+  }
+  concat->begun = false;
+  return sink_end(concat->below, err);
+}
+
 /* ---- failures to write ---- */
 
 enum status stream_check(bool failed, bool *reader_gone, struct error *err) {

@@ -2,7 +2,7 @@
  *
  * A producer (runner/record/query.h, a verb, a result_set) gives a sink columns once, then rows of
  * typed cells, then the end. table_new() makes a sink that writes to a stream in one of the formats
- * of OUTPUT_FORMAT_LIST; result_set.h keeps rows; sinks.h has sinks that pass rows on. A new format
+ * of OUTPUT_FORMAT_LIST; result_set.h keeps rows. A new format
  * is one file with one struct table_writer (writer.h) and one row of that list.
  *
  *   table  aligned, for people; numbers right, reals in five digits or as SQL rounded them. To fit
@@ -121,6 +121,19 @@ enum status sink_begin(const struct row_sink *sink, const char *const *names, si
 enum status sink_row(const struct row_sink *sink, const struct cell *cells, struct error *err);
 enum status sink_end(const struct row_sink *sink, struct error *err);
 bool sink_has_enough(const struct row_sink *sink);
+
+/* Several results of the same columns as one: a batch of runs is one JSON array, one CSV file, one
+ * Markdown table. */
+struct concat_sink {
+  struct row_sink sink; /* give this to the producers */
+  const struct row_sink *below;
+  bool concatenates; /* else each result stays on its own, as tables for people do */
+  bool begun;        /* and not ended */
+};
+
+void concat_sink_init(struct concat_sink *concat, const struct row_sink *below, bool concatenates);
+/* After the last producer. */
+enum status concat_sink_end(struct concat_sink *concat, struct error *err) CHECK_RESULT;
 
 /* ---- writing ---- */
 

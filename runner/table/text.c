@@ -123,6 +123,10 @@ void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum e
   }
 }
 
+void text_append(struct strbuf *buffer, const char *text) {
+  text_escape(buffer, text, strlen(text), ESCAPE_TERMINAL);
+}
+
 void text_repair(struct strbuf *buffer, const char *bytes, size_t length) {
   for (size_t i = 0; i < length;) {
     uint32_t code = 0;

@@ -19,6 +19,8 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
 /* Digits that text_real_exact() needs: 1 to 17. */
 int text_real_digits(double value);
+/* Escaped for a terminal. */
+void text_append(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);
 /* Valid UTF-8: invalid bytes become U+FFFD. */
 void text_repair(struct strbuf *buffer, const char *bytes, size_t length);

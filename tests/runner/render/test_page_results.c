@@ -1,6 +1,6 @@
 /* Results on a page: the tables and matrices of a terminal, coloured the same, charts beside them.
  */
-#include "runner/render/page_results.h"
+#include "runner/render/page.h"
 
 #include "runner/render/run_result.h"
 #include "tests/runner/table/markup.h"

@@ -1,7 +1,6 @@
 #include "runner/render/plot.h"
 
 #include "runner/render/curves.h"
-#include "runner/render/plot_axis.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* Escaping, tables of rows, and what is left out of them. */
 #include "runner/table/html.h"
 
-#include "runner/table/sinks.h"
 #include "tests/runner/table/markup.h"
 
 #include <math.h>
@@ -99,26 +98,24 @@ static void rows_become_a_table(void **state) {
 static void a_limit_keeps_the_first_of_each_group(void **state) {
   (void)state;
   struct result_set set;
-  struct limit_sink limit;
   result_set_init(&set, 100);
-  limit_sink_init(&limit, &set.sink, "block", "status", "skipped", 2, 5);
-  begin(&limit.sink);
+  set.limit = (struct result_limit){"block", "status", "skipped", 2, 5, {0}, {0}, NULL};
+  begin(&set.sink);
   for (int i = 0; i < 4; i++) {
-    put(&limit.sink, "a", "skipped", i); /* 2: these take no room of the others */
+    put(&set.sink, "a", "skipped", i); /* 2: these take no room of the others */
   }
   for (int i = 0; i < 4; i++) {
-    put(&limit.sink, "a", "ok", i); /* 2 */
+    put(&set.sink, "a", "ok", i); /* 2 */
   }
   for (int i = 0; i < 3; i++) {
-    put(&limit.sink, "b", "ok", i); /* 2 */
+    put(&set.sink, "b", "ok", i); /* 2 */
   }
-  put(&limit.sink, "c", "ok", 0); /* 1: the fifth of all */
-  put(&limit.sink, "d", "ok", 0); /* none */
-  end(&limit.sink);
+  put(&set.sink, "c", "ok", 0); /* 1: the fifth of all */
+  put(&set.sink, "d", "ok", 0); /* none */
+  end(&set.sink);
   assert_int_equal(set.row_count, 7);
-  assert_int_equal(limit.left_out, 6);
+  assert_int_equal(set.left_out, 6);
   assert_string_equal(result_set_text(&set, 6, "block"), "c");
-  limit_sink_fini(&limit);
   result_set_fini(&set);
 }
 
