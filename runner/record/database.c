@@ -134,7 +134,7 @@ enum status database_script(struct database *database, const char *name, struct 
 }
 
 enum status database_run_generated(struct database *database, const char *name, struct error *err) {
-  struct statement statement;
+  struct statement statement = {0};
   enum status status = statement_prepare(database, name, &statement, err);
   if (status != STATUS_OK) {
     return status;
@@ -254,7 +254,7 @@ char *statement_column_text(const struct statement *statement, int i, struct are
 enum status statement_each_row(struct database *database, const char *name, const char *parameter,
                                int64_t value, statement_row *take, void *context,
                                struct error *err) {
-  struct statement statement;
+  struct statement statement = {0};
   enum status status = statement_prepare(database, name, &statement, err);
   if (status != STATUS_OK) {
     return status;

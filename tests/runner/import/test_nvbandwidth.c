@@ -15,7 +15,7 @@ static enum status parse(const char *text, struct arena *arena, struct nvbandwid
   return nvbandwidth_parse(text, strlen(text), "nvb.json", arena, file, err);
 }
 
-static void a_real_file_of_0_8(void **state) {
+static void real_file_of_0_8_is_read(void **state) {
   (void)state;
   struct arena arena = {0};
   struct nvbandwidth_file file;
@@ -46,7 +46,7 @@ static void a_real_file_of_0_8(void **state) {
 }
 
 /* 0.5 names no devices; 0.6 and 0.7 name no host. */
-static void older_files(void **state) {
+static void older_files_are_read(void **state) {
   (void)state;
   struct arena arena = {0};
   struct nvbandwidth_file file;
@@ -78,7 +78,7 @@ static void older_files(void **state) {
   arena_fini(&arena);
 }
 
-static void mistakes_are_told(void **state) {
+static void mistakes_are_reported(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -152,7 +152,7 @@ static void broken_json_has_a_position(void **state) {
   arena_fini(&arena);
 }
 
-static void what_is_no_file(void **state) {
+static void unreadable_file_is_an_error(void **state) {
   (void)state;
   struct arena arena = {0};
   struct nvbandwidth_file file;
@@ -165,9 +165,9 @@ static void what_is_no_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_real_file_of_0_8), cmocka_unit_test(older_files),
-      cmocka_unit_test(mistakes_are_told),  cmocka_unit_test(broken_json_has_a_position),
-      cmocka_unit_test(what_is_no_file),
+      cmocka_unit_test(real_file_of_0_8_is_read),    cmocka_unit_test(older_files_are_read),
+      cmocka_unit_test(mistakes_are_reported),       cmocka_unit_test(broken_json_has_a_position),
+      cmocka_unit_test(unreadable_file_is_an_error),
   };
   return cmocka_run_group_tests_name("runner/import/nvbandwidth", tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static double pair_rate(const struct importing *importing, enum method method, i
                  source == target);
 }
 
-static void the_real_file(void **state) {
+static void real_file_gives_rates_of_cases(void **state) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
   take(importing, NULL);
@@ -174,7 +174,7 @@ static void the_real_file(void **state) {
 }
 
 /* all_to_one_read_ce copies out of the one GPU, and the others start it. */
-static void several_at_once(void **state) {
+static void concurrent_flows_match_by_initiator(void **state) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
   take(importing, NULL);
@@ -206,7 +206,7 @@ static void several_at_once(void **state) {
   assert_int_equal(seen, 6);
 }
 
-static void a_saved_machine(void **state) {
+static void saved_machine_must_match(void **state) {
   struct importing *importing = *state;
   struct error err = {0};
   read_file(importing, REAL_FILE);
@@ -233,7 +233,7 @@ static void a_saved_machine(void **state) {
 }
 
 /* nvbandwidth numbers GPUs as CUDA does, which may be by speed; haul by PCI address. */
-static void gpus_are_told_by_address(void **state) {
+static void gpus_are_matched_by_address(void **state) {
   struct importing *importing = *state;
   parse_text(importing, "{\"nvbandwidth\": {\"version\": \"v0.6\", \"GPU Device list\": [\"0: Fast "
                         "(00000000:81:00)\", \"1: Slow (00000000:0a:00)\"], \"testcases\": [{"
@@ -254,7 +254,7 @@ static void gpus_are_told_by_address(void **state) {
   assert_non_null(strstr(test->reason, "the same case"));
 }
 
-static void strange_tests_are_left_out(void **state) {
+static void unknown_tests_are_left_out(void **state) {
   struct importing *importing = *state;
   parse_text(
       importing,
@@ -279,11 +279,11 @@ static void strange_tests_are_left_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(the_real_file, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(several_at_once, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_saved_machine, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(gpus_are_told_by_address, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(strange_tests_are_left_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(real_file_gives_rates_of_cases, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(concurrent_flows_match_by_initiator, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(saved_machine_must_match, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(gpus_are_matched_by_address, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(unknown_tests_are_left_out, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("runner/import/nvbandwidth_cases", tests, NULL, NULL);
 }

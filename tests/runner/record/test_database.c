@@ -64,7 +64,7 @@ static void write_file(const char *path, const char *content) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void a_new_one_is_made_with_its_folder(void **state) {
+static void new_database_is_created_with_its_directory(void **state) {
   struct fixture *fixture = *state;
   char path[160];
   char folder[128];
@@ -82,7 +82,7 @@ static void a_new_one_is_made_with_its_folder(void **state) {
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
-static void connections_are_safe(void **state) {
+static void connections_have_safe_settings(void **state) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -104,7 +104,7 @@ static void connections_are_safe(void **state) {
   free(mode);
 }
 
-static void names_mean_files(void **state) {
+static void special_names_are_files(void **state) {
   struct fixture *fixture = *state;
   assert_int_equal(chdir(fixture->folder), 0);
   assert_opens(":memory:", DATABASE_WRITE);
@@ -114,7 +114,7 @@ static void names_mean_files(void **state) {
   assert_int_equal(chdir("/"), 0);
 }
 
-static void other_things_are_left_alone(void **state) {
+static void other_files_are_refused_unchanged(void **state) {
   struct fixture *fixture = *state;
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
   char fifo[96];
@@ -136,7 +136,7 @@ static void other_things_are_left_alone(void **state) {
   }
 }
 
-static void nothing_there_is_no_result(void **state) {
+static void missing_database_is_not_found(void **state) {
   struct fixture *fixture = *state;
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   write_file(fixture->path, "");
@@ -146,7 +146,7 @@ static void nothing_there_is_no_result(void **state) {
   assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
 }
 
-static void a_damaged_one_is_told(void **state) {
+static void damaged_database_is_reported(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   int fd = open(fixture->path, O_WRONLY);
@@ -157,7 +157,7 @@ static void a_damaged_one_is_told(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
 }
 
-static void newer_schemas_are_judged(void **state) {
+static void newer_schema_is_read_or_refused(void **state) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
@@ -173,7 +173,7 @@ static void newer_schemas_are_judged(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
-static void schemas_before_the_first_release_are_refused(void **state) {
+static void schema_before_first_release_is_refused(void **state) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1001");
@@ -210,7 +210,7 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   return status;
 }
 
-static void missing_migrations_are_applied_together_or_not_at_all(void **state) {
+static void migrations_are_applied_all_or_none(void **state) {
   static const struct {
     const char *last;
     int version;
@@ -252,7 +252,7 @@ static void write_ahead_mode_is_kept(void **state) {
   free(runs);
 }
 
-static void a_lock_is_waited_for_and_told(void **state) {
+static void lock_held_too_long_is_reported(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -285,7 +285,7 @@ static bool wait_until(void *context, uint64_t waited_ms) {
   return patience->release;
 }
 
-static void the_caller_says_how_long_a_lock_is_waited_for(void **state) {
+static void lock_wait_is_decided_by_caller(void **state) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -305,7 +305,7 @@ static void the_caller_says_how_long_a_lock_is_waited_for(void **state) {
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-static void a_clock_that_was_set_back_is_noticed(void **state) {
+static void clock_set_back_is_noticed(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -381,7 +381,7 @@ static void look_at_unwritable_folder(struct fixture *fixture) {
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
-static void missing_rights_are_told(void **state) {
+static void missing_permissions_are_reported(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_int_equal(chmod(fixture->folder, 0777), 0);
@@ -398,23 +398,21 @@ static void missing_rights_are_told(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_new_one_is_made_with_its_folder, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(connections_are_safe, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(names_mean_files, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(other_things_are_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(nothing_there_is_no_result, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_damaged_one_is_told, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(newer_schemas_are_judged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(schemas_before_the_first_release_are_refused, set_up,
+      cmocka_unit_test_setup_teardown(new_database_is_created_with_its_directory, set_up,
                                       tear_down),
-      cmocka_unit_test_setup_teardown(missing_migrations_are_applied_together_or_not_at_all, set_up,
-                                      tear_down),
+      cmocka_unit_test_setup_teardown(connections_have_safe_settings, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(special_names_are_files, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(other_files_are_refused_unchanged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(missing_database_is_not_found, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(damaged_database_is_reported, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(newer_schema_is_read_or_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(schema_before_first_release_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(migrations_are_applied_all_or_none, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_caller_says_how_long_a_lock_is_waited_for, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(a_lock_is_waited_for_and_told, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_is_noticed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(missing_rights_are_told, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(lock_wait_is_decided_by_caller, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(lock_held_too_long_is_reported, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(clock_set_back_is_noticed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(missing_permissions_are_reported, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

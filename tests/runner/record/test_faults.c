@@ -224,13 +224,13 @@ static void fail_all(struct faults *faults, attempt *try, check *holds) {
   free(faults->before.data);
 }
 
-static void recording_survives(void **state) {
+static void recording_survives_disk_faults(void **state) {
   struct faults *faults = *state;
   fixture_record_run(faults->fixture, 1);
   fail_all(faults, record_a_run, recorded_is_whole);
 }
 
-static void merging_survives(void **state) {
+static void merging_survives_disk_faults(void **state) {
   struct faults *faults = *state;
   fixture_record_run(faults->fixture, 1);
   fixture_record_run(faults->input, 1);
@@ -243,7 +243,7 @@ static void merging_survives(void **state) {
   free(after.data);
 }
 
-static void migrating_survives(void **state) {
+static void migrating_survives_disk_faults(void **state) {
   struct faults *faults = *state;
   fixture_load(faults->fixture, "results-1002.sql");
   faults->access = DATABASE_READ; /* the schema is newer than this program's then */
@@ -273,9 +273,9 @@ static int tear_down(void **state) {
 int main(void) {
   faulty_disk_install();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(recording_survives, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(merging_survives, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(migrating_survives, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(recording_survives_disk_faults, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(merging_survives_disk_faults, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(migrating_survives_disk_faults, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* What comparing reads of a database, and the names of several runs. */
 #include "engine/base/strbuf.h"
-#include "runner/record/selector.h"
 #include "runner/record/measured.h"
+#include "runner/record/selector.h"
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   }
 }
 
-static void medians_are_those_of_case_run(void **state) {
+static void medians_equal_those_of_case_run(void **state) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -162,7 +162,7 @@ static void facts_are_found_by_name(void **state) {
   assert_true(count > 10);
 }
 
-static void a_skipped_case_says_why(void **state) {
+static void skipped_case_has_reason(void **state) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -177,7 +177,7 @@ static void a_skipped_case_says_why(void **state) {
   assert_null(reason);
 }
 
-static void no_such_run_is_an_error(void **state) {
+static void unknown_run_is_an_error(void **state) {
   struct opened *opened = *state;
   struct error err = {0};
   assert_int_equal(measured_add_run(opened->measured, opened->database, 99, &err),
@@ -198,7 +198,7 @@ static size_t count_named(struct opened *opened, const char *selector) {
   return count;
 }
 
-static void names_mean_all_their_runs(void **state) {
+static void names_select_all_their_runs(void **state) {
   struct opened *opened = *state;
   assert_int_equal(count_named(opened, "tag:a"), 2);
   assert_int_equal(count_named(opened, "driver:590.1.2"), 1);
@@ -239,7 +239,7 @@ static void baselines_keep_their_runs(void **state) {
 }
 
 /* Of the runs that say what matters, the one started last, for every case of that key. */
-static void the_last_run_says_what_matters(void **state) {
+static void delta_of_the_last_run_counts(void **state) {
   struct opened *opened = *state;
   struct fixture *fixture = opened->fixture;
   struct error err = {0};
@@ -286,15 +286,15 @@ static void comparing_reads_the_index_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(medians_are_those_of_case_run),
+      TEST(medians_equal_those_of_case_run),
       TEST(cases_are_chosen_by_glob_block_and_key),
       TEST(cases_know_their_gpus_and_hardware),
       TEST(facts_are_found_by_name),
-      TEST(a_skipped_case_says_why),
-      TEST(no_such_run_is_an_error),
-      TEST(names_mean_all_their_runs),
+      TEST(skipped_case_has_reason),
+      TEST(unknown_run_is_an_error),
+      TEST(names_select_all_their_runs),
       TEST(baselines_keep_their_runs),
-      TEST(the_last_run_says_what_matters),
+      TEST(delta_of_the_last_run_counts),
       TEST(comparing_reads_the_index_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,7 +179,7 @@ static struct merge_result merge_untouched(const char *output, const char *input
   return result;
 }
 
-static void any_order_gives_the_same(void **state) {
+static void any_order_gives_the_same_content(void **state) {
   struct merging *merging = *state;
   record_all(merging);
   static const int ORDERS[][INPUTS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
@@ -232,7 +232,7 @@ static void merging_again_changes_nothing(void **state) {
   assert_same_content(merging->fixtures[0]->path, merging->output);
 }
 
-static void the_output_is_no_input(void **state) {
+static void output_as_input_is_skipped(void **state) {
   struct merging *merging = *state;
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
@@ -243,7 +243,7 @@ static void the_output_is_no_input(void **state) {
 }
 
 /* A run stopped after its second case, copied, and then resumed. */
-static void a_resumed_run_is_completed(void **state) {
+static void resumed_run_is_completed(void **state) {
   struct merging *merging = *state;
   struct fixture *fixture = merging->fixtures[0];
   struct record *record = NULL;
@@ -304,7 +304,7 @@ static void a_resumed_run_is_completed(void **state) {
   }
 }
 
-static void a_forked_run_is_refused(void **state) {
+static void run_resumed_twice_is_refused(void **state) {
   struct merging *merging = *state;
   struct merge_result result;
   struct error err = {0};
@@ -385,7 +385,7 @@ static void bad_inputs_leave_nothing(void **state) {
 }
 
 /* A column that is gone although the version says that it is there. */
-static void a_strange_schema_is_refused(void **state) {
+static void schema_lacking_a_column_is_refused(void **state) {
   struct merging *merging = *state;
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
@@ -414,7 +414,7 @@ static void leave_hot_journal(const char *path) {
   assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void a_hot_journal_is_left_alone(void **state) {
+static void hot_journal_is_left_unchanged(void **state) {
   struct merging *merging = *state;
   fixture_record_run(merging->fixtures[0], 2);
   const char *path = merging->fixtures[0]->path;
@@ -446,7 +446,7 @@ static void a_hot_journal_is_left_alone(void **state) {
   assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
 }
 
-static void write_ahead_is_left_alone(void **state) {
+static void write_ahead_log_is_left_unchanged(void **state) {
   struct merging *merging = *state;
   fixture_record_run(merging->fixtures[0], 1);
   const char *path = merging->fixtures[0]->path;
@@ -459,7 +459,7 @@ static void write_ahead_is_left_alone(void **state) {
 }
 
 /* As haul wrote it before 0.2.0, with rows in every table. */
-static void a_recorded_database_is_merged(void **state) {
+static void recorded_database_is_merged(void **state) {
   struct merging *merging = *state;
   const char *input = merging->fixtures[0]->path;
   fixture_load(merging->fixtures[0], "results-1002.sql");
@@ -509,7 +509,7 @@ static void added_columns_and_tables_are_merged(void **state) {
   free(parts);
 }
 
-static void an_interrupt_leaves_the_input_out(void **state) {
+static void interrupt_skips_the_input(void **state) {
   struct merging *merging = *state;
   record_all(merging);
   volatile sig_atomic_t interrupted = 0;
@@ -532,18 +532,18 @@ static void an_interrupt_leaves_the_input_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(any_order_gives_the_same, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(any_order_gives_the_same_content, set_up, tear_down),
       cmocka_unit_test_setup_teardown(merging_again_changes_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_output_is_no_input, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_resumed_run_is_completed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_forked_run_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(output_as_input_is_skipped, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resumed_run_is_completed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(run_resumed_twice_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bad_inputs_leave_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_strange_schema_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_hot_journal_is_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(write_ahead_is_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_recorded_database_is_merged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(schema_lacking_a_column_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(hot_journal_is_left_unchanged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(write_ahead_log_is_left_unchanged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(recorded_database_is_merged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(added_columns_and_tables_are_merged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(an_interrupt_leaves_the_input_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(interrupt_skips_the_input, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("runner/record/merge", tests, NULL, NULL);
 }

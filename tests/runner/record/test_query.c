@@ -84,7 +84,7 @@ static void assert_csv(struct query *query, const char *sql,
   free(text);
 }
 
-static void rows_come_with_their_types(void **state) {
+static void rows_keep_their_types(void **state) {
   struct opened *opened = *state;
   assert_csv(opened->query,
              "select 1 as i, 0.1 as r, 'a,b' as t, x'00ff' as b, null as n -- done\n;  ", NULL, 0,
@@ -115,7 +115,7 @@ static void parameters_are_bound(void **state) {
   assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, &err), STATUS_NOT_FOUND);
 }
 
-static void nothing_can_be_changed(void **state) {
+static void writing_is_refused(void **state) {
   struct opened *opened = *state;
   static const char *const WRITING[] = {
       "delete from trial",
@@ -187,7 +187,7 @@ static void long_queries_end(void **state) {
   assert_int_equal(run(opened->query, "select 1", NULL, 0, NULL, &err), STATUS_OK);
 }
 
-static void a_reader_that_left_ends_a_query(void **state) {
+static void query_ends_when_reader_is_gone(void **state) {
   struct opened *opened = *state;
   int ends[2];
   assert_int_equal(pipe(ends), 0);
@@ -263,7 +263,7 @@ static void saved_queries_take_parameters(void **state) {
 }
 
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
-static void a_result_takes_time_by_its_length(void **state) {
+static void query_time_is_linear_in_rows(void **state) {
   struct opened *opened = *state;
   struct arena arena = {0};
   struct saved_query saved;
@@ -299,15 +299,15 @@ static void results_can_be_read_while_they_are_written(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_come_with_their_types),
+      cmocka_unit_test(rows_keep_their_types),
       cmocka_unit_test(parameters_are_bound),
-      cmocka_unit_test(nothing_can_be_changed),
+      cmocka_unit_test(writing_is_refused),
       cmocka_unit_test(mistakes_are_located),
       cmocka_unit_test(long_queries_end),
-      cmocka_unit_test(a_reader_that_left_ends_a_query),
+      cmocka_unit_test(query_ends_when_reader_is_gone),
       cmocka_unit_test(every_saved_query_is_described_and_runs),
       cmocka_unit_test(saved_queries_take_parameters),
-      cmocka_unit_test(a_result_takes_time_by_its_length),
+      cmocka_unit_test(query_time_is_linear_in_rows),
       cmocka_unit_test(results_can_be_read_while_they_are_written),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -38,7 +38,7 @@ static void assert_ok(enum status status, const struct error *err) {
   }
 }
 
-static void a_run_is_there_whole(void **state) {
+static void run_is_recorded_completely(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   assert_query(fixture,
@@ -108,7 +108,7 @@ static void summaries_follow_from_the_trials(void **state) {
                "3");
 }
 
-static void flows_have_their_own_times(void **state) {
+static void flows_have_separate_times(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
@@ -124,7 +124,7 @@ static void flows_have_their_own_times(void **state) {
 }
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
-static void a_start_that_is_not_known_is_no_number(void **state) {
+static void unknown_start_is_not_a_number(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -145,7 +145,7 @@ static void a_start_that_is_not_known_is_no_number(void **state) {
                "7");
 }
 
-static void telemetry_stands_beside_the_case(void **state) {
+static void telemetry_is_joined_to_the_case(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture,
@@ -159,7 +159,7 @@ static void telemetry_stands_beside_the_case(void **state) {
                "1");
 }
 
-static void what_is_the_same_is_stored_once(void **state) {
+static void equal_content_is_stored_once(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
@@ -186,7 +186,7 @@ static void keys_do_not_change(void **state) {
   assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
 }
 
-static void trouble_is_recorded(void **state) {
+static void failures_are_recorded(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -211,7 +211,7 @@ static void trouble_is_recorded(void **state) {
   assert_query(fixture, "select status || reason from v_run", "interruptedCtrl-C");
 }
 
-static void a_run_is_resumed(void **state) {
+static void interrupted_run_is_resumed(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
@@ -268,7 +268,7 @@ static void a_run_is_resumed(void **state) {
 }
 
 /* In a child that may write no more than so many bytes to a file. */
-static void a_full_disk_keeps_what_was_recorded(void **state) {
+static void full_disk_keeps_recorded_cases(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
@@ -311,7 +311,7 @@ static void a_full_disk_keeps_what_was_recorded(void **state) {
                "0");
 }
 
-static void a_killed_writer_leaves_whole_cases(void **state) {
+static void killed_writer_leaves_complete_cases(void **state) {
   struct fixture *fixture = *state;
   int ready[2];
   assert_int_equal(pipe(ready), 0);
@@ -492,17 +492,17 @@ static void microbenchmarks_are_in_the_views(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_run_is_there_whole, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(run_is_recorded_completely, set_up, tear_down),
       cmocka_unit_test_setup_teardown(summaries_follow_from_the_trials, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(flows_have_their_own_times, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(telemetry_stands_beside_the_case, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_start_that_is_not_known_is_no_number, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(what_is_the_same_is_stored_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(flows_have_separate_times, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(telemetry_is_joined_to_the_case, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(unknown_start_is_not_a_number, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(equal_content_is_stored_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(trouble_is_recorded, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_run_is_resumed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_full_disk_keeps_what_was_recorded, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_killed_writer_leaves_whole_cases, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(failures_are_recorded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(interrupted_run_is_resumed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(full_disk_keeps_recorded_cases, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(killed_writer_leaves_complete_cases, set_up, tear_down),
       cmocka_unit_test_setup_teardown(two_writers_take_turns, set_up, tear_down),
       cmocka_unit_test_setup_teardown(microbenchmarks_are_in_the_views, set_up, tear_down),
   };

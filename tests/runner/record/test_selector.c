@@ -59,7 +59,7 @@ static void assert_fails(const struct three_runs *runs, const char *selector, en
   }
 }
 
-static void every_way_finds_its_run(void **state) {
+static void every_selector_finds_its_run(void **state) {
   const struct three_runs *runs = *state;
   assert_finds(runs, "latest", 3);
   assert_finds(runs, "previous", 2);
@@ -71,7 +71,7 @@ static void every_way_finds_its_run(void **state) {
   assert_finds(runs, "run:1", 1);
 }
 
-static void the_beginning_of_a_uuid_is_enough(void **state) {
+static void uuid_prefix_finds_the_run(void **state) {
   const struct three_runs *runs = *state;
   struct run_ref run = {0};
   struct error err = {0};
@@ -88,13 +88,13 @@ static void the_beginning_of_a_uuid_is_enough(void **state) {
   assert_finds(runs, selector, 2);
 }
 
-static void what_fits_several_is_listed(void **state) {
+static void ambiguous_selector_lists_the_runs(void **state) {
   const struct three_runs *runs = *state;
   assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: 3 = ");
   assert_fails(runs, "0", STATUS_INVALID, "(test, ");
 }
 
-static void what_fits_none_is_told(void **state) {
+static void unknown_selector_lists_what_exists(void **state) {
   const struct three_runs *runs = *state;
   assert_fails(runs, "99", STATUS_NOT_FOUND, "no run begins with \"99\"; there are: 3 = ");
   assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
@@ -105,7 +105,7 @@ static void what_fits_none_is_told(void **state) {
   assert_fails(runs, "ffffffffffffffffffffffffffffffffff", STATUS_INVALID, "names no run");
 }
 
-static void an_empty_database_has_none(void **state) {
+static void empty_database_has_no_runs(void **state) {
   (void)state;
   struct fixture *fixture = fixture_new();
   struct three_runs runs = {fixture, NULL};
@@ -120,11 +120,11 @@ static void an_empty_database_has_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_finds_its_run),
-      cmocka_unit_test(the_beginning_of_a_uuid_is_enough),
-      cmocka_unit_test(what_fits_several_is_listed),
-      cmocka_unit_test(what_fits_none_is_told),
-      cmocka_unit_test(an_empty_database_has_none),
+      cmocka_unit_test(every_selector_finds_its_run),
+      cmocka_unit_test(uuid_prefix_finds_the_run),
+      cmocka_unit_test(ambiguous_selector_lists_the_runs),
+      cmocka_unit_test(unknown_selector_lists_what_exists),
+      cmocka_unit_test(empty_database_has_no_runs),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

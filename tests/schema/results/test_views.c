@@ -131,7 +131,7 @@ static int stock_shell(const char *path, const char *sql) {
   return WEXITSTATUS(result) == 127 ? -1 : WEXITSTATUS(result);
 }
 
-static void the_stock_shell_reads_the_views(void **state) {
+static void stock_shell_reads_the_views(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
@@ -243,7 +243,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_stock_shell_reads_the_views, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
       cmocka_unit_test(views_need_no_newer_sqlite),
       cmocka_unit_test(recorded_databases_are_opened),
   };
