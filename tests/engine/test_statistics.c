@@ -1,12 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/case/statistics.h"
+
+#include "tests/cmocka.h"
 
 #include <math.h>
 

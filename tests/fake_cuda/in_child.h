@@ -5,16 +5,10 @@
 #define HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
 
 #include "engine/cuda/driver.h"
+#include "tests/cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 #define CHECK(condition)                                                                           \
   do {                                                                                             \

@@ -1,13 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/base/enum_names.h"
 #include "engine/base/error.h"
+#include "tests/cmocka.h"
 
 #define COLOUR_LIST(X) X(COLOUR_RED, "red") X(COLOUR_BLUE, "deep_blue")
 ENUM_NAMES_DECLARE(colour, COLOUR_LIST)

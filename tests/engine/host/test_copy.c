@@ -1,13 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/host/copy.h"
 #include "kernels/pattern.h"
+#include "tests/cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>

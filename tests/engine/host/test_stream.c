@@ -3,16 +3,10 @@
 #include "engine/host/stream.h"
 
 #include "kernels/stream_values.h"
+#include "tests/cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { SIZE_BYTES = 4096, GUARD = 0x5a };
 

@@ -1,13 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/base/clock.h"
 #include "engine/host/thread_team.h"
+#include "tests/cmocka.h"
 
 #include <pthread.h>
 #include <sched.h>

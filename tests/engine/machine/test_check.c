@@ -1,14 +1,10 @@
 /* Every kind of check against machines in known states. */
 #include "engine/machine/check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct machine *machine;
 

@@ -1,18 +1,14 @@
 /* Facts about the host and its NUMA nodes, from recorded machines: files below a root. */
 #include "engine/machine/probe.h"
 
+#include "tests/cmocka.h"
+
 #include <fcntl.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct recorded {
   const char *path, *content; /* a content of NULL is a folder */

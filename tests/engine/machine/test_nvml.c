@@ -1,14 +1,10 @@
 /* What NVML says, joined with GPUs: an NVML made of functions of this file. */
 #include "engine/machine/probe.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #if defined(__has_include)
 #if __has_include(<nvml.h>)

@@ -1,13 +1,9 @@
 /* Theoretical rates against published ones, and the small functions of machine.c. */
 #include "engine/machine/machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/cmocka.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static void assert_gigabytes(uint64_t bytes_per_second, double expected, double tolerance) {
   double found = (double)bytes_per_second / 1e9;

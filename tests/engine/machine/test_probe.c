@@ -4,17 +4,12 @@
  * a process of its own, since a driver stays what it was first told to be. */
 #include "engine/machine/telemetry.h"
 #include "schema/machine/machine_file.h"
+#include "tests/cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct machine *played; /* what the file says */
 static struct machine *seen;   /* what the probe says */

@@ -1,13 +1,9 @@
 /* Extents of samples and the words for throttling. */
 #include "engine/machine/telemetry.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/cmocka.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static void test_extent(void **state) {
   (void)state;

@@ -1,14 +1,7 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/host/numa.h"
 #include "engine/memory/kinds.h"
 #include "engine/memory/memory.h"
+#include "tests/cmocka.h"
 
 #include <errno.h>
 #include <linux/filter.h>

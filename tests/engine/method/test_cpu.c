@@ -1,13 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "engine/method/method.h"
 #include "kernels/pattern.h"
+#include "tests/cmocka.h"
 
 #include <sched.h>
 #include <stdlib.h>

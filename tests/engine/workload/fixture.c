@@ -1,15 +1,9 @@
 #include "tests/engine/workload/fixture.h"
+#include "tests/cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 int fixture_set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);

@@ -1,14 +1,8 @@
 /* [[arithmetic]]: every kernel gives what the host's own arithmetic gives. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type type) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);

@@ -1,15 +1,10 @@
 /* The host's own evaluation of chains: known values, and that every step counts. */
 #include "engine/workload/arithmetic.h"
 
+#include "tests/cmocka.h"
+
 #include <math.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 static void f16_is_rounded_to_even(void **state) {
   (void)state;

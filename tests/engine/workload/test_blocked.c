@@ -6,19 +6,13 @@
 #include "engine/trial/host_trial.h"
 #include "engine/workload/workload.h"
 #include "kernels/pattern.h"
+#include "tests/cmocka.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { PAGES = 64, BLOCKED_PAGE = 40, BLOCKED_MS = 60 };
 

@@ -2,15 +2,10 @@
  * and trials that do not count. */
 #include "engine/workload/workload.h"
 
+#include "tests/cmocka.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { TRIALS_MAX = 512, ITERATIONS_MAX = 1000 };
 

@@ -1,14 +1,8 @@
 /* [[chase]] through every space, in both orders, by one thread and many. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 static struct bench_case chase_case(enum chase_space space, struct endpoint memory) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);

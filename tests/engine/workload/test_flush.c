@@ -3,13 +3,7 @@
 #include "tests/engine/workload/fixture.h"
 
 #include "engine/host/cache.h"
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
+#include "tests/cmocka.h"
 
 enum { TRIALS = 101 };
 

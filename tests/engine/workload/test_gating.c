@@ -1,14 +1,8 @@
 /* Flows that a gate holds, and the same without it. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { SIZE_BYTES = 1 << 20 };
 

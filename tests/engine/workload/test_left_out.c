@@ -1,16 +1,10 @@
 /* A kernel that does nothing is never a number: streams, chases and arithmetic whose kernels are
  * dropped on GPU 3, and measured on GPU 2. Nor are pages of which the driver does not say where
  * they are. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { WORKING = 2, LEFT_OUT = 3 };
 

@@ -1,14 +1,8 @@
 /* Case kind overhead: every operation runs, within its limits, and what it makes is undone. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 static struct bench_case overhead(enum overhead_operation operation, enum memory_kind memory,
                                   uint64_t size_bytes) {

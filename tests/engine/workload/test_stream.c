@@ -1,15 +1,9 @@
 /* [[stream]] on GPUs and host threads: every operation, type and shape is verified; what cannot be
  * is refused. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 /* Not a multiple of any access, tile or page. */
 enum { SIZE_BYTES = 1000 * 8 + 8 };

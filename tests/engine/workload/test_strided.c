@@ -1,15 +1,9 @@
 /* Strided copies: odd shapes arrive whole, and nothing is written between the rows. */
 #include "engine/method/method.h"
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 static struct flow strided(enum method method, struct endpoint source, struct endpoint target,
                            struct copy_shape shape) {

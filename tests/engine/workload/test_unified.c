@@ -1,17 +1,11 @@
 /* Method um: both modes in all directions, both ways at once, and what is refused. */
 #include "engine/method/um_pages.h"
 #include "kernels/pattern.h"
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { SIZE_BYTES = 3000001 };
 

@@ -1,16 +1,10 @@
 /* What is counted has moved, and its time is in the window: flows that are dropped, and flows that
  * end late. */
+#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { MIB = 1 << 20, DROPPED_BYTES = 1234560 /* test_whole.toml */ };
 

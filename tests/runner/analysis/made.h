@@ -4,15 +4,10 @@
 #define HAUL_TESTS_RUNNER_ANALYSIS_MADE_H
 
 #include "runner/record/measured.h"
+#include "tests/cmocka.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MADE_GPUS = 4 };
 

@@ -1,13 +1,8 @@
 #include "runner/cli/shell_word.h"
 
-#include <string.h>
+#include "tests/cmocka.h"
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
+#include <string.h>
 
 static void special_characters_are_quoted(void **state) {
   (void)state;

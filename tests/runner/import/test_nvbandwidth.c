@@ -1,14 +1,10 @@
 /* What nvbandwidth printed is read, of every version, and what is wrong with it is said. */
 #include "runner/import/nvbandwidth.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
-#include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 static enum status parse(const char *text, struct arena *arena, struct nvbandwidth_file *file,
                          struct error *err) {

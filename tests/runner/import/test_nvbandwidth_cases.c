@@ -2,14 +2,11 @@
 #include "runner/import/nvbandwidth_cases.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"
+#include "tests/cmocka.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define REAL_FILE HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json"
 #define H200X4    HAUL_SOURCE_DIR "/tests/machines/h200x4.toml"

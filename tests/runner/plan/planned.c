@@ -1,17 +1,11 @@
 #include "tests/runner/plan/planned.h"
 
 #include "schema/machine/machine_file.h"
+#include "tests/cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
 
 enum { PATH_BYTES = 512 };
 

@@ -1,12 +1,9 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
 #include "runner/plan/bound.h"
+#include "tests/cmocka.h"
 #include "tests/runner/plan/machines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define SIZE  (UINT64_C(64) << 20)
 #define PCIE5 (UINT64_C(32000000000) * 16 * 128 / 130 / 8) /* 63.0 GB/s */

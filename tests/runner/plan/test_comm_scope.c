@@ -1,12 +1,9 @@
 /* scenarios/comm-scope/table1.toml on 8 GPUs and 2 nodes: every microbenchmark of the paper is
  * there, once, with the cases and flows that its name says. */
+#include "tests/cmocka.h"
 #include "tests/runner/plan/planned.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct planned plan_for(const char *machine_name) {
   return planned_shipped(machine_name, "comm-scope/table1", NULL, 0);

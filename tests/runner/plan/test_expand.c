@@ -1,13 +1,10 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
 #include "runner/plan/plan.h"
+#include "tests/cmocka.h"
 #include "tests/runner/plan/fake_engine.h"
 #include "tests/runner/plan/machines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Plan of one setting; the machine is freed with it. */
 struct made {

@@ -1,13 +1,10 @@
 /* scenarios/nvbandwidth.toml on 8 GPUs: every test is there, with the cases, flows and initiators
  * that its name says. */
+#include "tests/cmocka.h"
 #include "tests/runner/plan/planned.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct planned plan_for(const char *machine_name) {
   const struct scenario_override size = {"transfer.size", "64MiB"}; /* whatever its own is */

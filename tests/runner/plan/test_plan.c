@@ -1,15 +1,12 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
 #include "runner/plan/definition.h"
 #include "runner/plan/plan.h"
+#include "tests/cmocka.h"
 #include "tests/runner/plan/fake_engine.h"
 #include "tests/runner/plan/machines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct setting host_to_device(void) {
   static const int32_t zero[] = {0};

@@ -1,14 +1,11 @@
 /* Scenarios in TOML x the machines of tests/machines: the whole way to a plan. */
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
+#include "tests/cmocka.h"
 #include "tests/runner/plan/planned.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static size_t count_with(const struct plan *plan, const char *part, bool skipped) {
   size_t count = 0;

@@ -1,18 +1,15 @@
 #include "runner/record/database.h"
 
 #include "runner/record/migrate.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NOBODY = 65534, SHORT_WAIT_MS = 50 };
 

@@ -3,16 +3,13 @@
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/faulty_disk.h"
 #include "tests/runner/record/fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { TRIALS = 8, ACCESSES_MAX = 20000 };
 

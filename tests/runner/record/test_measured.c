@@ -2,17 +2,12 @@
 #include "engine/base/strbuf.h"
 #include "runner/record/measured.h"
 #include "runner/record/selector.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct opened {
   struct fixture *fixture;

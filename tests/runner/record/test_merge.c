@@ -2,17 +2,14 @@
 #include "engine/base/strbuf.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { INPUTS = 3 };
 

@@ -1,15 +1,12 @@
 #include "runner/record/query.h"
 
 #include "runner/record/saved.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct opened {
   struct fixture *fixture;

@@ -2,17 +2,14 @@
 
 #include "engine/case/statistics.h"
 #include "runner/record/database.h"
+#include "tests/cmocka.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int set_up(void **state) {
   *state = fixture_new();

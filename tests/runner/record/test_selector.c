@@ -1,13 +1,10 @@
 #include "runner/record/selector.h"
 
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct three_runs {
   struct fixture *fixture;

@@ -1,13 +1,10 @@
 /* Matrices to the letter: alignment, N/A, the line below, colours, parts for narrow terminals. */
 #include "runner/render/matrix.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include "tests/cmocka.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define V(number)                                                                                  \
   { .kind = MATRIX_VALUE, .value = (number) }

@@ -1,13 +1,11 @@
 /* What `haul plan` prints, of a plan made by hand. */
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
+#include "tests/cmocka.h"
 #include "tests/runner/plan/machines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 /* 56 pairs, 56 host-device copies both ways with an axis, one skip for each of two sizes. */

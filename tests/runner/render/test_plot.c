@@ -1,14 +1,11 @@
 #include "runner/render/plot.h"
 
 #include "runner/render/curves.h"
+#include "tests/cmocka.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- axes ---- */
 

@@ -1,14 +1,12 @@
 /* The latest result of every case, and Prometheus' text of it. */
 #include "runner/render/prometheus.h"
 
+#include "tests/cmocka.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,13 +1,10 @@
 /* A result as people see it: which blocks are matrices, which are tables, what stands below. */
 #include "runner/render/run_result.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include "tests/cmocka.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const columns[] = {"case",
                                       "block",

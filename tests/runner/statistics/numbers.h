@@ -2,14 +2,10 @@
 #ifndef HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
 #define HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "tests/cmocka.h"
 
-#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
 
 /* Relative to the wanted value; 1e-300 for those that should be zero. */
 #define ASSERT_NEAR(found, wanted, tolerance)                                                      \

@@ -1,14 +1,11 @@
 #include "runner/supervise/message.h"
 
+#include "tests/cmocka.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct ends {
   int from, to;

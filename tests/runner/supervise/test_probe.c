@@ -1,17 +1,13 @@
 #include "runner/supervise/probe.h"
 #include "runner/supervise/supervise.h"
+#include "tests/cmocka.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const uint64_t second_ns = 1000000000;
 
@@ -96,7 +92,8 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
                    STATUS_OK);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
+  assert_non_null(
+      strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
   assert_true(probe_lost(machine));
 }
 

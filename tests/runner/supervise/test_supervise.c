@@ -2,12 +2,10 @@
 #include "runner/supervise/supervise.h"
 
 #include "runner/supervise/message.h"
+#include "tests/cmocka.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { CASES_MAX = 16, REPORTS_MAX = 64, SOCKET_FD = 3 };
 

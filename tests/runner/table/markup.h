@@ -2,14 +2,11 @@
 #ifndef HAUL_TESTS_RUNNER_TABLE_MARKUP_H
 #define HAUL_TESTS_RUNNER_TABLE_MARKUP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/cmocka.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MARKUP_DEPTH_MAX = 64, MARKUP_NAME_MAX = 32 };
 

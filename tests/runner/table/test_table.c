@@ -2,18 +2,15 @@
 
 #include "runner/table/result_set.h"
 #include "runner/table/text.h"
+#include "tests/cmocka.h"
 
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct output {
   char *text;

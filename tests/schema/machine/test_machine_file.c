@@ -1,16 +1,12 @@
 /* Machine files: what is saved loads back, what is wrong is refused with its place. */
 #include "schema/machine/machine_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct machine *new_machine(void) {
   struct machine *machine = calloc(1, sizeof *machine);

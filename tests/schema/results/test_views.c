@@ -2,17 +2,14 @@
  */
 #include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
+#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { FILE_MAX = 1 << 20 };
 

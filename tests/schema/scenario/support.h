@@ -5,16 +5,12 @@
 
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
+#include "tests/cmocka.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD "schema_version = 1\nname = \"t\"\n"
 /* A block of four lines that is right; more keys may follow. */

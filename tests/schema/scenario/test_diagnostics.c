@@ -1,5 +1,6 @@
 /* What complaints look like on the screen. */
 #include "support.h"
+#include "tests/cmocka.h"
 
 static char *print(const struct diagnostics *diagnostics, bool colour) {
   char *text = NULL;

@@ -1,5 +1,6 @@
 /* Files, includes, and files that are no scenario. */
 #include "support.h"
+#include "tests/cmocka.h"
 
 #include <errno.h>
 #include <fcntl.h>

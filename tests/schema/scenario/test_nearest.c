@@ -1,6 +1,7 @@
 #include "schema/scenario/nearest.h"
 
 #include "support.h"
+#include "tests/cmocka.h"
 
 static void distances_are_those_of_osa(void **state) {
   (void)state;

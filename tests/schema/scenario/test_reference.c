@@ -2,6 +2,7 @@
 #include "schema/scenario/reference.h"
 
 #include "support.h"
+#include "tests/cmocka.h"
 
 /* The committed files that the table of keys yields. */
 struct reference_file {

@@ -1,4 +1,5 @@
 #include "support.h"
+#include "tests/cmocka.h"
 
 /* A text below HEAD with one mistake. It must be found at the '@', which is no part of the text;
  * without one at the header of the first block. */

@@ -1,6 +1,7 @@
 /* What a scenario says, key by key: defaults, axes, ranges, what loads and flows take from their
  * block, and --set. */
 #include "support.h"
+#include "tests/cmocka.h"
 
 static void a_scenario_has_its_head_and_run(void **state) {
   (void)state;

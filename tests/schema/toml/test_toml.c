@@ -1,10 +1,8 @@
 #include "schema/toml/toml.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/cmocka.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static struct toml_document *parse(const char *text) {
   struct toml_document *document = NULL;
