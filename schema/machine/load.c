@@ -243,7 +243,7 @@ static enum status machine_load_nodes(const struct loader *loader, const struct 
   return status;
 }
 
-/* Ascending order makes a GPU's number what it is everywhere else. */
+/* Ascending order gives a GPU the same number as everywhere else. */
 static enum status machine_check_address(const struct loader *loader, const struct toml_node *table,
                                          uint32_t i) {
   struct gpu *gpus = loader->machine->gpus;

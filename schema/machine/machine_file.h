@@ -35,7 +35,7 @@ struct key {
   enum key_type type;
   size_t offset;
   size_t size;      /* of the member, for KEY_TEXT */
-  int64_t absent;   /* the value that stands for "not known" and is left out of the file */
+  int64_t absent;   /* the value that means "not known" and is left out of the file */
   int64_t min, max; /* numbers only */
   bool required;
 };
@@ -47,7 +47,7 @@ extern const size_t NODE_KEY_COUNT;
 extern const struct key GPU_KEYS[];
 extern const size_t GPU_KEY_COUNT;
 
-/* The matrices of [links], a row for each GPU that begins a link. */
+/* The matrices of [links], one row per source GPU. */
 extern const struct key LINK_KEYS[];
 extern const size_t LINK_KEY_COUNT;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A load or flow never takes these from its block. */
+/* Keys that a load or flow never inherits from its block. */
 static bool slot_owns_key(const char *key) {
   return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
 }
@@ -27,8 +27,8 @@ bool slot_mirrors(const struct slot *slot) {
   return slot->section == SECTION_LOAD && !slot_has_any(slot, ends);
 }
 
-/* What a load or flow cannot take from its block: what it says itself, a shape where it has a size,
- * and what its ends have no use for. */
+/* Keys that a load or flow does not inherit from its block: those it gives itself, a shape if it
+ * gives a size, and those that do not apply to its ends. */
 static bool slot_hides(const struct slot *slot, const char *key) {
   const bool from_gpu = entries_find(&slot->entries, "from.gpu") != NULL;
   const bool to_gpu = entries_find(&slot->entries, "to.gpu") != NULL;
@@ -53,7 +53,7 @@ const struct entry *slot_entry(const struct block *block, size_t slot, const cha
   return entries_find(&block->slots[0].entries, key);
 }
 
-/* Keys of [measure] that this kind of block has no use for do not reach it. */
+/* Keys of [measure] that do not apply to this kind of block are not taken from there. */
 static bool block_takes_entry(const struct block *block, const struct entry *entry, size_t slot) {
   return (entry->field->sections & (1U << block->slots[slot].section)) != 0;
 }
@@ -69,7 +69,7 @@ static void block_store_fixed(struct block *block, const struct entries *entries
   }
 }
 
-/* Defaults of keys that a load or flow has and its block has not. */
+/* Defaults of keys that a load or flow may have, but not its block. */
 static void block_store_own_defaults(struct flow_setting *flow, enum section section) {
   for (size_t i = 0; i < field_count(); i++) {
     const struct field *field = field_at(i);
@@ -82,7 +82,7 @@ static void block_store_own_defaults(struct flow_setting *flow, enum section sec
   }
 }
 
-/* A load or flow begins as the block's flow, but for what it cannot take from it. */
+/* A load or flow starts as a copy of the block's flow, without what it does not inherit. */
 static void block_make_flow(struct block *block, const struct setting *defaults, size_t at) {
   static const char *const of_method[] = {"method", "threads", "kernel.", "unified.", NULL};
   static const char *const of_size[] = {"size", "shape.", NULL};
@@ -194,7 +194,7 @@ static void block_find_axes(struct reader *reader, const struct entries *measure
 
 enum { NO_GROUP = -1 };
 
-/* While axes are counted: which of them run in lockstep. */
+/* Which axes vary in lockstep, while the settings are counted. */
 struct lockstep {
   struct reader *reader;
   struct block *block;

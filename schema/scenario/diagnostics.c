@@ -47,7 +47,7 @@ const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, s
   return &diagnostics->items[i].diagnostic;
 }
 
-/* A line may be megabytes long and have many complaints: they share one copy. */
+/* Diagnostics of one line share a copy of it: a line may be megabytes long. */
 static const char *diagnostics_keep_line(struct diagnostics *diagnostics,
                                          const struct source *source, unsigned line) {
   for (size_t i = diagnostics->count; i > 0; i--) {
@@ -89,7 +89,7 @@ static bool diagnostics_has(const struct diagnostics *diagnostics,
   return false;
 }
 
-/* The last complaint stands for all that did not fit. */
+/* The last diagnostic says how many did not fit. */
 static void diagnostics_count_dropped(struct diagnostics *diagnostics) {
   struct complaint *last = &diagnostics->items[diagnostics->count - 1];
   diagnostics->dropped++;
@@ -179,7 +179,7 @@ static const struct colours coloured = {"\033[1m", "\033[1;31m", "\033[1;32m", "
                                         "\033[0m"};
 
 /* The next character of valid UTF-8 in *code; returns its bytes, or 1 with *code = -1 for a byte
- * that is none. */
+ * that is not part of a valid character. */
 static size_t diagnostics_decode_utf8(const char *text, long *code) {
   const unsigned char *p = (const unsigned char *)text;
   const size_t length = p[0] < 0x80 ? 1 : (p[0] & 0xe0) == 0xc0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : 4;
@@ -201,7 +201,7 @@ static size_t diagnostics_decode_utf8(const char *text, long *code) {
   return length;
 }
 
-/* Characters that turn the direction of text, or cannot be seen. */
+/* Characters that change the direction of text or are invisible. */
 static bool diagnostics_is_hidden(long code) {
   return (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
          (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
@@ -262,7 +262,7 @@ static unsigned diagnostics_columns_before(const char *line, unsigned column) {
   return columns;
 }
 
-/* Of a long line only a window around the mistake is shown. */
+/* Draws only a window around the mistake if the line is long. */
 static void diagnostics_draw(struct picture *picture, const char *line, unsigned column,
                              unsigned width) {
   const unsigned before = diagnostics_columns_before(line, column);

@@ -1,15 +1,15 @@
-/* diagnostics.h - how the reader of scenarios complains. For schema/scenario alone; others see the
- * list through scenario.h. */
+/* diagnostics.h - adding diagnostics while a scenario is read. Private to schema/scenario; others
+ * read the list through scenario.h. */
 #ifndef HAUL_SCHEMA_SCENARIO_DIAGNOSTICS_H
 #define HAUL_SCHEMA_SCENARIO_DIAGNOSTICS_H
 
 #include "schema/scenario/scenario.h"
 #include "schema/toml/toml.h"
 
-/* After that many complaints the rest is only counted. */
+/* Further diagnostics are only counted. */
 enum { DIAGNOSTICS_MAX = 200 };
 
-/* A text that positions refer to. Sources are complained about in the order of `order`. */
+/* A text to which positions refer. Diagnostics are sorted by `order` first. */
 struct source {
   const char *path; /* of an override: "--set KEY=VALUE" */
   const char *text;
@@ -18,12 +18,12 @@ struct source {
   bool has_lines; /* false: an override, or a file that could not be read: no line is shown */
 };
 
-/* Everything is copied. expected and suggestion may be NULL. The same complaint about the same
- * place is kept once. */
+/* Copies its arguments. expected and suggestion may be NULL. The same message about the same place
+ * is added once. */
 void diagnostics_add(struct diagnostics *diagnostics, const struct source *source,
                      struct toml_span span, const char *expected, const char *suggestion,
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
-/* Put the complaints from `first` on in the order of sources, lines and columns. */
+/* Sort the diagnostics from `first` on by source, line and column. */
 void diagnostics_sort(struct diagnostics *diagnostics, size_t first);
 
 #endif

@@ -21,7 +21,7 @@ static void entries_append(struct reader *reader, struct entries *entries, struc
   entries->items[entries->count++] = entry;
 }
 
-/* A section that knows the key, where this one does not; section_count = none. */
+/* Another section that has the key; section_count if there is none. */
 static enum section entry_other_section(enum section section, const char *path, const char *key) {
   for (unsigned i = 0; i < section_count; i++) {
     const enum section other = (enum section)i;
@@ -33,7 +33,7 @@ static enum section entry_other_section(enum section section, const char *path, 
   return below != section_count && section != SECTION_ROOT ? SECTION_ROOT : section_count;
 }
 
-/* The nearest key that may stand beside this one, as it would be written there. */
+/* The most similar key that is allowed in the same table, as written there. */
 static const char *entry_suggest_key(struct reader *reader, enum section section, const char *path,
                                      const char *key) {
   const size_t prefix = strlen(path) - strlen(key);
@@ -113,7 +113,7 @@ static void entries_read_children(struct reader *reader, const struct source *so
     if (path[0] == '\0' && section_below(section, child->key) != section_count) {
       continue;
     }
-    if (strchr(child->key, '.') != NULL) { /* would look like a path */
+    if (strchr(child->key, '.') != NULL) { /* a quoted key would be taken for a path */
       diagnostics_add(reader->diagnostics, source, child->key_span,
                       "keys without dots, or without quotes", NULL, "unknown key \"%s\"",
                       child->key);

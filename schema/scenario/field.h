@@ -1,8 +1,12 @@
 /* field.h - the one table of every key of the scenario language.
  *
- * A row says where a key may stand, what it takes, what it means and where its value goes. It
- * drives reading, defaults, complaints, the JSON Schema, the reference and completion; a new key is
- * a new row (and a rule in rules.c where it depends on other keys). Static data only. */
+ * A row says in which tables a key is allowed, what values it has, what it means and where its
+ * value is stored. Parsing, defaults, diagnostics, --set, the resolved text, the JSON Schema, the
+ * reference in README.md and completion follow from it.
+ *
+ * To add a key: add the member to its struct and a row to field_table.c or field_rows.inc, and a
+ * rule to the file of its kind if it depends on other keys; then build the target update_reference.
+ * Static data only. */
 #ifndef HAUL_SCHEMA_SCENARIO_FIELD_H
 #define HAUL_SCHEMA_SCENARIO_FIELD_H
 
@@ -48,7 +52,7 @@ enum field_type {
   FIELD_GRID,     /* struct grid_setting: blocks, "per_sm*N" or "full" */
 };
 
-/* What `offset` counts from. */
+/* The struct of which `offset` is an offset. */
 enum field_owner {
   OWNER_FILE,    /* nothing: read by name */
   OWNER_RUN,     /* struct run_settings */
@@ -59,22 +63,22 @@ enum field_owner {
 };
 
 struct field {
-  const char *name;  /* dotted path in its section: "from.memory" */
-  unsigned sections; /* bit set of enum section: where it may stand */
-  unsigned required; /* bit set of enum section: where it must */
+  const char *name;  /* path within its section: "from.memory" */
+  unsigned sections; /* bit set of enum section: where it is allowed */
+  unsigned required; /* bit set of enum section: where it is required */
   enum field_type type;
   enum field_owner owner;
   size_t offset;
   bool axis;                /* an array or a range is a sweep */
   const char *const *words; /* FIELD_WORD: all of them, NULL-terminated */
-  const char *zero_word;    /* text that stands for 0; NULL = none */
-  double minimum;           /* of numbers, sizes (bytes) and durations (ns), zero_word apart */
+  const char *zero_word;    /* text that means 0; NULL = none */
+  double minimum;           /* of numbers, sizes (bytes) and durations (ns), except zero_word */
   double maximum;
   bool exclusive; /* minimum and maximum themselves are out of range */
   bool power_of_two;
   unsigned methods;         /* bit set of enum method that use it; 0 = every one */
   enum check_kind check;    /* OWNER_CHECK */
-  const char *default_text; /* what it is when absent; NULL = see help */
+  const char *default_text; /* value when absent; NULL = see help */
   const char *help;         /* one line */
   /* What case_key is made of (runner/plan/definition.h). Only fields of settings and flows. */
   const char *json; /* dotted path in the case's definition; NULL = not a part of it */
@@ -97,15 +101,15 @@ const struct field *field_of_kind(enum case_kind kind, size_t *count);
 
 /* NULL = no such key in that section. */
 const struct field *field_find(enum section section, const char *name);
-/* True for the part in front of a dot: "from", "trials". */
+/* True for the part before a dot: "from", "trials". */
 bool field_is_group(enum section section, const char *name);
-/* The section below `section` under that key, or section_count. */
+/* The section with that key below `section`, or section_count. */
 enum section section_below(enum section section, const char *key);
-/* True for types that hold a number, of which there can be a range. */
+/* True for numeric types, of which a range is possible. */
 bool field_is_numeric(const struct field *field);
 
-enum { FIELD_EXPECTED_MAX = 512, FIELD_INDEX_MAX = 1023 }; /* of a GPU or NUMA node */
-/* What one value may be, for people: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
+enum { FIELD_EXPECTED_MAX = 512, FIELD_INDEX_MAX = 1023 /* of a GPU or NUMA node */ };
+/* Which values are valid, as text: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
 void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]);
 
 #endif

@@ -2,8 +2,7 @@
 #include "schema/scenario/kind.h"
 
 #define IN_MEASURE (IN(MEASURE) | IN_BLOCKS)
-/* What others cannot have: a chase compares in every trial, and its footprint decides about caches.
- */
+/* A chase verifies every trial, and its footprint decides which caches are hit. */
 #define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(STREAM))
 
 #define RUN(member)     .owner = OWNER_RUN, .offset = offsetof(struct run_settings, member)

@@ -13,8 +13,7 @@ static bool source_is_shipped(const char *path) {
   return strncmp(path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0;
 }
 
-/* Up to SCENARIO_FILE_MAX + 1 bytes; files that are no regular ones (a pipe) do not know their size
- * beforehand. */
+/* Reads until the end instead of asking for the size, which a pipe does not have. */
 static enum status source_read_all(struct arena *arena, int file, struct source *source,
                                    struct error *err) {
   char *text = NULL;
@@ -72,7 +71,7 @@ enum status source_read(struct arena *arena, const char *path, struct source *so
   return status;
 }
 
-/* Without "." and "..", which cannot lead above the top. */
+/* Removes "." and "..", which cannot lead above the root. */
 static char *source_normalise(struct arena *arena, const char *path) {
   char *out = arena_alloc(arena, strlen(path) + 1);
   size_t length = 0;
@@ -148,7 +147,7 @@ void loader_keep_document(struct storage *storage, struct toml_document *documen
   }
 }
 
-/* NULL after a complaint. */
+/* NULL after a diagnostic. */
 static const struct toml_node *loader_parse(struct loader *loader, const struct source *source) {
   struct error err = {0};
   struct toml_document *document = NULL;
@@ -166,7 +165,7 @@ static void loader_complain(struct loader *loader, const struct source *source,
   diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL, "%s", message);
 }
 
-/* The table or tables of a section; complains where the brackets are wrong. */
+/* The table or tables of a section; NULL after a diagnostic about wrong brackets. */
 static const struct toml_node *loader_get_section(struct loader *loader,
                                                   const struct source *source,
                                                   const struct toml_node *parent,
@@ -213,7 +212,7 @@ static void loader_read_include(struct loader *loader, const struct source *sour
   }
   included->order = loader->source_count++;
   included->has_lines = true;
-  /* It complains itself. */
+  /* Mistakes are in the diagnostics. */
   (void)loader_read_file(loader, included, &chain, measure, checks, false);
 }
 
@@ -263,7 +262,7 @@ static void loader_read_slot(struct loader *loader, const struct source *source,
   }
 }
 
-/* Only a transfer has tables below its own. */
+/* Only transfers have sub-tables. */
 static const struct toml_node *loader_get_below(struct loader *loader, const struct source *source,
                                                 const struct toml_node *node,
                                                 const struct block *block, enum section section) {

@@ -1,12 +1,12 @@
 /* loader.h - a scenario while it is read: files into entries and blocks (loader.c), those into the
- * scenario (scenario.c). For these two only. */
+ * scenario (scenario.c). Private to these two. */
 #ifndef HAUL_SCHEMA_SCENARIO_LOADER_H
 #define HAUL_SCHEMA_SCENARIO_LOADER_H
 
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
 
-/* A scenario and what it stands on. */
+/* A scenario and what it owns. */
 struct storage {
   struct scenario scenario; /* first: scenario_free() gets its address */
   struct arena arena;
@@ -28,31 +28,31 @@ struct loader {
   size_t block_count;
 };
 
-/* The files from the scenario down to the one being read. */
+/* The chain of includes from the scenario down to the file being read. */
 struct chain {
   const struct chain *above;
   const char *identity;
   unsigned depth;
 };
 
-/* Read a file whole. STATUS_INVALID for what cannot be a scenario (a directory, more than
- * SCENARIO_FILE_MAX bytes); else what the system said. Fills path, text and length. */
+/* Read a whole file into path, text and length. STATUS_INVALID: a directory, or more than
+ * SCENARIO_FILE_MAX bytes; otherwise the status of the failed system call. */
 enum status source_read(struct arena *arena, const char *path, struct source *source,
                         struct error *err) CHECK_RESULT;
-/* Find and read what `includer` calls `name`: beside the includer, then among the shipped
- * scenarios. */
+/* Read the file that `includer` includes as `name`: looked up beside the includer, then among the
+ * shipped scenarios. */
 enum status source_read_include(struct arena *arena, const char *includer, const char *name,
                                 struct source *source, struct error *err) CHECK_RESULT;
-/* A text that is equal for two paths of the same file. */
+/* A text that is equal for two paths to the same file. */
 const char *source_identity(struct arena *arena, const char *path);
 
-/* The scenario owns the document from here on; NULL is nothing. */
+/* Make the scenario the owner of the document, which may be NULL. */
 void loader_keep_document(struct storage *storage, struct toml_document *document);
-/* A file with what it includes, into the loader. false: it cannot be parsed, and that has been
- * complained about. is_main: the scenario itself, not something that it includes. */
+/* Read a file and its includes into the loader. False: it cannot be parsed, as a diagnostic says.
+ * is_main: this is the scenario itself, not an include. */
 bool loader_read_file(struct loader *loader, const struct source *source, const struct chain *chain,
                       struct entries *measure, struct entries *checks, bool is_main);
-/* Complain about every key that the section must have and that is not there. */
+/* Add a diagnostic for each missing required key of the section. */
 void loader_require(struct loader *loader, const struct source *source, enum section section,
                     const struct entries *entries, struct toml_span span);
 

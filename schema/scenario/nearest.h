@@ -1,18 +1,18 @@
-/* nearest.h - "did you mean": the known word closest to what was typed. */
+/* nearest.h - "did you mean": the known word most similar to a misspelt one. */
 #ifndef HAUL_SCHEMA_SCENARIO_NEAREST_H
 #define HAUL_SCHEMA_SCENARIO_NEAREST_H
 
 #include <stddef.h>
 
 /* Restricted Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of
- * neighbours, upper and lower case taken for equal. Words longer than 63 bytes are `limit` apart;
- * so is everything whose distance is not below limit. */
+ * neighbours, ignoring case. At most `limit`, which is also the distance of words longer than 63
+ * bytes. */
 unsigned nearest_distance(const char *a, const char *b, unsigned limit);
 
-/* A search over many candidates: offer each, then look at `word`. */
+/* A search over many candidates: offer each, then read `word`. */
 struct nearest {
   const char *wanted;
-  const char *word; /* closest so far; NULL = none is close enough */
+  const char *word; /* the closest so far; NULL = none is close enough */
   unsigned distance;
 };
 

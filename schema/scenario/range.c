@@ -59,7 +59,7 @@ static bool range_read_factor(struct reader *reader, const struct source *source
   return true;
 }
 
-/* A step is a quantity of the same kind, within no limits but above 0. */
+/* A step is a quantity of the same kind, above 0 and otherwise without limits. */
 static bool range_read_step(struct reader *reader, const struct source *source,
                             const struct field *field, const struct toml_node *node,
                             union value *step) {
@@ -78,7 +78,7 @@ static bool range_read_parts(struct reader *reader, const struct source *source,
   const struct toml_node *factor = toml_get(node, "factor");
   const struct toml_node *step = toml_get(node, "step");
   const struct field *field = range->field;
-  struct field end = *field; /* a range has numbers for its ends, no word */
+  struct field end = *field; /* the ends of a range are numbers, never zero_word */
   end.zero_word = NULL;
   end.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
   if (!range_check_keys(reader, source, field, node)) {
@@ -104,7 +104,7 @@ static bool range_next_number(const struct range *range, size_t i, double *numbe
   const double from = range->from.number;
   const double step = range->step.number * (double)i;
   *number = range->factor > 0 ? from * pow(range->factor, (double)i) : from + step;
-  /* Rounding must not lose the last value. */
+  /* tolerance, so that rounding does not lose the last value */
   return *number <= range->to.number * (1 + 1e-12);
 }
 
@@ -182,7 +182,7 @@ bool range_read(struct reader *reader, const struct source *source, const struct
   return true;
 }
 
-/* Which GPUs or NUMA nodes: 0, [0, 1], "*", "0-3", and for nodes "local" and "remote". A set. */
+/* Selectors, sets of GPUs or NUMA nodes: 0, [0, 1], "*", "0-3", and for nodes "local", "remote". */
 
 /* "0-3" */
 static bool selector_parse_span(const char *text, int64_t *first, int64_t *last) {

@@ -69,8 +69,8 @@ static void reference_print_row(FILE *stream, const struct field *field, enum se
   (void)fputs(" |\n", stream);
 }
 
-/* Keys that a block before has as well are named, not described again; those of [measure] are said
- * to stand everywhere. */
+/* A key is described in the first section that has it; later sections list its name. The help of
+ * [measure] says that its keys are allowed in blocks. */
 static bool reference_is_first(const struct field *field, enum section section) {
   const unsigned before = (1U << section) - 1;
   return (field->sections & (1U << section)) != 0 && (field->sections & before) == 0;
@@ -126,7 +126,7 @@ enum status reference_write_markdown(FILE *stream, struct error *err) {
   return STATUS_OK;
 }
 
-/* --set cannot change what decides which files are read. */
+/* --set cannot change the keys that decide how and which files are read. */
 static bool reference_can_be_set(const struct field *field, enum section section) {
   return section != SECTION_ROOT || strcmp(field->name, "description") == 0 ||
          (strcmp(field->name, "name") == 0);

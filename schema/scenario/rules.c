@@ -28,7 +28,6 @@ void subject_refuse_key(struct subject *subject, const struct entry *entry, cons
   subject_refuse(subject, entry, entry->key_span, expected, "%s", message);
 }
 
-/* The words that an entry has, as a bit set. */
 unsigned entry_word_set(const struct entry *entry) {
   unsigned set = 0;
   for (size_t i = 0; entry != NULL && i < entry->values.count; i++) {
@@ -37,7 +36,6 @@ unsigned entry_word_set(const struct entry *entry) {
   return set;
 }
 
-/* Where the first value with that word stands. */
 struct toml_span entry_word_span(const struct entry *entry, unsigned word) {
   for (size_t i = 0; i < entry->values.count; i++) {
     if (entry->values.items[i].word == word) {
@@ -75,7 +73,6 @@ static bool rules_check_trials(struct subject *subject, const struct entries *me
   return false;
 }
 
-/* Keys that could not be read have been complained about: no more rules about them. */
 bool all_read(const struct entries *entries, const char *prefix) {
   for (size_t i = 0; i < entries->count; i++) {
     if (strncmp(entries->items[i].field->name, prefix, strlen(prefix)) == 0 &&
@@ -86,7 +83,7 @@ bool all_read(const struct entries *entries, const char *prefix) {
   return true;
 }
 
-/* Without an axis among the keys in question one setting stands for all. */
+/* One setting is enough if no axis is among the keys that the rules look at. */
 static size_t rules_setting_count(const struct block *block) {
   const char *const *checked = kinds[block->kind]->checked;
   for (size_t i = 0; i < block->axis_count; i++) {

@@ -24,13 +24,13 @@ static void override_change_entries(const struct change *change, enum section se
   entries_merge(&change->loader->reader, entries, &over);
 }
 
-/* The rest of `key` behind "prefix.", or NULL. */
+/* The rest of `key` after "prefix.", or NULL. */
 static const char *override_behind(const char *key, const char *prefix) {
   const size_t length = strlen(prefix);
   return strncmp(key, prefix, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
 }
 
-/* "load.NAME.size" means one load, "load.size" all of them. */
+/* "load.NAME.size" changes one load, "load.size" all of them. */
 static bool override_change_slots(const struct change *change, struct block *block,
                                   const char *key) {
   bool matched = false;
@@ -73,7 +73,7 @@ static bool override_change_blocks(const struct change *change, const char *key)
   if (changed) {
     return true;
   }
-  /* Names may have dots: "a.size" could be of block "a" or the start of block "a.size". */
+  /* Names may contain dots: "a.size" may be a key of block "a" or the name of block "a.size". */
   struct block *longest = NULL;
   for (size_t i = 0; i < loader->block_count; i++) {
     struct block *block = loader->blocks[i];
@@ -139,7 +139,7 @@ static void override_change_key(const struct change *change, const char *key) {
   }
 }
 
-/* The value as TOML; what is not TOML is text, unless it begins as something that cannot be. */
+/* The value as TOML; other values are text, unless they start like an array, table or string. */
 static const struct toml_node *override_read_value(struct reader *reader,
                                                    const struct source *source, const char *value,
                                                    struct toml_document **document) {
@@ -181,7 +181,7 @@ static void override_apply(struct loader *loader, const struct scenario_override
 
 /* The resolved text */
 
-/* A default as TOML: text that is no number and no flag needs quotes. */
+/* A default as TOML: text other than numbers and flags needs quotes. */
 static void resolved_write_default(struct strbuf *out, const struct field *field) {
   const bool quoted = field->type != FIELD_FLAG &&
                       strspn(field->default_text, "0123456789.") != strlen(field->default_text);
@@ -305,7 +305,7 @@ static void scenario_make_run_settings(struct loader *loader) {
   }
 }
 
-/* One check out of NAME.want and NAME.on_fail, either of which may be absent. */
+/* One check from NAME.want and NAME.on_fail, either of which may be absent. */
 static struct check scenario_make_check(struct loader *loader, const struct entry *entry) {
   struct check check = {.kind = entry->field->check, .on_fail = ON_FAIL_WARN};
   for (size_t i = 0; i < field_count(); i++) {
@@ -379,7 +379,7 @@ static void scenario_make(struct loader *loader, const struct scenario_override 
   scenario->block_count = loader->block_count;
 }
 
-/* The scenario, or NULL after complaints. */
+/* The scenario, or NULL if there are diagnostics. */
 static struct scenario *scenario_finish(struct loader *loader) {
   struct scenario *scenario = &loader->storage->scenario;
   struct diagnostics *diagnostics = loader->reader.diagnostics;

@@ -1,4 +1,4 @@
-/* scenario.h - a scenario: what people write in TOML, read, checked, and immutable from then on.
+/* scenario.h - scenarios: read from TOML, checked, and immutable from then on.
  *
  * A block (a [[transfer]], a [[stream]], ...) holds axes: every key has one or more values, and the
  * block's settings are the Cartesian product of them (zip runs axes in lockstep). block_setting()
@@ -6,14 +6,14 @@
  * Everything is owned by the scenario and freed by scenario_free(). Reading needs no GPU.
  *
  * What the language promises beyond the table of keys (field_table.c, and README.md made from it):
- * - Axes stand in the order of the file; those that [measure] gives to every block come first,
- * those of loads and flows last ("load.NAME.size", by number from 1 without a name). Axes in
- * lockstep vary as the last of them.
- * - A load or flow takes what it does not say itself from its block, but for the two ends and,
- * where its ends have no use for them, initiator and peer.
+ * - Axes are in the order of the file; those of [measure] come first, those of loads and flows last
+ *   ("load.NAME.size", or the number from 1 instead of a name). Axes in lockstep vary with the last
+ *   of them.
+ * - A load or flow inherits absent keys from its block, except the two ends and, if they do not
+ * apply to its ends, initiator and peer.
  * - A load without ends mirrors the measured flows: one flow of load for each of them.
- * - A flow keeps only what its method has: threads for cpu, kernel for sm, unified for um. A shape
- *   decides the size: width x height x depth. */
+ * - A flow keeps only the keys of its method: threads for cpu, kernel for sm, unified for um. A
+ * shape defines the size: width x height x depth. */
 #ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
 #define HAUL_SCHEMA_SCENARIO_SCENARIO_H
 
@@ -85,7 +85,7 @@ struct grid_setting {
   uint32_t count;
 };
 
-/* One value of an axis that has more than one, for names: {"size", "64KiB"}. */
+/* The value of an axis in one setting, for names: {"size", "64KiB"}. */
 struct axis_value {
   const char *key; /* dotted: "from.memory" */
   const char *text;
@@ -119,7 +119,7 @@ struct scenario {
   const char *name;
   const char *description;
   const char *text;     /* the file as read, without its includes */
-  const char *resolved; /* TOML that means the same alone: includes and --set applied */
+  const char *resolved; /* equivalent TOML without includes; --set applied */
   struct run_settings run;
   const struct check *checks;
   size_t check_count;
@@ -127,47 +127,49 @@ struct scenario {
   size_t block_count;
 };
 
-/* One --set KEY=VALUE. The value is TOML ("20ms" without quotes is text as well).
- * "measure.KEY" and "checks.KEY" change those (a key alone too: "max_time"), "transfer.KEY" every
- * [[transfer]] (and so for the other kinds), "BLOCKNAME.KEY" the block of that name;
- * "BLOCKNAME.load.KEY" all its loads, "BLOCKNAME.load.NAME.KEY" one. "name" and "description"
- * change the head. A block's own "max_time" stays when "measure.max_time" changes. Complaints name
- * "--set KEY=VALUE" as their file, without a line. */
+/* One --set KEY=VALUE. The value is TOML; "20ms" without quotes is text as well.
+ *   measure.KEY, checks.KEY    that section; KEY alone as well: "max_time"
+ *   transfer.KEY               every [[transfer]]; likewise for the other kinds
+ *   BLOCKNAME.KEY              the block of that name
+ *   BLOCKNAME.load.KEY         all its loads
+ *   BLOCKNAME.load.NAME.KEY    one of its loads
+ *   name, description          the head
+ * A block's own "max_time" stays when "measure.max_time" changes. Diagnostics name "--set
+ * KEY=VALUE" as their file, without a line. */
 struct scenario_override {
   const char *key;
   const char *value;
 };
 
-/* Every complaint about a scenario, in the order of the file, then of its includes, then of --set.
+/* A mistake in a scenario. They are in the order of the file, then of its includes, then of --set.
  * Columns count characters (code points). */
 struct diagnostic {
   struct error error;      /* message says what is wrong; position where */
   const char *source_line; /* text of that line; NULL = none */
   unsigned caret_width;    /* characters to underline, at least 1 */
-  const char *expected;    /* what would be right; NULL = the message says it all */
+  const char *expected;    /* valid values; NULL = the message says it */
   const char *suggestion;  /* nearest valid key or word; NULL = none */
 };
 
-/* A list, opaque; one list can take the complaints about several scenarios. It owns all it shows.
- */
+/* An opaque list, for one or several scenarios. It owns the texts of its diagnostics. */
 struct diagnostics;
 struct diagnostics *diagnostics_new(void);
 void diagnostics_free(struct diagnostics *diagnostics);
 size_t diagnostics_count(const struct diagnostics *diagnostics);
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
-/* As a compiler prints them: file:line:column: error: ..., the line, a caret, the help. Control
- * characters are escaped; the caret stands right under tabs and wide characters. */
+/* Print as compilers do: file:line:column: error: ..., the line, a caret, the help. Control
+ * characters are escaped; the caret is at the right place after tabs and wide characters. */
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
 
-/* Read a file. STATUS_INVALID: the diagnostics hold one or more complaints and *scenario is not
- * set; file-level trouble (no such file, a directory, not UTF-8, larger than SCENARIO_FILE_MAX) is
- * one diagnostic as well. Includes are looked up beside the including file, then among the shipped
- * scenarios. */
+/* Read a file. STATUS_INVALID: there are new diagnostics, and *scenario is not set; a file that
+ * cannot be read (no such file, a directory, not UTF-8, larger than SCENARIO_FILE_MAX) is one
+ * diagnostic. Includes are looked up beside the including file, then among the shipped scenarios.
+ */
 enum status scenario_load(const char *path, const struct scenario_override *overrides,
                           size_t override_count, struct scenario **scenario,
                           struct diagnostics *diagnostics) CHECK_RESULT;
-/* The same from text; `path` names it in complaints and is where includes are looked up from (for
- * shipped scenarios includes are looked up among the shipped ones). */
+/* The same from text; `path` is its name in diagnostics, and includes are looked up beside it (for
+ * shipped scenarios among the shipped ones). */
 enum status scenario_parse(const char *text, size_t length, const char *path,
                            const struct scenario_override *overrides, size_t override_count,
                            struct scenario **scenario,
@@ -176,11 +178,11 @@ void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);
 enum case_kind block_kind_of(const struct block *block);
-/* Number of settings: the product of the axes, zip respected; at most SCENARIO_SETTINGS_MAX. */
+/* The product of the axes, with zip applied; at most SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);
-/* The i-th setting, the last axis of the file fastest. What it points to lives as long as the
- * scenario; axis_values, loads and flows until the next call for the same block (which therefore
- * must not be shared between threads). */
+/* The i-th setting; the last axis of the file varies fastest. Its pointers are valid as long as the
+ * scenario, except axis_values, loads and flows: until the next call for the same block, which
+ * therefore must not be shared between threads. */
 void block_setting(const struct block *block, size_t i, struct setting *setting);
 
 #endif

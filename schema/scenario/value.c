@@ -75,7 +75,7 @@ static bool value_parse_whole(const char *text, uint64_t *value) {
   return true;
 }
 
-/* What a text can say for a numeric field, limits apart. */
+/* Parses text for a numeric field, without checking limits. */
 static bool value_parse_numeric(const struct field *field, const char *text, union value *value) {
   char *end = NULL;
   switch (field->type) {
@@ -152,7 +152,7 @@ void value_complain(struct reader *reader, const struct source *source, const st
                   field->name, what);
 }
 
-/* "200 ms" and "64KB" are nearly right: without spaces, and with the nearest unit. */
+/* Suggestions for "200 ms" and "64KB": without spaces, with the most similar unit. */
 static const char *value_suggest_quantity(struct reader *reader, const struct field *field,
                                           const char *text) {
   static const char *const size_units[] = {"KiB", "MiB", "GiB", "TiB", "kB",
@@ -313,7 +313,7 @@ struct toml_span value_span(const struct toml_node *node, size_t i) {
 
 _Static_assert(sizeof(enum method) == sizeof(unsigned), "words are stored as unsigned");
 
-/* Typed values into settings, and back into text. */
+/* Storing typed values in settings, and converting them to text. */
 
 static void value_store_endpoint(const union value *value, enum place place, void *memory) {
   struct endpoint_setting *endpoint = memory;

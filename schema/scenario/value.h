@@ -1,7 +1,7 @@
-/* value.h - one key's values: TOML in, checked and typed values out.
+/* value.h - the values of one key: from TOML to checked and typed values.
  *
- * For schema/scenario alone. What is wrong goes to the reader's diagnostics; memory comes from its
- * arena. */
+ * Private to schema/scenario. Mistakes go to the reader's diagnostics; memory comes from its arena.
+ */
 #ifndef HAUL_SCHEMA_SCENARIO_VALUE_H
 #define HAUL_SCHEMA_SCENARIO_VALUE_H
 
@@ -14,7 +14,7 @@ struct reader {
   struct diagnostics *diagnostics;
 };
 
-/* FIELD_GRID: blocks as they are; N for every SM; one element a thread. */
+/* FIELD_GRID: a number of blocks as it is; flags for N per SM, and for one element per thread. */
 #define VALUE_GRID_PER_SM (UINT64_C(1) << 32)
 #define VALUE_GRID_FULL   (UINT64_C(2) << 32)
 
@@ -30,32 +30,32 @@ union value {
 /* More than one value: an axis. FIELD_TEXTS and FIELD_ZIP are read elsewhere and have none. */
 struct values {
   const union value *items;
-  size_t count; /* 0 = what stands there is wrong */
+  size_t count; /* 0 = the value is wrong */
 };
 
-/* False after a complaint. */
+/* False after a diagnostic. */
 bool values_read(struct reader *reader, const struct source *source, const struct field *field,
                  const struct toml_node *node, struct values *values);
-/* A default or a word of --set; false, without complaint, when it does not fit. */
+/* A default or text of --set; false, without a diagnostic, if it is not valid. */
 bool value_from_text(const struct field *field, const char *text, union value *value);
-/* Where the i-th value of `node` stands. */
+/* The place of the i-th value of `node`. */
 struct toml_span value_span(const struct toml_node *node, size_t i);
 
-/* Write into the struct that the field's owner is. */
+/* Store the value in its member of the field's owner. */
 void value_store(const struct field *field, const union value *value, void *owner);
 /* Canonical text: "64KiB", "200us", "pinned". */
 const char *value_text(struct arena *arena, const struct field *field, const union value *value);
 
-/* "FIELD: WHAT" at the node, with what the field expects. */
+/* Add the diagnostic "FIELD: WHAT" at the node, with the values that the field expects. */
 void value_complain(struct reader *reader, const struct source *source, const struct field *field,
                     const struct toml_node *node, const char *suggestion, const char *what);
 /* Numbers from a range table { from, to, factor | step }; in range.c. */
 bool range_read(struct reader *reader, const struct source *source, const struct field *field,
                 const struct toml_node *node, struct values *values);
-/* FIELD_GPUS and FIELD_NODES; in selector.c. */
+/* FIELD_GPUS and FIELD_NODES; in range.c. */
 bool selector_read(struct reader *reader, const struct source *source, const struct field *field,
                    const struct toml_node *node, struct selector *selector);
-/* One value, no array and no range; false after a complaint. */
+/* One value, not an array or range; false after a diagnostic. */
 bool value_read(struct reader *reader, const struct source *source, const struct field *field,
                 const struct toml_node *node, union value *value);
 

@@ -30,8 +30,8 @@ static bool scanner_is_at(const struct scanner *scanner, const char *text) {
   return (size_t)(scanner->end - scanner->at) >= length && memcmp(scanner->at, text, length) == 0;
 }
 
-/* Past a string whose opening quotes are at the scanner: to its end, the end of its line (it is
- * broken then) or the end of the file. False when it is broken. */
+/* Skips the string whose opening quotes are at the scanner. False if it is not closed on its line
+ * or, with three quotes, in the file. */
 static bool scanner_skip_string(struct scanner *scanner, const char *quotes) {
   const bool many_lines = strlen(quotes) == 3;
   const bool escapes = quotes[0] == '"';
@@ -58,7 +58,7 @@ static void scanner_skip_comment(struct scanner *scanner) {
   }
 }
 
-/* The quotes at the scanner; NULL = none. */
+/* The quotes at the scanner, or NULL. */
 static const char *scanner_quotes(const struct scanner *scanner) {
   for (size_t i = 0; i < QUOTES_COUNT; i++) {
     if (scanner_is_at(scanner, all_quotes[i])) {
@@ -68,11 +68,11 @@ static const char *scanner_quotes(const struct scanner *scanner) {
   return NULL;
 }
 
-/* Past the next piece of text; returns its first character, or 0 for a string or comment. */
+/* Skips a string, a comment or one character; returns the character, or 0 for the others. */
 static char scanner_next(struct scanner *scanner) {
   const char *quotes = scanner_quotes(scanner);
   if (quotes != NULL) {
-    (void)scanner_skip_string(scanner, quotes); /* the parser says where a string has no end */
+    (void)scanner_skip_string(scanner, quotes); /* the parser reports a string without an end */
     return 0;
   }
   const char c = *scanner->at;
@@ -147,7 +147,7 @@ enum status toml_prescan(const char *text, size_t length, const char *path, stru
   }
   struct scanner scanner = {text, text + length, 1, 1};
   if (scanner_is_at(&scanner, "\xef\xbb\xbf")) {
-    scanner.at += 3; /* a byte order mark is no character of the first line */
+    scanner.at += 3; /* a byte order mark does not count as a column */
   }
   unsigned parts = 1;
   while (scanner.at < scanner.end) {
@@ -171,7 +171,7 @@ enum status toml_prescan(const char *text, size_t length, const char *path, stru
   return STATUS_OK;
 }
 
-/* The first row of which the description holds both texts. */
+/* The first row that applies is used: both texts occur in the description. */
 static const struct {
   const char *construct; /* toml++'s name of what it was reading */
   const char *problem;

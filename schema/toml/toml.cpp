@@ -1,6 +1,8 @@
-/* The only file that sees toml++: its tree is copied into ours and forgotten. */
-/* Bad input reaches assertions of toml++ 3.3 ("[>") that its release builds take for impossible,
- * although the code behind them reports the mistake. Neither: they are left out. */
+/* The only file that includes toml++, of which the tree is copied into ours.
+ *
+ * Invalid input such as "[>" violates assertions of toml++ 3.3, and with NDEBUG it tells the
+ * compiler that they hold, although the code after them reports the mistake. They are therefore
+ * left out. */
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_cast<void>(0)
 #define TOML_MAX_NESTED_VALUES 32

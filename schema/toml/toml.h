@@ -1,11 +1,11 @@
-/* toml.h - TOML 1.0 text as a read-only tree that remembers where everything stands.
+/* toml.h - TOML 1.0 text as a read-only tree with source positions.
  *
  * toml_parse() turns text into nodes owned by one document and freed by toml_free(). The text is
- * copied where it is needed; `path` is borrowed, for errors only. Children of a table stand in the
+ * copied where it is needed; `path` is borrowed, for errors only. Children of a table are in the
  * order of the file. Lines and columns count from 1; a column is a character (code point), so that
  * a tab and a wide character are one column each.
  *
- * What is refused, each with one error that has a position: anything that is not TOML 1.0, text
+ * Refused, each with one error that has a position, are: anything that is not TOML 1.0, text
  * that is not UTF-8, NUL bytes (written as \u0000 as well, so that `text` is always a C string),
  * keys of more than TOML_KEY_PARTS_MAX dotted parts and values nested deeper than TOML_NESTING_MAX.
  * A leading UTF-8 byte order mark is skipped. The caller bounds the length of what it reads. */
@@ -20,7 +20,7 @@
 
 enum { TOML_KEY_PARTS_MAX = 32, TOML_NESTING_MAX = 32 };
 
-/* The texts say what a person would call it: "expected text, found an integer". */
+/* The texts are for messages: "expected text, found an integer". */
 #define TOML_KIND_LIST(X)                                                                          \
   X(TOML_TABLE, "a table")                                                                         \
   X(TOML_ARRAY, "an array")                                                                        \
@@ -31,7 +31,7 @@ enum { TOML_KEY_PARTS_MAX = 32, TOML_NESTING_MAX = 32 };
   X(TOML_TIME, "a date or time")
 ENUM_NAMES_DECLARE(toml_kind, TOML_KIND_LIST)
 
-/* Where something stands. width = characters on its first line, at least 1. */
+/* A place in the text. width: characters on its first line, at least 1. */
 struct toml_span {
   unsigned line;
   unsigned column;
@@ -62,7 +62,7 @@ void toml_free(struct toml_document *document);
 /* Always a table. */
 const struct toml_node *toml_root(const struct toml_document *document);
 
-/* The child of a table by its key, or NULL (also when `table` is NULL or no table). */
+/* The child of a table by its key, or NULL (also if `table` is NULL or not a table). */
 const struct toml_node *toml_get(const struct toml_node *table, const char *key);
 
 /* Appends the value as TOML on one line (tables inline), such that it parses to an equal node. */
