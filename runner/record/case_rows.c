@@ -99,6 +99,15 @@ static enum status record_insert_case_run(struct record *record, const struct ca
   return status;
 }
 
+/* Insert a row without unbinding its parameters. */
+static enum status record_insert_bound(struct statement *statement, struct error *err) {
+  if (sqlite3_step(statement->stmt) != SQLITE_DONE) {
+    return database_error(statement->database, statement->name, err);
+  }
+  (void)sqlite3_reset(statement->stmt);
+  return STATUS_OK;
+}
+
 /* Hot: up to 10^6 rows per case. Parameters are bound by index, and stay bound between rows. */
 static enum status record_insert_trials(struct record *record, const struct case_report *report,
                                         int64_t case_run, struct error *err) {
@@ -112,7 +121,8 @@ static enum status record_insert_trials(struct record *record, const struct case
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
   const int cycles = statement_parameter(statement, ":cycles");
   statement_bind_int(statement, ":case_run", case_run);
-  for (size_t i = 0; i < report->trial_count; i++) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < report->trial_count && status == STATUS_OK; i++) {
     const struct trial *trial = &report->trials[i];
     (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
     (void)sqlite3_bind_int(stmt, phase, (int)trial->phase);
@@ -126,15 +136,10 @@ static enum status record_insert_trials(struct record *record, const struct case
     } else {
       (void)sqlite3_bind_null(stmt, cycles);
     }
-    if (sqlite3_step(stmt) != SQLITE_DONE) {
-      enum status status = database_error(record->database, statement->name, err);
-      statement_reset(statement);
-      return status;
-    }
-    (void)sqlite3_reset(stmt);
+    status = record_insert_bound(statement, err);
   }
   statement_reset(statement);
-  return STATUS_OK;
+  return status;
 }
 
 static enum status record_insert_flow_trials(struct record *record,
@@ -147,22 +152,18 @@ static enum status record_insert_flow_trials(struct record *record,
   const int start_ns = statement_parameter(statement, ":start_ns");
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
   statement_bind_int(statement, ":case_run", case_run);
-  for (size_t i = 0; i < report->flow_trial_count; i++) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < report->flow_trial_count && status == STATUS_OK; i++) {
     const struct flow_trial *trial = &report->flow_trials[i];
     (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
     (void)sqlite3_bind_int64(stmt, flow, trial->flow);
     (void)sqlite3_bind_int64(stmt, start_ns,
                              trial->start_ns == UINT64_MAX ? -1 : (int64_t)trial->start_ns);
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
-    if (sqlite3_step(stmt) != SQLITE_DONE) {
-      enum status status = database_error(record->database, statement->name, err);
-      statement_reset(statement);
-      return status;
-    }
-    (void)sqlite3_reset(stmt);
+    status = record_insert_bound(statement, err);
   }
   statement_reset(statement);
-  return STATUS_OK;
+  return status;
 }
 
 /* Per-iteration times of one flow, from the trials that count. Trials come in the order of their
