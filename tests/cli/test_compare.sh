@@ -5,32 +5,7 @@
 faults=$source_folder/tests/fake_cuda/faults
 fake_driver h100x8-nvlink || exit 77
 
-cat >gpu.toml <<'TOML'
-schema_version = 1
-name = "gpu"
-[measure]
-trials = { min = 5, max = 8 }
-max_time = "100ms"
-telemetry = "off"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local", memory = "pinned" }
-to = { gpu = [0, 1, 2, 3] }
-size = "4MiB"
-[[transfer]]
-name = "down"
-method = "ce"
-from = { gpu = [0, 1, 2, 3] }
-to = { numa = "local", memory = "pinned" }
-size = ["2MiB", "4MiB"]
-[[transfer]]
-name = "across"
-method = "ce"
-from = { gpu = [0, 1, 2] }
-to = { gpu = [0, 1, 2] }
-size = "4MiB"
-TOML
+cp -- "$source_folder/tests/cli/gpu.toml" .
 # Both drivers scatter; the second has a way from GPU 0 to the host of 97 %.
 cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
 on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q "$@"; }

@@ -117,31 +117,12 @@ page f.html '<span class="badge warn">1 check failed</span>'
 page f.html '>driver</th><td>machine</td><td><span class="badge warn">failed</span> </td><td>&gt;=999</td><td>580\.'
 page f.html '<td>corrupt</td><td class="n">[12]</td><td>up</td>'
 
-begin 'a slow link is what a comparison names'
-cat >gpu.toml <<'TOML'
-schema_version = 1
-name = "gpu"
-[measure]
-trials = { min = 5, max = 8 }
-max_time = "50ms"
-telemetry = "off"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local", memory = "pinned" }
-to = { gpu = [0, 1, 2, 3] }
-size = "4MiB"
-[[transfer]]
-name = "down"
-method = "ce"
-from = { gpu = [0, 1, 2, 3] }
-to = { numa = "local", memory = "pinned" }
-size = ["2MiB", "4MiB"]
-TOML
+begin 'comparison names a slow link'
+cp -- "$source_folder/tests/cli/gpu.toml" .
 export HAUL_FAKE_MACHINE=$machines/h100x8-nvlink.toml
 cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
-HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run gpu.toml -q --db c.db --processes 5 --tag before
-HAUL_FAKE_FAULTS=$scratch/slow.toml run_ok run gpu.toml -q --db c.db --processes 5 --tag after
+HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag before
+HAUL_FAKE_FAULTS=$scratch/slow.toml run_ok run gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
 page c.html '<h1>tag:after compared with tag:before</h1>'
