@@ -1,8 +1,8 @@
 /* haul report OUT.html [RUN...]: results as one HTML page. */
 #include "runner/cli/options.h"
-#include "runner/cli/report_page.h"
 #include "runner/console/output_file.h"
 #include "runner/render/page.h"
+#include "runner/render/page_report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -280,7 +280,8 @@ static enum status verb_report_on(struct report_options *options, struct error *
   const char *path = NULL;
   struct compare_request sides = {0};
   struct compare_result result = {0};
-  struct report_request request = {.common = &options->common, .sides = &sides};
+  struct report_request request = {
+      .flows = options->common.verbose, .haul_version = HAUL_VERSION, .sides = &sides};
   compare_request_init(&sides);
   enum status status = verb_report_check_output(options->output, err);
   if (status == STATUS_OK) {

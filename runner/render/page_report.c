@@ -1,4 +1,4 @@
-#include "runner/cli/report_page.h"
+#include "runner/render/page_report.h"
 
 #include "runner/render/curves.h"
 #include "runner/render/page.h"
@@ -10,7 +10,7 @@
 /* Runs with more cases have no charts: the curves could not be told apart. */
 enum { CHART_CASES_MAX = 20000 };
 
-/* What becomes one page. */
+/* One page while it is written. */
 struct report {
   const struct report_request *request;
   struct arena arena;
@@ -62,7 +62,7 @@ static enum status report_write_results(const struct report *report, size_t i, F
                                         size_t *left_out, struct error *err) {
   struct query *query = report->request->query;
   const struct page_run *run = &report->runs[i];
-  const bool flows_wanted = report->request->common->verbose;
+  const bool flows_wanted = report->request->flows;
   const bool charts =
       result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
   char selector[64];
@@ -177,7 +177,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
     }
   }
   if (status == STATUS_OK) {
-    page_end(page, HAUL_VERSION);
+    page_end(page, request->haul_version);
   }
   for (size_t i = 0; i < request->run_count; i++) {
     for (unsigned part = 0; part < run_part_name_count; part++) {

@@ -1,24 +1,24 @@
-/* report_page.h - a report: runs and a comparison, read from the database and written to a page. */
-#ifndef HAUL_RUNNER_CLI_REPORT_PAGE_H
-#define HAUL_RUNNER_CLI_REPORT_PAGE_H
+/* page_report.h - a report: runs and a comparison, read from the database and written to a page. */
+#ifndef HAUL_RUNNER_RENDER_PAGE_REPORT_H
+#define HAUL_RUNNER_RENDER_PAGE_REPORT_H
 
 #include "runner/analysis/compare_runs.h"
-#include "runner/console/console.h"
 #include "runner/record/query.h"
 
-/* Runs that one page holds; cases of a block and of a run that have a row of their own. */
+/* Most runs of one page, cases with a row of their own per block, and per run. */
 enum { REPORT_RUNS_MAX = 100, REPORT_BLOCK_ROWS_MAX = 1000, REPORT_ROWS_MAX = 5000 };
 
 struct report_request {
-  const struct common_options *common;
+  bool flows; /* also those of cases that have several */
+  const char *haul_version;
   struct query *query;
-  const struct run_ref *runs; /* a section each, in this order */
+  const struct run_ref *runs; /* one section each, in this order */
   size_t run_count;
   const struct compare_request *sides;   /* the names of the sides */
   const struct compare_result *compared; /* NULL = no comparison */
 };
 
-/* page: in memory; a failure to write to it is not looked for. */
+/* page is in memory: failures to write to it are not checked. */
 enum status report_write(const struct report_request *request, FILE *page,
                          struct error *err) CHECK_RESULT;
 
