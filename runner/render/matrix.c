@@ -3,7 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { SEPARATOR = 2 };
+enum { SEPARATOR = 2, MATRIX_WORDS_MAX = 64, MATRIX_SUMMARY_MAX = 512 };
+
+/* What the numbers are, taken together. */
+struct matrix_extent {
+  size_t count;
+  double least, greatest, sum;
+};
 
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   const double magnitude = fabs(value);
@@ -36,7 +42,8 @@ static size_t matrix_marks_width(const struct matrix *matrix, size_t column) {
   return width;
 }
 
-void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
+/* The number, what went wrong instead, or "N/A"; without the mark. */
+static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   char number[MATRIX_NUMBER_MAX];
   const char *words = "N/A";
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
@@ -48,7 +55,7 @@ void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MA
   (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s", words);
 }
 
-struct matrix_extent matrix_extent(const struct matrix *matrix) {
+static struct matrix_extent matrix_extent(const struct matrix *matrix) {
   struct matrix_extent extent = {.count = 0};
   for (size_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
     const struct matrix_cell *cell = &matrix->cells[i];
@@ -64,8 +71,9 @@ struct matrix_extent matrix_extent(const struct matrix *matrix) {
   return extent;
 }
 
-unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
-                     const struct matrix_cell *cell) {
+/* How far a number is from the best: 0 (within 1 %) to TONE_HEATS - 1. */
+static unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
+                            const struct matrix_cell *cell) {
   static const double MISSING[TONE_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
   const double share =
       matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
@@ -119,12 +127,14 @@ static enum status matrix_print_part(const struct matrix *matrix,
                                      struct error *err) {
   struct result_set set;
   result_set_init(&set, SIZE_MAX);
-  (void)result_set_add_column(&set, &(struct column){.name = "", .align = ALIGN_LEFT});
+  set.is_matrix = true;
+  (void)result_set_add_column(
+      &set, &(struct column){.name = "", .align = ALIGN_LEFT, .is_row_header = true});
   for (size_t column = first; column < end; column++) {
     (void)result_set_add_column(
         &set, &(struct column){.name = matrix->columns[column], .align = ALIGN_RIGHT});
-    (void)result_set_add_column(
-        &set, &(struct column){.name = "", .align = ALIGN_LEFT}); /* of the marks */
+    (void)result_set_add_column(&set,
+                                &(struct column){.name = "", .align = ALIGN_LEFT, .is_mark = true});
   }
   for (size_t row = 0; row < matrix->row_count; row++) {
     (void)result_set_add_row(&set);
@@ -143,8 +153,8 @@ static enum status matrix_print_part(const struct matrix *matrix,
   return status;
 }
 
-void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
-                    char text[MATRIX_SUMMARY_MAX]) {
+static void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
+                           char text[MATRIX_SUMMARY_MAX]) {
   char least[MATRIX_NUMBER_MAX];
   char mean[MATRIX_NUMBER_MAX];
   char greatest[MATRIX_NUMBER_MAX];
@@ -164,18 +174,14 @@ enum status matrix_print(const struct matrix *matrix, const struct output *outpu
   const struct matrix_extent extent = matrix_extent(matrix);
   char summary[MATRIX_SUMMARY_MAX];
   enum status status = STATUS_OK;
-  if (output->backend != NULL) {
-    output->backend->matrix(output->backend->context, matrix);
-    return output_check(output, err);
-  }
   for (size_t first = 0; status == STATUS_OK && first < matrix->column_count;) {
-    const size_t end = matrix_part_end(matrix, output->width, first);
+    const size_t end = matrix_part_end(matrix, output->backend != NULL ? 0 : output->width, first);
     status = matrix_print_part(matrix, &extent, output, first, end, err);
     first = end;
   }
   matrix_summary(matrix, &extent, summary);
-  if (status == STATUS_OK && summary[0] != '\0') {
-    output_wrapped(output, "", summary);
+  if (status == STATUS_OK) {
+    output_summary(output, summary);
     status = output_check(output, err);
   }
   return status;

@@ -90,7 +90,7 @@ struct page_results {
   const char *title;              /* the last heading; "" = none */
   unsigned headings;              /* of the block so far */
   bool open;                      /* a block is begun */
-  bool key_shown;                 /* what the colours of matrices mean */
+  bool key_shown;                 /* what the colours of matrices mean is on the page */
 };
 
 void page_results_init(struct page_results *results, FILE *page, const char *id);

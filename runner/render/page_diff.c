@@ -33,10 +33,10 @@ static const char *page_verdict_class(enum verdict verdict) {
 static void page_put_sides(FILE *page, const struct comparison *comparison,
                            const char *const names[SIDES]) {
   static const struct column columns[] = {
-      {"side", ALIGN_LEFT, true},    {"runs named", ALIGN_LEFT, false},
-      {"driver", ALIGN_LEFT, false}, {"host", ALIGN_LEFT, false},
-      {"runs", ALIGN_RIGHT, false},  {"processes", ALIGN_RIGHT, false},
-      {"boots", ALIGN_RIGHT, false}, {"GPUs", ALIGN_RIGHT, false}};
+      {"side", ALIGN_LEFT, true, false},    {"runs named", ALIGN_LEFT, false, false},
+      {"driver", ALIGN_LEFT, false, false}, {"host", ALIGN_LEFT, false, false},
+      {"runs", ALIGN_RIGHT, false, false},  {"processes", ALIGN_RIGHT, false, false},
+      {"boots", ALIGN_RIGHT, false, false}, {"GPUs", ALIGN_RIGHT, false, false}};
   struct result_set sides;
   result_set_init(&sides, SIDES);
   struct error err;
@@ -249,8 +249,9 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   strbuf_append(&text, "Change: of the figure shown, with its 95 % interval; GB/s: more is better, "
                        "ns: less. The grey band is what is too small to matter: ");
   diff_delta_words(&text, comparison);
-  strbuf_append(&text, ". q: the share of false discoveries among all that is reported from this row "
-                       "up. n: processes of A and B.");
+  strbuf_append(&text,
+                ". q: the share of false discoveries among all that is reported from this row "
+                "up. n: processes of A and B.");
   html_element(page, "p", "note", text.text);
   (void)fputc('\n', page);
   strbuf_fini(&text);
@@ -264,8 +265,9 @@ static void page_put_differences(FILE *page, const struct comparison *comparison
     (void)fputs("<p>Nothing that was recorded.</p>\n", page);
     return;
   }
-  static const struct column columns[] = {
-      {"fact", ALIGN_LEFT, true}, {"A", ALIGN_LEFT, false}, {"B", ALIGN_LEFT, false}};
+  static const struct column columns[] = {{"fact", ALIGN_LEFT, true, false},
+                                          {"A", ALIGN_LEFT, false, false},
+                                          {"B", ALIGN_LEFT, false, false}};
   struct result_set facts;
   result_set_init(&facts, SIZE_MAX);
   struct error err;

@@ -27,20 +27,20 @@ enum case_column {
 static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
 
 static const struct column columns[column_count] = {
-    [COLUMN_BLOCK] = {"block", ALIGN_LEFT, false},
-    [COLUMN_PATH] = {"path", ALIGN_LEFT, false},
-    [COLUMN_SETTINGS] = {"settings", ALIGN_LEFT, false},
-    [COLUMN_SIZE] = {"size", ALIGN_RIGHT, false},
-    [COLUMN_GBPS] = {"GB/s", ALIGN_RIGHT, false},
-    [COLUMN_NS] = {"ns", ALIGN_RIGHT, false},
-    [COLUMN_NS_HOP] = {"ns/hop", ALIGN_RIGHT, false},
-    [COLUMN_CYCLES_HOP] = {"cycles/hop", ALIGN_RIGHT, false},
-    [COLUMN_NS_OP] = {"ns/op", ALIGN_RIGHT, false},
-    [COLUMN_CYCLES_OP] = {"cycles/op", ALIGN_RIGHT, false},
-    [COLUMN_OPS] = {"ops/clock/SM", ALIGN_RIGHT, false},
-    [COLUMN_SPREAD] = {"+/- %", ALIGN_RIGHT, false},
-    [COLUMN_PEAK] = {"% of peak", ALIGN_RIGHT, false},
-    [COLUMN_REMARK] = {"remark", ALIGN_LEFT, false},
+    [COLUMN_BLOCK] = {"block", ALIGN_LEFT, false, false},
+    [COLUMN_PATH] = {"path", ALIGN_LEFT, false, false},
+    [COLUMN_SETTINGS] = {"settings", ALIGN_LEFT, false, false},
+    [COLUMN_SIZE] = {"size", ALIGN_RIGHT, false, false},
+    [COLUMN_GBPS] = {"GB/s", ALIGN_RIGHT, false, false},
+    [COLUMN_NS] = {"ns", ALIGN_RIGHT, false, false},
+    [COLUMN_NS_HOP] = {"ns/hop", ALIGN_RIGHT, false, false},
+    [COLUMN_CYCLES_HOP] = {"cycles/hop", ALIGN_RIGHT, false, false},
+    [COLUMN_NS_OP] = {"ns/op", ALIGN_RIGHT, false, false},
+    [COLUMN_CYCLES_OP] = {"cycles/op", ALIGN_RIGHT, false, false},
+    [COLUMN_OPS] = {"ops/clock/SM", ALIGN_RIGHT, false, false},
+    [COLUMN_SPREAD] = {"+/- %", ALIGN_RIGHT, false, false},
+    [COLUMN_PEAK] = {"% of peak", ALIGN_RIGHT, false, false},
+    [COLUMN_REMARK] = {"remark", ALIGN_LEFT, false, false},
 };
 
 struct case_line {

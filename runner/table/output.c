@@ -56,6 +56,17 @@ void output_gap(const struct output *output) {
   }
 }
 
+void output_summary(const struct output *output, const char *text) {
+  if (text[0] == '\0') {
+    return;
+  }
+  if (output->backend != NULL) {
+    output->backend->summary(output->backend->context, text);
+  } else {
+    output_wrapped(output, "", text);
+  }
+}
+
 enum status output_table(const struct output *output, struct result_set *table, struct error *err) {
   if (output->backend != NULL) {
     output->backend->table(output->backend->context, table);

@@ -1,4 +1,4 @@
-/* output.h - what people read of a result: lines, wrapped texts, tables and matrices, as text on a
+/* output.h - what people read of a result: headings, wrapped texts and tables, as text on a
  * stream or through a backend.
  *
  * Whoever lays out a result (runner/render) calls these, so that a page shows what a terminal
@@ -8,8 +8,6 @@
 #define HAUL_RUNNER_TABLE_OUTPUT_H
 
 #include "runner/table/result_set.h"
-
-struct matrix;
 
 /* Takes everything instead of the stream. All members but the context are set; texts are borrowed
  * for the call and are not escaped for the backend. What fails to be written is told by the stream
@@ -22,7 +20,7 @@ struct output_backend {
   /* first: "[1] " of a footnote, "note: ", "" of plain text. */
   void (*paragraph)(void *context, const char *first, const char *text);
   void (*table)(void *context, const struct result_set *table);
-  void (*matrix)(void *context, const struct matrix *matrix); /* runner/render/matrix.h */
+  void (*summary)(void *context, const char *text); /* of the table before */
 };
 
 struct output {
@@ -46,6 +44,8 @@ void output_heading(const struct output *output, const char *text);
 void output_wrapped(const struct output *output, const char *first, const char *text);
 /* A blank line between the parts of a text. */
 void output_gap(const struct output *output);
+/* What is true of all rows of the table before; "" = nothing. */
+void output_summary(const struct output *output, const char *text);
 /* Columns without any text are left out. */
 enum status output_table(const struct output *output, struct result_set *table,
                          struct error *err) CHECK_RESULT;

@@ -28,6 +28,7 @@ struct result_limit {
 
 struct result_set {
   struct row_sink sink; /* for one result */
+  bool is_matrix;       /* columns are places, as rows are: numbers have the tones of TONE_HEAT */
   struct arena *arena;
   size_t maximum;            /* rows that are kept */
   size_t left_out;           /* rows for which there was no room */

@@ -99,6 +99,7 @@ struct column {
   const char *name; /* what people and programs read above it; may be empty */
   enum column_align align;
   bool is_row_header; /* its cells name their rows: for pages */
+  bool is_mark;       /* its cells mark those of the column before: "[1]" */
 };
 
 /* ---- sinks ---- */
