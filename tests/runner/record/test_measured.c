@@ -127,6 +127,8 @@ static void cases_know_their_gpus_and_hardware(void **state) {
   assert_int_equal(m->cases[both].flow_count, 2);
   assert_int_equal(m->cases[host].gpus, 0);
   assert_int_equal(m->cases[case_named(m, "latency")].figure, FIGURE_HOP);
+  assert_int_equal(m->cases[up].figure, FIGURE_RATE);
+  assert_true(m->cases[up].units >= m->cases[up].size_bytes);
   /* Another driver is not other hardware. */
   assert_true(measured_hardware(m, 0, host) != 0);
   assert_true(measured_hardware(m, 0, host) == measured_hardware(m, 1, host));
