@@ -1,5 +1,5 @@
 /* An [[arithmetic]]: what it is when nobody says, and what must hold between its keys. */
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 static const struct field arithmetic_fields[] = {
     {.name = "op",
@@ -124,7 +124,7 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
                                      const struct setting *setting) {
   struct subject subject = {reader, block, 0, 0};
   const struct arithmetic *arithmetic = &setting->work.arithmetic;
-  if (!all_read(&block->slots[0].entries, "")) {
+  if (!entries_are_read(&block->slots[0].entries, "")) {
     return true;
   }
   const struct entry *instructions = subject_find(&subject, "instructions");

@@ -1,5 +1,5 @@
 /* A [[chase]]: what it is when nobody says, and what must hold between its keys. */
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 static bool chase_is_global(const void *work) {
   return ((const union work *)work)->chase.space == CHASE_GLOBAL;
@@ -145,7 +145,7 @@ static void chase_finish(const struct block *block, struct setting *setting) {
 }
 
 /* The place of the memory is the space's. */
-static void check_place(struct subject *subject, unsigned spaces) {
+static void chase_check_place(struct subject *subject, unsigned spaces) {
   static const struct {
     const char *key;
     enum chase_space space; /* the one that has it */
@@ -174,7 +174,7 @@ static bool reads(enum chase_space space, enum memory_kind memory) {
   return memory_fits(memory, space == CHASE_HOST ? PLACE_NUMA : PLACE_GPU);
 }
 
-static void check_memory(struct subject *subject, unsigned spaces) {
+static void chase_check_memory(struct subject *subject, unsigned spaces) {
   const struct entry *memory = subject_find(subject, "of.memory");
   for (size_t i = 0; memory != NULL && i < memory->values.count; i++) {
     const enum memory_kind kind = (enum memory_kind)memory->values.items[i].word;
@@ -203,8 +203,8 @@ static void check_cache(struct subject *subject, unsigned spaces) {
 static void chase_check_keys(struct reader *reader, const struct block *block) {
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
-  check_place(&subject, spaces);
-  check_memory(&subject, spaces);
+  chase_check_place(&subject, spaces);
+  chase_check_memory(&subject, spaces);
   check_cache(&subject, spaces);
 }
 
@@ -214,8 +214,8 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
   const struct chase *chase = &setting->work.chase;
   const struct entry *stride = subject_find(&subject, "stride");
   const struct entry *footprint = subject_find(&subject, "footprint");
-  if (!all_read(&block->slots[0].entries, "stride") ||
-      !all_read(&block->slots[0].entries, "footprint")) {
+  if (!entries_are_read(&block->slots[0].entries, "stride") ||
+      !entries_are_read(&block->slots[0].entries, "footprint")) {
     return true;
   }
   const unsigned element_bytes = chase->space == CHASE_SHARED ? 4 : 8;
@@ -227,7 +227,7 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
     return false;
   }
   if (chase->footprint_bytes / chase->stride_bytes < 2) {
-    const struct entry *at = either(footprint, stride);
+    const struct entry *at = entry_either(footprint, stride);
     subject_refuse(&subject, at, at->node->span, "two strides or more",
                    "footprint: %llu bytes hold less than two elements %llu bytes apart",
                    (unsigned long long)chase->footprint_bytes,
@@ -235,7 +235,7 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
     return false;
   }
   if (chase->footprint_bytes / chase->stride_bytes > UINT32_MAX) {
-    const struct entry *at = either(footprint, stride);
+    const struct entry *at = entry_either(footprint, stride);
     subject_refuse(&subject, at, at->node->span, "at most 4294967295 elements",
                    "footprint: too many elements of %llu bytes",
                    (unsigned long long)chase->stride_bytes);

@@ -4,9 +4,9 @@
  * value is stored. Parsing, defaults, diagnostics, --set, the resolved text, the JSON Schema, the
  * reference in README.md and completion follow from it.
  *
- * To add a key: add the member to its struct and a row to field_table.c or field_rows.inc, and a
- * rule to the file of its kind if it depends on other keys; then build the target update_reference.
- * Static data only. */
+ * To add a key: add the member to its struct and a row to field.c or the file of its kind, and a
+ * rule there if it depends on other keys; then build the target update_reference. Static data only.
+ */
 #ifndef HAUL_SCHEMA_SCENARIO_FIELD_H
 #define HAUL_SCHEMA_SCENARIO_FIELD_H
 
@@ -80,7 +80,7 @@ struct field {
   enum check_kind check;    /* OWNER_CHECK */
   const char *default_text; /* value when absent; NULL = see help */
   const char *help;         /* one line */
-  /* What case_key is made of (runner/plan/definition.h). Only fields of settings and flows. */
+  /* For case_key (runner/plan/definition.h). Only fields of settings and flows. */
   const char *json; /* dotted path in the case's definition; NULL = not a part of it */
   /* Of a selector, a kind of memory or a grid: where in struct setting the plan puts what they come
    * to on a machine: the GPU's index, the struct endpoint, the number of blocks. 0 = at `offset`.

@@ -1,8 +1,7 @@
-/* kind.h - what differs between the kinds of block: one table each. For schema/scenario alone.
+/* kind.h - what differs between the kinds of block: one table each. Private to schema/scenario.
  *
- * A kind is a file of this folder that holds its table: the section and its keys, what a setting is
- * when nobody says, and what must hold between its keys. The list of all is CASE_KIND_LIST
- * (engine/case/enums.h). */
+ * The file of a kind holds its table: its section and keys, defaults that depend on other keys, and
+ * the rules between its keys. CASE_KIND_LIST (engine/case/enums.h) lists the kinds. */
 #ifndef HAUL_SCHEMA_SCENARIO_KIND_H
 #define HAUL_SCHEMA_SCENARIO_KIND_H
 
@@ -21,31 +20,67 @@
 
 struct scenario_kind {
   struct section_row section; /* its tables in the file */
-  /* Its keys, but for those that every block has. Those of its definition in that order. */
+  /* Its keys, without those that every block has; those of its definition in the order of the
+   * definition. */
   const struct field *fields;
   size_t field_count;
-  /* What a setting is when its axes have their values: defaults that depend on other keys. */
+  /* Completes a setting whose axes have their values: defaults that depend on other keys. */
   void (*finish)(const struct block *block, struct setting *setting);
-  /* Rules that need no values of axes combined: which keys go together. Wants slots alone. May be
-   * NULL: every key goes with every other. */
+  /* Checks which keys are allowed together; looks at the slots only. NULL: every combination is. */
   void (*check_keys)(struct reader *reader, const struct block *block);
-  /* Rules between the values of a setting; false after a complaint. May be NULL. */
+  /* Checks rules between the values of a setting; false after a diagnostic. May be NULL. */
   bool (*check_setting)(struct reader *reader, const struct block *block,
                         const struct setting *setting);
-  /* Starts of the keys that check_setting looks at; NULL-terminated. NULL: it has none. */
+  /* Prefixes of the keys that check_setting looks at, NULL-terminated; NULL if there are none. */
   const char *const *checked;
 };
 
 /* In the order of enum case_kind. */
 extern const struct scenario_kind *const kinds[case_kind_name_count];
 
-/* Where a value of that owner goes: in the setting, or in `flow`, the flow of one slot (NULL: of
- * slot 0). NULL = it belongs to no setting. */
+/* The struct of that owner: in the setting, or `flow`, the flow of one slot (NULL: of slot 0).
+ * NULL: it is not part of a setting. */
 void *setting_member(enum field_owner owner, struct setting *setting, struct flow_setting *flow);
-/* Every default of that kind of block. */
+/* Set every default of that kind of block. */
 void kind_defaults(enum case_kind kind, struct setting *defaults);
-/* What an end is that is not named. */
+/* Give an endpoint that is absent the place and selector that it has by default. */
 void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual);
+
+/* Rules between the keys of a block: what the rules of all kinds share. */
+
+#define BIT(x) (1U << (x))
+
+/* One slot under examination. */
+struct subject {
+  struct reader *reader;
+  const struct block *block;
+  size_t slot;
+  unsigned methods; /* bit set of enum method: the methods it may have; 0 = not known */
+};
+
+/* Check the rules between numbers for every setting of a block: trials.min and max, and those of
+ * the kind. Stops at the first setting that breaks one. */
+void rules_check_settings(struct reader *reader, const struct entries *measure,
+                          const struct block *block);
+
+/* The entry that decides about a key in the slot, or NULL. */
+const struct entry *subject_find(const struct subject *subject, const char *key);
+const struct slot *subject_slot(const struct subject *subject);
+/* Add a diagnostic about an entry (NULL: about the table itself) at that place. */
+__attribute__((format(printf, 5, 6))) void
+subject_refuse(struct subject *subject, const struct entry *entry, struct toml_span span,
+               const char *expected, const char *format, ...);
+void subject_refuse_key(struct subject *subject, const struct entry *entry, const char *expected,
+                        const char *message);
+/* The words among the values of an entry, as a bit set; 0 for NULL. */
+unsigned entry_word_set(const struct entry *entry);
+/* The place of the first value with that word. */
+struct toml_span entry_word_span(const struct entry *entry, unsigned word);
+bool memory_fits(enum memory_kind memory, enum place place);
+const struct entry *entry_either(const struct entry *first, const struct entry *second);
+/* Whether all keys with that prefix have valid values; rules skip keys with mistakes, which have
+ * been reported already. */
+bool entries_are_read(const struct entries *entries, const char *prefix);
 
 /* rules_transfer.c */
 void transfer_check_keys(struct reader *reader, const struct block *block);

@@ -1,5 +1,5 @@
 /* An [[overhead]]: what it is when nobody says, and what must hold between its keys. */
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 static bool memory_needs_driver(enum memory_kind memory) {
   return memory != MEMORY_PAGEABLE && memory != MEMORY_HUGE;

@@ -7,9 +7,10 @@
 static const char opening[] =
     "# The scenario language\n"
     "\n"
-    "This file is generated from the table of keys in `field_table.c`, together with the JSON "
-    "Schema `schema/scenario.schema.json`. After a change of the table `cmake --build BUILD "
-    "--target update_reference` writes both again; a test compares them with the table.\n"
+    "This file is generated from the tables of keys in `field.c` and in the files of the kinds, "
+    "together with the JSON "
+    "Schema `schema/scenario.schema.json`. After a change `cmake --build BUILD "
+    "--target update_reference` writes both again; a test compares them with the tables.\n"
     "\n"
     "A scenario is a TOML file: its name, how to measure (`[measure]`), the state in which the "
     "machine should be (`[checks]`), and blocks that say what to measure (`[[transfer]]`, "

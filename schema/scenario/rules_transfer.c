@@ -1,5 +1,5 @@
 /* What must hold between the keys of a [[transfer]] and of its flows. */
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static struct end find_end(const struct subject *subject, const char *name, cons
   return end;
 }
 
-static void check_place(struct subject *subject, const struct end *end) {
+static void transfer_check_place(struct subject *subject, const struct end *end) {
   if (end->gpu != NULL && end->numa != NULL) {
     subject_refuse(subject, end->numa, end->numa->key_span, "one of the two",
                    "%s: a flow has one end: gpu and numa cannot both be given", end->name);
@@ -44,7 +44,7 @@ static void check_place(struct subject *subject, const struct end *end) {
   }
 }
 
-static void check_memory(struct subject *subject, const struct end *end) {
+static void transfer_check_memory(struct subject *subject, const struct end *end) {
   if (!end->known || end->memory == NULL) {
     return;
   }
@@ -206,10 +206,10 @@ static void check_flow(struct subject *subject) {
                    "\"ce\", \"sm\", \"um\" or \"cpu\"", "missing \"method\" in %s",
                    section_row(subject_slot(subject)->section)->title);
   }
-  check_place(subject, &from);
-  check_place(subject, &to);
-  check_memory(subject, &from);
-  check_memory(subject, &to);
+  transfer_check_place(subject, &from);
+  transfer_check_place(subject, &to);
+  transfer_check_memory(subject, &from);
+  transfer_check_memory(subject, &to);
   check_nodes(subject, &from, &to);
   check_nodes(subject, &to, &from);
   check_method(subject, &from, &to);
@@ -333,7 +333,7 @@ static bool check_shape(struct subject *subject, const struct flow_setting *flow
     return false;
   }
   if (shape->pitch_bytes < shape->width_bytes) {
-    const struct entry *pitch = either(subject_find(subject, "shape.pitch"), width);
+    const struct entry *pitch = entry_either(subject_find(subject, "shape.pitch"), width);
     subject_refuse(subject, pitch, pitch->node->span, "a pitch of the width or more",
                    "shape: rows of %llu bytes cannot stand %llu bytes apart",
                    (unsigned long long)shape->width_bytes, (unsigned long long)shape->pitch_bytes);
@@ -349,8 +349,8 @@ bool transfer_check_setting(struct reader *reader, const struct block *block,
   for (size_t i = 0; i < block->slot_count; i++) {
     const struct flow_setting *flow = i == 0 ? &setting->transfer.flow : &block->made_flows[i - 1];
     subject.slot = i;
-    if (all_read(&block->slots[0].entries, "shape.") &&
-        all_read(&block->slots[i].entries, "shape.")) {
+    if (entries_are_read(&block->slots[0].entries, "shape.") &&
+        entries_are_read(&block->slots[i].entries, "shape.")) {
       good = check_shape(&subject, flow) && good;
     }
   }

@@ -1,8 +1,8 @@
 #include "schema/scenario/scenario.h"
 
+#include "schema/scenario/kind.h"
 #include "schema/scenario/loader.h"
 #include "schema/scenario/nearest.h"
-#include "schema/scenario/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

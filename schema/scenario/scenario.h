@@ -5,7 +5,7 @@
  * yields the i-th one with every default filled in; the plan then matches it with a machine.
  * Everything is owned by the scenario and freed by scenario_free(). Reading needs no GPU.
  *
- * What the language promises beyond the table of keys (field_table.c, and README.md made from it):
+ * What the language promises beyond the table of keys (field.h, and README.md generated from it):
  * - Axes are in the order of the file; those of [measure] come first, those of loads and flows last
  *   ("load.NAME.size", or the number from 1 instead of a name). Axes in lockstep vary with the last
  *   of them.

@@ -1,5 +1,5 @@
 /* A [[stream]]: what it is when nobody says, and what must hold between its keys. */
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 static bool stream_is_on_node(const void *work) {
   return ((const union work *)work)->stream.memory.place == PLACE_NUMA;
@@ -158,7 +158,7 @@ static void refuse_keys(struct subject *subject, const char *const *keys, const 
   }
 }
 
-static void check_memory(struct subject *subject, enum place place) {
+static void stream_check_memory(struct subject *subject, enum place place) {
   const struct entry *memory = subject_find(subject, "at.memory");
   for (size_t i = 0; memory != NULL && i < memory->values.count; i++) {
     const enum memory_kind kind = (enum memory_kind)memory->values.items[i].word;
@@ -206,7 +206,7 @@ static void stream_check_keys(struct reader *reader, const struct block *block) 
   }
   refuse_keys(&subject, numa != NULL ? of_gpu : of_node,
               numa != NULL ? "only a stream on a GPU has it" : "only a stream on a node has it");
-  check_memory(&subject, numa != NULL ? PLACE_NUMA : PLACE_GPU);
+  stream_check_memory(&subject, numa != NULL ? PLACE_NUMA : PLACE_GPU);
   check_type(&subject);
 }
 
@@ -216,8 +216,8 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   const struct stream *stream = &setting->work.stream;
   const uint32_t element_bytes = stream->type == NUMBER_F64 ? 8 : 4;
   const struct entries *entries = &block->slots[0].entries;
-  if (!all_read(entries, "size") || !all_read(entries, "vector_bytes") ||
-      !all_read(entries, "unroll")) {
+  if (!entries_are_read(entries, "size") || !entries_are_read(entries, "vector_bytes") ||
+      !entries_are_read(entries, "unroll")) {
     return true;
   }
   const struct entry *size = subject_find(&subject, "size");

@@ -1,7 +1,52 @@
-#include "schema/scenario/rules.h"
+#include "schema/scenario/kind.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define KIND_EXTERN_(id, text, name) extern const struct scenario_kind scenario_kind_##name;
+CASE_KIND_LIST(KIND_EXTERN_)
+
+#define KIND_ROW_(id, text, name) [id] = &scenario_kind_##name,
+const struct scenario_kind *const kinds[case_kind_name_count] = {CASE_KIND_LIST(KIND_ROW_)};
+
+void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual) {
+  if (end->selector.kind == SELECTOR_NONE) {
+    end->place = place;
+    end->selector.kind = usual;
+  }
+}
+
+void *setting_member(enum field_owner owner, struct setting *setting, struct flow_setting *flow) {
+  switch (owner) {
+  case OWNER_MEASURE:
+    return &setting->measure;
+  case OWNER_SETTING:
+    return setting;
+  case OWNER_FLOW:
+    return flow != NULL ? flow : &setting->transfer.flow;
+  case OWNER_FILE:
+  case OWNER_RUN:
+  case OWNER_CHECK:
+    break;
+  }
+  return NULL;
+}
+
+void kind_defaults(enum case_kind kind, struct setting *defaults) {
+  memset(defaults, 0, sizeof *defaults); /* padding too: settings are compared whole */
+  defaults->kind = kind;
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
+    void *member = setting_member(field->owner, defaults, NULL);
+    union value value;
+    if (member != NULL && (field->sections & (1U << (SECTION_KIND + kind))) != 0 &&
+        field->default_text != NULL && value_from_text(field, field->default_text, &value)) {
+      value_store(field, &value, member);
+    }
+  }
+}
+
+/* Rules */
 
 const struct entry *subject_find(const struct subject *subject, const char *key) {
   return slot_entry(subject->block, subject->slot, key);
@@ -49,14 +94,14 @@ bool memory_fits(enum memory_kind memory, enum place place) {
   return memory == MEMORY_MANAGED || (memory == MEMORY_DEVICE) == (place == PLACE_GPU);
 }
 
-const struct entry *either(const struct entry *first, const struct entry *second) {
+const struct entry *entry_either(const struct entry *first, const struct entry *second) {
   return first != NULL ? first : second;
 }
 
 /* The entry that decides about a key of [measure] in this block. */
 static const struct entry *rules_measure_entry(const struct entries *measure,
                                                const struct block *block, const char *key) {
-  return either(slot_entry(block, 0, key), entries_find(measure, key));
+  return entry_either(slot_entry(block, 0, key), entries_find(measure, key));
 }
 
 static bool rules_check_trials(struct subject *subject, const struct entries *measure,
@@ -66,14 +111,14 @@ static bool rules_check_trials(struct subject *subject, const struct entries *me
   }
   const struct entry *max = rules_measure_entry(measure, subject->block, "trials.max");
   const struct entry *min = rules_measure_entry(measure, subject->block, "trials.min");
-  const struct entry *at = either(max, min);
+  const struct entry *at = entry_either(max, min);
   subject_refuse(subject, at, at->node->span, "min not greater than max",
                  "trials: min, %u, is greater than max, %u%s", made->trials_min, made->trials_max,
                  max == NULL ? " by default" : "");
   return false;
 }
 
-bool all_read(const struct entries *entries, const char *prefix) {
+bool entries_are_read(const struct entries *entries, const char *prefix) {
   for (size_t i = 0; i < entries->count; i++) {
     if (strncmp(entries->items[i].field->name, prefix, strlen(prefix)) == 0 &&
         entries->items[i].values.count == 0) {
@@ -102,7 +147,8 @@ static size_t rules_setting_count(const struct block *block) {
 void rules_check_settings(struct reader *reader, const struct entries *measure,
                           const struct block *block) {
   struct subject subject = {reader, block, 0, 0};
-  const bool trials = all_read(measure, "trials.") && all_read(&block->slots[0].entries, "trials.");
+  const bool trials =
+      entries_are_read(measure, "trials.") && entries_are_read(&block->slots[0].entries, "trials.");
   const size_t count = rules_setting_count(block);
   bool (*check)(struct reader *, const struct block *, const struct setting *) =
       kinds[block->kind]->check_setting;
