@@ -2,50 +2,11 @@
  */
 #include "runner/render/page.h"
 
-#include "runner/render/run_result.h"
+#include "tests/runner/render/said.h"
 #include "tests/runner/table/markup.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-struct said {
-  const char *name, *block, *path, *source, *target;
-  double size_bytes, gbps;
-  const char *status, *reason;
-};
-
-static const char *const columns[] = {
-    "case",  "block",           "path",      "source",     "target",    "size_bytes",
-    "gbps",  "percent_of_peak", "peak_gbps", "limited_by", "status",    "reason",
-    "flows", "median_ns",       "low_ns",    "high_ns",    "processes", "kind"};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static void put(struct result_set *rows, const struct said *said) {
-  struct error err;
-  const double ns = said->size_bytes / said->gbps;
-  const bool ok = strcmp(said->status, "ok") == 0;
-  const struct cell cells[COLUMNS] = {
-      cell_text(said->name),
-      cell_text(said->block),
-      cell_text(said->path),
-      cell_text(said->source),
-      cell_text(said->target),
-      cell_real(said->size_bytes),
-      ok ? cell_real(said->gbps) : cell_null(),
-      ok ? cell_real(said->gbps) : cell_null(),
-      cell_real(100),
-      cell_text("pcie"),
-      cell_text(said->status),
-      cell_text(said->reason),
-      cell_integer(1),
-      ok ? cell_real(ns) : cell_null(),
-      ok ? cell_real(ns * 0.99) : cell_null(),
-      ok ? cell_real(ns * 1.01) : cell_null(),
-      cell_integer(1),
-      cell_text("transfer"),
-  };
-  assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
-}
 
 /* Of blocks called `chart` there is a chart; NULL = of none. */
 static char *page_of(const struct said *said, size_t count, const char *chart) {
@@ -58,11 +19,7 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
-  result_set_init(&rows, SIZE_MAX);
-  assert_int_equal(sink_begin(&rows.sink, columns, COLUMNS, &err), STATUS_OK);
-  for (size_t i = 0; i < count; i++) {
-    put(&rows, &said[i]);
-  }
+  said_rows(&rows, said, count);
   page_results_init(&results, page, "run-7");
   if (chart != NULL) {
     const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};
@@ -76,12 +33,17 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   return text;
 }
 
-#define PAIR(a, b) "up/gpu" #a "-gpu" #b, "up", "gpu" #a "-gpu" #b, "gpu" #a, "gpu" #b, 1048576
+#define PAIR(a, b)                                                                                 \
+  .block = "up", .path = "gpu" #a "-gpu" #b, .source = "gpu" #a, .target = "gpu" #b,               \
+  .size_bytes = 1 << 20
 static const struct said PAIRS[] = {
-    {PAIR(0, 1), 100, "ok", NULL},        {PAIR(1, 0), 98, "ok", NULL},
-    {PAIR(0, 2), 95, "ok", NULL},         {PAIR(2, 0), 80, "ok", NULL},
-    {PAIR(1, 2), 50, "ok", NULL},         {PAIR(2, 1), 1, "failed", "out of <memory>"},
-    {PAIR(0, 0), 1, "skipped", "itself"},
+    {PAIR(0, 1), .gbps = 100},
+    {PAIR(1, 0), .gbps = 98},
+    {PAIR(0, 2), .gbps = 95},
+    {PAIR(2, 0), .gbps = 80},
+    {PAIR(1, 2), .gbps = 50},
+    {PAIR(2, 1), .status = "failed", .reason = "out of <memory>"},
+    {PAIR(0, 0), .status = "skipped", .reason = "itself"},
 };
 
 static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
@@ -103,11 +65,13 @@ static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
   free(text);
 }
 
+#define STEP(bytes)                                                                                \
+  .block = "s", .path = "numa0-gpu0", .source = "numa0", .target = "gpu0", .size_bytes = (bytes)
 static const struct said SWEEP[] = {
-    {"s/1KiB", "s", "numa0-gpu0", "numa0", "gpu0", 1024, 10, "ok", NULL},
-    {"s/2KiB", "s", "numa0-gpu0", "numa0", "gpu0", 2048, 20, "ok", NULL},
-    {"s/4KiB", "s", "numa0-gpu0", "numa0", "gpu0", 4096, 30, "ok", NULL},
-    {"s/8KiB", "s", "numa0-gpu0", "numa0", "gpu0", 8192, 1, "hung", "no answer"},
+    {STEP(1024), .gbps = 10, .spread = 1},
+    {STEP(2048), .gbps = 20, .spread = 1},
+    {STEP(4096), .gbps = 30, .spread = 1},
+    {STEP(8192), .status = "hung", .reason = "no answer"},
 };
 
 static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
@@ -121,7 +85,7 @@ static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
   assert_contains(text, "id=\"run-7-chart1-title\"");
   assert_contains(text, "<th scope=\"col\" class=\"n\">± %</th>");
   assert_contains(text, "<td class=\"n\">1.00</td>");
-  assert_contains(text, "<td class=\"n share\" style=\"--share:20.0%\">20.0</td>");
+  assert_contains(text, "<td class=\"n share\" style=\"--share:5.0%\">5.0</td>");
   assert_contains(text, "<td class=\"name bad\">hung [1]</td>");
   free(text);
 }

@@ -1,113 +1,5 @@
 /* A result as people see it: which blocks are matrices, which are tables, what stands below. */
-#include "runner/render/run_result.h"
-
-#include "tests/cmocka.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static const char *const columns[] = {"case",
-                                      "block",
-                                      "path",
-                                      "axes",
-                                      "kind",
-                                      "method",
-                                      "direction",
-                                      "source",
-                                      "source_memory",
-                                      "target",
-                                      "target_memory",
-                                      "flows",
-                                      "under_load",
-                                      "size_bytes",
-                                      "gbps",
-                                      "percent_of_peak",
-                                      "peak_gbps",
-                                      "limited_by",
-                                      "ns_per_hop",
-                                      "median_ns",
-                                      "low_ns",
-                                      "high_ns",
-                                      "processes",
-                                      "status",
-                                      "reason",
-                                      "note",
-                                      "unknown",
-                                      "stop",
-                                      "cycles_per_hop",
-                                      "measure",
-                                      "ns_per_op",
-                                      "cycles_per_op",
-                                      "ops_per_clock_sm",
-                                      "operation"};
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
-/* What a test says of a case; the rest is as in most cases. */
-struct said {
-  const char *block, *path, *axes;
-  const char *source, *source_memory, *target, *target_memory;
-  const char *direction;
-  int flows; /* 0 = 1 */
-  bool under_load;
-  int64_t size_bytes;
-  double gbps, ns_per_hop; /* 0 = NULL */
-  double cycles, ns_per_op, ops_per_clock_sm;
-  const char *measure, *operation;
-  const char *status, *reason, *note;
-  const char *stop;
-  double spread; /* per cent; 0 = 0.05 */
-  int processes; /* 0 = 1 */
-};
-
-static struct cell real(double value) {
-  return value > 0 ? cell_real(value) : cell_null();
-}
-
-static void put(struct result_set *rows, const struct said *said) {
-  const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
-  const double spread = said->spread > 0 ? said->spread / 100 : 0.0005;
-  const bool chase = said->ns_per_hop > 0;
-  char name[256];
-  (void)snprintf(name, sizeof name, "%s/%s", said->block, said->path);
-  const struct cell cells[COLUMN_COUNT] = {
-      cell_text(name),
-      cell_text(said->block),
-      cell_text(said->path),
-      cell_text(said->axes != NULL ? said->axes : ""),
-      cell_text(chase ? "chase" : "transfer"),
-      cell_text(chase || said->operation != NULL ? NULL : "ce"),
-      cell_text(said->direction),
-      cell_text(said->source),
-      cell_text(said->source_memory),
-      cell_text(said->target),
-      cell_text(chase ? NULL : said->target_memory),
-      cell_integer(said->flows > 0 ? said->flows : 1),
-      cell_integer(said->under_load),
-      cell_integer(said->size_bytes),
-      real(said->gbps),
-      real(said->gbps / 4),
-      real(said->gbps > 0 ? 400 : 0),
-      cell_text(said->gbps > 0 ? "nvlink" : NULL),
-      real(said->ns_per_hop),
-      cell_real(median_ns),
-      cell_real(median_ns * (1 - spread)),
-      cell_real(median_ns * (1 + spread)),
-      cell_integer(said->processes > 0 ? said->processes : 1),
-      cell_text(said->status != NULL ? said->status : "ok"),
-      cell_text(said->reason),
-      cell_text(said->note),
-      cell_text("not kept"),
-      cell_text(said->stop),
-      real(chase ? said->cycles : 0),
-      cell_text(said->measure),
-      real(said->ns_per_op),
-      real(said->measure != NULL ? said->cycles : 0),
-      real(said->ops_per_clock_sm),
-      cell_text(said->operation),
-  };
-  struct error err;
-  assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
-}
+#include "tests/runner/render/said.h"
 
 static void expect_result(const struct said *said, size_t count, unsigned width,
                           const char *expected) {
@@ -115,12 +7,7 @@ static void expect_result(const struct said *said, size_t count, unsigned width,
   struct error err;
   char *text = NULL;
   size_t length = 0;
-  result_set_init(&rows, SIZE_MAX);
-  assert_int_equal(sink_begin(&rows.sink, columns, COLUMN_COUNT, &err), STATUS_OK);
-  for (size_t i = 0; i < count; i++) {
-    put(&rows, &said[i]);
-  }
-  assert_int_equal(sink_end(&rows.sink, &err), STATUS_OK);
+  said_rows(&rows, said, count);
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   const struct output output = {stream, width, false, NULL};

@@ -1,0 +1,125 @@
+/* said.h - rows of the saved query run-result, as tests of their layout make them. */
+#ifndef HAUL_TESTS_RUNNER_RENDER_SAID_H
+#define HAUL_TESTS_RUNNER_RENDER_SAID_H
+
+#include "runner/render/run_result.h"
+#include "tests/cmocka.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const said_columns[] = {"case",
+                                           "block",
+                                           "path",
+                                           "axes",
+                                           "kind",
+                                           "method",
+                                           "direction",
+                                           "source",
+                                           "source_memory",
+                                           "target",
+                                           "target_memory",
+                                           "flows",
+                                           "under_load",
+                                           "size_bytes",
+                                           "gbps",
+                                           "percent_of_peak",
+                                           "peak_gbps",
+                                           "limited_by",
+                                           "ns_per_hop",
+                                           "median_ns",
+                                           "low_ns",
+                                           "high_ns",
+                                           "processes",
+                                           "status",
+                                           "reason",
+                                           "note",
+                                           "unknown",
+                                           "stop",
+                                           "cycles_per_hop",
+                                           "measure",
+                                           "ns_per_op",
+                                           "cycles_per_op",
+                                           "ops_per_clock_sm",
+                                           "operation"};
+enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
+
+/* What a test says of a case; the rest is as in most cases. */
+struct said {
+  const char *block, *path, *axes;
+  const char *source, *source_memory, *target, *target_memory;
+  const char *direction;
+  int flows; /* 0 = 1 */
+  bool under_load;
+  int64_t size_bytes;
+  double gbps, ns_per_hop; /* 0 = NULL */
+  double cycles, ns_per_op, ops_per_clock_sm;
+  const char *measure, *operation;
+  const char *status, *reason, *note;
+  const char *stop;
+  double spread; /* per cent; 0 = 0.05 */
+  int processes; /* 0 = 1 */
+};
+
+static inline struct cell said_real(double value) {
+  return value > 0 ? cell_real(value) : cell_null();
+}
+
+static inline void put_said(struct result_set *rows, const struct said *said) {
+  const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
+  const double spread = said->spread > 0 ? said->spread / 100 : 0.0005;
+  const bool chase = said->ns_per_hop > 0;
+  char name[256];
+  (void)snprintf(name, sizeof name, "%s/%s", said->block, said->path);
+  const struct cell cells[SAID_COLUMNS] = {
+      cell_text(name),
+      cell_text(said->block),
+      cell_text(said->path),
+      cell_text(said->axes != NULL ? said->axes : ""),
+      cell_text(chase ? "chase" : "transfer"),
+      cell_text(chase || said->operation != NULL ? NULL : "ce"),
+      cell_text(said->direction),
+      cell_text(said->source),
+      cell_text(said->source_memory),
+      cell_text(said->target),
+      cell_text(chase ? NULL : said->target_memory),
+      cell_integer(said->flows > 0 ? said->flows : 1),
+      cell_integer(said->under_load),
+      cell_integer(said->size_bytes),
+      said_real(said->gbps),
+      said_real(said->gbps / 4),
+      said_real(said->gbps > 0 ? 400 : 0),
+      cell_text(said->gbps > 0 ? "nvlink" : NULL),
+      said_real(said->ns_per_hop),
+      cell_real(median_ns),
+      cell_real(median_ns * (1 - spread)),
+      cell_real(median_ns * (1 + spread)),
+      cell_integer(said->processes > 0 ? said->processes : 1),
+      cell_text(said->status != NULL ? said->status : "ok"),
+      cell_text(said->reason),
+      cell_text(said->note),
+      cell_text("not kept"),
+      cell_text(said->stop),
+      said_real(chase ? said->cycles : 0),
+      cell_text(said->measure),
+      said_real(said->ns_per_op),
+      said_real(said->measure != NULL ? said->cycles : 0),
+      said_real(said->ops_per_clock_sm),
+      cell_text(said->operation),
+  };
+  struct error err;
+  assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
+}
+
+/* The caller ends with result_set_fini(). */
+static inline void said_rows(struct result_set *rows, const struct said *said, size_t count) {
+  struct error err;
+  result_set_init(rows, SIZE_MAX);
+  assert_int_equal(sink_begin(&rows->sink, said_columns, SAID_COLUMNS, &err), STATUS_OK);
+  for (size_t i = 0; i < count; i++) {
+    put_said(rows, &said[i]);
+  }
+  assert_int_equal(sink_end(&rows->sink, &err), STATUS_OK);
+}
+
+#endif
