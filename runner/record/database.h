@@ -53,7 +53,7 @@ void database_when_locked(struct database *database, database_wait *wait, void *
 /* Accepts NULL. */
 void database_close(struct database *database);
 
-/* SQL of schema/results by its name: "case/insert_flow" is the section "-- name: insert_flow" of
+/* SQL of schema/results by its name: "case/insert_chase" is the section "-- name: insert_chase" of
  * statements/case.sql, "views.sql" that whole file. It must exist. The caller frees. */
 char *database_sql(const char *name);
 
@@ -61,7 +61,7 @@ char *database_sql(const char *name);
 struct statement {
   struct database *database;
   sqlite3_stmt *stmt;
-  const char *name; /* "case/insert_flow" */
+  const char *name; /* "case/insert_chase" */
 };
 
 /* name: static text. */

@@ -47,6 +47,10 @@ static int64_t record_now_ns_of(const struct record *record) {
   return record_clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
 }
 
+#define INSERT_KIND_NAME_(id, text, name) [id] = "case/insert_" text,
+static const char *const insert_kind_names[case_kind_name_count] = {
+    CASE_KIND_LIST(INSERT_KIND_NAME_)};
+
 enum status record_open(const char *path, struct record **record, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(path, DATABASE_WRITE, &database, err);
@@ -59,6 +63,9 @@ enum status record_open(const char *path, struct record **record, struct error *
   opened->clock_offset_ns = record_clock_ns(CLOCK_REALTIME) - record_clock_ns(CLOCK_MONOTONIC_RAW);
   for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
     status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
+  }
+  for (int i = 0; i < (int)case_kind_name_count && status == STATUS_OK; i++) {
+    status = statement_prepare(database, insert_kind_names[i], &opened->insert_kind[i], err);
   }
   if (status != STATUS_OK) {
     record_close(opened);
@@ -79,6 +86,9 @@ void record_close(struct record *record) {
   }
   for (int i = 0; i < (int)record_statement_name_count; i++) {
     statement_finalize(&record->statements[i]);
+  }
+  for (int i = 0; i < (int)case_kind_name_count; i++) {
+    statement_finalize(&record->insert_kind[i]);
   }
   database_close(record->database);
   free(record->bench_cases);

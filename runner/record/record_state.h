@@ -28,11 +28,6 @@
   X(INSERT_CHECK_RESULT, "run/insert_check_result")                                                \
   X(FIND_BENCH_CASE, "case/find_bench_case")                                                       \
   X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
-  X(INSERT_CHASE, "case/insert_chase")                                                             \
-  X(INSERT_OVERHEAD, "case/insert_overhead")                                                       \
-  X(INSERT_STREAM, "case/insert_stream")                                                           \
-  X(INSERT_ARITHMETIC, "case/insert_arithmetic")                                                   \
-  X(INSERT_FLOW, "case/insert_flow")                                                               \
   X(FIND_PLAN_CASE, "case/find_plan_case")                                                         \
   X(INSERT_PLAN_CASE, "case/insert_plan_case")                                                     \
   X(INSERT_SKIPPED, "result/insert_skipped")                                                       \
@@ -56,7 +51,8 @@ struct finished_case {
 struct record {
   struct database *database;
   struct statement statements[record_statement_name_count];
-  int64_t run; /* run.id; 0 = none begun */
+  struct statement insert_kind[case_kind_name_count]; /* "case/insert_KIND" */
+  int64_t run;                                        /* run.id; 0 = none begun */
   char uuid[CONTENT_KEY_MAX];
   int64_t clock_offset_ns; /* what to add to CLOCK_MONOTONIC_RAW for ns since 1970 */
   int64_t *bench_cases;    /* bench_case.id of plan->cases[i] */

@@ -11,48 +11,125 @@ VALUES (
   :key, :case_key, :definition, :block, :name, :kind, :axes, :path, :payload_bytes, :operations,
   :host_cache, :device_cache);
 
--- name: insert_flow
+-- The rows of a case in the tables of its kind: one section for each kind, named insert_KIND, out of
+-- :definition (runner/plan/definition.h), which has none of it where the selectors came to nothing.
+-- 0 is "left to the engine", which the tables say by NULL.
+
+-- name: insert_transfer
 INSERT INTO flow (
   bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place,
   target_index, target_memory, initiator, staged, size_bytes, gpu, threads, kernel_variant,
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
   shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes)
-VALUES (
-  :bench_case, :ordinal, :role, :method, :source_place, :source_index, :source_memory,
-  :target_place, :target_index, :target_memory, :initiator, :staged, :size_bytes, :gpu,
-  nullif(:threads, 0), :kernel_variant, nullif(:kernel_block, 0), nullif(:kernel_grid, 0),
-  nullif(:kernel_vector_bytes, 0), nullif(:shape_width_bytes, 0), nullif(:shape_height, 0),
-  nullif(:shape_depth, 0), nullif(:shape_pitch_bytes, 0), :unified_mode, :unified_touch_by,
-  :unified_advise, nullif(:unified_stride_bytes, 0));
+SELECT
+  :bench_case,
+  f.key,
+  json_extract(f.value, '$.role'),
+  json_extract(f.value, '$.method'),
+  json_extract(f.value, '$.source.place'),
+  json_extract(f.value, '$.source.index'),
+  json_extract(f.value, '$.source.memory'),
+  json_extract(f.value, '$.target.place'),
+  json_extract(f.value, '$.target.index'),
+  json_extract(f.value, '$.target.memory'),
+  json_extract(f.value, '$.initiator'),
+  json_extract(f.value, '$.staged'),
+  json_extract(f.value, '$.size_bytes'),
+  -- The GPU whose clocks matter: the one that starts the flow, else the one at the other end.
+  CASE
+    WHEN json_extract(f.value, '$.target.place') <> 'gpu'
+      OR (json_extract(f.value, '$.source.place') = 'gpu'
+          AND json_extract(f.value, '$.initiator') = 'source')
+    THEN CASE json_extract(f.value, '$.source.place')
+           WHEN 'gpu' THEN json_extract(f.value, '$.source.index') END
+    ELSE json_extract(f.value, '$.target.index')
+  END,
+  nullif(coalesce(json_extract(f.value, '$.threads'),
+                  json_extract(f.value, '$.unified.threads')), 0),
+  json_extract(f.value, '$.kernel.variant'),
+  nullif(json_extract(f.value, '$.kernel.block'), 0),
+  nullif(json_extract(f.value, '$.kernel.grid'), 0),
+  nullif(json_extract(f.value, '$.kernel.vector_bytes'), 0),
+  json_extract(f.value, '$.shape.width_bytes'),
+  json_extract(f.value, '$.shape.height'),
+  json_extract(f.value, '$.shape.depth'),
+  json_extract(f.value, '$.shape.pitch_bytes'),
+  json_extract(f.value, '$.unified.mode'),
+  json_extract(f.value, '$.unified.touch_by'),
+  json_extract(f.value, '$.unified.advise'),
+  nullif(json_extract(f.value, '$.unified.stride_bytes'), 0)
+FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase
 INSERT INTO chase (
   bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
   hop_order, cache, threads, blocks, hops)
-VALUES (
-  :bench_case, :space, :gpu, :memory_place, :memory_index, :memory, :footprint_bytes,
-  :stride_bytes, :hop_order, :cache, :threads, :blocks, :hops);
+SELECT
+  :bench_case,
+  json_extract(d.value, '$.space'),
+  json_extract(d.value, '$.gpu'),
+  json_extract(d.value, '$.memory.place'),
+  json_extract(d.value, '$.memory.index'),
+  json_extract(d.value, '$.memory.memory'),
+  json_extract(d.value, '$.footprint_bytes'),
+  json_extract(d.value, '$.stride_bytes'),
+  json_extract(d.value, '$.order'),
+  json_extract(d.value, '$.cache'),
+  json_extract(d.value, '$.threads'),
+  json_extract(d.value, '$.blocks'),
+  json_extract(d.value, '$.hops')
+FROM json_each(:definition) d WHERE d.key = 'chase';
 
 -- name: insert_stream
 INSERT INTO stream (
   bench_case, op, number_type, memory_place, memory_index, memory, size_bytes, passes, threads, gpu,
   block, grid, vector_bytes, unroll, clock)
-VALUES (
-  :bench_case, :op, :number_type, :memory_place, :memory_index, :memory, :size_bytes, :passes,
-  nullif(:threads, 0), :gpu, nullif(:block, 0), nullif(:grid, 0), nullif(:vector_bytes, 0),
-  nullif(:unroll, 0), :clock);
+SELECT
+  :bench_case,
+  json_extract(d.value, '$.op'),
+  json_extract(d.value, '$.type'),
+  json_extract(d.value, '$.memory.place'),
+  json_extract(d.value, '$.memory.index'),
+  json_extract(d.value, '$.memory.memory'),
+  json_extract(d.value, '$.size_bytes'),
+  json_extract(d.value, '$.passes'),
+  nullif(json_extract(d.value, '$.threads'), 0),
+  CASE json_extract(d.value, '$.memory.place')
+    WHEN 'gpu' THEN json_extract(d.value, '$.memory.index') END,
+  nullif(json_extract(d.value, '$.block'), 0),
+  nullif(json_extract(d.value, '$.grid'), 0),
+  nullif(json_extract(d.value, '$.vector_bytes'), 0),
+  nullif(json_extract(d.value, '$.unroll'), 0),
+  json_extract(d.value, '$.clock')
+FROM json_each(:definition) d WHERE d.key = 'stream';
 
 -- name: insert_arithmetic
 INSERT INTO arithmetic (
   bench_case, op, number_type, measure, gpu, ilp, block, grid, instructions)
-VALUES (
-  :bench_case, :op, :number_type, :measure, :gpu, :ilp, :block, :grid, :instructions);
+SELECT
+  :bench_case,
+  json_extract(d.value, '$.op'),
+  json_extract(d.value, '$.type'),
+  json_extract(d.value, '$.measure'),
+  json_extract(d.value, '$.gpu'),
+  json_extract(d.value, '$.ilp'),
+  json_extract(d.value, '$.block'),
+  json_extract(d.value, '$.grid'),
+  json_extract(d.value, '$.instructions')
+FROM json_each(:definition) d WHERE d.key = 'arithmetic';
 
 -- name: insert_overhead
 INSERT INTO overhead (
   bench_case, operation, gpu, memory_place, memory_index, memory, size_bytes)
-VALUES (
-  :bench_case, :operation, nullif(:gpu, -1), :memory_place, :memory_index, :memory, :size_bytes);
+SELECT
+  :bench_case,
+  json_extract(d.value, '$.operation'),
+  json_extract(d.value, '$.gpu'),
+  json_extract(d.value, '$.memory.place'),
+  json_extract(d.value, '$.memory.index'),
+  json_extract(d.value, '$.memory.memory'),
+  json_extract(d.value, '$.size_bytes')
+FROM json_each(:definition) d WHERE d.key = 'overhead';
 
 -- name: find_plan_case
 SELECT p.bench_case

@@ -1,5 +1,6 @@
 #include "tests/runner/record/fixture.h"
 
+#include "runner/plan/definition.h"
 #include "runner/record/database.h"
 
 #include <dirent.h>
@@ -58,7 +59,6 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
   planned->bench = (struct bench_case){
       .kind = CASE_TRANSFER,
       .key = KEYS[index],
-      .definition = "{}",
       .block = block,
       .name = NAMES[index],
       .path = path,
@@ -100,6 +100,22 @@ static void set_machine(struct machine *machine) {
   machine_add_fact(machine, "ecc", 0, FACT_OK, "on");
 }
 
+void fixture_define(struct fixture *fixture) {
+  for (size_t i = 0; i < FIXTURE_CASES; i++) {
+    struct bench_case *bench = &fixture->cases[i].bench;
+    struct strbuf text;
+    strbuf_init(&text, sizeof fixture->definitions[i] - 1);
+    if (i == FIXTURE_SKIPPED) {
+      definition_append_unresolved(&text, bench->kind, bench->name);
+    } else {
+      definition_append(&text, bench);
+    }
+    (void)snprintf(fixture->definitions[i], sizeof fixture->definitions[i], "%s", text.text);
+    strbuf_fini(&text);
+    bench->definition = fixture->definitions[i];
+  }
+}
+
 struct fixture *fixture_new(void) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   must(fixture != NULL, "memory");
@@ -121,11 +137,14 @@ struct fixture *fixture_new(void) {
                                                       .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
                                                       .footprint_bytes = 1 << 20,
                                                       .stride_bytes = 64,
+                                                      .threads = 1,
+                                                      .blocks = 1,
                                                       .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
   fixture->cases[5].bench.kind = CASE_OVERHEAD;
   fixture->cases[5].bench.work.overhead =
       (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
+  fixture_define(fixture);
   fixture->scenario = (struct scenario){.path = "test.toml",
                                         .name = "test",
                                         .description = "made up",

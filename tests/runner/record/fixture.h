@@ -15,6 +15,7 @@ struct fixture {
   struct machine *machine;
   struct scenario scenario;
   struct plan_case cases[FIXTURE_CASES];
+  char definitions[FIXTURE_CASES][2048];
   struct plan plan;
   struct run_info info;
   /* The last report that fixture_report() made. */
@@ -26,6 +27,9 @@ struct fixture {
 
 /* On the heap, with a folder of its own; path is a database in it that does not exist yet. */
 struct fixture *fixture_new(void);
+/* Gives every case the definition of what it measures; the keys stay. To be called after a change.
+ */
+void fixture_define(struct fixture *fixture);
 /* Removes the folder with what is in it. */
 void fixture_free(struct fixture *fixture);
 /* Result of a case: the first two trials are warm-up, one is a gate time-out. Times differ between

@@ -377,7 +377,6 @@ static void make_microbenchmarks(struct fixture *fixture) {
   struct bench_case *stream = &fixture->cases[0].bench;
   *stream = (struct bench_case){.kind = CASE_STREAM,
                                 .key = stream->key,
-                                .definition = "{}",
                                 .block = "stream",
                                 .name = "stream/gpu1/1MiB",
                                 .path = "gpu1",
@@ -396,7 +395,6 @@ static void make_microbenchmarks(struct fixture *fixture) {
   struct bench_case *arithmetic = &fixture->cases[3].bench;
   *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
                                     .key = arithmetic->key,
-                                    .definition = "{}",
                                     .block = "arithmetic",
                                     .name = "arithmetic/gpu1",
                                     .path = "gpu1",
@@ -415,6 +413,7 @@ static void make_microbenchmarks(struct fixture *fixture) {
   chase->work.chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
   chase->work.chase.threads = 32;
   chase->operations = 1000;
+  fixture_define(fixture);
 }
 
 static void record_with_cycles(struct fixture *fixture) {
