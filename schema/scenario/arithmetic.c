@@ -1,4 +1,4 @@
-/* An [[arithmetic]]: what it is when nobody says, and what must hold between its keys. */
+/* An [[arithmetic]]: its keys, their defaults, and the rules between them. */
 #include "schema/scenario/kind.h"
 
 static const struct field arithmetic_fields[] = {
@@ -103,18 +103,18 @@ static bool arithmetic_check_latency(struct subject *subject, const struct setti
   const struct entry *grid = subject_find(subject, "grid");
   if (arithmetic->ilp != 1) {
     subject_refuse(subject, ilp, ilp->node->span, "1, or measure = \"throughput\"",
-                   "ilp: the latency is that of one chain, not of %u", arithmetic->ilp);
+                   "ilp: a latency is measured with one chain, not %u", arithmetic->ilp);
     return false;
   }
   if (arithmetic->block > WARP) {
     subject_refuse(subject, threads, threads->node->span, "at most 32, or measure = \"throughput\"",
-                   "block: the latency is that of one warp, and %u threads are more",
+                   "block: a latency is measured with at most one warp, not %u threads",
                    arithmetic->block);
     return false;
   }
   if (setting->grid.kind != GRID_BLOCKS || setting->grid.count != 1) {
     subject_refuse(subject, grid, grid->node->span, "1, or measure = \"throughput\"",
-                   "grid: the latency is that of one block");
+                   "grid: a latency is measured with one block");
     return false;
   }
   return true;
@@ -130,14 +130,14 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
   const struct entry *instructions = subject_find(&subject, "instructions");
   if (instructions != NULL && arithmetic->instructions % ARITHMETIC_UNIT != 0) {
     subject_refuse(&subject, instructions, instructions->node->span, "a multiple of 512",
-                   "instructions: %u is no multiple of %d", arithmetic->instructions,
+                   "instructions: %u is not a multiple of %d", arithmetic->instructions,
                    (int)ARITHMETIC_UNIT);
     return false;
   }
   if (setting->grid.kind == GRID_FULL) {
     const struct entry *grid = subject_find(&subject, "grid");
     subject_refuse(&subject, grid, grid->node->span, "a number or \"per_sm*N\"",
-                   "grid: there are no arrays here that a full grid would cover");
+                   "grid: \"full\" needs arrays, and there are none");
     return false;
   }
   return arithmetic->measure != ARITHMETIC_LATENCY || arithmetic_check_latency(&subject, setting);

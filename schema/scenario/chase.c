@@ -1,4 +1,4 @@
-/* A [[chase]]: what it is when nobody says, and what must hold between its keys. */
+/* A [[chase]]: its keys, their defaults, and the rules between them. */
 #include "schema/scenario/kind.h"
 
 static bool chase_is_global(const void *work) {
@@ -114,13 +114,13 @@ static const struct field chase_fields[] = {
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
 #define FOOTPRINT_USUAL_SHARED (UINT64_C(32) << 10)
 
-/* The memory belongs to somebody else than the GPU that loads: `of` says to whom. */
+/* The memory is not that of the loading GPU; `of` says whose. */
 static bool is_far(enum chase_space space) {
   return space == CHASE_HOST || space == CHASE_PEER;
 }
 
-/* Only what the space has is kept, so that a sweep over spaces does not tell cases apart that
- * measure the same. */
+/* Only the keys of the space are kept, so that a sweep over spaces does not yield several cases
+ * that measure the same. */
 static void chase_finish(const struct block *block, struct setting *setting) {
   struct chase *chase = &setting->work.chase;
   kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
@@ -144,7 +144,7 @@ static void chase_finish(const struct block *block, struct setting *setting) {
   }
 }
 
-/* The place of the memory is the space's. */
+/* The place of the memory must be that of the space. */
 static void chase_check_place(struct subject *subject, unsigned spaces) {
   static const struct {
     const char *key;
@@ -158,7 +158,7 @@ static void chase_check_place(struct subject *subject, unsigned spaces) {
         subject_refuse(subject, space, entry_word_span(space, word),
                        ends[i].space == CHASE_PEER ? "space \"peer\", or of = { numa = ... }"
                                                    : "space \"host\", or of = { gpu = ... }",
-                       "%s is the memory of a %s, which space \"%s\" does not read", ends[i].key,
+                       "%s is memory of a %s, which space \"%s\" does not read", ends[i].key,
                        ends[i].space == CHASE_PEER ? "GPU" : "node",
                        chase_space_text((enum chase_space)word));
         break;
@@ -195,8 +195,7 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
 static void check_cache(struct subject *subject, unsigned spaces) {
   const struct entry *cache = subject_find(subject, "cache");
   if (cache != NULL && spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
-    subject_refuse_key(subject, cache, "space \"global\"",
-                       "cache: only a chase through the global space says which caches may help");
+    subject_refuse_key(subject, cache, "space \"global\"", "cache: only space \"global\" uses it");
   }
 }
 
@@ -222,14 +221,14 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
   if (stride != NULL && chase->stride_bytes % element_bytes != 0) {
     subject_refuse(&subject, stride, stride->node->span,
                    element_bytes == 4 ? "a multiple of 4 bytes" : "a multiple of 8 bytes",
-                   "stride: an element has %u bytes, and %llu is no multiple of %u", element_bytes,
-                   (unsigned long long)chase->stride_bytes, element_bytes);
+                   "stride: elements have %u bytes, and %llu is not a multiple of %u",
+                   element_bytes, (unsigned long long)chase->stride_bytes, element_bytes);
     return false;
   }
   if (chase->footprint_bytes / chase->stride_bytes < 2) {
     const struct entry *at = entry_either(footprint, stride);
     subject_refuse(&subject, at, at->node->span, "two strides or more",
-                   "footprint: %llu bytes hold less than two elements %llu bytes apart",
+                   "footprint: %llu bytes are less than two strides of %llu bytes",
                    (unsigned long long)chase->footprint_bytes,
                    (unsigned long long)chase->stride_bytes);
     return false;

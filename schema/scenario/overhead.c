@@ -1,4 +1,4 @@
-/* An [[overhead]]: what it is when nobody says, and what must hold between its keys. */
+/* An [[overhead]]: its keys, their defaults, and the rules between them. */
 #include "schema/scenario/kind.h"
 
 static bool memory_needs_driver(enum memory_kind memory) {
@@ -93,7 +93,7 @@ static void overhead_check_keys(struct reader *reader, const struct block *block
     const struct entry *entry = subject_find(&subject, of_allocations[i]);
     if (entry != NULL) {
       subject_refuse(&subject, entry, entry->key_span, "operation \"allocate\" or \"free\"",
-                     "%s: no operation here allocates or frees", of_allocations[i]);
+                     "%s: applies to operations that allocate or free", of_allocations[i]);
     }
   }
 }

@@ -1,10 +1,10 @@
-/* What must hold between the keys of a [[transfer]] and of its flows. */
+/* Rules between the keys of a [[transfer]] and of its flows. */
 #include "schema/scenario/kind.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* An end of a flow: which keys say where it is. */
+/* An end of a flow: the keys that give its place. */
 struct end {
   const char *name; /* "from" */
   const struct entry *gpu;
@@ -28,10 +28,10 @@ static struct end find_end(const struct subject *subject, const char *name, cons
 static void transfer_check_place(struct subject *subject, const struct end *end) {
   if (end->gpu != NULL && end->numa != NULL) {
     subject_refuse(subject, end->numa, end->numa->key_span, "one of the two",
-                   "%s: a flow has one end: gpu and numa cannot both be given", end->name);
+                   "%s: gpu and numa cannot both be given", end->name);
   } else if (!end->known && end->memory != NULL) {
-    subject_refuse(subject, end->memory, end->memory->key_span, "gpu or numa beside it",
-                   "%s: the place is missing", end->name);
+    subject_refuse(subject, end->memory, end->memory->key_span, "gpu or numa as well",
+                   "%s: missing gpu or numa", end->name);
   } else if (!end->known) {
     const struct toml_node *node = toml_get(subject_slot(subject)->node, end->name);
     if (node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) {
@@ -39,7 +39,7 @@ static void transfer_check_place(struct subject *subject, const struct end *end)
     }
     subject_refuse(
         subject, NULL, node == NULL ? subject_slot(subject)->header_span : node->key_span,
-        "{ gpu = ... } or { numa = ... }, with memory where it is not the default",
+        "{ gpu = ... } or { numa = ... }, with memory if it is not the default",
         "missing \"%s\" in %s", end->name, section_row(subject_slot(subject)->section)->title);
   }
 }
@@ -76,12 +76,12 @@ static void check_nodes(struct subject *subject, const struct end *end, const st
   const enum selector_kind kind = end->numa->values.items[0].selector.kind;
   if (kind == SELECTOR_LOCAL || kind == SELECTOR_REMOTE) {
     subject_refuse(subject, end->numa, end->numa->node->span, "the number of a node, or \"*\"",
-                   "%s.numa: \"%s\" is seen from a GPU, and the other end is none", end->name,
+                   "%s.numa: \"%s\" is relative to a GPU, and the other end is not one", end->name,
                    kind == SELECTOR_LOCAL ? "local" : "remote");
   }
 }
 
-/* Which processors can reach both ends. */
+/* Methods whose processors can reach both ends. */
 static void check_method(struct subject *subject, const struct end *from, const struct end *to) {
   const struct entry *method = subject_find(subject, "method");
   if (method == NULL || !from->known || !to->known) {
@@ -90,18 +90,18 @@ static void check_method(struct subject *subject, const struct end *from, const 
   const bool has_gpu = from->place == PLACE_GPU || to->place == PLACE_GPU;
   if ((subject->methods & BIT(METHOD_CPU)) != 0 && has_gpu) {
     subject_refuse(subject, method, entry_word_span(method, METHOD_CPU), "\"ce\", \"sm\" or \"um\"",
-                   "method \"cpu\" moves bytes between NUMA nodes, and \"%s\" is a GPU",
+                   "method \"cpu\" copies between NUMA nodes, and \"%s\" is a GPU",
                    from->place == PLACE_GPU ? "from" : "to");
   }
   for (unsigned i = METHOD_SM; i <= METHOD_UM && !has_gpu; i++) {
     if ((subject->methods & BIT(i)) != 0) {
       subject_refuse(subject, method, entry_word_span(method, i), "\"cpu\" or \"ce\"",
-                     "method \"%s\" needs a GPU at one end at least", method_text((enum method)i));
+                     "method \"%s\" needs a GPU at one end or both", method_text((enum method)i));
     }
   }
 }
 
-/* The end that would start a flow must be the GPU where the other is a node. */
+/* Between a GPU and a node only the GPU can initiate a flow. */
 static void check_initiator(struct subject *subject, const struct end *from, const struct end *to) {
   const struct entry *initiator = subject_find(subject, "initiator");
   if (initiator == NULL || !from->known || !to->known || from->place == to->place ||
@@ -122,7 +122,7 @@ static void check_initiator(struct subject *subject, const struct end *from, con
   for (unsigned i = 0; i < initiator_name_count; i++) {
     if ((wrong & entry_word_set(initiator) & BIT(i)) != 0) {
       subject_refuse(subject, initiator, entry_word_span(initiator, i),
-                     "no initiator: the GPU starts the flow",
+                     "no initiator: the GPU initiates the flow",
                      "initiator \"%s\" would be a NUMA node here",
                      initiator_text((enum initiator)i));
     }
@@ -135,7 +135,7 @@ static void check_peer(struct subject *subject, const struct end *from, const st
     return;
   }
   if (from->place != PLACE_GPU || to->place != PLACE_GPU) {
-    subject_refuse_key(subject, peer, "no peer", "peer is for flows between two GPUs");
+    subject_refuse_key(subject, peer, "no peer", "peer applies to flows between two GPUs only");
     return;
   }
   for (size_t i = 0; i < peer->values.count; i++) {
@@ -147,7 +147,7 @@ static void check_peer(struct subject *subject, const struct end *from, const st
   }
 }
 
-/* Keys that no method here uses. */
+/* Keys that none of the methods uses. */
 static void check_unused(struct subject *subject) {
   const struct entries *entries = &subject_slot(subject)->entries;
   for (size_t i = 0; i < entries->count; i++) {
@@ -168,7 +168,7 @@ static void check_unused(struct subject *subject) {
   }
 }
 
-/* needed: false where another flow has the size. */
+/* needed: false if another flow has the size. */
 static void check_size(struct subject *subject, bool needed) {
   const struct entries *own = &subject_slot(subject)->entries;
   const struct entry *size = subject_find(subject, "size");
@@ -176,7 +176,7 @@ static void check_size(struct subject *subject, bool needed) {
   static const char *const parts[] = {"shape.height", "shape.depth", "shape.pitch"};
   if (entries_find(own, "size") != NULL && entries_find(own, "shape.width") != NULL) {
     subject_refuse_key(subject, entries_find(own, "size"), "one of the two",
-                       "the size follows from shape: width x height x depth");
+                       "shape defines the size: width x height x depth");
   }
   if (needed && size == NULL && width == NULL) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
@@ -186,7 +186,7 @@ static void check_size(struct subject *subject, bool needed) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (width == NULL && entries_find(own, parts[i]) != NULL) {
       subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
-                     "shape.width beside it", "%s means nothing without shape.width", parts[i]);
+                     "shape.width as well", "%s has no effect without shape.width", parts[i]);
     }
   }
 }
@@ -196,8 +196,8 @@ static void check_flow(struct subject *subject) {
       subject->slot > 0 ? entries_find(&subject_slot(subject)->entries, "direction") : NULL;
   if (direction != NULL) {
     subject_refuse_key(subject, direction, "no direction, or neither from nor to",
-                       "direction is for a load without from and to, which mirrors what is "
-                       "measured");
+                       "direction applies to loads without from and to, which mirror the measured "
+                       "flows");
   }
   const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
   const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
@@ -218,31 +218,31 @@ static void check_flow(struct subject *subject) {
   check_size(subject, true);
 }
 
-/* A load without ends: they are those of the measured flows. */
+/* A load without ends has those of the measured flows. */
 static void check_mirror(struct subject *subject) {
   const struct entries *own = &subject_slot(subject)->entries;
   const struct entry *peer = entries_find(own, "peer");
   const struct entry *initiator = entries_find(own, "initiator");
   if (peer != NULL) {
     subject_refuse_key(subject, peer, "no peer, or from and to",
-                       "a load without from and to goes the way of the measured flows");
+                       "a load without from and to takes the path of the measured flows");
   }
   if (initiator != NULL && (slot_entry(subject->block, 0, "from.numa") != NULL) !=
                                (slot_entry(subject->block, 0, "to.numa") != NULL)) {
-    subject_refuse_key(subject, initiator, "no initiator: the GPU starts the flow",
-                       "between a NUMA node and a GPU the GPU starts every flow");
+    subject_refuse_key(subject, initiator, "no initiator: the GPU initiates the flow",
+                       "between a NUMA node and a GPU the GPU initiates every flow");
   }
   for (size_t i = 0; i < own->count; i++) {
     if (own->items[i].field->methods != 0 && strncmp(own->items[i].field->name, "shape.", 6) != 0 &&
         subject_find(subject, "method") == NULL) {
-      subject_refuse_key(subject, &own->items[i], "method beside it",
-                         "it is not known which method this is for");
+      subject_refuse_key(subject, &own->items[i], "method as well",
+                         "the method to which this applies is not known");
     }
   }
   check_size(subject, false);
 }
 
-/* What only makes sense where the block itself selects the flows. */
+/* Keys that apply only if the block itself selects the flows. */
 static void check_selection(struct subject *subject) {
   const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
   const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
@@ -266,15 +266,16 @@ static void check_selection(struct subject *subject) {
   }
 }
 
-/* With [[transfer.flow]] the block itself moves nothing. */
+/* With [[transfer.flow]] the block itself copies nothing. */
 static void check_no_selection(struct subject *subject) {
   static const char *const keys[] = {"from.gpu", "from.numa", "from.memory", "to.gpu",
                                      "to.numa",  "to.memory", "pairs",       "concurrent"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const struct entry *entry = subject_find(subject, keys[i]);
     if (entry != NULL) {
-      subject_refuse(subject, entry, entry->key_span, "it in the flows, or no [[transfer.flow]]",
-                     "%s has no meaning beside [[transfer.flow]]", keys[i]);
+      subject_refuse(subject, entry, entry->key_span,
+                     "the key in the flows, or no [[transfer.flow]]",
+                     "%s has no effect with [[transfer.flow]]", keys[i]);
     }
   }
 }
@@ -285,7 +286,7 @@ static void check_labels(struct subject *subject) {
     if (strcmp(subject->block->slots[i].label, slot->label) == 0) {
       const struct entry *name = entries_find(&slot->entries, "name");
       subject_refuse(subject, name, name == NULL ? slot->header_span : name->node->span,
-                     "a name of its own", "\"%s\" is listed twice", slot->label);
+                     "a unique name", "\"%s\" is listed twice", slot->label);
     }
   }
 }

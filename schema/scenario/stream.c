@@ -1,4 +1,4 @@
-/* A [[stream]]: what it is when nobody says, and what must hold between its keys. */
+/* A [[stream]]: its keys, their defaults, and the rules between them. */
 #include "schema/scenario/kind.h"
 
 static bool stream_is_on_node(const void *work) {
@@ -148,7 +148,7 @@ static void stream_finish(const struct block *block, struct setting *setting) {
   }
 }
 
-/* A key that only the other place has. */
+/* Keys that apply only to the other place. */
 static void refuse_keys(struct subject *subject, const char *const *keys, const char *message) {
   for (size_t i = 0; keys[i] != NULL; i++) {
     const struct entry *entry = subject_find(subject, keys[i]);
@@ -179,8 +179,7 @@ static void check_type(struct subject *subject) {
   for (unsigned word = 0; type != NULL && word < number_type_name_count; word++) {
     if (word != NUMBER_F32 && word != NUMBER_F64 && (entry_word_set(type) & BIT(word)) != 0) {
       subject_refuse(subject, type, entry_word_span(type, word), "\"f32\" or \"f64\"",
-                     "type: a stream has no numbers of %s",
-                     number_type_text((enum number_type)word));
+                     "type: streams do not support %s", number_type_text((enum number_type)word));
     }
   }
 }
@@ -193,7 +192,7 @@ static void stream_check_keys(struct reader *reader, const struct block *block) 
   const struct entry *numa = subject_find(&subject, "at.numa");
   if (gpu != NULL && numa != NULL) {
     subject_refuse_key(&subject, numa, "at = { gpu = ... } or at = { numa = ... }",
-                       "at.numa: the arrays are on GPUs already");
+                       "at.numa: at.gpu is given already");
     return;
   }
   const struct entry *local = numa;
@@ -202,7 +201,7 @@ static void stream_check_keys(struct reader *reader, const struct block *block) 
        local->values.items[0].selector.kind == SELECTOR_REMOTE)) {
     subject_refuse(&subject, local, local->node->span,
                    "a node's number, an array of them, or \"*\"",
-                   "at.numa: \"local\" and \"remote\" are seen from a GPU, and here is none");
+                   "at.numa: \"local\" and \"remote\" are relative to a GPU, and there is none");
   }
   refuse_keys(&subject, numa != NULL ? of_gpu : of_node,
               numa != NULL ? "only a stream on a GPU has it" : "only a stream on a node has it");
@@ -225,13 +224,13 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   const struct entry *unroll = subject_find(&subject, "unroll");
   if (size != NULL && stream->size_bytes % element_bytes != 0) {
     subject_refuse(&subject, size, size->node->span, "a whole number of elements",
-                   "size: %llu bytes are no whole number of %s of %u bytes",
+                   "size: %llu bytes are not a whole number of %s of %u bytes",
                    (unsigned long long)stream->size_bytes, number_type_text(stream->type),
                    element_bytes);
     return false;
   }
   if (vector != NULL && stream->vector_bytes > 0 && stream->vector_bytes < element_bytes) {
-    subject_refuse(&subject, vector, vector->node->span, "one number or more",
+    subject_refuse(&subject, vector, vector->node->span, "at least one number",
                    "vector_bytes: %u is less than one %s", stream->vector_bytes,
                    number_type_text(stream->type));
     return false;

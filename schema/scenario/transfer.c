@@ -1,4 +1,4 @@
-/* A [[transfer]]: what its flows are when nobody says. */
+/* A [[transfer]]: its keys, and the defaults of its flows. */
 #include "schema/scenario/kind.h"
 
 static bool flow_is_strided(const void *flow) {
@@ -256,7 +256,7 @@ static const struct field transfer_fields[] = {
      .help = "Distance between touched bytes; \"page\" is the page size of the touching end"},
 };
 
-/* Where a flow of a method has its bytes when nobody says. */
+/* The kind of memory that a flow of a method uses by default. */
 static const struct {
   enum memory_kind on_node;
   enum memory_kind on_gpu;
@@ -274,8 +274,8 @@ static void transfer_finish_memory(struct endpoint_setting *end, enum method met
   }
 }
 
-/* Only what the method has is kept, so that a sweep over methods does not tell cases apart that
- * measure the same. */
+/* Only the keys of the method are kept, so that a sweep over methods does not yield several cases
+ * that measure the same. */
 static void transfer_drop_unused(struct flow_setting *flow) {
   static const union value nothing = {0};
   for (size_t i = 0; i < sizeof transfer_fields / sizeof *transfer_fields; i++) {
