@@ -396,39 +396,44 @@ static struct cell diff_count_cell(unsigned value) {
   return cell_integer((int64_t)value);
 }
 
+/* The columns of one row per case, and their cells. */
+#define DIFF_COLUMNS(X)                                                                            \
+  X("verdict", cell_text(verdict_text(result->verdict)))                                           \
+  X("case", cell_text(bench->name))                                                                \
+  X("case_key", cell_text(bench->key))                                                             \
+  X("block", cell_text(bench->block))                                                              \
+  X("method", cell_text(bench->method))                                                            \
+  X("path", cell_text(bench->path))                                                                \
+  X("axes", cell_text(bench->axes))                                                                \
+  X("size_bytes", cell_integer((int64_t)bench->size_bytes))                                        \
+  X("unit", cell_text(figure_text(row->figure)))                                                   \
+  X("a", cell_finite(a->value))                                                                    \
+  X("b", cell_finite(b->value))                                                                    \
+  X("change_percent", cell_finite(100 * row->change))                                              \
+  X("low_percent", cell_finite(100 * row->change_low))                                             \
+  X("high_percent", cell_finite(100 * row->change_high))                                           \
+  X("p", cell_finite(result->p))                                                                   \
+  X("q", cell_finite(result->q))                                                                   \
+  X("test", cell_text(diff_test_text(result->test)))                                               \
+  X("margin_percent", cell_finite(100 * result->margin))                                           \
+  X("sd_percent", cell_finite(100 * result->sd))                                                   \
+  X("processes_a", diff_count_cell(a->processes))                                                  \
+  X("processes_b", diff_count_cell(b->processes))                                                  \
+  X("boots_a", diff_count_cell(a->boots))                                                          \
+  X("boots_b", diff_count_cell(b->boots))                                                          \
+  X("gpus_a", diff_count_cell(a->gpus))                                                            \
+  X("gpus_b", diff_count_cell(b->gpus))                                                            \
+  X("processes_needed",                                                                            \
+    result->processes_needed > 0 ? diff_count_cell(result->processes_needed) : cell_null())        \
+  X("hardware", cell_text(row->hardware))                                                          \
+  X("reason", cell_text(row->reason))                                                              \
+  X("delta_percent", cell_finite(100 * row->delta))                                                \
+  X("delta_from", cell_text(delta_source_text(row->delta_from)))
+
 static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,
                                    const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"verdict",
-                                        "case",
-                                        "case_key",
-                                        "block",
-                                        "method",
-                                        "path",
-                                        "axes",
-                                        "size_bytes",
-                                        "unit",
-                                        "a",
-                                        "b",
-                                        "change_percent",
-                                        "low_percent",
-                                        "high_percent",
-                                        "p",
-                                        "q",
-                                        "test",
-                                        "margin_percent",
-                                        "sd_percent",
-                                        "processes_a",
-                                        "processes_b",
-                                        "boots_a",
-                                        "boots_b",
-                                        "gpus_a",
-                                        "gpus_b",
-                                        "processes_needed",
-                                        "hardware",
-                                        "reason",
-                                        "delta_percent",
-                                        "delta_from"};
+  static const char *const COLUMNS[] = {DIFF_COLUMNS(COLUMN_NAME)};
   struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -436,38 +441,7 @@ static enum status diff_print_rows(const struct measured *measured,
     const struct comparison_side *a = &row->sides[SIDE_A];
     const struct comparison_side *b = &row->sides[SIDE_B];
     const struct diff_result *result = &row->result;
-    const struct cell cells[] = {
-        cell_text(verdict_text(result->verdict)),
-        cell_text(bench->name),
-        cell_text(bench->key),
-        cell_text(bench->block),
-        cell_text(bench->method),
-        cell_text(bench->path),
-        cell_text(bench->axes),
-        cell_integer((int64_t)bench->size_bytes),
-        cell_text(figure_text(row->figure)),
-        cell_finite(a->value),
-        cell_finite(b->value),
-        cell_finite(100 * row->change),
-        cell_finite(100 * row->change_low),
-        cell_finite(100 * row->change_high),
-        cell_finite(result->p),
-        cell_finite(result->q),
-        cell_text(diff_test_text(result->test)),
-        cell_finite(100 * result->margin),
-        cell_finite(100 * result->sd),
-        diff_count_cell(a->processes),
-        diff_count_cell(b->processes),
-        diff_count_cell(a->boots),
-        diff_count_cell(b->boots),
-        diff_count_cell(a->gpus),
-        diff_count_cell(b->gpus),
-        result->processes_needed > 0 ? diff_count_cell(result->processes_needed) : cell_null(),
-        cell_text(row->hardware),
-        cell_text(row->reason),
-        cell_finite(100 * row->delta),
-        cell_text(delta_source_text(row->delta_from)),
-    };
+    const struct cell cells[] = {DIFF_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
   return table_close(table, err);

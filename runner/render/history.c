@@ -163,13 +163,31 @@ static enum status history_print_runs(const struct measured *measured,
   return table_close(table, err);
 }
 
+/* The columns of one row per series and run, and their cells. */
+#define HISTORY_COLUMNS(X)                                                                         \
+  X("case", cell_text(measured->cases[series->bench].name))                                        \
+  X("case_key", cell_text(measured->cases[series->bench].key))                                     \
+  X("hardware", cell_text(series->hardware))                                                       \
+  X("started_at", cell_text(when))                                                                 \
+  X("run", cell_integer(run->ref.id))                                                              \
+  X("run_uuid", cell_text(run->ref.uuid))                                                          \
+  X("tag", cell_text(run->tag))                                                                    \
+  X("driver", cell_text(measured->environments[run->environment].driver_version))                  \
+  X("unit", cell_text(figure_text(series->figure)))                                                \
+  X("median", cell_real(point->value))                                                             \
+  X("low", cell_real(point->low))                                                                  \
+  X("high", cell_real(point->high))                                                                \
+  X("processes", cell_integer((int64_t)point->processes))                                          \
+  X("mark",                                                                                        \
+    point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())      \
+  X("change_percent", cell_finite(100 * point->change))                                            \
+  X("p", cell_finite(point->p))                                                                    \
+  X("what", cell_text(point->what))
+
 static enum status history_print_rows(const struct measured *measured,
                                       const struct history *history,
                                       const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {
-      "case",      "case_key", "hardware",       "started_at", "run", "run_uuid",
-      "tag",       "driver",   "unit",           "median",     "low", "high",
-      "processes", "mark",     "change_percent", "p",          "what"};
+  static const char *const COLUMNS[] = {HISTORY_COLUMNS(COLUMN_NAME)};
   struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
@@ -178,25 +196,7 @@ static enum status history_print_rows(const struct measured *measured,
       const struct measured_run *run = &measured->runs[point->run];
       char when[CELL_MAX];
       history_time_text(run->started_at_ns, when);
-      const struct cell cells[] = {
-          cell_text(measured->cases[series->bench].name),
-          cell_text(measured->cases[series->bench].key),
-          cell_text(series->hardware),
-          cell_text(when),
-          cell_integer(run->ref.id),
-          cell_text(run->ref.uuid),
-          cell_text(run->tag),
-          cell_text(measured->environments[run->environment].driver_version),
-          cell_text(figure_text(series->figure)),
-          cell_real(point->value),
-          cell_real(point->low),
-          cell_real(point->high),
-          cell_integer((int64_t)point->processes),
-          point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null(),
-          cell_finite(100 * point->change),
-          cell_finite(point->p),
-          cell_text(point->what),
-      };
+      const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
       table_add(table, cells, err);
     }
   }

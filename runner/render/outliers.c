@@ -111,38 +111,38 @@ static enum status outliers_print_table(const struct measured *measured,
   return table_close(table, err);
 }
 
+/* The columns of one row per entity and block, and their cells. */
+#define OUTLIERS_COLUMNS(X)                                                                        \
+  X("finding", cell_text(finding_text(row->finding)))                                              \
+  X("entity", cell_text(entity_text(row->entity)))                                                 \
+  X("name", cell_text(row->name))                                                                  \
+  X("role", row->role != ROLE_NONE ? cell_text(outlier_role_text(row->role)) : cell_null())        \
+  X("host", cell_text(row->host))                                                                  \
+  X("uuid", cell_text(row->uuid))                                                                  \
+  X("block", cell_text(row->block))                                                                \
+  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
+  X("change_percent", cell_real(100 * row->change))                                                \
+  X("source_percent", cell_finite(100 * row->source_change))                                       \
+  X("target_percent", cell_finite(100 * row->target_change))                                       \
+  X("robust_z", cell_real(row->robust_z))                                                          \
+  X("cases", cell_integer((int64_t)row->cases))                                                    \
+  X("slow_cases", cell_integer((int64_t)row->slow_cases))                                          \
+  X("paths", cell_text(row->paths))                                                                \
+  X("worst_case", cell_text(measured->cases[row->worst].name))                                     \
+  X("worst_percent", cell_real(100 * row->worst_change))                                           \
+  X("compared_with",                                                                               \
+    row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null())            \
+  X("memory", row->memory[0] != '\0' ? cell_text(row->memory) : cell_null())                       \
+  X("single", cell_integer(row->single))
+
 static enum status outliers_print_rows(const struct measured *measured,
                                        const struct outliers *outliers,
                                        const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {
-      "finding",        "entity",        "name",          "role",           "host",
-      "uuid",           "block",         "sizes",         "change_percent", "source_percent",
-      "target_percent", "robust_z",      "cases",         "slow_cases",     "paths",
-      "worst_case",     "worst_percent", "compared_with", "memory",         "single"};
+  static const char *const COLUMNS[] = {OUTLIERS_COLUMNS(COLUMN_NAME)};
   struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    const struct cell cells[] = {
-        cell_text(finding_text(row->finding)),
-        cell_text(entity_text(row->entity)),
-        cell_text(row->name),
-        row->role != ROLE_NONE ? cell_text(outlier_role_text(row->role)) : cell_null(),
-        cell_text(row->host),
-        cell_text(row->uuid),
-        cell_text(row->block),
-        row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null(),
-        cell_real(100 * row->change),
-        cell_finite(100 * row->source_change),
-        cell_finite(100 * row->target_change),
-        cell_real(row->robust_z),
-        cell_integer((int64_t)row->cases),
-        cell_integer((int64_t)row->slow_cases),
-        cell_text(row->paths),
-        cell_text(measured->cases[row->worst].name),
-        cell_real(100 * row->worst_change),
-        row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null(),
-        row->memory[0] != '\0' ? cell_text(row->memory) : cell_null(),
-        cell_integer(row->single)};
+    const struct cell cells[] = {OUTLIERS_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
   return table_close(table, err);

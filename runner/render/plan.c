@@ -261,15 +261,31 @@ static enum status plan_print_below(const struct plan *plan, uint32_t processes,
 
 /* ---- one row per case ---- */
 
+/* The columns of one row per case, and their cells. */
+#define PLAN_COLUMNS(X)                                                                            \
+  X("case", cell_text(bench->name))                                                                \
+  X("block", cell_text(bench->block))                                                              \
+  X("path", cell_text(bench->path))                                                                \
+  X("axes", cell_text(c->axes))                                                                    \
+  X("method", cell_text(plan_common_method(c)))                                                    \
+  X("flows", cell_integer(bench->flow_count))                                                      \
+  X("size_bytes", size_bytes > 0 ? cell_integer((int64_t)size_bytes) : cell_null())                \
+  X("payload_bytes", cell_integer((int64_t)bench->payload_bytes))                                  \
+  X("limit", cell_text(limit_text(bench->limit)))                                                  \
+  X("peak_bytes_per_second", bench->peak_bytes_per_second > 0                                      \
+                                 ? cell_integer((int64_t)bench->peak_bytes_per_second)             \
+                                 : cell_null())                                                    \
+  X("estimate_ns", cell_integer((int64_t)c->estimate_ns))                                          \
+  X("host_bytes", cell_integer((int64_t)c->host_bytes))                                            \
+  X("gpu_bytes", cell_integer((int64_t)c->gpu_bytes))                                              \
+  X("case_key", cell_text(bench->key))                                                             \
+  X("skip_reason", cell_text(c->skip_reason))                                                      \
+  X("kind", cell_text(case_kind_text(bench->kind)))
+
 static enum status plan_print_rows(const struct plan *plan, const struct row_sink *sink,
                                    struct error *err) {
-  static const char *const columns[] = {
-      "case",        "block",      "path",          "axes",     "method",
-      "flows",       "size_bytes", "payload_bytes", "limit",    "peak_bytes_per_second",
-      "estimate_ns", "host_bytes", "gpu_bytes",     "case_key", "skip_reason",
-      "kind"};
-  enum { COUNT = sizeof columns / sizeof *columns };
-  enum status status = sink_begin(sink, columns, COUNT, err);
+  static const char *const COLUMNS[] = {PLAN_COLUMNS(COLUMN_NAME)};
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
     if (sink_has_enough(sink)) {
       break;
@@ -277,25 +293,7 @@ static enum status plan_print_rows(const struct plan *plan, const struct row_sin
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
     const uint64_t size_bytes = plan_common_size(c);
-    const struct cell cells[COUNT] = {
-        cell_text(bench->name),
-        cell_text(bench->block),
-        cell_text(bench->path),
-        cell_text(c->axes),
-        cell_text(plan_common_method(c)),
-        cell_integer(bench->flow_count),
-        size_bytes > 0 ? cell_integer((int64_t)size_bytes) : cell_null(),
-        cell_integer((int64_t)bench->payload_bytes),
-        cell_text(limit_text(bench->limit)),
-        bench->peak_bytes_per_second > 0 ? cell_integer((int64_t)bench->peak_bytes_per_second)
-                                         : cell_null(),
-        cell_integer((int64_t)c->estimate_ns),
-        cell_integer((int64_t)c->host_bytes),
-        cell_integer((int64_t)c->gpu_bytes),
-        cell_text(bench->key),
-        cell_text(c->skip_reason),
-        cell_text(case_kind_text(bench->kind)),
-    };
+    const struct cell cells[] = {PLAN_COLUMNS(COLUMN_CELL)};
     status = sink_row(sink, cells, err);
   }
   return status == STATUS_OK ? sink_end(sink, err) : status;

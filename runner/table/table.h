@@ -102,6 +102,10 @@ struct column {
   bool is_mark;       /* its cells mark those of the column before: "[1]" */
 };
 
+/* For a list of columns, X(name, the cell of a row): a column is one row of the list. */
+#define COLUMN_NAME(name, cell) name,
+#define COLUMN_CELL(name, cell) cell,
+
 /* ---- sinks ---- */
 
 /* Where rows go. A callback that fails ends the producer with that status. */
