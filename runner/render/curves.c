@@ -19,7 +19,7 @@ struct curves {
   struct result_set rows; /* of one result */
 };
 
-/* Which column is what; -1 = none. */
+/* The columns that are not curves; -1 = none. */
 struct roles {
   int plot, axis, x;
 };
@@ -188,7 +188,7 @@ static int curves_find_y(const struct curves *curves, const struct roles *roles,
   return -1;
 }
 
-/* The curves of one plot; returns what y is called. */
+/* The curves of one plot; returns the name of y. */
 static const char *curves_gather(struct curves *curves, const struct roles *roles, const char *plot,
                                  struct gathering *all) {
   const bool named = curves_have_names(curves, roles);

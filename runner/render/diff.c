@@ -237,7 +237,8 @@ static bool diff_is_shown(const struct diff_show *show, const struct comparison_
   return show->verdicts[verdict] && (verdict != VERDICT_SAME || show->all);
 }
 
-/* Whether all shown rows have the processes of the sides: then the column says nothing new. */
+/* Whether all shown rows have the processes of the sides, which stand above: then they need no
+ * column. */
 static bool diff_counts_are_plain(const struct comparison *comparison,
                                   const struct diff_show *show) {
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -284,7 +285,7 @@ static enum status diff_print_cases(const struct measured *measured,
   const bool counts = show->all || !diff_counts_are_plain(comparison, show);
   const char *columns[COLUMN_COUNT] = {
       "verdict", "case", "A GB/s", "B GB/s", "change %", "q", show->all ? "n, boots, GPUs" : "n"};
-  /* Names of cases are long: what is said above, or needed least, makes room. */
+  /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
   const bool keep[COLUMN_COUNT] = {true, true, true, true, true, wide, counts};
   const char *kept[COLUMN_COUNT];
   size_t kept_count = 0;

@@ -18,7 +18,7 @@
 #include "runner/table/table.h"
 
 struct diff_show {
-  const char *names[SIDES];          /* what the sides were called: "tag:before" */
+  const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
   bool all;                          /* table: the SAME cases as well */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* junit: these are failures */
@@ -55,9 +55,9 @@ void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]);
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
 const char *diff_plural(size_t count, const char *one, const char *many);
 
-/* Appended: what all cases have in common; nothing where no shift is known. */
+/* Append the shift common to all cases; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
-/* Appended: what a change must be to matter. */
+/* Append the sizes from which on a change matters. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
 /* How many cases have which verdict: "2 regressed, 14 same". */
 void diff_counts(const struct comparison *comparison, char *text, size_t size);

@@ -195,7 +195,7 @@ static enum status env_print_gpus(const struct env_printer *printer) {
   return status;
 }
 
-/* ---- what joins them ---- */
+/* ---- links between GPUs ---- */
 
 /* "NV18": links; "PCIe": peer access over PCIe; "host": none, copies go through host memory. */
 static void env_link_label(const struct gpu_link *link, char label[LABEL_MAX]) {

@@ -5,7 +5,7 @@
 #include "engine/machine/machine.h"
 #include "runner/table/table.h"
 
-/* table: GPUs with their links and peaks, a matrix of what joins them, NUMA nodes, facts; facts
+/* table: GPUs with their links and peaks, a matrix of these links, NUMA nodes, facts; facts
  * that all GPUs share stand once. json: one object, keys and units as in schema/machine/README.md,
  * peaks and links beside them; what is not known is null. Others: one row per fact. Writing fails
  * as in runner/table/table.h. */

@@ -42,7 +42,7 @@ static size_t matrix_marks_width(const struct matrix *matrix, size_t column) {
   return width;
 }
 
-/* The number, what went wrong instead, or "N/A"; without the mark. */
+/* The number, the status of a case without one, or "N/A"; without the mark. */
 static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   char number[MATRIX_NUMBER_MAX];
   const char *words = "N/A";

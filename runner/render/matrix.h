@@ -15,7 +15,7 @@ enum matrix_cell_kind {
   MATRIX_NONE,  /* N/A */
   MATRIX_VALUE, /* a number */
   MATRIX_AGAIN, /* a number that another cell has as well: not counted below */
-  MATRIX_TEXT,  /* what went wrong instead of a number */
+  MATRIX_TEXT,  /* the status of a case without a number */
 };
 
 struct matrix_cell {

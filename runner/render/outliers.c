@@ -9,7 +9,7 @@
 
 enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, PATHS_SHOWN = 4 };
 
-/* In which role it is slow, in words. */
+/* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
   switch (row->role) {
   case ROLE_SOURCE:

@@ -11,7 +11,7 @@
 
 /* ---- the frame (page.c) ---- */
 
-/* The first line of every report: what a file begins with that a later report may replace. */
+/* Every report begins with these lines; a file that does may be replaced by a later report. */
 #define PAGE_FIRST_LINES "<!DOCTYPE html>\n<!-- a report of haul -->\n"
 
 struct page_entry {
@@ -80,7 +80,7 @@ struct page_chart {
 
 struct page_results {
   FILE *page;     /* borrowed */
-  const char *id; /* what ids of this run's elements begin with; borrowed */
+  const char *id; /* prefix of the ids of this run's elements; borrowed */
   struct arena arena;
   struct page_chart *charts;
   size_t chart_count, chart_capacity;
@@ -90,7 +90,7 @@ struct page_results {
   const char *title;              /* the last heading; "" = none */
   unsigned headings;              /* of the block so far */
   bool open;                      /* a block is begun */
-  bool key_shown;                 /* what the colours of matrices mean is on the page */
+  bool key_shown;                 /* the page explains the colours of matrices already */
 };
 
 void page_results_init(struct page_results *results, FILE *page, const char *id);

@@ -86,7 +86,7 @@ static void page_put_diff_notes(FILE *page, const struct comparison *comparison)
   }
 }
 
-/* What is said of all cases together. */
+/* The sentences about all cases together. */
 static void page_put_diff_sentences(FILE *page, const struct comparison *comparison) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
@@ -124,8 +124,8 @@ static double page_interval_x(double change, double scale) {
   return (double)INTERVAL_WIDTH / 2 * (1 + change / scale);
 }
 
-/* The change with its interval against what is too small to matter; its numbers are in the next
- * cell. */
+/* The change with its interval, over the band of changes too small to matter; its numbers are in
+ * the next cell. */
 static void page_put_interval(FILE *page, const struct comparison_row *row, double scale) {
   if (!isfinite(row->change)) {
     (void)fputs("<td></td>", page);

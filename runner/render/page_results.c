@@ -119,7 +119,7 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
       .backend = {results, results_section, results_heading, results_paragraph, results_table,
                   results_summary},
   };
-  /* With colour, for it says what went wrong. */
+  /* With colour: tones become classes. */
   results->output = (struct output){page, 0, true, &results->backend};
 }
 

@@ -29,7 +29,7 @@ const char *page_run_title(struct page_run *run) {
                       moment(arena, say(run, "started_at"), false));
 }
 
-/* ---- what it is ---- */
+/* ---- title and badges ---- */
 
 static void put_badge(FILE *page, const char *tone, const char *text) {
   (void)fprintf(page, "<span class=\"badge %s\">", tone);
@@ -127,7 +127,7 @@ static const char *time_words(struct arena *arena, const struct page_run *run) {
   return text;
 }
 
-/* "text, what" where there is a text. */
+/* "text, more"; "more" where there is no text. */
 static const char *join(struct arena *arena, const char *text, const char *before, const char *more,
                         const char *after) {
   if (more[0] == '\0') {

@@ -29,7 +29,7 @@ static void plan_json_flow(struct json_out *out, const struct flow *flow) {
   json_out_close(out);
 }
 
-/* What a case of another kind than transfer measures: the part of its definition that says so. */
+/* The work of a case of another kind than transfer: that part of its definition. */
 static void plan_json_work(struct json_out *out, const struct bench_case *bench) {
   json_t *definition = json_loads(bench->definition, 0, NULL);
   const json_t *work = json_object_get(definition, case_kind_text(bench->kind));

@@ -150,7 +150,7 @@ static void put_cell(const struct pen *pen, const struct cell_drawn *cell) {
   put_coloured(pen, cell->colour, text);
 }
 
-/* The line in which a tick of the upright axis is. */
+/* The line of a tick of the vertical axis. */
 static unsigned line_of(const struct area *area, const struct axis_tick *tick) {
   const double down = (1 - tick->at) * (area->canvas.height * DOTS_Y - 1);
   return (unsigned)(lround(down) / DOTS_Y);

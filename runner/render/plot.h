@@ -42,14 +42,14 @@ struct plot {
 struct plot_style {
   enum plot_scale scale;
   unsigned width;  /* columns; PLOT_WIDTH_MIN at least */
-  unsigned height; /* lines of the area in which curves are; 0 = PLOT_HEIGHT_DEFAULT */
+  unsigned height; /* lines of the area of the curves; 0 = PLOT_HEIGHT_DEFAULT */
   bool colour;
   bool unicode; /* the terminal shows UTF-8 */
 };
 
 /* Whether a point can be drawn: both numbers are finite. */
 bool plot_is_placeable(struct plot_point point);
-/* Extremes of what is drawn; false where there is nothing. */
+/* Extremes of all placeable points; false where there is none. */
 bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high);
 
 /* ---- as characters (plot.c) ----

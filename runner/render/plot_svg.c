@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In units of the drawing, which are pixels at its full width. */
+/* In units of the drawing: pixels at its full width. */
 enum {
   WIDTH = 800,
   LEFT = 62,
   TOP = 26,
   BOTTOM = 46,
-  HEIGHT_LEAST = 250, /* of the area in which curves are */
+  HEIGHT_LEAST = 250, /* of the area of the curves */
   LABEL_HEIGHT = 15,
   LABEL_GAP = 22,   /* from the area to the labels */
   LABEL_CHARS = 40, /* longer names are cut; the whole is in the legend's title */

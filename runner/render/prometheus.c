@@ -162,7 +162,7 @@ static void add_case(struct writing *writing, const struct latest_case *latest) 
   }
 }
 
-/* Rows stand with the strongest evidence first: of a case with several rows, the first counts. */
+/* Rows are sorted by evidence, strongest first: of a case with several rows, the first counts. */
 static void add_verdicts(struct writing *writing, const struct comparison *comparison) {
   bool *seen = arena_array(&writing->arena, writing->measured->case_count, sizeof *seen);
   for (size_t i = 0; i < comparison->row_count; i++) {

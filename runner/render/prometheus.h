@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* measured is only read, but looking facts up caches them. comparisons: one a host, or none. */
+/* measured is only read, but looking facts up caches them. comparisons: one per host, or none. */
 enum status prometheus_print(struct measured *measured, const struct latest_case *cases,
                              size_t case_count, struct comparison *const *comparisons,
                              size_t comparison_count, FILE *stream, struct error *err) CHECK_RESULT;

@@ -86,7 +86,7 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  const char *stops[stop_name_count]; /* what is said of cases that ended so; NULL = nothing */
+  const char *stops[stop_name_count]; /* the remark on cases whose trials ended so; NULL = none */
   struct footnotes notes;
 };
 

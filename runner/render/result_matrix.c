@@ -31,7 +31,7 @@ struct plan_of_block {
   bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
   bool local;         /* all within one place */
   bool both;
-  bool mirrored;   /* what goes both ways stands on both sides of the diagonal */
+  bool mirrored;   /* a case that goes both ways stands on both sides of the diagonal */
   bool transposed; /* many sources and one target: from column to row, so that it is one line */
   const char *settings[RUN_RESULT_MATRICES_MAX + 1];
   size_t setting_count;
@@ -46,7 +46,7 @@ static const struct run_row *block_first_shown(const struct result_block *block)
   return block->rows[0];
 }
 
-/* Of a GPU nothing is said but what is unusual: "pinned", "pageable to huge", "managed". */
+/* Device memory of a GPU is not named: "pinned", "pageable to huge", "managed". */
 static const char *setting_memory(struct arena *arena, const struct run_row *row) {
   const bool source = row->source_memory != NULL && strcmp(row->source_memory, "device") != 0;
   const bool target = row->target_memory != NULL && strcmp(row->target_memory, "device") != 0;
@@ -248,7 +248,7 @@ static void matrix_fill(struct drawing *drawing, const struct run_row *const *ro
   }
 }
 
-/* ---- what stands beside the numbers ---- */
+/* ---- texts around the numbers ---- */
 
 /* "1639 to 1802 cycles per load"; once where both read the same */
 static const char *matrix_cycles(struct arena *arena, double least, double greatest) {

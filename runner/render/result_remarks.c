@@ -1,4 +1,4 @@
-/* result_remarks.c - footnotes, and what they say of cases. */
+/* result_remarks.c - footnotes, and the remarks on cases that become footnotes. */
 #include "runner/render/result_block.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ static enum stop remarks_stop_of(const struct run_row *row) {
 static const char *remarks_describe(const struct result_remarks *remarks, enum stop stop,
                                     const char *limit, const char *help) {
   double widest = 0;
-  bool several = false; /* processes: then +/- is what lies between them */
+  bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];

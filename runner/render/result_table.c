@@ -1,4 +1,4 @@
-/* result_table.c - blocks that are no matrices: one row per case. */
+/* result_table.c - blocks as tables: one row per case. */
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
 

@@ -25,7 +25,7 @@ struct html_table_options {
                        a bar; else "_" in names of columns is a space */
 };
 
-/* Columns without a value are left out, numbers stand to the right. */
+/* Columns without a value are left out; numbers are aligned right. */
 void html_table(FILE *page, const struct result_set *rows,
                 const struct html_table_options *options);
 

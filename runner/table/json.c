@@ -60,7 +60,7 @@ static void json_out_line(struct json_out *json) {
   }
 }
 
-/* What stands before a value. */
+/* The comma, line and key before a value. */
 static void json_out_begin(struct json_out *json, const char *key) {
   strbuf_append(json->text, json->filled ? "," : "");
   if (json->depth > 0) {

@@ -7,7 +7,7 @@
 
 enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9, EXACT_DIGITS_MAX = 17 };
 
-/* What someone rounded, as it was meant: no digit that says nothing, and none left out. */
+/* A rounded number in as few digits as it was rounded to. */
 static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
   const double magnitude = fabs(value);
   if (!(magnitude >= 1e-5 && magnitude < 1e15)) {
@@ -30,9 +30,10 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
   } else if (write_rounded(value, text)) {
     return;
   } else if (magnitude >= 99999.5 && magnitude < 1e15) {
-    (void)snprintf(text, NUMBER_TEXT_MAX, "%.0f", value); /* no exponent for what can be read */
+    (void)snprintf(text, NUMBER_TEXT_MAX, "%.0f",
+                   value); /* no exponent where a person can read the digits */
   } else {
-    /* '#' keeps trailing zeros, so that the digits of a column stand for the same precision. */
+    /* '#' keeps trailing zeros, so that all numbers of a column show the same precision. */
     (void)snprintf(text, NUMBER_TEXT_MAX, "%#.*g", SHORT_DIGITS, value);
     size_t length = strlen(text);
     if (text[length - 1] == '.') {
@@ -86,7 +87,7 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code) 
   return 0;
 }
 
-/* Characters that would move the cursor or turn the direction of what a terminal shows. */
+/* Characters that would move the cursor or reverse the direction of text on a terminal. */
 static bool is_control(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || (code >= 0x200e && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

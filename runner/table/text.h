@@ -12,7 +12,7 @@ enum escape_style {
   ESCAPE_MARKDOWN, /* that, and Markdown's and HTML's own characters */
 };
 
-/* For people: what has nine digits at most, as SQL's round() leaves it, as it is (55.35, 4190,
+/* For people: a number of at most nine digits, as SQL's round() leaves it, unchanged (55.35, 4190,
  * 0.087); all else in five significant digits (55.204, 4190.3, 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 /* The shortest text that reads back as the same double; at most 17 digits. Infinity is "inf". */
@@ -27,7 +27,7 @@ void text_repair(struct strbuf *buffer, const char *bytes, size_t length);
 void text_hex(struct strbuf *buffer, const char *bytes, size_t length);
 /* A cell for people (table, md); nothing for NULL. */
 void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style);
-/* Characters of valid UTF-8, which is what a terminal shows columns of. */
+/* Columns on a terminal: characters of valid UTF-8. */
 size_t text_width(const char *text);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
  * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it

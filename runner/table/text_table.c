@@ -130,7 +130,7 @@ static int text_print_expanded(const struct table *table) {
   return failed;
 }
 
-/* The widest that texts may be so that all columns fit. */
+/* The greatest width of texts with which all columns fit. */
 static size_t text_widest_text(const struct table *table, bool drop_empty, size_t width) {
   const struct text_chunk *chunk = table->state;
   size_t widest = 0;
