@@ -38,7 +38,6 @@ const struct memory_ops memory_device = {
     .kind = MEMORY_DEVICE,
     .place = PLACE_GPU,
     .needs_cuda = true,
-    .help = "a GPU's own memory, cuMemAlloc",
     .allocate = device_allocate,
     .release = device_release,
 };
@@ -86,7 +85,6 @@ const struct memory_ops memory_managed = {
     .kind = MEMORY_MANAGED,
     .place = PLACE_GPU,
     .needs_cuda = true,
-    .help = "unified memory, cuMemAllocManaged; method um only",
     .allocate = managed_allocate,
     .release = managed_release,
 };

@@ -183,7 +183,6 @@ const struct memory_ops memory_huge = {
     .kind = MEMORY_HUGE,
     .place = PLACE_NUMA,
     .needs_cuda = false,
-    .help = "2 MiB pages, reserved or transparent, page-locked where there is a GPU",
     .allocate = huge_allocate,
     .release = huge_release,
 };

@@ -38,7 +38,6 @@ struct memory_ops {
   enum memory_kind kind;
   enum place place; /* where this kind can be */
   bool needs_cuda;  /* cannot be allocated without a driver */
-  const char *help; /* one line for the reference */
   /* Fills the rest of the buffer; endpoint and size_bytes (at least 1) are set by the caller, all
    * else is zero. On an error nothing is left allocated. */
   enum status (*allocate)(const struct memory_context *context, struct buffer *buffer,

@@ -139,7 +139,6 @@ const struct memory_ops memory_pinned = {
     .kind = MEMORY_PINNED,
     .place = PLACE_NUMA,
     .needs_cuda = true,
-    .help = "page-locked memory of the driver, cuMemHostAlloc",
     .allocate = pinned_allocate,
     .release = page_locked_release,
 };
@@ -156,7 +155,6 @@ const struct memory_ops memory_write_combined = {
     .kind = MEMORY_WRITE_COMBINED,
     .place = PLACE_NUMA,
     .needs_cuda = true,
-    .help = "as pinned, uncached write-combining",
     .allocate = write_combined_allocate,
     .release = page_locked_release,
 };
@@ -185,7 +183,6 @@ const struct memory_ops memory_registered = {
     .kind = MEMORY_REGISTERED,
     .place = PLACE_NUMA,
     .needs_cuda = true,
-    .help = "anonymous pages, page-locked by cuMemHostRegister",
     .allocate = registered_allocate,
     .release = registered_release,
 };

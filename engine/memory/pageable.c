@@ -117,7 +117,6 @@ const struct memory_ops memory_pageable = {
     .kind = MEMORY_PAGEABLE,
     .place = PLACE_NUMA,
     .needs_cuda = false,
-    .help = "anonymous pages of the operating system's usual size",
     .allocate = pageable_allocate,
     .release = pageable_release,
 };

@@ -156,7 +156,6 @@ const struct method_ops method_ce = {
     .method = METHOD_CE,
     .version = 2,
     .clock = CLOCK_EVENT,
-    .help = "a copy engine, through the driver's asynchronous memcpy",
     .unsupported_reason = ce_unsupported_reason,
     .gpu = gpu_flow_gpu,
     .prepare = ce_prepare,

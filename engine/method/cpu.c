@@ -170,7 +170,6 @@ const struct method_ops method_cpu = {
     .method = METHOD_CPU,
     .version = 1,
     .clock = CLOCK_HOST,
-    .help = "host threads copy between host memories",
     .unsupported_reason = cpu_unsupported_reason,
     .gpu = gpu,
     .prepare = cpu_prepare,

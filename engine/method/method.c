@@ -5,24 +5,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* One row per method, with the ops that its file defines. */
-#define HOST_METHOD_LIST(X) X(METHOD_CPU, method_cpu)
+#define METHOD_EXTERN_(id, text, name, ...) extern const struct method_ops method_##name;
+METHOD_LIST(METHOD_EXTERN_)
+
+#define METHOD_IN_HOST_BUILD_(name) &method_##name
 #ifdef HAUL_CUDA
-#define CUDA_METHOD_LIST(X)                                                                        \
-  X(METHOD_CE, method_ce)                                                                          \
-  X(METHOD_SM, method_sm)                                                                          \
-  X(METHOD_UM, method_um)
+#define METHOD_IN_CUDA_BUILD_(name) &method_##name
 #else
-#define CUDA_METHOD_LIST(X)
+#define METHOD_IN_CUDA_BUILD_(name) NULL
 #endif
-
-#define METHOD_EXTERN_(method, ops) extern const struct method_ops ops;
-HOST_METHOD_LIST(METHOD_EXTERN_)
-CUDA_METHOD_LIST(METHOD_EXTERN_)
-
-#define METHOD_ROW_(method, ops) [method] = &ops,
-const struct method_ops *const methods[method_name_count] = {HOST_METHOD_LIST(METHOD_ROW_)
-                                                                 CUDA_METHOD_LIST(METHOD_ROW_)};
+#define METHOD_ROW_(id, text, name, build, ...) [id] = METHOD_IN_##build##_BUILD_(name),
+const struct method_ops *const methods[method_name_count] = {METHOD_LIST(METHOD_ROW_)};
 
 enum clock method_clock(const struct flow *flow) {
   const struct method_ops *ops = methods[flow->method];

@@ -39,7 +39,6 @@ struct method_ops {
   enum method method;
   unsigned version; /* in case_key: raise it when the same case would measure differently */
   enum clock clock;
-  const char *help; /* one line for the reference */
   /* Where the clock depends on the flow; NULL = always `clock`. See method_clock(). */
   enum clock (*clock_of)(const struct flow *flow);
   uint32_t iterations_max; /* most repeats of one trial; 0 = as many as the trial can have */

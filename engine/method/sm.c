@@ -262,7 +262,6 @@ const struct method_ops method_sm = {
     .method = METHOD_SM,
     .version = 1,
     .clock = CLOCK_EVENT,
-    .help = "a kernel's own loads and stores",
     .unsupported_reason = sm_unsupported_reason,
     .gpu = gpu_flow_gpu,
     .prepare = sm_prepare,

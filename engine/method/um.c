@@ -368,7 +368,6 @@ const struct method_ops method_um = {
     .method = METHOD_UM,
     .version = 1,
     .clock = CLOCK_EVENT,
-    .help = "unified memory: pages move when they are touched, or are prefetched",
     .clock_of = um_clock,
     .iterations_max = 1,
     .shares_buffer = true,

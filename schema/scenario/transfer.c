@@ -256,16 +256,14 @@ static const struct field transfer_fields[] = {
      .help = "Distance between touched bytes; \"page\" is the page size of the touching end"},
 };
 
+#define USUAL_MEMORY_(id, text, name, build, on_node, on_gpu)                                      \
+  [id] = {MEMORY_##on_node, MEMORY_##on_gpu},
+
 /* The kind of memory that a flow of a method uses by default. */
 static const struct {
   enum memory_kind on_node;
   enum memory_kind on_gpu;
-} usual_memory[method_name_count] = {
-    [METHOD_CE] = {MEMORY_PINNED, MEMORY_DEVICE},
-    [METHOD_SM] = {MEMORY_PINNED, MEMORY_DEVICE},
-    [METHOD_UM] = {MEMORY_MANAGED, MEMORY_MANAGED},
-    [METHOD_CPU] = {MEMORY_PAGEABLE, MEMORY_DEVICE},
-};
+} usual_memory[method_name_count] = {METHOD_LIST(USUAL_MEMORY_)};
 
 static void transfer_finish_memory(struct endpoint_setting *end, enum method method, bool given) {
   if (!given) {
