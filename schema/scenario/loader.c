@@ -297,6 +297,19 @@ static bool loader_stands_before(struct toml_span a, struct toml_span b) {
   return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
 
+/* "a [[transfer]], [[chase]] or [[stream]]": every kind of block. */
+static const char *loader_list_kinds(struct loader *loader) {
+  const char *list = "a ";
+  for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
+    const unsigned left = case_kind_name_count - 1 - kind;
+    list = arena_format(loader->reader.arena, "%s%s%s", list, kinds[kind]->section.title,
+                        left == 0   ? ""
+                        : left == 1 ? " or "
+                                    : ", ");
+  }
+  return list;
+}
+
 /* Blocks of all kinds in the order of the file. */
 static void loader_read_blocks(struct loader *loader, const struct source *source,
                                const struct toml_node *root, bool is_main) {
@@ -310,8 +323,7 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
     written = written || toml_get(root, kinds[kind]->section.key) != NULL;
   }
   if (!written && is_main) {
-    loader_complain(loader, source, (struct toml_span){1, 1, 1},
-                    "a [[transfer]], [[stream]], [[chase]], [[arithmetic]] or [[overhead]]",
+    loader_complain(loader, source, (struct toml_span){1, 1, 1}, loader_list_kinds(loader),
                     "nothing to measure");
   }
   loader->blocks =
