@@ -1,6 +1,7 @@
 #!/bin/sh
 # statements.sh ROOT - the named sections of schema/results/statements: a name is in its file once, and
-# the program uses every name that is there and none that is not.
+# the program uses every name that is there and none that is not. A literal that ends with "_" is the
+# start of names that an enumeration completes.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -22,10 +23,31 @@ sources '*.c' '*.h' | grep '^runner/' |
 {
   awk '$1 !~ /^[a-z_]+\/[a-z_]+$/ || NF != 2 { print $NF ": not a name of a statement: " $0 }
     seen[$1]++ { print $2 ": " $1 " is here already" }' "$scratch/defined"
-  awk 'NR == FNR { used[$1] = 1; next } !($1 in used) { print $2 ": nothing uses " $1 }' \
-    "$scratch/used" "$scratch/defined"
+  awk '
+    NR == FNR {
+      if ($1 ~ /_$/)
+        starts[$1] = $2
+      else
+        used[$1] = 1
+      next
+    }
+    {
+      for (start in starts)
+        if (index($1, start) == 1) {
+          used[$1] = 1
+          found[start] = 1
+        }
+      if (!($1 in used))
+        print $2 ": nothing uses " $1
+    }
+    END {
+      for (start in starts)
+        if (!(start in found))
+          print starts[start] ": no section of schema/results/statements begins with " start
+    }' "$scratch/used" "$scratch/defined"
   awk 'NR == FNR { defined[$1] = 1; next }
-    !($1 in defined) { print $2 ": no section of schema/results/statements is named " $1 }' \
-    "$scratch/defined" "$scratch/used"
+    $1 !~ /_$/ && !($1 in defined) {
+      print $2 ": no section of schema/results/statements is named " $1
+    }' "$scratch/defined" "$scratch/used"
 } >"$scratch/found"
 verdict "$scratch/found" "every statement has one name, and is used (tests/style/statements.sh)"

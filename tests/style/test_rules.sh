@@ -150,6 +150,7 @@ breaks_statement schema/results/statements/trial.sql '-- name: unused' 'nothing 
 breaks_statement schema/results/statements/trial.sql '-- name: In sert' 'not a name of a statement'
 breaks_statement runner/record/x.c 'const char *const N[] = {"trial/no"};' 'no section .* trial/no'
 breaks_statement runner/record/x.c 'int g(void) { return database_script(d, "no/no"); }' 'no section'
+breaks_statement runner/record/x.c 'const char *const N[] = {"trial/no_" "x"};' 'no section .* begins'
 
 # headers
 fresh
