@@ -466,13 +466,9 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
   for (size_t i = 0; status == STATUS_OK && i < scenario->block_count; i++) {
     status = plan_add_block(builder, scenario->blocks[i], err);
   }
-  struct plan *made = NULL;
   if (status == STATUS_OK) {
-    status = plan_builder_finish(builder, scenario->run.order, scenario->run.seed, &made, err);
-  }
-  if (status == STATUS_OK) {
-    made->scenario = scenario;
-    *plan = made;
+    builder->plan->scenario = scenario;
+    status = plan_builder_finish(builder, scenario->run.order, scenario->run.seed, plan, err);
   }
   plan_builder_free(builder);
   return status;
