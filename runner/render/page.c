@@ -5,7 +5,7 @@
 
 extern const struct embedded_file page_style[];
 
-static void put_contents(FILE *page, const struct page_entry *entries, size_t count) {
+static void page_put_contents(FILE *page, const struct page_entry *entries, size_t count) {
   (void)fputs("<nav aria-label=\"Contents\"><ol>\n", page);
   for (size_t i = 0; i < count; i++) {
     (void)fprintf(page, "<li><a href=\"#%s\">", entries[i].id);
@@ -34,7 +34,7 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
   html_element(page, "p", "lead", lead);
   (void)fputs("\n</header>\n", page);
   if (entry_count > 1) {
-    put_contents(page, entries, entry_count);
+    page_put_contents(page, entries, entry_count);
   }
   (void)fputs("<main>\n", page);
 }

@@ -8,65 +8,71 @@
 
 ENUM_NAMES_DEFINE(run_part, RUN_PART_LIST)
 
-static const char *say(const struct page_run *run, const char *column) {
+static const char *page_run_say(const struct page_run *run, const char *column) {
   const char *text = result_set_text(&run->parts[RUN_PART_SUMMARY], 0, column);
   return text != NULL ? text : "";
 }
 
-static long long count_of(const struct page_run *run, const char *column) {
+static long long page_run_count_of(const struct page_run *run, const char *column) {
   return result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, column);
 }
 
 /* "2026-08-01 12:30" of "2026-08-01T12:30:59Z"; seconds: ":59" as well. */
-static const char *moment(struct arena *arena, const char *text, bool seconds) {
+static const char *page_run_moment(struct arena *arena, const char *text, bool seconds) {
   return strlen(text) < 19 ? text
                            : arena_format(arena, "%.10s %.*s", text, seconds ? 8 : 5, text + 11);
 }
 
 const char *page_run_title(struct page_run *run) {
   struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
-  return arena_format(arena, "%s on %s, %s", say(run, "scenario"), say(run, "host_name"),
-                      moment(arena, say(run, "started_at"), false));
+  return arena_format(arena, "%s on %s, %s", page_run_say(run, "scenario"),
+                      page_run_say(run, "host_name"),
+                      page_run_moment(arena, page_run_say(run, "started_at"), false));
 }
 
 /* ---- title and badges ---- */
 
-static void put_badge(FILE *page, const char *tone, const char *text) {
+static void page_run_put_badge(FILE *page, const char *tone, const char *text) {
   (void)fprintf(page, "<span class=\"badge %s\">", tone);
   html_text(page, text);
   (void)fputs("</span> ", page);
 }
 
-static void put_count(FILE *page, const char *tone, long long count, const char *one,
-                      const char *many) {
+static void page_run_put_count(FILE *page, const char *tone, long long count, const char *one,
+                               const char *many) {
   if (count > 0) {
     (void)fprintf(page, "<span class=\"badge %s\">%lld %s</span> ", tone, count,
                   count == 1 ? one : many);
   }
 }
 
-static void put_badges(FILE *page, const struct page_run *run) {
+static void page_run_put_badges(FILE *page, const struct page_run *run) {
   (void)fputs("<p>", page);
-  if (count_of(run, "simulated") != 0) {
-    put_badge(page, "warn", "simulated");
+  if (page_run_count_of(run, "simulated") != 0) {
+    page_run_put_badge(page, "warn", "simulated");
   }
-  if (strcmp(say(run, "origin"), "imported") == 0) {
-    put_badge(page, "plain", "imported");
+  if (strcmp(page_run_say(run, "origin"), "imported") == 0) {
+    page_run_put_badge(page, "plain", "imported");
   }
-  put_badge(page, strcmp(say(run, "status"), "done") == 0 ? "good" : "bad", say(run, "status"));
-  put_count(page, "plain", count_of(run, "measured"), "case measured", "cases measured");
-  put_count(page, "bad", count_of(run, "wrong"), "case went wrong", "cases went wrong");
-  put_count(page, "plain", count_of(run, "skipped"), "case skipped", "cases skipped");
-  put_count(page, "warn", count_of(run, "checks_failed"), "check failed", "checks failed");
+  page_run_put_badge(page, strcmp(page_run_say(run, "status"), "done") == 0 ? "good" : "bad",
+                     page_run_say(run, "status"));
+  page_run_put_count(page, "plain", page_run_count_of(run, "measured"), "case measured",
+                     "cases measured");
+  page_run_put_count(page, "bad", page_run_count_of(run, "wrong"), "case went wrong",
+                     "cases went wrong");
+  page_run_put_count(page, "plain", page_run_count_of(run, "skipped"), "case skipped",
+                     "cases skipped");
+  page_run_put_count(page, "warn", page_run_count_of(run, "checks_failed"), "check failed",
+                     "checks failed");
   (void)fputs("</p>\n", page);
 }
 
-static void begin_box(FILE *page, const char *title) {
+static void page_run_begin_box(FILE *page, const char *title) {
   (void)fprintf(page, "<p class=\"box\" role=\"note\"><b>%s</b> ", title);
 }
 
 /* GPUs whose clocks something kept down. */
-static void put_throttling(FILE *page, const struct result_set *gpus) {
+static void page_run_put_throttling(FILE *page, const struct result_set *gpus) {
   size_t shown = 0;
   for (size_t i = 0; i < gpus->row_count; i++) {
     const char *share = result_set_text(gpus, i, "slowed_pct");
@@ -74,7 +80,7 @@ static void put_throttling(FILE *page, const struct result_set *gpus) {
       continue;
     }
     if (shown++ == 0) {
-      begin_box(page, "Throttled.");
+      page_run_begin_box(page, "Throttled.");
     }
     (void)fputs(shown > 1 ? "; " : "Clocks were kept down: ", page);
     html_text(page, result_set_text(gpus, i, "gpu"));
@@ -87,25 +93,25 @@ static void put_throttling(FILE *page, const struct result_set *gpus) {
   (void)fputs(shown > 0 ? ".</p>\n" : "", page);
 }
 
-static void put_boxes(FILE *page, const struct page_run *run) {
-  if (count_of(run, "simulated") != 0) {
-    begin_box(page, "Simulated.");
+static void page_run_put_boxes(FILE *page, const struct page_run *run) {
+  if (page_run_count_of(run, "simulated") != 0) {
+    page_run_begin_box(page, "Simulated.");
     (void)fputs("A fake driver answered: these numbers say nothing of hardware.</p>\n", page);
   }
-  if (strcmp(say(run, "status"), "running") == 0) {
-    begin_box(page, "Not ended.");
+  if (strcmp(page_run_say(run, "status"), "running") == 0) {
+    page_run_begin_box(page, "Not ended.");
     (void)fputs("The run goes on, or was killed: what follows is what there was.</p>\n", page);
-  } else if (say(run, "reason")[0] != '\0') {
-    begin_box(page, "Ended early.");
-    html_text(page, say(run, "reason"));
+  } else if (page_run_say(run, "reason")[0] != '\0') {
+    page_run_begin_box(page, "Ended early.");
+    html_text(page, page_run_say(run, "reason"));
     (void)fputs("</p>\n", page);
   }
-  put_throttling(page, &run->parts[RUN_PART_GPUS]);
+  page_run_put_throttling(page, &run->parts[RUN_PART_GPUS]);
 }
 
 /* ---- facts ---- */
 
-static void put_fact(FILE *page, const char *name, const char *value) {
+static void page_run_put_fact(FILE *page, const char *name, const char *value) {
   if (value[0] == '\0') {
     return;
   }
@@ -115,9 +121,10 @@ static void put_fact(FILE *page, const char *name, const char *value) {
 }
 
 /* "12:31 UTC, took 1 min 20 s" */
-static const char *time_words(struct arena *arena, const struct page_run *run) {
-  const char *took = say(run, "duration_s");
-  const char *text = arena_format(arena, "%s UTC", moment(arena, say(run, "started_at"), true));
+static const char *page_run_time_words(struct arena *arena, const struct page_run *run) {
+  const char *took = page_run_say(run, "duration_s");
+  const char *text =
+      arena_format(arena, "%s UTC", page_run_moment(arena, page_run_say(run, "started_at"), true));
   if (took[0] != '\0') {
     char duration[UNITS_TEXT_MAX];
     const double seconds = strtod(took, NULL);
@@ -128,8 +135,8 @@ static const char *time_words(struct arena *arena, const struct page_run *run) {
 }
 
 /* "text, more"; "more" where there is no text. */
-static const char *join(struct arena *arena, const char *text, const char *before, const char *more,
-                        const char *after) {
+static const char *page_run_join(struct arena *arena, const char *text, const char *before,
+                                 const char *more, const char *after) {
   if (more[0] == '\0') {
     return text;
   }
@@ -137,38 +144,47 @@ static const char *join(struct arena *arena, const char *text, const char *befor
                          : arena_format(arena, "%s%s%s%s", text, before, more, after);
 }
 
-static void put_facts(FILE *page, const struct page_run *run) {
+static void page_run_put_facts(FILE *page, const struct page_run *run) {
   struct arena arena = {0};
   struct arena *at = &arena;
-  const long long gpus = count_of(run, "gpu_count");
-  const long long nodes = count_of(run, "node_count");
-  const char *host = join(at, say(run, "host_name"), ", ", say(run, "os"), "");
-  const char *cuda = say(run, "cuda_driver_version");
+  const long long gpus = page_run_count_of(run, "gpu_count");
+  const long long nodes = page_run_count_of(run, "node_count");
+  const char *host =
+      page_run_join(at, page_run_say(run, "host_name"), ", ", page_run_say(run, "os"), "");
+  const char *cuda = page_run_say(run, "cuda_driver_version");
   (void)fputs("<dl>\n", page);
-  put_fact(page, "Measured", time_words(at, run));
-  put_fact(page, "Scenario", join(at, say(run, "scenario"), ": ", say(run, "description"), ""));
-  put_fact(page, "Tag", say(run, "tag"));
-  put_fact(page, "Host", join(at, host, ", kernel ", say(run, "kernel"), ""));
-  put_fact(page, "Processors",
-           arena_format(at, "%s%s%lld NUMA %s", say(run, "cpu_model"),
-                        say(run, "cpu_model")[0] != '\0' ? ", " : "", nodes,
-                        nodes == 1 ? "node" : "nodes"));
-  put_fact(page, "GPUs",
-           gpus > 0 ? arena_format(at, "%lld \xc3\x97 %s", gpus, say(run, "gpu_name")) : "none");
-  put_fact(page, "Driver",
-           cuda[0] != '\0' ? join(at, say(run, "driver_version"), " (CUDA ", cuda, ")")
-                           : say(run, "driver_version"));
-  put_fact(page, "Cases",
-           arena_format(at, "%s planned in %s %s%s%s", say(run, "cases"), say(run, "processes"),
-                        count_of(run, "processes") == 1 ? "process" : "processes",
-                        say(run, "only_glob")[0] != '\0' ? ", only " : "", say(run, "only_glob")));
-  put_fact(page, "haul", say(run, "haul_version"));
-  put_fact(
-      page, "Run",
-      arena_format(at, "%s, number %s of its database", say(run, "run_uuid"), say(run, "run")));
-  if (say(run, "command_line")[0] != '\0') {
+  page_run_put_fact(page, "Measured", page_run_time_words(at, run));
+  page_run_put_fact(
+      page, "Scenario",
+      page_run_join(at, page_run_say(run, "scenario"), ": ", page_run_say(run, "description"), ""));
+  page_run_put_fact(page, "Tag", page_run_say(run, "tag"));
+  page_run_put_fact(page, "Host",
+                    page_run_join(at, host, ", kernel ", page_run_say(run, "kernel"), ""));
+  page_run_put_fact(page, "Processors",
+                    arena_format(at, "%s%s%lld NUMA %s", page_run_say(run, "cpu_model"),
+                                 page_run_say(run, "cpu_model")[0] != '\0' ? ", " : "", nodes,
+                                 nodes == 1 ? "node" : "nodes"));
+  page_run_put_fact(page, "GPUs",
+                    gpus > 0
+                        ? arena_format(at, "%lld \xc3\x97 %s", gpus, page_run_say(run, "gpu_name"))
+                        : "none");
+  page_run_put_fact(
+      page, "Driver",
+      cuda[0] != '\0' ? page_run_join(at, page_run_say(run, "driver_version"), " (CUDA ", cuda, ")")
+                      : page_run_say(run, "driver_version"));
+  page_run_put_fact(page, "Cases",
+                    arena_format(at, "%s planned in %s %s%s%s", page_run_say(run, "cases"),
+                                 page_run_say(run, "processes"),
+                                 page_run_count_of(run, "processes") == 1 ? "process" : "processes",
+                                 page_run_say(run, "only_glob")[0] != '\0' ? ", only " : "",
+                                 page_run_say(run, "only_glob")));
+  page_run_put_fact(page, "haul", page_run_say(run, "haul_version"));
+  page_run_put_fact(page, "Run",
+                    arena_format(at, "%s, number %s of its database", page_run_say(run, "run_uuid"),
+                                 page_run_say(run, "run")));
+  if (page_run_say(run, "command_line")[0] != '\0') {
     (void)fputs("<dt>Command</dt><dd>", page);
-    html_element(page, "code", NULL, say(run, "command_line"));
+    html_element(page, "code", NULL, page_run_say(run, "command_line"));
     (void)fputs("</dd>\n", page);
   }
   (void)fputs("</dl>\n", page);
@@ -177,12 +193,12 @@ static void put_facts(FILE *page, const struct page_run *run) {
 
 /* ---- checks ---- */
 
-static bool is_passed(const struct result_set *checks, size_t i) {
+static bool page_run_is_passed(const struct result_set *checks, size_t i) {
   const char *status = result_set_text(checks, i, "status");
   return status != NULL && strcmp(status, "passed") == 0;
 }
 
-static void put_not_passed(FILE *page, const struct result_set *checks) {
+static void page_run_put_not_passed(FILE *page, const struct result_set *checks) {
   html_table_begin(page, "", "Checks that did not pass");
   (void)fputs("<th scope=\"col\">check</th><th scope=\"col\">of</th>"
               "<th scope=\"col\">outcome</th><th scope=\"col\">wanted</th>"
@@ -191,7 +207,7 @@ static void put_not_passed(FILE *page, const struct result_set *checks) {
   for (size_t i = 0; i < checks->row_count; i++) {
     const char *gpu = result_set_text(checks, i, "gpu");
     const char *status = result_set_text(checks, i, "status");
-    if (is_passed(checks, i)) {
+    if (page_run_is_passed(checks, i)) {
       continue;
     }
     (void)fputs("<tr><th scope=\"row\">", page);
@@ -200,7 +216,8 @@ static void put_not_passed(FILE *page, const struct result_set *checks) {
     (void)fputs(gpu != NULL ? "gpu" : "machine", page);
     html_text(page, gpu);
     (void)fputs("</td><td>", page);
-    put_badge(page, status != NULL && strcmp(status, "failed") == 0 ? "warn" : "plain", status);
+    page_run_put_badge(page, status != NULL && strcmp(status, "failed") == 0 ? "warn" : "plain",
+                       status);
     (void)fputs("</td>", page);
     html_element(page, "td", NULL, result_set_text(checks, i, "want"));
     html_element(page, "td", NULL, result_set_text(checks, i, "found"));
@@ -210,8 +227,8 @@ static void put_not_passed(FILE *page, const struct result_set *checks) {
 }
 
 /* The rows of a saved query, and the command that shows those for which there is no room. */
-static void put_rows(FILE *page, const struct page_run *run, enum run_part part,
-                     const char *caption, struct arena *arena) {
+static void page_run_put_rows(FILE *page, const struct page_run *run, enum run_part part,
+                              const char *caption, struct arena *arena) {
   const struct html_table_options options = {
       .caption = caption,
       .more = arena_format(arena, "haul query --saved %s --param run=%s", run_part_text(part),
@@ -219,64 +236,65 @@ static void put_rows(FILE *page, const struct page_run *run, enum run_part part,
   html_table(page, &run->parts[part], &options);
 }
 
-static void put_checks(FILE *page, const struct page_run *run, struct arena *arena) {
+static void page_run_put_checks(FILE *page, const struct page_run *run, struct arena *arena) {
   const struct result_set *checks = &run->parts[RUN_PART_CHECKS];
   size_t passed = 0;
   if (checks->row_count == 0) {
     return;
   }
   for (size_t i = 0; i < checks->row_count; i++) {
-    passed += is_passed(checks, i);
+    passed += page_run_is_passed(checks, i);
   }
   (void)fputs("<h3>Checks of the machine</h3>\n", page);
   if (passed < checks->row_count) {
-    put_not_passed(page, checks);
+    page_run_put_not_passed(page, checks);
   }
   (void)fprintf(page, "<details><summary>%zu of %zu %s passed</summary>\n", passed,
                 checks->row_count, checks->row_count == 1 ? "check" : "checks");
-  put_rows(page, run, RUN_PART_CHECKS, "All checks", arena);
+  page_run_put_rows(page, run, RUN_PART_CHECKS, "All checks", arena);
   (void)fputs("</details>\n", page);
 }
 
 /* ---- the rest ---- */
 
-static void put_folded(FILE *page, const struct page_run *run, enum run_part part,
-                       const char *title, struct arena *arena) {
+static void page_run_put_folded(FILE *page, const struct page_run *run, enum run_part part,
+                                const char *title, struct arena *arena) {
   if (run->parts[part].row_count == 0) {
     return;
   }
   (void)fprintf(page, "<details><summary>%s</summary>\n", title);
-  put_rows(page, run, part, title, arena);
+  page_run_put_rows(page, run, part, title, arena);
   (void)fputs("</details>\n", page);
 }
 
 void page_run_begin(FILE *page, const struct page_run *run) {
   struct arena arena = {0};
   (void)fprintf(page, "<section id=\"%s\">\n<h2%s>", run->id, run->alone ? " class=\"away\"" : "");
-  html_text(page, say(run, "scenario"));
+  html_text(page, page_run_say(run, "scenario"));
   (void)fputs(" on ", page);
-  html_text(page, say(run, "host_name"));
-  if (say(run, "tag")[0] != '\0') {
+  html_text(page, page_run_say(run, "host_name"));
+  if (page_run_say(run, "tag")[0] != '\0') {
     (void)fputs(" <small>", page);
-    html_text(page, say(run, "tag"));
+    html_text(page, page_run_say(run, "tag"));
     (void)fputs("</small>", page);
   }
   (void)fputs("</h2>\n", page);
-  put_badges(page, run);
-  put_boxes(page, run);
-  put_facts(page, run);
-  put_folded(page, run, RUN_PART_GPUS, "GPUs: clocks, power and temperature while it measured",
-             &arena);
-  put_folded(page, run, RUN_PART_FACTS, "All that was recorded of the machine and its software",
-             &arena);
-  put_checks(page, run, &arena);
+  page_run_put_badges(page, run);
+  page_run_put_boxes(page, run);
+  page_run_put_facts(page, run);
+  page_run_put_folded(page, run, RUN_PART_GPUS,
+                      "GPUs: clocks, power and temperature while it measured", &arena);
+  page_run_put_folded(page, run, RUN_PART_FACTS,
+                      "All that was recorded of the machine and its software", &arena);
+  page_run_put_checks(page, run, &arena);
   (void)fprintf(page,
                 "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s "
                 "\xc2\xb1 %% is half %s.</p>\n",
-                run->id, count_of(run, "processes") > 1 ? " over the processes;" : ";",
-                count_of(run, "processes") > 1 ? "of what lies between the slowest and the fastest "
-                                                 "process"
-                                               : "the 95 % interval of the median");
+                run->id, page_run_count_of(run, "processes") > 1 ? " over the processes;" : ";",
+                page_run_count_of(run, "processes") > 1
+                    ? "of what lies between the slowest and the fastest "
+                      "process"
+                    : "the 95 % interval of the median");
   arena_fini(&arena);
 }
 
@@ -291,9 +309,10 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
   }
   if (reasons->row_count > 0) {
     (void)fputs("<h3>What has no number, and why</h3>\n", page);
-    put_rows(page, run, RUN_PART_NOT_MEASURED, "Reasons for which cases were not measured", &arena);
+    page_run_put_rows(page, run, RUN_PART_NOT_MEASURED, "Reasons for which cases were not measured",
+                      &arena);
   }
-  put_folded(page, run, RUN_PART_TIMES, "Where the time went", &arena);
+  page_run_put_folded(page, run, RUN_PART_TIMES, "Where the time went", &arena);
   (void)fputs("</section>\n", page);
   arena_fini(&arena);
 }

@@ -22,11 +22,11 @@ struct canvas {
   struct cell_drawn *cells;
 };
 
-static char letter_of(size_t curve) {
+static char plot_letter_of(size_t curve) {
   return (char)(curve < 26 ? 'a' + (int)curve : 'A' + (int)curve - 26);
 }
 
-static struct cell_drawn *cell_at(const struct canvas *canvas, long x_dots, long y_dots) {
+static struct cell_drawn *plot_cell_at(const struct canvas *canvas, long x_dots, long y_dots) {
   const long x = x_dots / DOTS_X;
   const long y = y_dots / DOTS_Y;
   if (x_dots < 0 || y_dots < 0 || x >= (long)canvas->width || y >= (long)canvas->height) {
@@ -35,22 +35,22 @@ static struct cell_drawn *cell_at(const struct canvas *canvas, long x_dots, long
   return &canvas->cells[(size_t)y * canvas->width + (size_t)x];
 }
 
-static void set_dot(const struct canvas *canvas, long x, long y, unsigned char colour) {
+static void plot_set_dot(const struct canvas *canvas, long x, long y, unsigned char colour) {
   static const unsigned char BITS[DOTS_Y][DOTS_X] = {
       {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-  struct cell_drawn *cell = cell_at(canvas, x, y);
+  struct cell_drawn *cell = plot_cell_at(canvas, x, y);
   if (cell != NULL) {
     cell->dots |= BITS[y % DOTS_Y][x % DOTS_X];
     cell->colour = colour;
   }
 }
 
-static void draw_line(const struct canvas *canvas, double x0, double y0, double x1, double y1,
-                      unsigned char colour) {
+static void plot_draw_line(const struct canvas *canvas, double x0, double y0, double x1, double y1,
+                           unsigned char colour) {
   const long steps = lround(fmax(1, ceil(fmax(fabs(x1 - x0), fabs(y1 - y0)))));
   for (long i = 0; i <= steps; i++) {
     const double part = (double)i / (double)steps;
-    set_dot(canvas, lround(x0 + (x1 - x0) * part), lround(y0 + (y1 - y0) * part), colour);
+    plot_set_dot(canvas, lround(x0 + (x1 - x0) * part), lround(y0 + (y1 - y0) * part), colour);
   }
 }
 
@@ -64,14 +64,14 @@ bool plot_is_placeable(struct plot_point point) {
 }
 
 /* In dots from the upper left corner. */
-static struct plot_point dots_of(const struct area *area, struct plot_point point) {
+static struct plot_point plot_dots_of(const struct area *area, struct plot_point point) {
   const double across = area->canvas.width * DOTS_X - 1;
   const double down = area->canvas.height * DOTS_Y - 1;
   return (struct plot_point){axis_place(&area->x, point.x) * across,
                              (1 - axis_place(&area->y, point.y)) * down};
 }
 
-static void draw_curve(const struct area *area, const struct plot_curve *curve, size_t index) {
+static void plot_draw_curve(const struct area *area, const struct plot_curve *curve, size_t index) {
   const unsigned char colour = (unsigned char)(1 + index % COLOURS);
   const struct plot_point *last = NULL;
   for (size_t i = 0; i < curve->count; i++) {
@@ -79,9 +79,9 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
       continue;
     }
     if (last != NULL) {
-      const struct plot_point from = dots_of(area, *last);
-      const struct plot_point to = dots_of(area, curve->points[i]);
-      draw_line(&area->canvas, from.x, from.y, to.x, to.y, colour);
+      const struct plot_point from = plot_dots_of(area, *last);
+      const struct plot_point to = plot_dots_of(area, curve->points[i]);
+      plot_draw_line(&area->canvas, from.x, from.y, to.x, to.y, colour);
     }
     last = &curve->points[i];
   }
@@ -89,10 +89,10 @@ static void draw_curve(const struct area *area, const struct plot_curve *curve, 
     if (!plot_is_placeable(curve->points[i])) {
       continue;
     }
-    const struct plot_point at = dots_of(area, curve->points[i]);
-    struct cell_drawn *cell = cell_at(&area->canvas, lround(at.x), lround(at.y));
+    const struct plot_point at = plot_dots_of(area, curve->points[i]);
+    struct cell_drawn *cell = plot_cell_at(&area->canvas, lround(at.x), lround(at.y));
     if (cell != NULL) {
-      cell->letter = letter_of(index);
+      cell->letter = plot_letter_of(index);
       cell->colour = colour;
     }
   }
@@ -122,11 +122,11 @@ struct pen {
   unsigned margin; /* characters left of the axis */
 };
 
-static void put_spaces(struct strbuf *text, size_t count) {
+static void plot_put_spaces(struct strbuf *text, size_t count) {
   strbuf_printf(text, "%*s", (int)count, "");
 }
 
-static void put_coloured(const struct pen *pen, unsigned char colour, const char *text) {
+static void plot_put_coloured(const struct pen *pen, unsigned char colour, const char *text) {
   if (pen->style->colour && colour > 0) {
     strbuf_printf(pen->text, "\033[3%um%s\033[0m", (unsigned)colour, text);
   } else {
@@ -134,7 +134,7 @@ static void put_coloured(const struct pen *pen, unsigned char colour, const char
   }
 }
 
-static void put_cell(const struct pen *pen, const struct cell_drawn *cell) {
+static void plot_put_cell(const struct pen *pen, const struct cell_drawn *cell) {
   char text[4] = " ";
   if (cell->letter != '\0') {
     text[0] = cell->letter;
@@ -147,20 +147,20 @@ static void put_cell(const struct pen *pen, const struct cell_drawn *cell) {
   } else if (cell->dots != 0) {
     text[0] = '.';
   }
-  put_coloured(pen, cell->colour, text);
+  plot_put_coloured(pen, cell->colour, text);
 }
 
 /* The line of a tick of the vertical axis. */
-static unsigned line_of(const struct area *area, const struct axis_tick *tick) {
+static unsigned plot_line_of(const struct area *area, const struct axis_tick *tick) {
   const double down = (1 - tick->at) * (area->canvas.height * DOTS_Y - 1);
   return (unsigned)(lround(down) / DOTS_Y);
 }
 
-static void put_area(const struct pen *pen, const struct area *area) {
+static void plot_put_area(const struct pen *pen, const struct area *area) {
   for (unsigned line = 0; line < area->canvas.height; line++) {
     const char *label = "";
     for (size_t i = 0; i < area->y.tick_count; i++) {
-      if (line_of(area, &area->y.ticks[i]) == line) {
+      if (plot_line_of(area, &area->y.ticks[i]) == line) {
         label = area->y.ticks[i].text;
       }
     }
@@ -173,26 +173,26 @@ static void put_area(const struct pen *pen, const struct area *area) {
       used = cell->colour > 0 ? x + 1 : used;
     }
     for (unsigned x = 0; x < used; x++) {
-      put_cell(pen, &area->canvas.cells[line * area->canvas.width + x]);
+      plot_put_cell(pen, &area->canvas.cells[line * area->canvas.width + x]);
     }
     strbuf_append_char(pen->text, '\n');
   }
 }
 
-static unsigned column_of(const struct area *area, const struct axis_tick *tick) {
+static unsigned plot_column_of(const struct area *area, const struct axis_tick *tick) {
   return (unsigned)(lround(tick->at * (area->canvas.width * DOTS_X - 1)) / DOTS_X);
 }
 
 /* The line of the axis, its ticks below, and its name at the end of a line of its own. */
-static void put_x_axis(const struct pen *pen, const struct area *area, const char *name) {
+static void plot_put_x_axis(const struct pen *pen, const struct area *area, const char *name) {
   const unsigned width = area->canvas.width;
   const bool unicode = pen->style->unicode;
-  put_spaces(pen->text, pen->margin - 1);
+  plot_put_spaces(pen->text, pen->margin - 1);
   strbuf_append(pen->text, unicode ? "└" : "+");
   for (unsigned x = 0; x < width; x++) {
     bool tick = false;
     for (size_t i = 0; i < area->x.tick_count; i++) {
-      tick = tick || column_of(area, &area->x.ticks[i]) == x;
+      tick = tick || plot_column_of(area, &area->x.ticks[i]) == x;
     }
     strbuf_append(pen->text, unicode ? (tick ? "┬" : "─") : (tick ? "+" : "-"));
   }
@@ -200,32 +200,32 @@ static void put_x_axis(const struct pen *pen, const struct area *area, const cha
   size_t at = 0; /* the column that comes next, from the start of the line */
   for (size_t i = 0; i < area->x.tick_count; i++) {
     const size_t length = strlen(area->x.ticks[i].text);
-    const size_t middle = pen->margin + column_of(area, &area->x.ticks[i]);
+    const size_t middle = pen->margin + plot_column_of(area, &area->x.ticks[i]);
     const size_t most = pen->margin + width > length ? pen->margin + width - length : 0;
     size_t start = middle >= length / 2 ? middle - length / 2 : 0;
     start = start > most ? most : start;
     if (i > 0 && start < at + 1) {
       continue; /* no room */
     }
-    put_spaces(pen->text, start > at ? start - at : 0);
+    plot_put_spaces(pen->text, start > at ? start - at : 0);
     strbuf_append(pen->text, area->x.ticks[i].text);
     at = (start > at ? start : at) + length;
   }
   strbuf_append_char(pen->text, '\n');
   const size_t length = strlen(name);
-  put_spaces(pen->text, pen->margin + width > length ? pen->margin + width - length : 0);
+  plot_put_spaces(pen->text, pen->margin + width > length ? pen->margin + width - length : 0);
   strbuf_printf(pen->text, "%s\n", name);
 }
 
-static void put_legend(const struct pen *pen, const struct plot *plot) {
+static void plot_put_legend(const struct pen *pen, const struct plot *plot) {
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     if (plot->curves[i].name[0] == '\0') {
       continue;
     }
-    const char letter[2] = {letter_of(i), '\0'};
-    put_spaces(pen->text, 2);
-    put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
-    put_spaces(pen->text, 2);
+    const char letter[2] = {plot_letter_of(i), '\0'};
+    plot_put_spaces(pen->text, 2);
+    plot_put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
+    plot_put_spaces(pen->text, 2);
     text_append(pen->text, plot->curves[i].name);
     strbuf_append_char(pen->text, '\n');
   }
@@ -235,7 +235,7 @@ static void put_legend(const struct pen *pen, const struct plot *plot) {
   }
 }
 
-static unsigned margin_of(const struct axis *y) {
+static unsigned plot_margin_of(const struct axis *y) {
   size_t longest = 0;
   for (size_t i = 0; i < y->tick_count; i++) {
     const size_t length = strlen(y->ticks[i].text);
@@ -244,7 +244,7 @@ static unsigned margin_of(const struct axis *y) {
   return (unsigned)longest + 3; /* a blank before, a blank after, the axis */
 }
 
-static void put_head(const struct pen *pen, const struct plot *plot) {
+static void plot_put_head(const struct pen *pen, const struct plot *plot) {
   if (plot->title[0] != '\0') {
     strbuf_append(pen->text, pen->style->colour ? "\033[1m" : "");
     text_append(pen->text, plot->title);
@@ -252,7 +252,7 @@ static void put_head(const struct pen *pen, const struct plot *plot) {
   }
   if (plot->y_name[0] != '\0') {
     const size_t length = strlen(plot->y_name);
-    put_spaces(pen->text, pen->margin > length + 2 ? pen->margin - length - 2 : 0);
+    plot_put_spaces(pen->text, pen->margin > length + 2 ? pen->margin - length - 2 : 0);
     text_append(pen->text, plot->y_name);
     strbuf_append_char(pen->text, '\n');
   }
@@ -263,7 +263,7 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   struct plot_point high = {0, 0};
   struct pen pen = {.text = text, .style = style, .margin = 2};
   if (!plot_extent(plot, &low, &high)) {
-    put_head(&pen, plot);
+    plot_put_head(&pen, plot);
     strbuf_append(text, "nothing to draw\n");
     return;
   }
@@ -272,7 +272,7 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   area.canvas.height = style->height > 0 ? style->height : PLOT_HEIGHT_DEFAULT;
   axis_init(&area.y, low.y, high.y, style->scale == PLOT_LOG, false, true,
             area.canvas.height / LINES_A_TICK);
-  pen.margin = margin_of(&area.y);
+  pen.margin = plot_margin_of(&area.y);
   area.canvas.width = width > pen.margin + 10 ? width - pen.margin : 10;
   axis_init(&area.x, low.x, high.x, style->scale != PLOT_LINEAR, plot->x_bytes, false,
             area.canvas.width / TICK_ROOM);
@@ -282,11 +282,11 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
     abort();
   }
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
-    draw_curve(&area, &plot->curves[i], i);
+    plot_draw_curve(&area, &plot->curves[i], i);
   }
-  put_head(&pen, plot);
-  put_area(&pen, &area);
-  put_x_axis(&pen, &area, plot->x_name);
-  put_legend(&pen, plot);
+  plot_put_head(&pen, plot);
+  plot_put_area(&pen, &area);
+  plot_put_x_axis(&pen, &area, plot->x_name);
+  plot_put_legend(&pen, plot);
   free(area.canvas.cells);
 }

@@ -12,7 +12,7 @@ double axis_place(const struct axis *axis, double value) {
                            : (value - axis->low) / (axis->high - axis->low);
 }
 
-static void add_tick(struct axis *axis, double value) {
+static void axis_add_tick(struct axis *axis, double value) {
   const double at = axis_place(axis, value);
   if (axis->tick_count == AXIS_TICKS_MAX || at < -SLACK || at > 1 + SLACK) {
     return;
@@ -27,14 +27,14 @@ static void add_tick(struct axis *axis, double value) {
 }
 
 /* The largest of 1, 2 and 5 times a power of ten that is not above the value. */
-static double round_down(double value) {
+static double axis_round_down(double value) {
   const double power = pow(10, floor(log10(value) + SLACK));
   const double digit = value / power * (1 + SLACK);
   return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-static double round_up(double value) {
-  const double below = round_down(value);
+static double axis_round_up(double value) {
+  const double below = axis_round_down(value);
   if (below >= value * (1 - SLACK)) {
     return below;
   }
@@ -43,17 +43,17 @@ static double round_up(double value) {
 }
 
 /* Powers of two with as many doublings between them as leave room. */
-static void double_up(struct axis *axis, size_t wanted) {
+static void axis_double_up(struct axis *axis, size_t wanted) {
   const double first = ceil(log2(axis->low) - SLACK);
   const double last = log2(axis->high) + SLACK;
   const double step = fmax(1, ceil((last - log2(axis->low)) / (double)wanted - SLACK));
   for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
-    add_tick(axis, exp2(first + i * step));
+    axis_add_tick(axis, exp2(first + i * step));
   }
 }
 
 /* Powers of ten, with 2 and 5 between them where there is room. */
-static void decades_up(struct axis *axis, size_t wanted) {
+static void axis_decades_up(struct axis *axis, size_t wanted) {
   static const double DIGITS[] = {1, 2, 5};
   const double first = floor(log10(axis->low) + SLACK);
   const double last = log10(axis->high) + SLACK;
@@ -62,20 +62,20 @@ static void decades_up(struct axis *axis, size_t wanted) {
   const size_t digits = 3 * decades <= (double)wanted ? 3 : 1;
   for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
     for (size_t digit = 0; digit < digits; digit++) {
-      add_tick(axis, DIGITS[digit] * pow(10, first + i * step));
+      axis_add_tick(axis, DIGITS[digit] * pow(10, first + i * step));
     }
   }
 }
 
-static double linear_step(const struct axis *axis, size_t wanted) {
+static double axis_linear_step(const struct axis *axis, size_t wanted) {
   const double least = (axis->high - axis->low) / (double)wanted;
-  return axis->bytes ? exp2(ceil(log2(least) - SLACK)) : round_up(least);
+  return axis->bytes ? exp2(ceil(log2(least) - SLACK)) : axis_round_up(least);
 }
 
-static void steps_up(struct axis *axis, double step) {
+static void axis_steps_up(struct axis *axis, double step) {
   const double first = ceil(axis->low / step - SLACK);
   for (int i = 0; i < AXIS_TICKS_MAX && (first + i) * step <= axis->high + step * SLACK; i++) {
-    add_tick(axis, (first + i) * step + 0.0); /* never -0 */
+    axis_add_tick(axis, (first + i) * step + 0.0); /* never -0 */
   }
 }
 
@@ -85,16 +85,16 @@ void axis_init(struct axis *axis, double lowest, double highest, bool logarithmi
       .logarithmic = logarithmic && lowest > 0, .bytes = bytes, .low = lowest, .high = highest};
   wanted = wanted < 2 ? 2 : wanted;
   if (axis->logarithmic) {
-    axis->low = rounded ? round_down(lowest) : lowest;
-    axis->high = rounded ? round_up(highest) : highest;
+    axis->low = rounded ? axis_round_down(lowest) : lowest;
+    axis->high = rounded ? axis_round_up(highest) : highest;
     if (axis->high <= axis->low * (1 + SLACK)) {
       axis->low /= 2;
       axis->high *= 2;
     }
     if (bytes) {
-      double_up(axis, wanted);
+      axis_double_up(axis, wanted);
     } else {
-      decades_up(axis, wanted);
+      axis_decades_up(axis, wanted);
     }
     return;
   }
@@ -107,10 +107,10 @@ void axis_init(struct axis *axis, double lowest, double highest, bool logarithmi
     axis->low -= room;
     axis->high += room;
   }
-  const double step = linear_step(axis, wanted);
+  const double step = axis_linear_step(axis, wanted);
   if (rounded) {
     axis->low = floor(axis->low / step + SLACK) * step;
     axis->high = ceil(axis->high / step - SLACK) * step;
   }
-  steps_up(axis, step);
+  axis_steps_up(axis, step);
 }

@@ -27,14 +27,14 @@ static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
 /* ---- scale ---- */
 
-static int compare_numbers(const void *left, const void *right) {
+static int svg_compare_numbers(const void *left, const void *right) {
   const double a = *(const double *)left;
   const double b = *(const double *)right;
   return (a > b) - (a < b);
 }
 
 /* Every different x, ascending; the caller frees. */
-static double *different_xs(const struct plot *plot, size_t *count) {
+static double *svg_different_xs(const struct plot *plot, size_t *count) {
   double *xs = calloc(XS_MAX, sizeof *xs);
   size_t all = 0;
   if (xs == NULL) {
@@ -47,7 +47,7 @@ static double *different_xs(const struct plot *plot, size_t *count) {
       }
     }
   }
-  qsort(xs, all, sizeof *xs, compare_numbers);
+  qsort(xs, all, sizeof *xs, svg_compare_numbers);
   *count = 0;
   for (size_t i = 0; i < all; i++) {
     if (*count == 0 || xs[i] > xs[*count - 1]) {
@@ -58,7 +58,7 @@ static double *different_xs(const struct plot *plot, size_t *count) {
 }
 
 /* How much the greatest of the gaps is wider than the least. */
-static double unevenness(const double *xs, size_t count, bool logarithmic) {
+static double svg_unevenness(const double *xs, size_t count, bool logarithmic) {
   double least = INFINITY;
   double greatest = 0;
   for (size_t i = 1; i < count; i++) {
@@ -69,12 +69,12 @@ static double unevenness(const double *xs, size_t count, bool logarithmic) {
   return greatest / least;
 }
 
-static bool is_geometric(const struct plot *plot) {
+static bool svg_is_geometric(const struct plot *plot) {
   size_t count = 0;
-  double *xs = different_xs(plot, &count);
+  double *xs = svg_different_xs(plot, &count);
   bool geometric = count > 0 && xs[0] > 0;
   if (geometric && count > 2) {
-    geometric = unevenness(xs, count, true) < unevenness(xs, count, false);
+    geometric = svg_unevenness(xs, count, true) < svg_unevenness(xs, count, false);
   } else if (geometric) {
     geometric = plot->x_bytes;
   }
@@ -85,7 +85,7 @@ static bool is_geometric(const struct plot *plot) {
 enum plot_scale plot_svg_scale(const struct plot *plot) {
   struct plot_point low = {0, 0};
   struct plot_point high = {0, 0};
-  if (!plot_extent(plot, &low, &high) || !is_geometric(plot)) {
+  if (!plot_extent(plot, &low, &high) || !svg_is_geometric(plot)) {
     return PLOT_LINEAR;
   }
   return low.y > 0 && high.y > 20 * low.y ? PLOT_LOG : PLOT_SEMILOG;
@@ -111,12 +111,12 @@ struct drawing {
   size_t label_count;
 };
 
-static struct plot_point place(const struct drawing *drawing, struct plot_point point) {
+static struct plot_point svg_place(const struct drawing *drawing, struct plot_point point) {
   return (struct plot_point){LEFT + axis_place(&drawing->x, point.x) * drawing->width,
                              TOP + (1 - axis_place(&drawing->y, point.y)) * drawing->height};
 }
 
-static void x_words(const struct plot *plot, double x, char text[UNITS_TEXT_MAX]) {
+static void svg_x_words(const struct plot *plot, double x, char text[UNITS_TEXT_MAX]) {
   if (plot->x_bytes && x >= 1 && x < 0x1p62 && x == floor(x)) {
     units_format_size((uint64_t)x, text);
   } else {
@@ -125,7 +125,7 @@ static void x_words(const struct plot *plot, double x, char text[UNITS_TEXT_MAX]
 }
 
 /* Bytes of the first characters of UTF-8. */
-static size_t bytes_of(const char *text, size_t characters) {
+static size_t svg_bytes_of(const char *text, size_t characters) {
   size_t bytes = 0;
   while (text[bytes] != '\0' && characters > 0) {
     do {
@@ -136,7 +136,7 @@ static size_t bytes_of(const char *text, size_t characters) {
   return bytes;
 }
 
-static size_t characters_of(const char *text) {
+static size_t svg_characters_of(const char *text) {
   size_t count = 0;
   for (; *text != '\0'; text++) {
     count += ((unsigned char)*text & 0xc0) != 0x80;
@@ -146,7 +146,7 @@ static size_t characters_of(const char *text) {
 
 /* ---- labels ---- */
 
-static int compare_labels(const void *left, const void *right) {
+static int svg_compare_labels(const void *left, const void *right) {
   const struct label *a = left;
   const struct label *b = right;
   if (a->end.y < b->end.y || a->end.y > b->end.y) {
@@ -156,11 +156,11 @@ static int compare_labels(const void *left, const void *right) {
 }
 
 /* At the ends of their curves, but none over another. */
-static void spread_labels(struct drawing *drawing) {
+static void svg_spread_labels(struct drawing *drawing) {
   struct label *labels = drawing->labels;
   const size_t count = drawing->label_count;
   double free_from = TOP;
-  qsort(labels, count, sizeof *labels, compare_labels);
+  qsort(labels, count, sizeof *labels, svg_compare_labels);
   for (size_t i = 0; i < count; i++) {
     labels[i].y = fmax(labels[i].end.y, free_from);
     free_from = labels[i].y + LABEL_HEIGHT;
@@ -172,7 +172,7 @@ static void spread_labels(struct drawing *drawing) {
   }
 }
 
-static void find_labels(struct drawing *drawing) {
+static void svg_find_labels(struct drawing *drawing) {
   for (size_t c = 0; c < drawing->curve_count; c++) {
     const struct plot_curve *curve = &drawing->plot->curves[c];
     const struct plot_point *last = NULL;
@@ -181,18 +181,18 @@ static void find_labels(struct drawing *drawing) {
     }
     if (last != NULL && curve->name[0] != '\0') {
       drawing->labels[drawing->label_count++] =
-          (struct label){curve->name, c, place(drawing, *last), 0};
+          (struct label){curve->name, c, svg_place(drawing, *last), 0};
     }
   }
-  spread_labels(drawing);
+  svg_spread_labels(drawing);
 }
 
-static void put_labels(const struct drawing *drawing) {
+static void svg_put_labels(const struct drawing *drawing) {
   struct strbuf *text = drawing->text;
   const double x = LEFT + drawing->width + LABEL_GAP;
   for (size_t i = 0; i < drawing->label_count; i++) {
     const struct label *label = &drawing->labels[i];
-    const size_t shown = bytes_of(label->name, LABEL_CHARS);
+    const size_t shown = svg_bytes_of(label->name, LABEL_CHARS);
     strbuf_printf(text,
                   "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
                   "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
@@ -218,7 +218,7 @@ static void put_labels(const struct drawing *drawing) {
 
 /* ---- axes ---- */
 
-static void put_axes(const struct drawing *drawing) {
+static void svg_put_axes(const struct drawing *drawing) {
   struct strbuf *text = drawing->text;
   const double bottom = TOP + drawing->height;
   double free_from = 0;
@@ -253,7 +253,7 @@ static void put_axes(const struct drawing *drawing) {
 
 /* ---- curves ---- */
 
-static void put_line(const struct drawing *drawing, size_t index) {
+static void svg_put_line(const struct drawing *drawing, size_t index) {
   const struct plot_curve *curve = &drawing->plot->curves[index];
   char letter = 'M';
   strbuf_printf(drawing->text, "<path class=\"line c%zu d%zu\" d=\"", index % PLOT_SVG_COLOURS,
@@ -262,14 +262,14 @@ static void put_line(const struct drawing *drawing, size_t index) {
     if (!plot_is_placeable(curve->points[i])) {
       continue;
     }
-    const struct plot_point at = place(drawing, curve->points[i]);
+    const struct plot_point at = svg_place(drawing, curve->points[i]);
     strbuf_printf(drawing->text, "%c%.1f %.1f", letter, at.x, at.y);
     letter = 'L';
   }
   strbuf_append(drawing->text, "\"/>\n");
 }
 
-static void put_points(const struct drawing *drawing, size_t index) {
+static void svg_put_points(const struct drawing *drawing, size_t index) {
   const struct plot_curve *curve = &drawing->plot->curves[index];
   strbuf_printf(drawing->text, "<g class=\"points c%zu\">", index % PLOT_SVG_COLOURS);
   for (size_t i = 0; i < curve->count; i++) {
@@ -278,8 +278,8 @@ static void put_points(const struct drawing *drawing, size_t index) {
     if (!plot_is_placeable(curve->points[i])) {
       continue;
     }
-    const struct plot_point at = place(drawing, curve->points[i]);
-    x_words(drawing->plot, curve->points[i].x, x);
+    const struct plot_point at = svg_place(drawing, curve->points[i]);
+    svg_x_words(drawing->plot, curve->points[i].x, x);
     matrix_number(curve->points[i].y, y);
     strbuf_printf(drawing->text, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>", at.x, at.y);
     html_escape(drawing->text, curve->name);
@@ -292,13 +292,13 @@ static void put_points(const struct drawing *drawing, size_t index) {
 
 /* ---- the whole ---- */
 
-static void put_description(const struct drawing *drawing, struct plot_point low,
-                            struct plot_point high) {
+static void svg_put_description(const struct drawing *drawing, struct plot_point low,
+                                struct plot_point high) {
   struct strbuf *text = drawing->text;
   char numbers[2][MATRIX_NUMBER_MAX];
   char xs[2][UNITS_TEXT_MAX];
-  x_words(drawing->plot, low.x, xs[0]);
-  x_words(drawing->plot, high.x, xs[1]);
+  svg_x_words(drawing->plot, low.x, xs[0]);
+  svg_x_words(drawing->plot, high.x, xs[1]);
   matrix_number(low.y, numbers[0]);
   matrix_number(high.y, numbers[1]);
   strbuf_printf(text, "<title id=\"%s-title\">", drawing->id);
@@ -318,17 +318,17 @@ static void put_description(const struct drawing *drawing, struct plot_point low
 }
 
 /* How much room names need at the right. */
-static double labels_width(const struct plot *plot, size_t curve_count) {
+static double svg_labels_width(const struct plot *plot, size_t curve_count) {
   size_t longest = 0;
   for (size_t i = 0; i < curve_count; i++) {
-    const size_t length = characters_of(plot->curves[i].name);
+    const size_t length = svg_characters_of(plot->curves[i].name);
     longest = length > longest ? length : longest;
   }
   longest = longest > LABEL_CHARS ? LABEL_CHARS + 1 : longest;
   return longest == 0 ? 16 : LABEL_GAP + 6 + CHAR_WIDTH * (double)longest;
 }
 
-static void draw(struct drawing *drawing, struct plot_point low, struct plot_point high) {
+static void svg_draw(struct drawing *drawing, struct plot_point low, struct plot_point high) {
   struct strbuf *text = drawing->text;
   const struct plot *plot = drawing->plot;
   size_t points = 0;
@@ -336,16 +336,16 @@ static void draw(struct drawing *drawing, struct plot_point low, struct plot_poi
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" "
                 "viewBox=\"0 0 %d %.0f\" aria-labelledby=\"%s-title %s-text\">\n",
                 WIDTH, TOP + drawing->height + BOTTOM, drawing->id, drawing->id);
-  put_description(drawing, low, high);
-  put_axes(drawing);
+  svg_put_description(drawing, low, high);
+  svg_put_axes(drawing);
   for (size_t i = 0; i < drawing->curve_count; i++) {
-    put_line(drawing, i);
+    svg_put_line(drawing, i);
     points += plot->curves[i].count;
   }
   for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++) {
-    put_points(drawing, i);
+    svg_put_points(drawing, i);
   }
-  put_labels(drawing);
+  svg_put_labels(drawing);
   strbuf_append(text, "</svg>\n");
 }
 
@@ -359,15 +359,15 @@ void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, st
   }
   struct drawing drawing = {.text = text, .plot = plot, .id = id};
   drawing.curve_count = plot->curve_count < PLOT_CURVES_MAX ? plot->curve_count : PLOT_CURVES_MAX;
-  drawing.width = WIDTH - LEFT - labels_width(plot, drawing.curve_count);
+  drawing.width = WIDTH - LEFT - svg_labels_width(plot, drawing.curve_count);
   drawing.height = fmax(HEIGHT_LEAST, (double)(LABEL_HEIGHT * drawing.curve_count));
   drawing.labels = arena_array(&arena, drawing.curve_count, sizeof *drawing.labels);
   axis_init(&drawing.y, low.y, high.y, scale == PLOT_LOG, false, true,
             (size_t)drawing.height / Y_TICK_ROOM);
   axis_init(&drawing.x, low.x, high.x, scale != PLOT_LINEAR, plot->x_bytes, false,
             (size_t)drawing.width / X_TICK_ROOM);
-  find_labels(&drawing);
-  draw(&drawing, low, high);
+  svg_find_labels(&drawing);
+  svg_draw(&drawing, low, high);
   if (plot->curve_count > drawing.curve_count) {
     strbuf_printf(text, "<p class=\"note\">%zu more curves are not drawn</p>\n",
                   plot->curve_count - drawing.curve_count);

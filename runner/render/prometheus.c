@@ -43,7 +43,7 @@ struct writing {
   struct family families[FAMILIES];
 };
 
-static void name_families(struct family families[FAMILIES]) {
+static void prometheus_name_families(struct family families[FAMILIES]) {
   families[FAMILY_BANDWIDTH] =
       (struct family){.name = "haul_bandwidth_bytes_per_second",
                       .help = "Latest median rate of a case: payload of all its flows."};
@@ -71,7 +71,7 @@ static void name_families(struct family families[FAMILIES]) {
               "is 1 % more."};
 }
 
-static void append_label(struct strbuf *text, const char *name, const char *value) {
+static void prometheus_append_label(struct strbuf *text, const char *name, const char *value) {
   if (value == NULL) {
     return; /* an absent label is an empty one */
   }
@@ -95,8 +95,8 @@ static void append_label(struct strbuf *text, const char *name, const char *valu
 }
 
 /* verdict may be NULL. */
-static const char *labels_of(struct writing *writing, size_t run_index, size_t bench,
-                             const char *verdict) {
+static const char *prometheus_labels_of(struct writing *writing, size_t run_index, size_t bench,
+                                        const char *verdict) {
   const struct measured_run *run = &writing->measured->runs[run_index];
   const struct measured_environment *at = &writing->measured->environments[run->environment];
   const struct measured_case *measured = &writing->measured->cases[bench];
@@ -105,44 +105,45 @@ static const char *labels_of(struct writing *writing, size_t run_index, size_t b
   (void)snprintf(size, sizeof size, "%" PRIu64, measured->size_bytes);
   strbuf_init(&text, LABELS_MAX);
   strbuf_append_char(&text, '{');
-  append_label(&text, "host", at->host_name);
-  append_label(&text, "gpu_name", measured_run_fact(writing->measured, run_index, "gpu_name"));
-  append_label(&text, "driver_version", at->driver_version);
-  append_label(&text, "scenario", run->scenario);
-  append_label(&text, "block", measured->block);
-  append_label(&text, "case", measured->name);
-  append_label(&text, "path", measured->path);
-  append_label(&text, "method", measured->method);
-  append_label(&text, "size_bytes", measured->size_bytes > 0 ? size : NULL);
-  append_label(&text, "simulated", at->simulated ? "1" : NULL);
-  append_label(&text, "verdict", verdict);
+  prometheus_append_label(&text, "host", at->host_name);
+  prometheus_append_label(&text, "gpu_name",
+                          measured_run_fact(writing->measured, run_index, "gpu_name"));
+  prometheus_append_label(&text, "driver_version", at->driver_version);
+  prometheus_append_label(&text, "scenario", run->scenario);
+  prometheus_append_label(&text, "block", measured->block);
+  prometheus_append_label(&text, "case", measured->name);
+  prometheus_append_label(&text, "path", measured->path);
+  prometheus_append_label(&text, "method", measured->method);
+  prometheus_append_label(&text, "size_bytes", measured->size_bytes > 0 ? size : NULL);
+  prometheus_append_label(&text, "simulated", at->simulated ? "1" : NULL);
+  prometheus_append_label(&text, "verdict", verdict);
   strbuf_append_char(&text, '}');
   const char *labels = arena_strdup(&writing->arena, text.text);
   strbuf_fini(&text);
   return labels;
 }
 
-static void add_sample(struct writing *writing, enum family_index which, const char *labels,
-                       double value) {
+static void prometheus_add_sample(struct writing *writing, enum family_index which,
+                                  const char *labels, double value) {
   struct family *family = &writing->families[which];
   family->samples = arena_grow(&writing->arena, family->samples, family->count, &family->capacity,
                                sizeof *family->samples);
   family->samples[family->count++] = (struct sample){labels, value};
 }
 
-static void add_figure(struct writing *writing, const struct measured_case *bench, double ns,
-                       const char *labels) {
+static void prometheus_add_figure(struct writing *writing, const struct measured_case *bench,
+                                  double ns, const char *labels) {
   const enum figure figure = bench->figure;
   const double value = figure_value(bench, ns);
   switch (figure) {
   case FIGURE_RATE:
-    add_sample(writing, FAMILY_BANDWIDTH, labels, value * NS_PER_S); /* of bytes a ns */
+    prometheus_add_sample(writing, FAMILY_BANDWIDTH, labels, value * NS_PER_S); /* of bytes a ns */
     return;
   case FIGURE_HOP:
-    add_sample(writing, FAMILY_HOP, labels, value / NS_PER_S);
+    prometheus_add_sample(writing, FAMILY_HOP, labels, value / NS_PER_S);
     return;
   case FIGURE_CALL:
-    add_sample(writing, FAMILY_CALL, labels, value / NS_PER_S);
+    prometheus_add_sample(writing, FAMILY_CALL, labels, value / NS_PER_S);
     return;
   case FIGURE_TIME:
   case figure_name_count:
@@ -150,20 +151,21 @@ static void add_figure(struct writing *writing, const struct measured_case *benc
   }
 }
 
-static void add_case(struct writing *writing, const struct latest_case *latest) {
-  const char *labels = labels_of(writing, latest->run, latest->bench, NULL);
+static void prometheus_add_case(struct writing *writing, const struct latest_case *latest) {
+  const char *labels = prometheus_labels_of(writing, latest->run, latest->bench, NULL);
   const int64_t started_at_ns = writing->measured->runs[latest->run].started_at_ns;
-  add_sample(writing, FAMILY_OK, labels, latest->went_wrong == 0 ? 1 : 0);
-  add_sample(writing, FAMILY_PROCESSES, labels, latest->processes);
-  add_sample(writing, FAMILY_MEASURED_AT, labels, floor((double)started_at_ns / 1e6) / 1e3);
+  prometheus_add_sample(writing, FAMILY_OK, labels, latest->went_wrong == 0 ? 1 : 0);
+  prometheus_add_sample(writing, FAMILY_PROCESSES, labels, latest->processes);
+  prometheus_add_sample(writing, FAMILY_MEASURED_AT, labels,
+                        floor((double)started_at_ns / 1e6) / 1e3);
   if (!isnan(latest->ns)) {
-    add_figure(writing, &writing->measured->cases[latest->bench], latest->ns, labels);
-    add_sample(writing, FAMILY_ITERATION, labels, latest->ns / NS_PER_S);
+    prometheus_add_figure(writing, &writing->measured->cases[latest->bench], latest->ns, labels);
+    prometheus_add_sample(writing, FAMILY_ITERATION, labels, latest->ns / NS_PER_S);
   }
 }
 
 /* Rows are sorted by evidence, strongest first: of a case with several rows, the first counts. */
-static void add_verdicts(struct writing *writing, const struct comparison *comparison) {
+static void prometheus_add_verdicts(struct writing *writing, const struct comparison *comparison) {
   bool *seen = arena_array(&writing->arena, writing->measured->case_count, sizeof *seen);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -173,26 +175,28 @@ static void add_verdicts(struct writing *writing, const struct comparison *compa
       continue;
     }
     seen[row->bench] = true;
-    add_sample(writing, FAMILY_VERDICT,
-               labels_of(writing, run, row->bench, verdict_text(row->result.verdict)), 1);
+    prometheus_add_sample(
+        writing, FAMILY_VERDICT,
+        prometheus_labels_of(writing, run, row->bench, verdict_text(row->result.verdict)), 1);
     if (!isnan(row->change)) {
-      add_sample(writing, FAMILY_CHANGE, labels_of(writing, run, row->bench, NULL), row->change);
+      prometheus_add_sample(writing, FAMILY_CHANGE,
+                            prometheus_labels_of(writing, run, row->bench, NULL), row->change);
     }
   }
 }
 
-static int compare_samples(const void *left, const void *right) {
+static int prometheus_compare_samples(const void *left, const void *right) {
   const struct sample *a = left;
   const struct sample *b = right;
   return strcmp(a->labels, b->labels);
 }
 
-static void print_family(struct family *family, FILE *stream) {
+static void prometheus_print_family(struct family *family, FILE *stream) {
   if (family->count == 0) {
     return;
   }
   fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", family->name, family->help, family->name);
-  qsort(family->samples, family->count, sizeof *family->samples, compare_samples);
+  qsort(family->samples, family->count, sizeof *family->samples, prometheus_compare_samples);
   for (size_t i = 0; i < family->count; i++) {
     char number[NUMBER_TEXT_MAX];
     /* Two samples of the same labels would make Prometheus refuse all of the file. */
@@ -208,15 +212,15 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
                              size_t case_count, struct comparison *const *comparisons,
                              size_t comparison_count, FILE *stream, struct error *err) {
   struct writing writing = {.measured = measured};
-  name_families(writing.families);
+  prometheus_name_families(writing.families);
   for (size_t i = 0; i < case_count; i++) {
-    add_case(&writing, &cases[i]);
+    prometheus_add_case(&writing, &cases[i]);
   }
   for (size_t i = 0; i < comparison_count; i++) {
-    add_verdicts(&writing, comparisons[i]);
+    prometheus_add_verdicts(&writing, comparisons[i]);
   }
   for (int i = 0; i < FAMILIES; i++) {
-    print_family(&writing.families[i], stream);
+    prometheus_print_family(&writing.families[i], stream);
   }
   arena_fini(&writing.arena);
   if (fflush(stream) != 0 && errno != EPIPE) {

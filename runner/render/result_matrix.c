@@ -176,11 +176,11 @@ struct drawing {
   const struct result_remarks *remarks;
 };
 
-static const char *source_label(const struct drawing *drawing, const struct run_row *row) {
+static const char *matrix_source_label(const struct drawing *drawing, const struct run_row *row) {
   return place_label(drawing->arena, drawing->plan, row->source, row->source_memory);
 }
 
-static const char *target_label(const struct drawing *drawing, const struct run_row *row) {
+static const char *matrix_target_label(const struct drawing *drawing, const struct run_row *row) {
   return place_label(drawing->arena, drawing->plan, row->target, row->target_memory);
 }
 
@@ -188,20 +188,22 @@ static const char *row_label(const struct drawing *drawing, const struct run_row
   if (drawing->plan->local) {
     return "";
   }
-  return drawing->plan->transposed ? target_label(drawing, row) : source_label(drawing, row);
+  return drawing->plan->transposed ? matrix_target_label(drawing, row)
+                                   : matrix_source_label(drawing, row);
 }
 
-static const char *column_label(const struct drawing *drawing, const struct run_row *row) {
-  return drawing->plan->transposed ? source_label(drawing, row) : target_label(drawing, row);
+static const char *matrix_column_label(const struct drawing *drawing, const struct run_row *row) {
+  return drawing->plan->transposed ? matrix_source_label(drawing, row)
+                                   : matrix_target_label(drawing, row);
 }
 
 static void matrix_find_labels(struct drawing *drawing, const struct run_row *const *rows,
                                size_t count) {
   for (size_t i = 0; i < count; i++) {
     labels_add(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
-    labels_add(drawing->arena, &drawing->columns, column_label(drawing, rows[i]));
+    labels_add(drawing->arena, &drawing->columns, matrix_column_label(drawing, rows[i]));
     if (drawing->plan->mirrored) {
-      labels_add(drawing->arena, &drawing->rows, column_label(drawing, rows[i]));
+      labels_add(drawing->arena, &drawing->rows, matrix_column_label(drawing, rows[i]));
       labels_add(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
     }
   }
@@ -233,16 +235,17 @@ static void matrix_fill(struct drawing *drawing, const struct run_row *const *ro
   drawing->cells = arena_array(drawing->arena, drawing->rows.count * width, sizeof *drawing->cells);
   for (size_t i = 0; i < count; i++) {
     const size_t row = labels_index(&drawing->rows, row_label(drawing, rows[i]));
-    const size_t column = labels_index(&drawing->columns, column_label(drawing, rows[i]));
+    const size_t column = labels_index(&drawing->columns, matrix_column_label(drawing, rows[i]));
     drawing->cells[row * width + column] = matrix_cell_of(drawing, rows[i]);
   }
   for (size_t i = 0; drawing->plan->mirrored && i < count; i++) {
-    const size_t row = labels_index(&drawing->rows, column_label(drawing, rows[i]));
+    const size_t row = labels_index(&drawing->rows, matrix_column_label(drawing, rows[i]));
     const size_t column = labels_index(&drawing->columns, row_label(drawing, rows[i]));
     struct matrix_cell *cell = &drawing->cells[row * width + column];
     if (cell->kind == MATRIX_NONE && row != column) {
-      *cell = drawing->cells[labels_index(&drawing->rows, row_label(drawing, rows[i])) * width +
-                             labels_index(&drawing->columns, column_label(drawing, rows[i]))];
+      *cell =
+          drawing->cells[labels_index(&drawing->rows, row_label(drawing, rows[i])) * width +
+                         labels_index(&drawing->columns, matrix_column_label(drawing, rows[i]))];
       cell->kind = cell->kind == MATRIX_VALUE ? MATRIX_AGAIN : cell->kind;
     }
   }

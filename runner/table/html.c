@@ -116,7 +116,7 @@ static void html_table_heading(const struct html_table_writer *writer, size_t co
   } else {
     (void)fprintf(page, "<th scope=\"col\"%s>", right ? " class=\"n\"" : "");
     for (; *name != '\0'; name++) {
-      const char c[2] = {*name == '_' ? ' ' : *name, '\0'};
+      const char c[2] = {(char)(*name == '_' ? ' ' : *name), '\0'};
       html_text(page, c);
     }
   }
