@@ -34,7 +34,7 @@ static void ranks_are_those_of_published_tables(void **state) {
   }
 }
 
-static void fewer_than_six_have_no_interval(void **state) {
+static void interval_needs_six_values(void **state) {
   (void)state;
   size_t low = 77;
   size_t high = 78;
@@ -85,7 +85,7 @@ static void summary_matches_references(void **state) {
   assert_near(summary.median_high_ns, 0);
 }
 
-static void small_counts_need_no_special_care(void **state) {
+static void small_counts_interpolate_as_large_ones(void **state) {
   (void)state;
   struct summary summary;
   summary_of_values(NULL, 0, &summary);
@@ -128,10 +128,10 @@ static void only_good_measured_trials_count(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_are_those_of_published_tables),
-      cmocka_unit_test(fewer_than_six_have_no_interval),
+      cmocka_unit_test(interval_needs_six_values),
       cmocka_unit_test(ranks_are_symmetric_and_in_range_for_many_counts),
       cmocka_unit_test(summary_matches_references),
-      cmocka_unit_test(small_counts_need_no_special_care),
+      cmocka_unit_test(small_counts_interpolate_as_large_ones),
       cmocka_unit_test(only_good_measured_trials_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void every_value_has_its_text_and_back(void **state) {
   }
 }
 
-static void what_is_outside_the_list_is_told(void **state) {
+static void value_outside_the_list_has_no_text(void **state) {
   (void)state;
   assert_string_equal(colour_text(colour_name_count), "?");
   static const char *const wrong[] = {"", "Red", "red ", "re", "reds", "?"};
@@ -34,7 +34,7 @@ static void what_is_outside_the_list_is_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_value_has_its_text_and_back),
-      cmocka_unit_test(what_is_outside_the_list_is_told),
+      cmocka_unit_test(value_outside_the_list_has_no_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

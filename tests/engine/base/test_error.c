@@ -19,7 +19,7 @@ static void an_error_holds_what_was_said(void **state) {
   assert_int_equal(err.native_code, 700);
 }
 
-static void the_system_s_errors_are_told_apart(void **state) {
+static void errno_values_become_their_status(void **state) {
   (void)state;
   static const struct {
     int errno_value;
@@ -47,7 +47,7 @@ static void context_goes_in_front(void **state) {
   assert_int_equal(err.native_code, 5);
 }
 
-static void too_long_messages_are_cut(void **state) {
+static void message_too_long_is_cut(void **state) {
   (void)state;
   char text[2 * ERROR_MESSAGE_MAX];
   memset(text, 'x', sizeof text);
@@ -64,7 +64,7 @@ static void too_long_messages_are_cut(void **state) {
   assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);
 }
 
-static void nobody_has_to_listen(void **state) {
+static void error_null_is_accepted(void **state) {
   (void)state;
   assert_int_equal(error_set(NULL, STATUS_USAGE, "x"), STATUS_USAGE);
   assert_int_equal(error_set_errno(NULL, ENOENT, "x"), STATUS_NOT_FOUND);
@@ -74,10 +74,10 @@ static void nobody_has_to_listen(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_error_holds_what_was_said),
-      cmocka_unit_test(the_system_s_errors_are_told_apart),
+      cmocka_unit_test(errno_values_become_their_status),
       cmocka_unit_test(context_goes_in_front),
-      cmocka_unit_test(too_long_messages_are_cut),
-      cmocka_unit_test(nobody_has_to_listen),
+      cmocka_unit_test(message_too_long_is_cut),
+      cmocka_unit_test(error_null_is_accepted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static void long_formats_come_whole(void **state) {
   strbuf_fini(&buffer);
 }
 
-static void the_maximum_holds_and_is_told(void **state) {
+static void text_past_the_maximum_is_cut_and_marked(void **state) {
   (void)state;
   struct strbuf buffer;
   strbuf_init(&buffer, 10);
@@ -93,7 +93,7 @@ int main(void) {
       cmocka_unit_test(an_empty_buffer_is_an_empty_text),
       cmocka_unit_test(pieces_are_joined),
       cmocka_unit_test(long_formats_come_whole),
-      cmocka_unit_test(the_maximum_holds_and_is_told),
+      cmocka_unit_test(text_past_the_maximum_is_cut_and_marked),
       cmocka_unit_test(a_finished_buffer_can_be_used_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void sizes_are_read(void **state) {
   }
 }
 
-static void what_is_no_size_is_refused(void **state) {
+static void text_that_is_no_size_is_rejected(void **state) {
   (void)state;
   static const char *const texts[] = {
       "",
@@ -188,7 +188,7 @@ static void short_sizes_have_three_digits(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_read),
-      cmocka_unit_test(what_is_no_size_is_refused),
+      cmocka_unit_test(text_that_is_no_size_is_rejected),
       cmocka_unit_test(durations_are_read),
       cmocka_unit_test(what_is_written_reads_back),
       cmocka_unit_test(short_durations_have_three_digits),

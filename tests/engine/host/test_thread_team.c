@@ -64,7 +64,7 @@ static void too_many_threads_or_no_node_are_errors(void **state) {
   thread_team_free(NULL);
 }
 
-static void crews_of_one_case_share_no_processor(void **state) {
+static void teams_of_one_case_share_no_processor(void **state) {
   (void)state;
   if (processors() < 2) {
     skip();
@@ -131,7 +131,7 @@ static void simulated_nodes_may_share_processors(void **state) {
 }
 
 /* Both ways to start: by the caller's go, and by the last thread to arrive. */
-static void nobody_works_before_the_start(void **state) {
+static void threads_wait_for_the_start(void **state) {
   (void)state;
   struct thread_team *team = NULL;
   struct error err;
@@ -191,7 +191,7 @@ static void ten_thousand_jobs_under_load_all_end(void **state) {
   thread_team_free(team);
 }
 
-static void crews_come_and_go(void **state) {
+static void teams_are_made_and_freed_repeatedly(void **state) {
   (void)state;
   for (int i = 0; i < 300; i++) {
     struct thread_team *team = NULL;
@@ -211,12 +211,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_thread_works_once_on_its_processor),
       cmocka_unit_test(too_many_threads_or_no_node_are_errors),
-      cmocka_unit_test(crews_of_one_case_share_no_processor),
+      cmocka_unit_test(teams_of_one_case_share_no_processor),
       cmocka_unit_test(a_sharing_team_leaves_room_for_one_that_says_how_many),
       cmocka_unit_test(simulated_nodes_may_share_processors),
-      cmocka_unit_test(nobody_works_before_the_start),
+      cmocka_unit_test(threads_wait_for_the_start),
       cmocka_unit_test(ten_thousand_jobs_under_load_all_end),
-      cmocka_unit_test(crews_come_and_go),
+      cmocka_unit_test(teams_are_made_and_freed_repeatedly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

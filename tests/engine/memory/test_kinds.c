@@ -88,7 +88,7 @@ static void pageable_memory_is_placed_and_usable(void **state) {
   }
 }
 
-static void a_size_that_cannot_be_had_is_no_memory(void **state) {
+static void size_beyond_memory_is_no_memory(void **state) {
   (void)state;
   static const uint64_t sizes[] = {UINT64_C(1) << 45, UINT64_C(1) << 60, UINT64_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -213,7 +213,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_entry_is_complete_and_in_its_place),
       cmocka_unit_test(pageable_memory_is_placed_and_usable),
-      cmocka_unit_test(a_size_that_cannot_be_had_is_no_memory),
+      cmocka_unit_test(size_beyond_memory_is_no_memory),
       cmocka_unit_test(an_absent_node_is_not_found),
       cmocka_unit_test(huge_memory_is_huge_or_refused_with_the_reason),
       cmocka_unit_test(a_kernel_that_denies_placement_gives_unverified_memory),

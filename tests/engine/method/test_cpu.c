@@ -133,7 +133,7 @@ static void the_initiating_side_gives_the_threads(void **state) {
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
 }
 
-static void what_it_cannot_copy_is_refused_with_a_reason(void **state) {
+static void unsupported_flow_gives_its_reason(void **state) {
   (void)state;
   char reason[CASE_REASON_MAX];
   struct flow flow = pageable_flow(1, 0);
@@ -193,7 +193,7 @@ int main(void) {
       cmocka_unit_test(a_size_past_the_caches_arrives_whole),
       cmocka_unit_test(a_load_flow_runs_until_it_is_stopped),
       cmocka_unit_test(the_initiating_side_gives_the_threads),
-      cmocka_unit_test(what_it_cannot_copy_is_refused_with_a_reason),
+      cmocka_unit_test(unsupported_flow_gives_its_reason),
       cmocka_unit_test(two_flows_on_one_node_share_its_processors),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);

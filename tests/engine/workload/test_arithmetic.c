@@ -47,7 +47,7 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
   }
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void unsupported_arithmetic_gives_its_reason(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   bench_case.work.arithmetic.ilp = 3;
   refuses(*state, bench_case, "1, 2, 4 or 8");
@@ -65,7 +65,7 @@ static void what_cannot_be_is_refused(void **state) {
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
-static void chains_have_an_end(void **state) {
+static void iterations_end_at_the_most_instructions(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
   bench_case.work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
@@ -76,8 +76,8 @@ static void chains_have_an_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_and_type),
-      cmocka_unit_test(what_cannot_be_is_refused),
-      cmocka_unit_test(chains_have_an_end),
+      cmocka_unit_test(unsupported_arithmetic_gives_its_reason),
+      cmocka_unit_test(iterations_end_at_the_most_instructions),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

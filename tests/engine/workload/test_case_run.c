@@ -202,7 +202,7 @@ static uint64_t every_fifth_nothing(uint32_t number, uint32_t iterations) {
   return number % 5 == 0 ? 0 : 1000;
 }
 
-static void a_few_without_a_time_count_as_they_are(void **state) {
+static void few_trials_without_a_time_are_kept(void **state) {
   (void)state;
   struct measure with = usual();
   with.iterations = 1;
@@ -301,7 +301,7 @@ int main(void) {
       cmocka_unit_test(a_gate_that_times_out_chooses_no_iterations),
       cmocka_unit_test(a_gate_that_always_times_out_is_a_failure),
       cmocka_unit_test(trials_without_a_time_end_and_fail),
-      cmocka_unit_test(a_few_without_a_time_count_as_they_are),
+      cmocka_unit_test(few_trials_without_a_time_are_kept),
       cmocka_unit_test(without_precision_trials_end_at_their_maximum),
       cmocka_unit_test(trials_that_end_at_a_limit_may_be_precise),
       cmocka_unit_test(time_ends_trials_but_not_before_their_minimum),

@@ -47,7 +47,7 @@ static void every_space_and_order(void **state) {
   }
 }
 
-static void caches_tell_footprints_apart(void **state) {
+static void cache_of_the_chase_follows_the_footprint(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   const double first = cycles_of(*state, &bench_case);
   bench_case.work.chase.cache = CACHE_L2;
@@ -60,7 +60,7 @@ static void caches_tell_footprints_apart(void **state) {
 }
 
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
-static void threads_need_room(void **state) {
+static void threads_beyond_the_footprint_are_unsupported(void **state) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   bench_case.work.chase.order = CHASE_STRIDED;
   for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
@@ -87,7 +87,7 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
   }
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void unsupported_chase_gives_its_reason(void **state) {
   refuses(*state, chase_case(CHASE_GLOBAL, peer), "own (device) memory");
   refuses(*state, chase_case(CHASE_SHARED, host), "own (device) memory");
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
@@ -105,9 +105,9 @@ static void what_cannot_be_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_and_order),
-      cmocka_unit_test(caches_tell_footprints_apart),
-      cmocka_unit_test(threads_need_room),
-      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
+      cmocka_unit_test(threads_beyond_the_footprint_are_unsupported),
+      cmocka_unit_test(unsupported_chase_gives_its_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

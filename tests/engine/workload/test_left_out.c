@@ -84,7 +84,7 @@ static void arithmetic_has_no_times(void **state) {
   is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
 }
 
-static void pages_that_may_be_anywhere_are_not_moved(void **state) {
+static void pages_of_unknown_place_are_not_moved(void **state) {
   struct flow flow = {.method = METHOD_UM,
                       .source = fixture_node(0, MEMORY_MANAGED),
                       .target = fixture_gpu(WORKING, MEMORY_MANAGED),
@@ -103,7 +103,7 @@ int main(void) {
       cmocka_unit_test(chases_are_corrupt),
       cmocka_unit_test(whole_rounds_are_corrupt),
       cmocka_unit_test(arithmetic_has_no_times),
-      cmocka_unit_test(pages_that_may_be_anywhere_are_not_moved),
+      cmocka_unit_test(pages_of_unknown_place_are_not_moved),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -72,7 +72,7 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void unsupported_overhead_gives_its_reason(void **state) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
   bench_case.work.overhead.gpu = 99;
@@ -95,7 +95,7 @@ int main(void) {
       cmocka_unit_test(every_call_is_timed),
       cmocka_unit_test(every_kind_is_allocated_and_freed),
       cmocka_unit_test(allocations_are_limited),
-      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(unsupported_overhead_gives_its_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

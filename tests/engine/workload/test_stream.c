@@ -122,7 +122,7 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void unsupported_stream_gives_its_reason(void **state) {
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
   refuses(*state, &bench_case, "f32 or f64");
@@ -161,10 +161,13 @@ static void what_cannot_be_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_operation_on_a_gpu),   cmocka_unit_test(every_operation_on_the_host),
-      cmocka_unit_test(one_thread_and_many_blocks), cmocka_unit_test(cycles_are_counted),
-      cmocka_unit_test(caches_are_flushed_with_it), cmocka_unit_test(memory_is_counted),
-      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(every_operation_on_a_gpu),
+      cmocka_unit_test(every_operation_on_the_host),
+      cmocka_unit_test(one_thread_and_many_blocks),
+      cmocka_unit_test(cycles_are_counted),
+      cmocka_unit_test(caches_are_flushed_with_it),
+      cmocka_unit_test(memory_is_counted),
+      cmocka_unit_test(unsupported_stream_gives_its_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

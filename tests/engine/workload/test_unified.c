@@ -183,7 +183,7 @@ static void more_than_the_share_is_refused_before_allocation(void **state) {
   refuses(fixture, &bench_case, "below 1");
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void unsupported_unified_gives_its_reason(void **state) {
   struct flow flow = unified(UNIFIED_DEMAND, host, host);
   flow_unsupported_reason(*state, flow, "needs a GPU");
   flow_unsupported_reason(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
@@ -315,7 +315,7 @@ int main(void) {
       cmocka_unit_test(both_ways_with_the_host),
       cmocka_unit_test(copies_of_host_and_gpu_together),
       cmocka_unit_test(more_than_the_share_is_refused_before_allocation),
-      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(unsupported_unified_gives_its_reason),
       cmocka_unit_test(without_concurrent_access_it_is_refused),
       cmocka_unit_test(a_gpu_that_reads_host_pages_says_so),
       cmocka_unit_test(touch_part_writes_each_stride_once),
