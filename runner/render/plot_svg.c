@@ -3,6 +3,7 @@
 #include "engine/base/arena.h"
 #include "runner/render/matrix.h"
 #include "runner/table/html.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,14 +135,6 @@ static size_t svg_bytes_of(const char *text, size_t characters) {
     characters--;
   }
   return bytes;
-}
-
-static size_t svg_characters_of(const char *text) {
-  size_t count = 0;
-  for (; *text != '\0'; text++) {
-    count += ((unsigned char)*text & 0xc0) != 0x80;
-  }
-  return count;
 }
 
 /* ---- labels ---- */
@@ -321,7 +314,7 @@ static void svg_put_description(const struct drawing *drawing, struct plot_point
 static double svg_labels_width(const struct plot *plot, size_t curve_count) {
   size_t longest = 0;
   for (size_t i = 0; i < curve_count; i++) {
-    const size_t length = svg_characters_of(plot->curves[i].name);
+    const size_t length = text_width(plot->curves[i].name);
     longest = length > longest ? length : longest;
   }
   longest = longest > LABEL_CHARS ? LABEL_CHARS + 1 : longest;

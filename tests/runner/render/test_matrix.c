@@ -13,6 +13,12 @@
 
 static const char *const gpus[] = {"gpu0", "gpu1", "gpu2"};
 
+static struct matrix matrix_of(const char *const *rows, size_t row_count,
+                               const char *const *columns, size_t column_count,
+                               const struct matrix_cell *cells) {
+  return (struct matrix){rows, row_count, columns, column_count, cells, "GB/s", false, ""};
+}
+
 static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
                           const char *expected) {
   char *text = NULL;
@@ -48,13 +54,8 @@ static void what_was_not_measured_counts_nothing(void **state) {
       NONE,     V(394.21), V(390.05),
       V(396.0), NONE,      {.kind = MATRIX_TEXT, .text = "failed", .mark = "[1]"},
       V(20.5),  V(396.2),  NONE};
-  const struct matrix matrix = {.rows = gpus,
-                                .row_count = 3,
-                                .columns = gpus,
-                                .column_count = 3,
-                                .cells = cells,
-                                .unit = "GB/s",
-                                .remark = "4.3 to 82.9 % of peak"};
+  struct matrix matrix = matrix_of(gpus, 3, gpus, 3, cells);
+  matrix.remark = "4.3 to 82.9 % of peak";
   expect_matrix(&matrix, 0, false,
                 "       gpu0   gpu1    gpu2\n"
                 "gpu0    N/A  394.2   390.1\n"
@@ -69,13 +70,7 @@ static void numbers_with_marks_stay_below_each_other(void **state) {
       {.kind = MATRIX_VALUE, .value = 9.5, .mark = "[1,2]"}, V(55.25),
       {.kind = MATRIX_VALUE, .value = 8.25, .mark = "[2]"},  V(54),
       {.kind = MATRIX_VALUE, .value = 10, .mark = ""},       V(53)};
-  const struct matrix matrix = {.rows = gpus,
-                                .row_count = 3,
-                                .columns = gpus,
-                                .column_count = 2,
-                                .cells = cells,
-                                .unit = "GB/s",
-                                .remark = ""};
+  const struct matrix matrix = matrix_of(gpus, 3, gpus, 2, cells);
   expect_matrix(&matrix, 0, false,
                 "       gpu0          gpu1\n"
                 "gpu0  9.500  [1,2]  55.25\n"
@@ -95,13 +90,7 @@ static void what_is_shown_twice_counts_once(void **state) {
                                       {.kind = MATRIX_AGAIN, .value = 760},
                                       {.kind = MATRIX_AGAIN, .value = 790},
                                       NONE};
-  const struct matrix matrix = {.rows = gpus,
-                                .row_count = 3,
-                                .columns = gpus,
-                                .column_count = 3,
-                                .cells = cells,
-                                .unit = "GB/s",
-                                .remark = ""};
+  const struct matrix matrix = matrix_of(gpus, 3, gpus, 3, cells);
   expect_matrix(&matrix, 0, false,
                 "       gpu0   gpu1   gpu2\n"
                 "gpu0    N/A  700.0  760.0\n"
@@ -114,13 +103,7 @@ static void narrow_terminals_get_parts(void **state) {
   (void)state;
   static const char *const nodes[] = {"numa0:pinned"};
   const struct matrix_cell cells[] = {V(55.2), V(55.1), V(55.3)};
-  const struct matrix matrix = {.rows = nodes,
-                                .row_count = 1,
-                                .columns = gpus,
-                                .column_count = 3,
-                                .cells = cells,
-                                .unit = "GB/s",
-                                .remark = ""};
+  const struct matrix matrix = matrix_of(nodes, 1, gpus, 3, cells);
   expect_matrix(&matrix, 26, false,
                 "               gpu0   gpu1\n"
                 "numa0:pinned  55.20  55.10\n"
@@ -136,13 +119,7 @@ static void heat_says_how_far_from_the_best(void **state) {
   static const char *const one[] = {""};
   static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
   const struct matrix_cell rates[] = {V(100), V(99.5), V(98), V(95), V(80), V(50)};
-  struct matrix matrix = {.rows = one,
-                          .row_count = 1,
-                          .columns = names,
-                          .column_count = 6,
-                          .cells = rates,
-                          .unit = "GB/s",
-                          .remark = ""};
+  struct matrix matrix = matrix_of(one, 1, names, 6, rates);
   static const char *const expected[] = {"38;5;40m100.0",  "38;5;40m99.50",  "38;5;148m98.00",
                                          "38;5;220m95.00", "38;5;208m80.00", "38;5;196m50.00"};
   for (int latency = 0; latency < 2; latency++) {
