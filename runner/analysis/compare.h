@@ -47,7 +47,7 @@ struct comparison_row {
   enum figure figure;
   struct comparison_side sides[SIDES];
   struct diff_result result;
-  double delta; /* smallest change that matters; result.margin is not below the noise either */
+  double delta; /* smallest change that matters */
   enum delta_source delta_from;
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
   double change, change_low, change_high;

@@ -260,7 +260,7 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   const struct measured_case *bench = &p->measured->cases[row.bench];
   row.figure = bench->figure;
   row.delta = figure_margin(bench, p->options->margin, &row.delta_from);
-  struct diff_case input = {.margin = row.delta};
+  struct diff_case input = {.delta = row.delta};
   input.a = pairs_take_side(p, entries, count, SIDE_A, &row.sides[SIDE_A]);
   input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);

@@ -22,7 +22,7 @@ struct work {
   struct variance_prior prior;            /* of both sides together */
   struct variance_prior prior_a, prior_b; /* of each side */
   double prior_pooled_df;                 /* of all cases that the prior was learnt from */
-  double margin;                          /* ln */
+  double delta, margin;                   /* ln */
   double sd;                              /* ln */
   double difference;                      /* ln of the rates' ratio, b over a */
   struct interval interval;
@@ -161,10 +161,11 @@ static void diff_start(const struct diff_case *c, struct work *work, struct diff
                                  .change_high = NAN,
                                  .p = NAN,
                                  .q = NAN,
-                                 .margin = c->margin,
+                                 .margin = c->delta,
                                  .sd = NAN,
                                  .df = NAN};
-  work->margin = log1p(c->margin);
+  work->delta = log1p(c->delta);
+  work->margin = work->delta;
   work->sd = NAN;
   work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
   work->difference = work->a.mean - work->b.mean;
@@ -174,18 +175,23 @@ static void diff_start(const struct diff_case *c, struct work *work, struct diff
   }
 }
 
-/* The spread of a case and, from side a alone, the noise that no margin may be below. */
+/* The variance of one side, shrunk where there is a prior. */
+static double diff_side_variance(const struct work *work, const struct sample *side,
+                                 const struct variance_prior *prior) {
+  return work->has_prior ? variance_shrinkage_apply(prior, side->variance, (double)side->count - 1)
+                         : side->variance;
+}
+
+/* The spread of a case, and the noise that its margin is not below. */
 static void diff_set_margin(struct work *work) {
-  double noise_variance = work->a.variance;
-  double variance = work->pooled_variance;
-  if (work->has_prior) {
-    noise_variance =
-        variance_shrinkage_apply(&work->prior, work->a.variance, (double)work->a.count - 1);
-    variance = variance_shrinkage_apply(&work->prior, work->pooled_variance, work->pooled_df);
-  }
-  const double noise = sqrt(2 * noise_variance);
+  const double variance =
+      work->has_prior
+          ? variance_shrinkage_apply(&work->prior, work->pooled_variance, work->pooled_df)
+          : work->pooled_variance;
+  const double noise = sqrt(diff_side_variance(work, &work->a, &work->prior_a) +
+                            diff_side_variance(work, &work->b, &work->prior_b));
   work->sd = sqrt(variance);
-  work->margin = noise > work->margin ? noise : work->margin;
+  work->margin = fmax(work->delta, noise);
 }
 
 static double diff_half_width(const struct effect *effect) {
@@ -207,7 +213,7 @@ static void diff_test_means(struct work *work, struct diff_result *result) {
   result->df = effect.df;
   result->p = effect_p(&effect, work->margin);
   work->interval = effect_interval(&effect, 0.95);
-  work->same = effect_is_equivalent(&effect, work->margin);
+  work->same = effect_is_equivalent(&effect, work->delta);
 }
 
 static void diff_test_ranks(const struct diff_case *c, struct work *work,
@@ -218,7 +224,7 @@ static void diff_test_ranks(const struct diff_case *c, struct work *work,
   work->difference =
       rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.95, &work->interval);
   (void)rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.90, &narrow);
-  work->same = narrow.low > -work->margin && narrow.high < work->margin;
+  work->same = narrow.low > -work->delta && narrow.high < work->delta;
 }
 
 static void diff_test_case(const struct diff_case *c, enum diff_method method, struct work *work,
@@ -235,6 +241,7 @@ static void diff_test_case(const struct diff_case *c, enum diff_method method, s
     break;
   }
   result->margin = expm1(work->margin);
+  result->is_noisy = work->margin > work->delta;
   result->sd = expm1(work->sd);
   result->change = expm1(work->difference);
   result->change_low = expm1(work->interval.low);
@@ -263,6 +270,19 @@ static enum verdict diff_verdict(const struct diff_case *c, const struct work *w
   return work->same ? VERDICT_SAME : VERDICT_UNCLEAR;
 }
 
+/* Fewest processes per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
+ * effect_processes_needed(). A change between delta and the margin is never decided. */
+static unsigned diff_processes_needed(const struct work *work, double alpha, size_t fixed) {
+  const double prior_df = work->has_prior && isfinite(work->prior.df) ? work->prior.df : 0;
+  const double size = fabs(work->difference);
+  if (size >= work->delta && size <= work->margin) {
+    return 0;
+  }
+  return effect_processes_needed(work->difference, work->sd, prior_df,
+                                 size < work->delta ? work->delta : work->margin, alpha, 0.8,
+                                 (unsigned)fixed, DIFF_PROCESSES_MAX);
+}
+
 /* Makes an undecided case INSUFFICIENT, with the number of processes per side that would decide it,
  * where there is one. */
 static void diff_ask_for_more(const struct diff_case *c, const struct work *work, double alpha,
@@ -276,18 +296,14 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
     }
     return;
   }
-  const double prior_df = work->has_prior && isfinite(work->prior.df) ? work->prior.df : 0;
-  const unsigned needed = effect_processes_needed(work->difference, work->sd, prior_df,
-                                                  work->margin, alpha, 0.8, 0, DIFF_PROCESSES_MAX);
+  const unsigned needed = diff_processes_needed(work, alpha, 0);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }
   result->verdict = VERDICT_INSUFFICIENT;
   result->processes_needed = needed > fewer ? needed : (unsigned)fewer + 1;
   for (size_t s = 0; s < 2; s++) {
-    const unsigned alone =
-        effect_processes_needed(work->difference, work->sd, prior_df, work->margin, alpha, 0.8,
-                                (unsigned)counts[1 - s], DIFF_PROCESSES_MAX);
+    const unsigned alone = diff_processes_needed(work, alpha, counts[1 - s]);
     result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
   }
 }

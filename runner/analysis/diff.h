@@ -5,9 +5,11 @@
  * do and are never pooled. Changes are those of the rate: +0.03 = side b moves 3 % more bytes per
  * second.
  *
- * The margin is the smallest change that matters. It is never below the noise of a against a: the
- * spread of the difference of two processes of side a, which is sqrt(2) times their standard
- * deviation, shrunk within the family.
+ * delta is the smallest change that matters. The margin is what a change must exceed to be
+ * reported: delta, or the noise where that is more. The noise is the spread of the difference of
+ * two processes, one of each side: the root of the sum of the sides' variances, each shrunk within
+ * the family. Noise can only keep a change from being reported: equivalence is judged against
+ * delta.
  *
  * Method "moderated": variances are shrunk within a family, and the t test is against the margin
  * (t_test.h). Where one side has more processes than the other, the sides' variances are also
@@ -22,15 +24,18 @@
  *   INCOMPARABLE     the caller says why
  *   INSUFFICIENT     fewer than two processes on a side
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin
- *   SAME             equivalent: the 90 % interval lies inside the margin (TOST)
+ *   SAME             equivalent: the 90 % interval lies inside delta (TOST)
  *   INSUFFICIENT     undecided, and at most DIFF_PROCESSES_MAX processes per side would decide with
  *                    a power of 80 %: processes_needed
- *   UNCLEAR          undecided, and more would hardly help: the change is too near the margin */
+ *   UNCLEAR          undecided, and more would hardly help: the change is too near delta, or the
+ *                    case is too noisy: the margin is the noise */
 #ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
 #define HAUL_RUNNER_ANALYSIS_DIFF_H
 
 #include "engine/base/enum_names.h"
 #include "runner/statistics/shift.h"
+
+#include <stdbool.h>
 
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
 #define DIFF_SPREAD_MIN 5e-5 /* the quietest cases measured spread by 0.01 % between processes */
@@ -65,7 +70,7 @@ struct diff_case {
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
    * method. */
   uint32_t families[DIFF_FAMILY_LEVELS];
-  double margin;            /* relative: 0.01 */
+  double delta;             /* relative: 0.01 */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
 
@@ -75,7 +80,8 @@ struct diff_result {
   double change;                  /* of the rate, relative; NAN without both sides */
   double change_low, change_high; /* 95 % interval; NAN where there is none */
   double p, q;                    /* NAN where nothing was tested */
-  double margin;                  /* used, relative */
+  double margin;                  /* relative: delta, or the noise where that is more */
+  bool is_noisy;                  /* the noise is more than delta */
   double sd;                      /* between processes, relative; NAN = not known */
   double df;                      /* of the test */
   unsigned processes_needed;      /* per side, for INSUFFICIENT; else 0 */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NARROW = 100, LINE_MAX = 4096, INDENT = 2 };
+enum { NARROW = 100, LINE_MAX = 4096, INDENT = 2, NOTES_MAX = 1 << 16 };
 
 /* ---- words and numbers ---- */
 
@@ -74,6 +74,19 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
   }
 }
 
+void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
+  const struct diff_result *result = &row->result;
+  const char *separator = "";
+  if (row->reason != NULL) {
+    strbuf_append(text, row->reason);
+    separator = "; ";
+  }
+  if (result->is_noisy) {
+    strbuf_printf(text, "%s%smargin %.2g %%", separator,
+                  result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "", 100 * result->margin);
+  }
+}
+
 const char *diff_plural(size_t count, const char *one, const char *many) {
   return count == 1 ? one : many;
 }
@@ -121,7 +134,7 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     from[row->delta_from]++;
-    noisy += row->result.margin > row->delta * (1 + 1e-9);
+    noisy += row->result.is_noisy;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
   strbuf_append(text, "a change matters ");
@@ -136,8 +149,10 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
                   from[DELTA_SCENARIO], diff_plural(from[DELTA_SCENARIO], "case", "cases"));
   }
   if (noisy > 0) {
-    strbuf_printf(text, "; for %zu %s beyond the noise within A, which is more", noisy,
-                  diff_plural(noisy, "case", "cases"));
+    strbuf_printf(text,
+                  "; %zu %s noisier than that, where only a change beyond the noise (their margin) "
+                  "is reported",
+                  noisy, diff_plural(noisy, "case is", "cases are"));
   }
 }
 
@@ -261,9 +276,13 @@ static void diff_case_text(const struct measured *measured, const struct compari
   if (row->hardware != NULL) {
     strbuf_printf(text, " [%s]", row->hardware);
   }
-  if (row->reason != NULL) {
-    strbuf_printf(text, " (%s)", row->reason);
+  struct strbuf notes;
+  strbuf_init(&notes, NOTES_MAX);
+  diff_note_words(&notes, row);
+  if (notes.length > 0) {
+    strbuf_printf(text, " (%s)", notes.text);
   }
+  strbuf_fini(&notes);
 }
 
 enum diff_column {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { JSON_MAX = 1 << 30 };
+enum { JSON_MAX = 1 << 30, NOTES_MAX = 1 << 16 };
 
 /* ---- JSON ---- */
 
@@ -46,6 +46,7 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   json_out_real(json, "delta_percent", 100 * row->delta);
   json_out_text(json, "delta_from", delta_source_text(row->delta_from));
   json_out_real(json, "margin_percent", 100 * result->margin);
+  json_out_boolean(json, "noisy", result->is_noisy);
   json_out_real(json, "sd_percent", 100 * result->sd);
   if (result->processes_needed > 0) {
     json_out_integer(json, "processes_needed", result->processes_needed);
@@ -189,10 +190,14 @@ static void junit_put_case(struct strbuf *out, const struct measured *measured,
     strbuf_printf(out, ": %+.2f %% (%.5g to %.5g %s)", 100 * row->change, row->sides[SIDE_A].value,
                   row->sides[SIDE_B].value, figure_text(row->figure));
   }
-  if (row->reason != NULL) {
+  struct strbuf notes;
+  strbuf_init(&notes, NOTES_MAX);
+  diff_note_words(&notes, row);
+  if (notes.length > 0) {
     strbuf_append(out, ": ");
-    html_escape(out, row->reason);
+    html_escape(out, notes.text);
   }
+  strbuf_fini(&notes);
   strbuf_append(out, "\"/>\n  </testcase>\n");
 }
 

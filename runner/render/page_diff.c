@@ -112,7 +112,7 @@ static double page_interval_scale(const struct comparison *comparison, const siz
   double most = 0;
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
-    const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->result.margin};
+    const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->delta};
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
       most = isfinite(ends[e]) ? fmax(most, fabs(ends[e])) : most;
     }
@@ -131,7 +131,7 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
     (void)fputs("<td></td>", page);
     return;
   }
-  const double margin = isfinite(row->result.margin) ? row->result.margin : 0;
+  const double delta = row->delta;
   const double middle = (double)INTERVAL_HEIGHT / 2;
   (void)fprintf(page,
                 "<td><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"interval %s\" "
@@ -139,8 +139,8 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
                 "<rect class=\"margin\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>"
                 "<path class=\"zero\" d=\"M%.1f 0V%d\"/>",
                 page_verdict_class(row->result.verdict), INTERVAL_WIDTH, INTERVAL_HEIGHT,
-                INTERVAL_WIDTH, INTERVAL_HEIGHT, page_interval_x(-margin, scale),
-                page_interval_x(margin, scale) - page_interval_x(-margin, scale), INTERVAL_HEIGHT,
+                INTERVAL_WIDTH, INTERVAL_HEIGHT, page_interval_x(-delta, scale),
+                page_interval_x(delta, scale) - page_interval_x(-delta, scale), INTERVAL_HEIGHT,
                 page_interval_x(0, scale), INTERVAL_HEIGHT);
   if (isfinite(row->change_low) && isfinite(row->change_high)) {
     (void)fprintf(page, "<path class=\"range\" d=\"M%.1f %.1fH%.1f\"/>",
@@ -163,10 +163,14 @@ static void page_put_case(FILE *page, const struct measured *measured,
     (void)fputc(' ', page);
     html_element(page, "small", NULL, row->hardware);
   }
-  if (row->reason != NULL) {
+  struct strbuf notes;
+  strbuf_init(&notes, TEXT_MAX);
+  diff_note_words(&notes, row);
+  if (notes.length > 0) {
     (void)fputs("<br/>", page);
-    html_element(page, "small", NULL, row->reason);
+    html_element(page, "small", NULL, notes.text);
   }
+  strbuf_fini(&notes);
   (void)fputs("</th>", page);
   for (size_t s = 0; s < SIDES; s++) {
     diff_figure_words(row, (enum side)s, text);

@@ -16,7 +16,7 @@ static void make(double slower) {
       values[i][p] =
           10 + 0.002 * ((double)(state >> 8) / (1 << 24) - 0.5) + (p < PROCESSES / 2 ? slower : 0);
     }
-    cases[i] = (struct diff_case){.a = {.values = values[i], .count = PROCESSES}, .margin = 0.01};
+    cases[i] = (struct diff_case){.a = {.values = values[i], .count = PROCESSES}, .delta = 0.01};
   }
 }
 
