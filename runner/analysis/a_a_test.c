@@ -60,6 +60,7 @@ static void a_a_split_case(const struct diff_case *whole, const bool *in_second,
                            uint32_t *numbers, struct diff_case *split) {
   size_t counts[2] = {0, 0};
   *split = *whole;
+  split->a_not_ok = split->b_not_ok = 0;
   for (size_t half = 0; half < 2; half++) {
     for (size_t i = 0; i < whole->a.count; i++) {
       const uint32_t process = process_sample_process(&whole->a, i);

@@ -233,25 +233,27 @@ static void compare_set_needed(struct comparison *comparison) {
 /* Verdicts in the order in which a reader should see them. */
 static int compare_verdict_rank(enum verdict verdict) {
   switch (verdict) {
-  case VERDICT_REGRESSED:
+  case VERDICT_BROKEN:
     return 0;
-  case VERDICT_MISSING:
+  case VERDICT_REGRESSED:
     return 1;
-  case VERDICT_IMPROVED:
+  case VERDICT_MISSING:
     return 2;
-  case VERDICT_NEW:
+  case VERDICT_IMPROVED:
     return 3;
-  case VERDICT_INCOMPARABLE:
+  case VERDICT_NEW:
     return 4;
-  case VERDICT_UNCLEAR:
+  case VERDICT_INCOMPARABLE:
     return 5;
-  case VERDICT_INSUFFICIENT:
+  case VERDICT_UNCLEAR:
     return 6;
+  case VERDICT_INSUFFICIENT:
+    return 7;
   case VERDICT_SAME:
   case verdict_name_count:
     break;
   }
-  return 7;
+  return 8;
 }
 
 /* By verdict, then the strongest evidence, then in the order of the plans. */

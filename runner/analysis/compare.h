@@ -40,6 +40,9 @@ struct comparison_side {
   double value;                    /* the figure: geometric mean of the processes; NAN = none */
   size_t run, bench;               /* one of them, even without a result; SIZE_MAX = none */
   bool tried;                      /* it has a run with this case, ok or not */
+  unsigned not_ok;                 /* processes that failed, crashed, hung or were corrupt */
+  unsigned by_status[case_status_name_count]; /* the same, one by one */
+  size_t not_ok_run, not_ok_bench;            /* one of them */
 };
 
 struct comparison_row {
@@ -52,7 +55,7 @@ struct comparison_row {
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
   double change, change_low, change_high;
   const char *hardware; /* which of several: "GPU-..."; NULL = the case has one row */
-  const char *reason;   /* of INCOMPARABLE, NEW, MISSING; may be NULL */
+  const char *reason;   /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
   size_t input;         /* in comparison.inputs */
 };
 
@@ -70,7 +73,8 @@ struct comparison_total {
 
 struct comparison {
   struct arena arena;
-  /* Strongest evidence first: regressed, improved, then what could not be judged, then same. */
+  /* Strongest evidence first: broken, regressed, improved, then what could not be judged, then
+   * same. */
   struct comparison_row *rows;
   size_t row_count;
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */

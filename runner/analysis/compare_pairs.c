@@ -108,7 +108,7 @@ static int pairs_compare_entries(const void *a, const void *b) {
   return (x->median->process > y->median->process) - (x->median->process < y->median->process);
 }
 
-/* Takes the medians of one case_key; those without a number only say that it was tried. */
+/* Takes the medians of one case_key; those of a skipped case only say that it was tried. */
 static void pairs_collect(struct pairing *p, const struct measured_median *medians, size_t count) {
   uint64_t hardware = 0;
   p->entry_count = 0;
@@ -128,7 +128,7 @@ static void pairs_collect(struct pairing *p, const struct measured_median *media
     }
     p->tried_run[side] = median->run;
     p->tried_bench[side] = median->bench;
-    if (!isnan(median->ns)) {
+    if (!isnan(median->ns) || (median->status != CASE_OK && median->status != CASE_SKIPPED)) {
       p->entries[p->entry_count++] = (struct entry){side, hardware, median};
     }
   }
@@ -186,6 +186,13 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
   for (size_t i = 0; i < count; i++) {
     const struct measured_median *median = entries[i].median;
     if (entries[i].side != side) {
+      continue;
+    }
+    if (isnan(median->ns)) {
+      info->not_ok++;
+      info->by_status[median->status]++;
+      info->not_ok_run = median->run;
+      info->not_ok_bench = median->bench;
       continue;
     }
     const double value = log(median->ns);
@@ -263,10 +270,15 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   struct diff_case input = {.delta = row.delta};
   input.a = pairs_take_side(p, entries, count, SIDE_A, &row.sides[SIDE_A]);
   input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
+  input.a_not_ok = row.sides[SIDE_A].not_ok;
+  input.b_not_ok = row.sides[SIDE_B].not_ok;
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
   input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);
   row.reason = input.incomparable;
+  if (row.reason == NULL && input.a.count == 0 && input.b.count == 0) {
+    row.reason = "no process is ok on either side";
+  }
   comparison->rows = arena_grow(&comparison->arena, comparison->rows, comparison->row_count,
                                 &p->row_capacity, sizeof *comparison->rows);
   comparison->inputs = arena_grow(&comparison->arena, comparison->inputs, comparison->row_count,

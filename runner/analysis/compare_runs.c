@@ -185,6 +185,12 @@ static enum status compare_find_reasons(struct database *database, struct compar
   for (size_t i = 0; i < result->comparison->row_count && status == STATUS_OK; i++) {
     struct comparison_row *row = &result->comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
+    if (verdict == VERDICT_BROKEN) {
+      const struct comparison_side *b = &row->sides[SIDE_B];
+      status = measured_reason(result->measured, database, b->not_ok_run, b->not_ok_bench,
+                               &row->reason, err);
+      continue;
+    }
     if (row->reason != NULL || (verdict != VERDICT_MISSING && verdict != VERDICT_NEW)) {
       continue;
     }

@@ -250,8 +250,20 @@ static void diff_test_case(const struct diff_case *c, enum diff_method method, s
 
 /* ---- verdicts ---- */
 
+static bool diff_is_broken(const struct diff_case *c) {
+  const size_t a_tried = c->a.count + c->a_not_ok;
+  const size_t b_tried = c->b.count + c->b_not_ok;
+  return a_tried > 0 ? c->b_not_ok * a_tried > c->a_not_ok * b_tried : c->b_not_ok > 0;
+}
+
 static enum verdict diff_verdict(const struct diff_case *c, const struct work *work,
                                  const struct diff_result *result, double rate) {
+  if (diff_is_broken(c)) {
+    return VERDICT_BROKEN;
+  }
+  if (c->a.count == 0 && c->b.count == 0) {
+    return VERDICT_INCOMPARABLE;
+  }
   if (c->a.count == 0) {
     return VERDICT_NEW;
   }

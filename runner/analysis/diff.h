@@ -20,15 +20,13 @@
  * rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
  *
  * Verdicts, the first that holds:
- *   NEW, MISSING     measured on side b or a only
- *   INCOMPARABLE     the caller says why
- *   INSUFFICIENT     fewer than two processes on a side
- *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin
- *   SAME             equivalent: the 90 % interval lies inside delta (TOST)
- *   INSUFFICIENT     undecided, and at most DIFF_PROCESSES_MAX processes per side would decide with
- *                    a power of 80 %: processes_needed
- *   UNCLEAR          undecided, and more would hardly help: the change is too near delta, or the
- *                    case is too noisy: the margin is the noise */
+ *   BROKEN           not ok (failed, crashed, hung, corrupt) in a larger share of the processes of
+ * b NEW, MISSING     measured on side b or a only INCOMPARABLE     the caller says why INSUFFICIENT
+ * fewer than two processes on a side REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the
+ * margin SAME             equivalent: the 90 % interval lies inside delta (TOST) INSUFFICIENT
+ * undecided, and at most DIFF_PROCESSES_MAX processes per side would decide with a power of 80 %:
+ * processes_needed UNCLEAR          undecided, and more would hardly help: the change is too near
+ * delta, or the case is too noisy: the margin is the noise */
 #ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
 #define HAUL_RUNNER_ANALYSIS_DIFF_H
 
@@ -43,6 +41,7 @@ enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
 enum { DIFF_PROCESSES_USUAL = 5 };
 
 #define VERDICT_LIST(X)                                                                            \
+  X(VERDICT_BROKEN, "broken")                                                                      \
   X(VERDICT_REGRESSED, "regressed")                                                                \
   X(VERDICT_IMPROVED, "improved")                                                                  \
   X(VERDICT_SAME, "same")                                                                          \
@@ -70,8 +69,9 @@ struct diff_case {
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
    * method. */
   uint32_t families[DIFF_FAMILY_LEVELS];
-  double delta;             /* relative: 0.01 */
-  const char *incomparable; /* why the sides cannot be compared; NULL = they can */
+  double delta;              /* relative: 0.01 */
+  size_t a_not_ok, b_not_ok; /* processes that tried and have no value */
+  const char *incomparable;  /* why the sides cannot be compared; NULL = they can */
 };
 
 struct diff_result {

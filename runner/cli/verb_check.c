@@ -15,7 +15,7 @@ struct check_options {
 
 static const struct argp_option VERB_CHECK_OPTIONS[] = {
     {"fail-on", OPTION_FAIL_ON, "VERDICTS", 0,
-     "exit with 1 on these verdicts, separated by commas (default: regressed)", 1},
+     "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing)", 1},
     {"strict", OPTION_STRICT, 0, 0, "exit with 4 if a case is undecided", 1},
     COMPARE_OPTIONS,
     FILTER_OPTIONS,
@@ -59,6 +59,8 @@ static error_t verb_check_parse(int key, char *arg, struct argp_state *state) {
     }
     if (!options->fail_on_given) {
       options->fails[VERDICT_REGRESSED] = true;
+      options->fails[VERDICT_BROKEN] = true;
+      options->fails[VERDICT_MISSING] = true;
     }
     break;
   default:

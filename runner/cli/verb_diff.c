@@ -50,6 +50,8 @@ const struct verb VERB_DIFF = {
         "\"margin\"), "
         "only a change beyond that is reported.\n\n"
         "Verdicts:\n"
+        "  BROKEN        more often failed, crashed, hung or corrupt in B; the line has the "
+        "counts\n"
         "  REGRESSED     slower by more than matters, at a false discovery rate of 5 %\n"
         "  IMPROVED      faster by more than matters, likewise\n"
         "  SAME          the 90 % interval holds no change that matters; shown with -v\n"

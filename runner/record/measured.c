@@ -242,6 +242,13 @@ static void measured_add_median(struct measured *measured, struct measured_media
   measured->medians[measured->median_count++] = median;
 }
 
+/* A status that a newer version wrote and this one does not know: something failed. */
+static enum case_status measured_status_at(const struct statement *statement, int i) {
+  enum case_status status = CASE_FAILED;
+  const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
+  return text != NULL && case_status_parse(text, &status) ? status : CASE_FAILED;
+}
+
 static enum status measured_load_medians(struct measured *measured, struct database *database,
                                          const char *runs, struct error *err) {
   struct statement statement;
@@ -267,14 +274,15 @@ static enum status measured_load_medians(struct measured *measured, struct datab
         found =
             bsearch(&wanted, index, measured->run_count, sizeof *index, measured_compare_run_index);
       }
-      const bool ok = sqlite3_column_type(statement.stmt, 3) != SQLITE_NULL &&
-                      measured_word_at(&statement, 2, "ok") &&
-                      sqlite3_column_double(statement.stmt, 3) > 0;
-      measured_add_median(measured, (struct measured_median){
-                                        .run = found->index,
-                                        .bench = (uint32_t)i,
-                                        .process = sqlite3_column_int64(statement.stmt, 1),
-                                        .ns = ok ? sqlite3_column_double(statement.stmt, 3) : NAN});
+      const enum case_status case_status = measured_status_at(&statement, 2);
+      const double ns = sqlite3_column_double(statement.stmt, 3);
+      const bool ok = case_status == CASE_OK && ns > 0 && isfinite(ns);
+      measured_add_median(
+          measured, (struct measured_median){.run = found->index,
+                                             .bench = (uint32_t)i,
+                                             .process = sqlite3_column_int64(statement.stmt, 1),
+                                             .ns = ok ? ns : NAN,
+                                             .status = case_status});
     }
   }
   statement_finalize(&statement);

@@ -9,6 +9,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/enum_names.h"
 #include "engine/base/error.h"
+#include "engine/case/enums.h"
 #include "runner/record/selector.h"
 
 #include <stdbool.h>
@@ -100,6 +101,7 @@ struct measured_median {
   uint32_t bench;  /* in measured.cases */
   int64_t process; /* process.id; 0 = skipped */
   double ns;       /* of one iteration; NAN = the case went wrong */
+  enum case_status status;
 };
 
 struct measured {

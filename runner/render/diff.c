@@ -74,16 +74,46 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
   }
 }
 
+/* "; " before all notes but the first. */
+static void diff_begin_note(struct strbuf *text, size_t begin) {
+  strbuf_append(text, text->length > begin ? "; " : "");
+}
+
+/* "B: 3 of 5 processes corrupt, 1 crashed" */
+static void diff_put_not_ok(struct strbuf *text, const struct comparison_side *side, char letter) {
+  const unsigned tried = side->processes + side->not_ok;
+  bool first = true;
+  for (unsigned s = 0; s < case_status_name_count; s++) {
+    if (side->by_status[s] > 0) {
+      if (first) {
+        strbuf_printf(text, "%c: %u of %u %s ", letter, side->by_status[s], tried,
+                      diff_plural(tried, "process", "processes"));
+      } else {
+        strbuf_printf(text, ", %u ", side->by_status[s]);
+      }
+      strbuf_append(text, case_status_text((enum case_status)s));
+      first = false;
+    }
+  }
+}
+
 void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
   const struct diff_result *result = &row->result;
-  const char *separator = "";
+  const size_t begin = text->length;
+  for (size_t s = 0; s < SIDES; s++) {
+    if (row->sides[s].not_ok > 0) {
+      diff_begin_note(text, begin);
+      diff_put_not_ok(text, &row->sides[s], s == SIDE_A ? 'A' : 'B');
+    }
+  }
   if (row->reason != NULL) {
+    diff_begin_note(text, begin);
     strbuf_append(text, row->reason);
-    separator = "; ";
   }
   if (result->is_noisy) {
-    strbuf_printf(text, "%s%smargin %.2g %%", separator,
-                  result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "", 100 * result->margin);
+    diff_begin_note(text, begin);
+    strbuf_printf(text, "%smargin %.2g %%", result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "",
+                  100 * result->margin);
   }
 }
 
@@ -92,9 +122,9 @@ const char *diff_plural(size_t count, const char *one, const char *many) {
 }
 
 void diff_counts(const struct comparison *comparison, char *text, size_t size) {
-  static const enum verdict ORDER[] = {VERDICT_REGRESSED,    VERDICT_MISSING,      VERDICT_IMPROVED,
-                                       VERDICT_NEW,          VERDICT_INCOMPARABLE, VERDICT_UNCLEAR,
-                                       VERDICT_INSUFFICIENT, VERDICT_SAME};
+  static const enum verdict ORDER[] = {VERDICT_BROKEN,   VERDICT_REGRESSED,    VERDICT_MISSING,
+                                       VERDICT_IMPROVED, VERDICT_NEW,          VERDICT_INCOMPARABLE,
+                                       VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
   size_t length = 0;
   text[0] = '\0';
   for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
@@ -448,7 +478,9 @@ static struct cell diff_count_cell(unsigned value) {
   X("hardware", cell_text(row->hardware))                                                          \
   X("reason", cell_text(row->reason))                                                              \
   X("delta_percent", cell_finite(100 * row->delta))                                                \
-  X("delta_from", cell_text(delta_source_text(row->delta_from)))
+  X("delta_from", cell_text(delta_source_text(row->delta_from)))                                   \
+  X("not_ok_a", cell_integer(row->sides[SIDE_A].not_ok))                                           \
+  X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))
 
 static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,

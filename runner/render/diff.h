@@ -53,8 +53,8 @@ void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
 void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]);
 /* Processes of A and B, "5/5"; all: boots and GPUs behind them, "5/5 1/1 8/8". */
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
-/* Appended: what else is to be known of a row, "; " between: the reason of its verdict, a margin
- * that is not delta. */
+/* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
+ * reason of its verdict, a margin that is not delta. */
 void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 const char *diff_plural(size_t count, const char *one, const char *many);
 

@@ -16,6 +16,11 @@ static void diff_json_side(struct json_out *json, const char *key, const struct 
   json_out_integer(json, "processes", side->processes);
   json_out_integer(json, "boots", side->boots);
   json_out_integer(json, "gpus", side->gpus);
+  json_out_open(json, "not_ok", '{');
+  for (unsigned s = CASE_FAILED; s < case_status_name_count; s++) {
+    json_out_integer(json, case_status_text((enum case_status)s), side->by_status[s]);
+  }
+  json_out_close(json);
   json_out_text(json, "case", side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL);
   json_out_close(json);
 }
@@ -153,6 +158,7 @@ static enum outcome junit_outcome_of(const struct diff_show *show,
   case VERDICT_UNCLEAR:
   case VERDICT_INSUFFICIENT:
     return show->undecided_fails ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+  case VERDICT_BROKEN:
   case VERDICT_NEW:
   case VERDICT_MISSING:
   case VERDICT_INCOMPARABLE:

@@ -11,6 +11,7 @@ enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 180, INTERVAL_HEIGHT = 16 };
 /* How a verdict is coloured. */
 static const char *page_verdict_class(enum verdict verdict) {
   switch (verdict) {
+  case VERDICT_BROKEN:
   case VERDICT_REGRESSED:
   case VERDICT_MISSING:
     return "bad";

@@ -218,7 +218,9 @@ expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
 equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
 run diff previous latest --db apart.db --format md
 expect_out '^\| MISSING \| up/'
-run_fails 3 'nothing was compared' check previous latest --db apart.db
+run_fails 3 'nothing was compared' check previous latest --db apart.db --fail-on regressed
+run check previous latest --db apart.db # four cases are missing
+expect_code 1
 
 begin 'an A/A test: five splits of ten processes report no false positives'
 on_first --db same.db --processes 10
@@ -227,15 +229,32 @@ for option in --a-a=5 --null=5; do
   expect_out 'split at random 5 times: 0 splits report false positives; 0 of 90 cases'
 done
 
-begin 'failed case is missing, with its reason'
+begin 'failed case is broken, with counts and its reason'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \
   'gpu = 3' >fault.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 5 --tag broken
 expect_code 3
 run diff tag:before tag:broken --db r.db
-expect_out '^MISSING +up/numa0:pinned-gpu3/4MiB \(failed: '
-run check tag:before tag:broken --db r.db --fail-on regressed,missing
+expect_out '^BROKEN +up/numa0:pinned-gpu3/4MiB \(B: 5 of 5 processes failed; failed: '
+run check tag:before tag:broken --db r.db
 expect_code 1
+run_ok check tag:before tag:broken --db r.db --fail-on regressed
+
+begin 'case that is corrupt in some processes of B is broken'
+on_first --db r.db --processes 2 --tag corrupt
+cat -- "$faults/noise.toml" "$faults/flipped-byte.toml" >flipped.toml
+HAUL_FAKE_FAULTS=$scratch/flipped.toml run run gpu.toml -q --db r.db --processes 3 --tag corrupt
+expect_code 3
+run diff tag:before tag:corrupt --db r.db
+expect_out '^BROKEN +up/numa0:pinned-gpu0/4MiB \(B: 3 of 5 processes corrupt; corrupt: .* 5/2$'
+run check tag:before tag:corrupt --db r.db --format junit
+expect_code 1
+expect_out '<failure message="broken: .*B: 3 of 5 processes corrupt; corrupt: '
+run diff tag:before tag:corrupt --db r.db --json
+expect_out '"verdict": "broken"'
+expect_out '"corrupt": 3'
+run_ok report corrupt.html tag:before tag:corrupt --db r.db
+equal 1 "$(grep -c '>BROKEN<.*B: 3 of 5 processes corrupt' corrupt.html)" 'rows of the page'
 
 begin 'runs that cannot be compared'
 run_error 2 'on both sides' diff latest latest --db r.db

@@ -109,7 +109,20 @@ static inline void made_medians(struct measured *m, size_t bench, size_t run, do
                     .bench = (uint32_t)bench,
                     .process = (int64_t)(1 + p + 100 * run),
                     .ns = processes == 0 ? NAN : (double)m->cases[bench].units / gbps * (1 + step),
+                    .status = processes == 0 ? CASE_SKIPPED : CASE_OK,
                 });
+  }
+}
+
+/* More processes of a run, none of which is ok. */
+static inline void made_not_ok(struct measured *m, size_t bench, size_t run,
+                               enum case_status status, unsigned processes) {
+  for (unsigned p = 0; p < processes; p++) {
+    made_median(m, (struct measured_median){.run = (uint32_t)run,
+                                            .bench = (uint32_t)bench,
+                                            .process = (int64_t)(50 + p + 100 * run),
+                                            .ns = NAN,
+                                            .status = status});
   }
 }
 

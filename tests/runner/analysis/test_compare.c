@@ -102,6 +102,43 @@ static void each_verdict_is_found(void **state) {
   done(m, comparison);
 }
 
+/* Of five processes a side, how many are not ok on each. */
+static void a_case_that_is_less_often_ok_is_broken(void **state) {
+  (void)state;
+  static const struct {
+    const char *key;
+    unsigned a_not_ok, b_not_ok;
+    enum case_status status;
+    enum verdict verdict;
+  } CASES[] = {
+      {"a", 0, 3, CASE_CORRUPT, VERDICT_BROKEN}, {"b", 0, 2, CASE_CRASHED, VERDICT_BROKEN},
+      {"c", 2, 2, CASE_HUNG, VERDICT_SAME},      {"d", 2, 0, CASE_FAILED, VERDICT_SAME},
+      {"e", 0, 5, CASE_FAILED, VERDICT_BROKEN},  {"f", 5, 5, CASE_FAILED, VERDICT_INCOMPARABLE},
+      {"g", 5, 0, CASE_CORRUPT, VERDICT_NEW},
+  };
+  struct measured *m = two_drivers();
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
+    const unsigned not_ok[SIDES] = {CASES[i].a_not_ok, CASES[i].b_not_ok};
+    for (size_t s = 0; s < SIDES; s++) {
+      if (not_ok[s] < 5) {
+        made_medians(m, bench, s, 50, 5 - not_ok[s]);
+      }
+      made_not_ok(m, bench, s, CASES[i].status, not_ok[s]);
+    }
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->row_count, sizeof CASES / sizeof *CASES);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const struct comparison_row *row = find(m, comparison, CASES[i].key);
+    assert_string_equal(verdict_text(row->result.verdict), verdict_text(CASES[i].verdict));
+    assert_int_equal(row->sides[SIDE_A].not_ok, CASES[i].a_not_ok);
+    assert_int_equal(row->sides[SIDE_B].by_status[CASES[i].status], CASES[i].b_not_ok);
+  }
+  assert_int_equal(comparison->rows[0].result.verdict, VERDICT_BROKEN); /* the worst first */
+  done(m, comparison);
+}
+
 /* UNCLEAR by hand, through the whole comparison. One case, four processes a side, logarithms of ns:
  *
  *   A  -e  +e  -e  +e     mean 0, variance 4 e^2 / 3
@@ -353,6 +390,7 @@ static void definitions_of_peers_have_one_hash(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_verdict_is_found),
+      cmocka_unit_test(a_case_that_is_less_often_ok_is_broken),
       cmocka_unit_test(unclear_by_hand),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
