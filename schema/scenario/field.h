@@ -65,15 +65,14 @@ enum field_owner {
 struct field {
   const char *name;  /* path within its section: "from.memory" */
   unsigned sections; /* bit set of enum section: where it is allowed */
-  unsigned required; /* bit set of enum section: where it is required */
   enum field_type type;
   enum field_owner owner;
   size_t offset;
-  bool axis;                /* an array or a range is a sweep */
   const char *const *words; /* FIELD_WORD: all of them, NULL-terminated */
   const char *zero_word;    /* text that means 0; NULL = none */
   double minimum;           /* of numbers, sizes (bytes) and durations (ns), except zero_word */
   double maximum;
+  bool required;  /* wherever it is allowed */
   bool exclusive; /* minimum and maximum themselves are out of range */
   bool power_of_two;
   unsigned methods;         /* bit set of enum method that use it; 0 = every one */
@@ -105,6 +104,8 @@ const struct field *field_find(enum section section, const char *name);
 bool field_is_group(enum section section, const char *name);
 /* The section with that key below `section`, or section_count. */
 enum section section_below(enum section section, const char *key);
+/* True where an array or a range is a sweep: every key of a case but names and selectors. */
+bool field_is_axis(const struct field *field);
 /* True for numeric types, of which a range is possible. */
 bool field_is_numeric(const struct field *field);
 

@@ -9,14 +9,27 @@
 
 #include <stddef.h>
 
-/* For rows of keys. */
-#define IN(name)        (1U << SECTION_##name)
-#define IN_KIND(kind)   (1U << (SECTION_KIND + CASE_##kind))
-#define IN_BLOCKS       BLOCK_SECTIONS
-#define SETTING(member) .owner = OWNER_SETTING, .offset = offsetof(struct setting, member)
-#define WORDS(list)     .type = FIELD_WORD, .words = list
-#define SIZE_LIMIT      0x1p46 /* 64 TiB */
-#define COUNT_LIMIT     1e6
+/* Rows of keys. path: the key's place in the definition of a case, or NULL. */
+#define KEY(key, in, ...)                                                                          \
+  { .name = key, .sections = in, __VA_ARGS__ }
+#define KIND_KEY(kind, key, path, ...) KEY(key, IN_KIND(kind), .json = path, __VA_ARGS__)
+
+#define IN(name)      (1U << SECTION_##name)
+#define IN_KIND(kind) (1U << (SECTION_KIND + CASE_##kind))
+#define IN_BLOCKS     BLOCK_SECTIONS
+
+#define WORDS(list)         .type = FIELD_WORD, .words = list
+#define COUNT(low, high)    .type = FIELD_COUNT, .minimum = low, .maximum = high
+#define INTEGER(low, high)  .type = FIELD_INTEGER, .minimum = low, .maximum = high
+#define NUMBER(low, high)   .type = FIELD_NUMBER, .minimum = low, .maximum = high
+#define SIZE(low, high)     .type = FIELD_SIZE, .minimum = low, .maximum = high
+#define DURATION(low, high) .type = FIELD_DURATION, .minimum = low, .maximum = high
+#define GRID(low, high)     .type = FIELD_GRID, .minimum = low, .maximum = high
+#define SETTING(member)     .owner = OWNER_SETTING, .offset = offsetof(struct setting, member)
+#define RESOLVED(member)    .resolved = offsetof(struct setting, member)
+#define HELP(text)          .help = text
+#define SIZE_LIMIT          0x1p46 /* 64 TiB */
+#define COUNT_LIMIT         1e6
 
 struct scenario_kind {
   struct section_row section; /* its tables in the file */

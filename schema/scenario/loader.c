@@ -353,7 +353,7 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
 void loader_require(struct loader *loader, const struct source *source, enum section section,
                     const struct entries *entries, struct toml_span span) {
   for (size_t i = 0; i < field_count(); i++) {
-    if ((field_at(i)->required & (1U << section)) != 0 &&
+    if (field_at(i)->required && (field_at(i)->sections & (1U << section)) != 0 &&
         entries_find(entries, field_at(i)->name) == NULL) {
       char expected[FIELD_EXPECTED_MAX];
       field_expected(field_at(i), expected);

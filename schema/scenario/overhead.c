@@ -18,52 +18,24 @@ static bool overhead_allocates(const void *work) {
 }
 
 static const struct field overhead_fields[] = {
-    {.name = "operation",
-     .sections = IN_KIND(OVERHEAD),
-     .required = IN_KIND(OVERHEAD),
-     WORDS(overhead_operation_names),
-     SETTING(work.overhead.operation),
-     .axis = true,
-     .json = "operation",
-     .help = "The call: cuLaunchKernel of an empty kernel, cuEventRecord, cuStreamSynchronize of "
-             "an empty stream, cuMemcpyHtoDAsync of 4 bytes, allocating memory, freeing it, "
-             "instantiating or launching a graph of one empty kernel"},
-    {.name = "at.gpu",
-     .sections = IN_KIND(OVERHEAD),
-     .type = FIELD_GPUS,
-     SETTING(at),
-     .json = "gpu",
-     .resolved = offsetof(struct setting, work.overhead.gpu),
-     .applies = overhead_has_gpu,
-     .help = "GPUs for which the driver is called, numbered in the order of PCI addresses; by "
-             "default all"},
-    {.name = "at.numa",
-     .sections = IN_KIND(OVERHEAD),
-     .type = FIELD_NODES,
-     SETTING(of),
-     .help = "NUMA nodes on which host memory is allocated; by default \"local\", the one nearest "
-             "to the GPU, for pageable and huge memory \"*\""},
-    {.name = "memory",
-     .sections = IN_KIND(OVERHEAD),
-     WORDS(memory_kind_names),
-     SETTING(work.overhead.memory.memory),
-     .axis = true,
-     .default_text = "device",
-     .json = "memory",
-     .resolved = offsetof(struct setting, work.overhead.memory),
-     .applies = overhead_allocates,
-     .help = "Kind of memory that is allocated or freed"},
-    {.name = "size",
-     .sections = IN_KIND(OVERHEAD),
-     .type = FIELD_SIZE,
-     SETTING(work.overhead.size_bytes),
-     .axis = true,
-     .minimum = 1,
-     .maximum = SIZE_LIMIT,
-     .default_text = "1MiB",
-     .json = "size_bytes",
-     .applies = overhead_allocates,
-     .help = "Bytes per allocation"},
+    KIND_KEY(OVERHEAD, "operation", "operation", WORDS(overhead_operation_names),
+             SETTING(work.overhead.operation), .required = true,
+             HELP("The call: cuLaunchKernel of an empty kernel, cuEventRecord, cuStreamSynchronize "
+                  "of an empty stream, cuMemcpyHtoDAsync of 4 bytes, allocating memory, freeing "
+                  "it, instantiating or launching a graph of one empty kernel")),
+    KIND_KEY(OVERHEAD, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at),
+             RESOLVED(work.overhead.gpu), .applies = overhead_has_gpu,
+             HELP("GPUs for which the driver is called, numbered in the order of PCI addresses; by "
+                  "default all")),
+    KIND_KEY(OVERHEAD, "at.numa", NULL, .type = FIELD_NODES, SETTING(of),
+             HELP("NUMA nodes on which host memory is allocated; by default \"local\", the one "
+                  "nearest to the GPU, for pageable and huge memory \"*\"")),
+    KIND_KEY(OVERHEAD, "memory", "memory", WORDS(memory_kind_names),
+             SETTING(work.overhead.memory.memory), .default_text = "device",
+             RESOLVED(work.overhead.memory), .applies = overhead_allocates,
+             HELP("Kind of memory that is allocated or freed")),
+    KIND_KEY(OVERHEAD, "size", "size_bytes", SIZE(1, SIZE_LIMIT), SETTING(work.overhead.size_bytes),
+             .default_text = "1MiB", .applies = overhead_allocates, HELP("Bytes per allocation")),
 };
 
 static void overhead_finish(const struct block *block, struct setting *setting) {

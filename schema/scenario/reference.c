@@ -47,13 +47,13 @@ static void reference_print_cell(FILE *stream, const char *text) {
   }
 }
 
-static void reference_print_row(FILE *stream, const struct field *field, enum section section) {
+static void reference_print_row(FILE *stream, const struct field *field) {
   char expected[FIELD_EXPECTED_MAX];
   field_expected(field, expected);
   (void)fprintf(stream, "| `%s` | ", field->name);
   reference_print_cell(stream, expected);
-  (void)fprintf(stream, " | %s | ", field->axis ? "yes" : "no");
-  if ((field->required & (1U << section)) != 0) {
+  (void)fprintf(stream, " | %s | ", field_is_axis(field) ? "yes" : "no");
+  if (field->required) {
     (void)fputs("required", stream);
   } else if (field->default_text != NULL && field->default_text[0] != '\0') {
     (void)fprintf(stream, "`%s`", field->default_text);
@@ -103,7 +103,7 @@ static void reference_print_section(FILE *stream, enum section section) {
   (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
   for (size_t i = 0; i < field_count(); i++) {
     if (reference_is_first(field_at(i), section)) {
-      reference_print_row(stream, field_at(i), section);
+      reference_print_row(stream, field_at(i));
     }
   }
 }

@@ -79,7 +79,7 @@ static bool schema_is_same_text(const char *a, const char *b) {
 }
 
 static bool schema_has_same_form(const struct field *a, const struct field *b) {
-  return a->type == b->type && a->axis == b->axis && a->words == b->words &&
+  return a->type == b->type && field_is_axis(a) == field_is_axis(b) && a->words == b->words &&
          schema_is_same_text(a->zero_word, b->zero_word);
 }
 
@@ -101,13 +101,13 @@ static bool schema_name_form(const struct field *field, char name[FORM_NAME_MAX]
     (void)snprintf(name, FORM_NAME_MAX, "%s", field->type == FIELD_GPUS ? "gpus" : "nodes");
     return true;
   }
-  if (field->axis && field_is_numeric(field)) {
+  if (field_is_axis(field) && field_is_numeric(field)) {
     (void)snprintf(name, FORM_NAME_MAX, "%s%s%s", numeric[field->type],
                    field->zero_word == NULL ? "" : "_or_",
                    field->zero_word == NULL ? "" : field->zero_word);
     return users > 1 || field->zero_word == NULL;
   }
-  if (field->axis && users > 1) {
+  if (field_is_axis(field) && users > 1) {
     const char *dot = strrchr(first->name, '.');
     (void)snprintf(name, FORM_NAME_MAX, "%s", dot == NULL ? first->name : dot + 1);
     return true;
@@ -146,7 +146,7 @@ static void schema_append_forms_with_zero(json_t *forms, const struct field *fie
 /* Every form that a value of the field may have, limits apart. */
 static json_t *schema_list_forms(const struct field *field, json_t *definitions) {
   json_t *forms = json_array();
-  if (field->axis && field->zero_word != NULL) {
+  if (field_is_axis(field) && field->zero_word != NULL) {
     schema_append_forms_with_zero(forms, field, definitions);
     return forms;
   }
@@ -198,10 +198,10 @@ static json_t *schema_list_forms(const struct field *field, json_t *definitions)
     const char *const zero[] = {field->zero_word, NULL};
     schema_append_form(forms, schema_words(zero));
   }
-  if (field->axis) {
+  if (field_is_axis(field)) {
     schema_append_form(forms, schema_reference(FORMS "list"));
   }
-  if (field->axis && field_is_numeric(field)) {
+  if (field_is_axis(field) && field_is_numeric(field)) {
     schema_append_form(forms, schema_reference(FORMS "range"));
   }
   return forms;
@@ -228,7 +228,7 @@ static json_t *schema_describe_form(const struct field *field, json_t *definitio
   (void)snprintf(pointer, sizeof pointer, FORMS "%s", name);
   if (json_object_get(definitions, name) == NULL) {
     json_t *form = schema_any_of(field, definitions);
-    if (field->axis && !schema_has_limits(field)) {
+    if (field_is_axis(field) && !schema_has_limits(field)) {
       (void)json_object_set_new(form, "items", schema_reference(pointer));
     }
     (void)json_object_set_new(definitions, name, form);
@@ -264,7 +264,7 @@ static json_t *schema_describe_field(const struct field *field, const char *poin
     (void)json_object_set_new(schema, "exclusiveMaximum", json_true());
   }
   char name[FORM_NAME_MAX];
-  if (field->axis && (schema_has_limits(field) || !schema_name_form(field, name))) {
+  if (field_is_axis(field) && (schema_has_limits(field) || !schema_name_form(field, name))) {
     (void)json_object_set_new(schema, "items", schema_reference(pointer));
   }
   (void)json_object_set_new(schema, "description", json_string(field->help));
@@ -376,7 +376,7 @@ static json_t *schema_describe_section(enum section section, json_t *definitions
     if ((field_at(i)->sections & (1U << section)) != 0) {
       schema_place_field(object, section, field_at(i), definitions);
     }
-    if ((field_at(i)->required & (1U << section)) != 0) {
+    if (field_at(i)->required && (field_at(i)->sections & (1U << section)) != 0) {
       (void)json_array_append_new(required, json_string(field_at(i)->name));
     }
   }

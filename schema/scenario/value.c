@@ -270,7 +270,7 @@ bool value_read(struct reader *reader, const struct source *source, const struct
 static bool values_read_axis(struct reader *reader, const struct source *source,
                              const struct field *field, const struct toml_node *node,
                              struct values *values) {
-  if (!field->axis || node->child_count == 0) {
+  if (!field_is_axis(field) || node->child_count == 0) {
     value_complain(reader, source, field, node, NULL,
                    node->child_count == 0 ? "the array is empty" : "only one value is allowed");
     return false;
@@ -298,7 +298,7 @@ bool values_read(struct reader *reader, const struct source *source, const struc
     }
   } else if (node->kind == TOML_ARRAY) {
     return values_read_axis(reader, source, field, node, values);
-  } else if (node->kind == TOML_TABLE && field->axis && field_is_numeric(field)) {
+  } else if (node->kind == TOML_TABLE && field_is_axis(field) && field_is_numeric(field)) {
     return range_read(reader, source, field, node, values);
   } else if (!value_read(reader, source, field, node, one)) {
     return false;
