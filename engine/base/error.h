@@ -29,6 +29,18 @@
 
 ENUM_NAMES_DECLARE(status, STATUS_LIST)
 
+/* The next of several steps: it is done where none before it failed, and the first failure stays.
+ *   status = THEN(status, record_checks(record, results, count, err)); */
+#define THEN(status, step) ((status) == STATUS_OK ? (step) : (status))
+/* A step after whose failure nothing is left to undo: the function returns its status. */
+#define RETURN_ON_ERROR(step)                                                                      \
+  do {                                                                                             \
+    const enum status step_status_ = (step);                                                       \
+    if (step_status_ != STATUS_OK) {                                                               \
+      return step_status_;                                                                         \
+    }                                                                                              \
+  } while (0)
+
 /* Marks every fallible function: its caller must look at the result. */
 #define CHECK_RESULT __attribute__((warn_unused_result))
 

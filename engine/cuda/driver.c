@@ -81,10 +81,7 @@ static enum status cuda_driver_open(struct cuda_driver *driver, struct error *er
                      "the NVIDIA driver is too old: " DRIVER_LIBRARY
                      " has no cuGetProcAddress; driver r525 or newer is needed");
   }
-  enum status status = resolve_all(driver, &resolver, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(resolve_all(driver, &resolver, err));
   CUresult result = driver->cuInit(0);
   if (result != CUDA_SUCCESS) {
     enum status ignored = cuda_check(driver, result, err, "no usable GPU: cuInit");

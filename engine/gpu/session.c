@@ -16,11 +16,8 @@ static enum status find_device(struct cuda_session *session, int32_t gpu, struct
   char text[32] = "";
   char pci_address[sizeof probed->pci_address] = "";
   CUdevice device;
-  enum status status = cuda_check(driver, driver->cuDeviceGet(&device, probed->cuda_ordinal), err,
-                                  "cuDeviceGet for GPU %d", gpu);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuDeviceGet(&device, probed->cuda_ordinal), err,
+                             "cuDeviceGet for GPU %d", gpu));
   if (driver->cuDeviceGetPCIBusId(text, (int)sizeof text, device) == CUDA_SUCCESS &&
       machine_normalise_pci(text, pci_address) && strcmp(pci_address, probed->pci_address) != 0) {
     return error_set(err, STATUS_CUDA,
@@ -112,21 +109,14 @@ static enum status create_context(struct cuda_session *session, int32_t index, s
   const struct cuda_driver *driver = &session->driver;
   struct cuda_gpu *gpu = &session->gpus[index];
   CUcontext context;
-  enum status status = cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device),
-                                  err, "creating a context on GPU %d", index);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device), err,
+                             "creating a context on GPU %d", index));
   gpu->context = context;
-  status = cuda_check(driver, driver->cuCtxSetCurrent(context), err, "cuCtxSetCurrent");
-  if (status == STATUS_OK) {
-    status = load_kernels(session, gpu, err);
-  }
-  if (status == STATUS_OK) {
-    status = cuda_check(driver, driver->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), err,
-                        "cuStreamCreate");
-  }
-  return status;
+  enum status status = cuda_check(driver, driver->cuCtxSetCurrent(context), err, "cuCtxSetCurrent");
+  status = THEN(status, load_kernels(session, gpu, err));
+  return THEN(status,
+              cuda_check(driver, driver->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), err,
+                         "cuStreamCreate"));
 }
 
 enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct error *err) {
@@ -142,10 +132,8 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
   size_t unused = 0;
   size_t total = 0;
   enum status status = cuda_session_use(session, gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(&session->driver, session->driver.cuMemGetInfo(&unused, &total), err,
-                        "asking for the free memory of GPU %d", gpu);
-  }
+  status = THEN(status, cuda_check(&session->driver, session->driver.cuMemGetInfo(&unused, &total),
+                                   err, "asking for the free memory of GPU %d", gpu));
   *free_bytes = unused;
   return status;
 }
@@ -160,9 +148,7 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
     return error_set(err, STATUS_UNSUPPORTED, "GPU %d has no peer access to GPU %d", gpu, peer);
   }
   enum status status = cuda_session_use(session, peer, err);
-  if (status == STATUS_OK) {
-    status = cuda_session_use(session, gpu, err);
-  }
+  status = THEN(status, cuda_session_use(session, gpu, err));
   if (status != STATUS_OK) {
     return status;
   }
@@ -228,9 +214,8 @@ enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstr
       cuda_check(&session->driver,
                  session->driver.cuMemcpyHtoDAsync(spans->device, spans->host, SPANS_BYTES, stream),
                  err, "clearing the times of a kernel");
-  return status == STATUS_OK
-             ? cuda_session_wait(session, stream, "waiting for a kernel that times itself", err)
-             : status;
+  return THEN(status,
+              cuda_session_wait(session, stream, "waiting for a kernel that times itself", err));
 }
 
 enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
@@ -239,9 +224,8 @@ enum status spans_read(struct cuda_session *session, struct spans *spans, CUstre
       cuda_check(&session->driver,
                  session->driver.cuMemcpyDtoHAsync(spans->host, spans->device, SPANS_BYTES, stream),
                  err, "reading the times of a kernel");
-  if (status == STATUS_OK) {
-    status = cuda_session_wait(session, stream, "waiting for a kernel that times itself", err);
-  }
+  status = THEN(status,
+                cuda_session_wait(session, stream, "waiting for a kernel that times itself", err));
   if (status != STATUS_OK) {
     return status;
   }
@@ -281,28 +265,22 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
   enum status status = cuda_session_use(session, gpu, err);
   struct pattern_fill_arguments arguments = {
       .address = address, .size_bytes = size_bytes, .seed = seed, .complement = complement};
-  if (status == STATUS_OK) {
-    status = cuda_session_launch(session, gpu, KERNEL_PATTERN_FILL,
-                                 data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
-                                 session->gpus[gpu].stream, &arguments, err);
-  }
-  return status == STATUS_OK
-             ? cuda_session_wait(session, session->gpus[gpu].stream, "filling a buffer", err)
-             : status;
+  status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_FILL,
+                                            data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
+                                            session->gpus[gpu].stream, &arguments, err));
+  return THEN(status,
+              cuda_session_wait(session, session->gpus[gpu].stream, "filling a buffer", err));
 }
 
 enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
                                struct pattern_rows_arguments *rows, struct error *err) {
   const uint64_t size_bytes = rows->width_bytes * rows->rows;
   enum status status = cuda_session_use(session, gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_session_launch(session, gpu, KERNEL_PATTERN_ROWS,
-                                 data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
-                                 session->gpus[gpu].stream, rows, err);
-  }
-  return status == STATUS_OK ? cuda_session_wait(session, session->gpus[gpu].stream,
-                                                 "filling rows of a buffer", err)
-                             : status;
+  status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_ROWS,
+                                            data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
+                                            session->gpus[gpu].stream, rows, err));
+  return THEN(status, cuda_session_wait(session, session->gpus[gpu].stream,
+                                        "filling rows of a buffer", err));
 }
 
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
@@ -322,28 +300,21 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
   /* The verdict travels by the same kind of copy as the data it is about, and a lost copy must not
    * read as "nothing differs": both results begin as values that say otherwise. */
   *result = (struct pattern_compare_result){.bad_bytes = UINT64_MAX};
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        driver,
-        driver->cuMemcpyHtoDAsync(state->compare_result, &nothing, sizeof nothing, state->stream),
-        err, "preparing a comparison");
-  }
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyHtoDAsync(state->compare_result, &nothing,
+                                                             sizeof nothing, state->stream),
+                                   err, "preparing a comparison"));
   struct pattern_compare_arguments arguments = {
       .address = address, .size_bytes = size_bytes, .seed = seed, .result = state->compare_result};
-  if (status == STATUS_OK) {
-    status = cuda_session_launch(session, gpu, KERNEL_PATTERN_COMPARE,
-                                 data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK, state->stream,
-                                 &arguments, err);
-  }
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        driver,
-        driver->cuMemcpyDtoHAsync(result, state->compare_result, sizeof *result, state->stream),
-        err, "reading the result of a comparison");
-  }
-  if (status == STATUS_OK) {
-    status = cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err);
-  }
+  status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_COMPARE,
+                                            data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
+                                            state->stream, &arguments, err));
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyDtoHAsync(result, state->compare_result,
+                                                             sizeof *result, state->stream),
+                                   err, "reading the result of a comparison"));
+  status = THEN(status,
+                cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err));
   if (status == STATUS_OK && result->bad_bytes > size_bytes) {
     status = error_set(err, STATUS_CORRUPT,
                        "the copies that compare %llu bytes on GPU %d are themselves lost or wrong",
@@ -355,15 +326,12 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
 enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,
                           uint64_t size_bytes, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        &session->driver,
-        session->driver.cuMemcpyDtoHAsync(bytes, address, size_bytes, session->gpus[gpu].stream),
-        err, "reading device memory");
-  }
-  return status == STATUS_OK
-             ? cuda_session_wait(session, session->gpus[gpu].stream, "reading device memory", err)
-             : status;
+  status = THEN(status, cuda_check(&session->driver,
+                                   session->driver.cuMemcpyDtoHAsync(bytes, address, size_bytes,
+                                                                     session->gpus[gpu].stream),
+                                   err, "reading device memory"));
+  return THEN(status,
+              cuda_session_wait(session, session->gpus[gpu].stream, "reading device memory", err));
 }
 
 enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, struct error *err) {
@@ -379,7 +347,5 @@ enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, stru
                    err, "allocating %llu bytes to flush the L2 cache of GPU %d",
                    (unsigned long long)size_bytes, gpu);
   }
-  return status == STATUS_OK
-             ? data_gpu_fill(session, gpu, state->flush_buffer, size_bytes, 0, false, err)
-             : status;
+  return THEN(status, data_gpu_fill(session, gpu, state->flush_buffer, size_bytes, 0, false, err));
 }

@@ -146,10 +146,7 @@ enum status numa_bind_thread(const struct machine *machine, int32_t node,
                              struct numa_binding *before, struct error *err) {
   *before = (struct numa_binding){0};
   int real = 0;
-  enum status status = numa_real_node(machine, node, &real, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(numa_real_node(machine, node, &real, err));
   int cpus[NUMA_CPUS_MAX];
   cpu_set_t *wanted = new_cpu_set(cpus, cpus_of_real_node(real, cpus, NUMA_CPUS_MAX));
   if (wanted != NULL && sched_getaffinity(0, sizeof before->cpus, (cpu_set_t *)before->cpus) == 0) {
@@ -184,10 +181,7 @@ void numa_restore_thread(const struct numa_binding *before) {
 enum status numa_bind_memory(const struct machine *machine, void *address, uint64_t size_bytes,
                              int32_t node, struct error *err) {
   int real = 0;
-  enum status status = numa_real_node(machine, node, &real, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(numa_real_node(machine, node, &real, err));
   if (!kernel_has_numa()) {
     return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: memory cannot be bound");
   }
@@ -367,9 +361,7 @@ enum status numa_verify_memory(const struct machine *machine, const void *addres
   int real = 0;
   struct sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
-  if (status == STATUS_OK) {
-    status = take_sample(address, size_bytes, &sample, err);
-  }
+  status = THEN(status, take_sample(address, size_bytes, &sample, err));
   if (status == STATUS_OK) {
     status = verify_sample(&sample, address, real, node, err);
     free_sample(&sample);
@@ -383,9 +375,7 @@ enum status numa_count_pages(const struct machine *machine, const void *address,
   int real = 0;
   struct sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
-  if (status == STATUS_OK) {
-    status = take_sample(address, size_bytes, &sample, err);
-  }
+  status = THEN(status, take_sample(address, size_bytes, &sample, err));
   if (status != STATUS_OK) {
     return status;
   }

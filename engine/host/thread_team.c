@@ -130,10 +130,7 @@ static enum status reserve_cpus(const struct machine *machine, int32_t node, uin
                                 uint32_t *count, struct error *err) {
   *count = 0;
   int real = 0;
-  enum status status = numa_real_node(machine, node, &real, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(numa_real_node(machine, node, &real, err));
   size_t total = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
   if (total == 0) {
     return error_set(err, STATUS_INVALID,

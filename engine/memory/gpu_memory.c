@@ -7,19 +7,13 @@
 
 static enum status device_allocate(const struct memory_context *context, struct buffer *buffer,
                                    struct error *err) {
-  enum status status = cuda_session_use(context->cuda, buffer->endpoint.index, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
   char text[UNITS_TEXT_MAX];
   units_format_size(buffer->size_bytes, text);
   CUdeviceptr device = 0;
-  status = cuda_check(&context->cuda->driver,
-                      context->cuda->driver.cuMemAlloc(&device, buffer->size_bytes), err,
-                      "cuMemAlloc of %s on GPU %d", text, (int)buffer->endpoint.index);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_check(&context->cuda->driver,
+                             context->cuda->driver.cuMemAlloc(&device, buffer->size_bytes), err,
+                             "cuMemAlloc of %s on GPU %d", text, (int)buffer->endpoint.index));
   buffer->device = (uint64_t)device;
   buffer->mapped_bytes = buffer->size_bytes;
   buffer->placement_verified = true; /* it is nowhere else */
@@ -51,21 +45,15 @@ static const uint64_t BLOCK_BYTES = UINT64_C(2) << 20;
 
 static enum status managed_allocate(const struct memory_context *context, struct buffer *buffer,
                                     struct error *err) {
-  enum status status = cuda_session_use(context->cuda, buffer->endpoint.index, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
   char text[UNITS_TEXT_MAX];
   units_format_size(buffer->size_bytes, text);
   CUdeviceptr address = 0;
   const uint64_t mapped_bytes = (buffer->size_bytes - 1) / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES;
-  status = cuda_check(
+  RETURN_ON_ERROR(cuda_check(
       &context->cuda->driver,
       context->cuda->driver.cuMemAllocManaged(&address, mapped_bytes, CU_MEM_ATTACH_GLOBAL), err,
-      "cuMemAllocManaged of %s", text);
-  if (status != STATUS_OK) {
-    return status;
-  }
+      "cuMemAllocManaged of %s", text));
   buffer->device = (uint64_t)address;
   buffer->host = (unsigned char *)(uintptr_t)address;
   buffer->mapped_bytes = mapped_bytes;

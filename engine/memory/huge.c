@@ -107,10 +107,7 @@ static enum status take_transparent(const struct memory_context *context, struct
                                     struct error *err) {
   /* A kernel without them answers EINVAL: the count below tells. */
   (void)madvise(buffer->host, buffer->mapped_bytes, MADV_HUGEPAGE);
-  enum status status = pages_place(context, buffer, PAGES_HUGE_BYTES, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(pages_place(context, buffer, PAGES_HUGE_BYTES, err));
   const uintptr_t from = (uintptr_t)buffer->host;
   uint64_t huge_bytes = 0;
   bool known = count_transparent(from, from + buffer->mapped_bytes, &huge_bytes);
@@ -167,12 +164,8 @@ static enum status huge_allocate(const struct memory_context *context, struct bu
   } else {
     status = take_transparent(context, buffer, err);
   }
-  if (status == STATUS_OK) {
-    status = pages_verify(context, buffer, err);
-  }
-  if (status == STATUS_OK) {
-    status = lock(context, buffer, err);
-  }
+  status = THEN(status, pages_verify(context, buffer, err));
+  status = THEN(status, lock(context, buffer, err));
   if (status != STATUS_OK) {
     huge_release(context, buffer);
   }

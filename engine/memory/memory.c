@@ -161,10 +161,7 @@ enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64
     *buffer = &entry->buffer;
     return STATUS_OK;
   }
-  status = add_entry(pool, &entry, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(add_entry(pool, &entry, err));
   do {
     entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes};
     status = ops->allocate(pool->context, &entry->buffer, err);

@@ -55,15 +55,12 @@ static enum status find_device_address(const struct memory_context *context, str
 
 enum status page_lock(const struct memory_context *context, struct buffer *buffer,
                       struct error *err) {
-  enum status status = use_some_gpu(context, buffer->endpoint.index, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = check(context, buffer,
-                 context->cuda->driver.cuMemHostRegister(buffer->host, buffer->mapped_bytes,
-                                                         CU_MEMHOSTREGISTER_PORTABLE |
-                                                             CU_MEMHOSTREGISTER_DEVICEMAP),
-                 "cuMemHostRegister", err);
+  RETURN_ON_ERROR(use_some_gpu(context, buffer->endpoint.index, err));
+  enum status status = check(context, buffer,
+                             context->cuda->driver.cuMemHostRegister(
+                                 buffer->host, buffer->mapped_bytes,
+                                 CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
+                             "cuMemHostRegister", err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -93,12 +90,9 @@ static void page_locked_release(const struct memory_context *context, struct buf
 
 static enum status page_locked_allocate(const struct memory_context *context, struct buffer *buffer,
                                         unsigned flags, struct error *err) {
-  enum status status =
-      numa_check_available(context->machine, buffer->endpoint.index, buffer->size_bytes, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = use_some_gpu(context, buffer->endpoint.index, err);
+  RETURN_ON_ERROR(
+      numa_check_available(context->machine, buffer->endpoint.index, buffer->size_bytes, err));
+  enum status status = use_some_gpu(context, buffer->endpoint.index, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -112,16 +106,11 @@ static enum status page_locked_allocate(const struct memory_context *context, st
   CUresult result = context->cuda->driver.cuMemHostAlloc(
       &host, buffer->size_bytes, flags | CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   numa_restore_thread(&before);
-  status = check(context, buffer, result, "cuMemHostAlloc", err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(check(context, buffer, result, "cuMemHostAlloc", err));
   buffer->host = host;
   buffer->mapped_bytes = buffer->size_bytes;
   status = find_device_address(context, buffer, err);
-  if (status == STATUS_OK) {
-    status = pages_verify(context, buffer, err);
-  }
+  status = THEN(status, pages_verify(context, buffer, err));
   if (status != STATUS_OK) {
     page_locked_release(context, buffer);
   }
@@ -168,11 +157,8 @@ static void registered_release(const struct memory_context *context, struct buff
 
 static enum status registered_allocate(const struct memory_context *context, struct buffer *buffer,
                                        struct error *err) {
-  enum status status = memory_pageable.allocate(context, buffer, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = page_lock(context, buffer, err);
+  RETURN_ON_ERROR(memory_pageable.allocate(context, buffer, err));
+  enum status status = page_lock(context, buffer, err);
   if (status != STATUS_OK) {
     registered_release(context, buffer);
   }

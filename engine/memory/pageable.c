@@ -53,13 +53,10 @@ enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *
 
 enum status pages_place(const struct memory_context *context, struct buffer *buffer,
                         uint64_t page_bytes, struct error *err) {
-  enum status status =
-      numa_check_available(context->machine, buffer->endpoint.index, buffer->mapped_bytes, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
-                            buffer->endpoint.index, err);
+  RETURN_ON_ERROR(
+      numa_check_available(context->machine, buffer->endpoint.index, buffer->mapped_bytes, err));
+  enum status status = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
+                                        buffer->endpoint.index, err);
   /* Where binding is not available, the touching threads run on the node: first touch places. */
   if (status != STATUS_OK && status != STATUS_DENIED && status != STATUS_UNSUPPORTED) {
     return status;
@@ -96,12 +93,8 @@ static enum status pageable_allocate(const struct memory_context *context, struc
                                      struct error *err) {
   const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
   enum status status = pages_map(buffer, page_bytes, err);
-  if (status == STATUS_OK) {
-    status = pages_place(context, buffer, page_bytes, err);
-  }
-  if (status == STATUS_OK) {
-    status = pages_verify(context, buffer, err);
-  }
+  status = THEN(status, pages_place(context, buffer, page_bytes, err));
+  status = THEN(status, pages_verify(context, buffer, err));
   if (status != STATUS_OK) {
     pages_unmap(buffer);
   }

@@ -128,17 +128,13 @@ enum status gpu_flow_prepare(const struct memory_context *context, struct flow_r
     int32_t target = flow->target.index;
     if (flow->staged) {
       status = cuda_session_set_peer(session, source, target, false, err);
-      if (status == STATUS_OK) {
-        status = cuda_session_set_peer(session, target, source, false, err);
-      }
-      if (status == STATUS_OK) {
-        status = cuda_session_use(session, run->gpu == source ? target : source, err);
-      }
+      status = THEN(status, cuda_session_set_peer(session, target, source, false, err));
+      status = THEN(status, cuda_session_use(session, run->gpu == source ? target : source, err));
     } else {
       status =
           cuda_session_set_peer(session, run->gpu, run->gpu == source ? target : source, true, err);
     }
   }
-  return status == STATUS_OK ? cuda_session_use(session, run->gpu, err) : status;
+  return THEN(status, cuda_session_use(session, run->gpu, err));
 }
 #endif

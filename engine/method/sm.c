@@ -200,10 +200,7 @@ static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
 
 static enum status sm_prepare(const struct memory_context *context, struct flow_run *run,
                               struct error *err) {
-  enum status status = gpu_flow_prepare(context, run, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(gpu_flow_prepare(context, run, err));
   struct sm_launch *launch = calloc(1, sizeof *launch);
   if (launch == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a flow");

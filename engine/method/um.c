@@ -144,17 +144,15 @@ static enum status prepare_gpus(const struct memory_context *context, const stru
   const int32_t target = flow->target.index;
   const struct machine *machine = context->machine;
   enum status status = cuda_session_use(context->cuda, source, err);
-  if (status == STATUS_OK) {
-    status =
-        cuda_session_set_peer(context->cuda, source, target,
-                              !flow->staged && machine->links[source][target].peer_access, err);
-  }
-  if (status == STATUS_OK) {
-    status =
-        cuda_session_set_peer(context->cuda, target, source,
-                              !flow->staged && machine->links[target][source].peer_access, err);
-  }
-  return status == STATUS_OK ? cuda_session_use(context->cuda, target, err) : status;
+  status =
+      THEN(status,
+           cuda_session_set_peer(context->cuda, source, target,
+                                 !flow->staged && machine->links[source][target].peer_access, err));
+  status =
+      THEN(status,
+           cuda_session_set_peer(context->cuda, target, source,
+                                 !flow->staged && machine->links[target][source].peer_access, err));
+  return THEN(status, cuda_session_use(context->cuda, target, err));
 }
 
 static bool reads_host_in_place(const struct flow_run *run, const struct machine *machine) {
@@ -201,10 +199,8 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
     status = um_pages_place_host(context, host, flow->size_bytes, some_gpu(flow), &state->abilities,
                                  err);
   }
-  if (status == STATUS_OK) {
-    status =
-        um_pages_advise(context, run->target, flow->size_bytes, flow->unified.advise, true, err);
-  }
+  status = THEN(status, um_pages_advise(context, run->target, flow->size_bytes,
+                                        flow->unified.advise, true, err));
   if (status == STATUS_OK && host_touches(flow)) {
     status = thread_team_new(context->machine, touching_end(flow)->index, thread_count_of(flow),
                              run->reservation, &state->team, err);
@@ -244,8 +240,7 @@ static enum status um_before_trial(const struct memory_context *context, struct 
       return error_prefix(err, "before a trial, at the source: ");
     }
   }
-  return status == STATUS_OK ? um_pages_advise(context, run->target, size_bytes, again, true, err)
-                             : status;
+  return THEN(status, um_pages_advise(context, run->target, size_bytes, again, true, err));
 }
 
 /* Whether the trial must have moved every page, so that the check may demand it. */
@@ -268,9 +263,7 @@ static enum status um_after_trial(const struct memory_context *context, struct f
   enum status status = STATUS_OK;
   if (!is_demand(run->flow)) {
     status = cuda_session_use(context->cuda, some_gpu(run->flow), err);
-    if (status == STATUS_OK) {
-      status = um_pages_check_prefetched(context, run->target, size_bytes, err);
-    }
+    status = THEN(status, um_pages_check_prefetched(context, run->target, size_bytes, err));
   }
   if (status == STATUS_OK && host != NULL && must_have_moved(run, context->machine)) {
     status =
@@ -308,12 +301,9 @@ static enum status um_invalidate(const struct memory_context *context, struct fl
   const struct cuda_session *session = context->cuda;
   enum status status = cuda_session_use(context->cuda, run->gpu, err);
   CUstream stream = session->gpus[run->gpu].stream;
-  if (status == STATUS_OK) {
-    status = launch_touch(context, run, stream, true, err);
-  }
-  return status == STATUS_OK
-             ? cuda_session_wait(context->cuda, stream, "poisoning what a trial touches", err)
-             : status;
+  status = THEN(status, launch_touch(context, run, stream, true, err));
+  return THEN(status,
+              cuda_session_wait(context->cuda, stream, "poisoning what a trial touches", err));
 }
 
 static enum status um_enqueue(const struct memory_context *context, struct flow_run *run,

@@ -100,13 +100,10 @@ static enum status prefetch_and_wait(const struct memory_context *context,
                                      const struct buffer *view, uint64_t size_bytes, int32_t gpu,
                                      bool to_node, struct error *err) {
   enum status status = cuda_session_use(context->cuda, gpu, err);
-  if (status == STATUS_OK) {
-    status =
-        um_pages_prefetch(context, view, size_bytes, to_node, context->cuda->gpus[gpu].stream, err);
-  }
-  return status == STATUS_OK ? cuda_session_wait(context->cuda, context->cuda->gpus[gpu].stream,
-                                                 "waiting for pages to move", err)
-                             : status;
+  status = THEN(status, um_pages_prefetch(context, view, size_bytes, to_node,
+                                          context->cuda->gpus[gpu].stream, err));
+  return THEN(status, cuda_session_wait(context->cuda, context->cuda->gpus[gpu].stream,
+                                        "waiting for pages to move", err));
 }
 
 static bool host_page_tables(const struct memory_context *context) {
@@ -146,9 +143,7 @@ enum status um_pages_place_host(const struct memory_context *context, const stru
   const int32_t node = view->endpoint.index;
   *abilities = (struct um_abilities){0};
   enum status status = numa_check_available(context->machine, node, size_bytes, err);
-  if (status == STATUS_OK) {
-    status = touch_host(context, view, size_bytes, err);
-  }
+  status = THEN(status, touch_host(context, view, size_bytes, err));
   if (status != STATUS_OK) {
     return status;
   }
@@ -206,11 +201,8 @@ enum status um_pages_check_host(const struct memory_context *context, const stru
   if (!abilities->kernel_sees_pages || (gone && context->machine->simulated)) {
     return STATUS_OK;
   }
-  enum status status =
-      numa_count_pages(context->machine, view->host, size_bytes, view->endpoint.index, &pages, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(numa_count_pages(context->machine, view->host, size_bytes, view->endpoint.index,
+                                   &pages, err));
   const size_t wrong = gone ? pages.there + pages.elsewhere : pages.looked_at - pages.there;
   if (wrong == 0) {
     return STATUS_OK;
@@ -226,9 +218,7 @@ enum status um_pages_put(const struct memory_context *context, const struct buff
                          struct error *err) {
   enum status status =
       prefetch_and_wait(context, view, size_bytes, gpu, abilities->prefetch_to_node, err);
-  if (status == STATUS_OK) {
-    status = um_pages_check_prefetched(context, view, size_bytes, err);
-  }
+  status = THEN(status, um_pages_check_prefetched(context, view, size_bytes, err));
   if (status != STATUS_OK || view->endpoint.place == PLACE_GPU) {
     return status;
   }
@@ -236,8 +226,7 @@ enum status um_pages_put(const struct memory_context *context, const struct buff
   if (um_pages_check_host(context, view, size_bytes, abilities, false, NULL) != STATUS_OK) {
     status = touch_host(context, view, size_bytes, err);
   }
-  return status == STATUS_OK ? um_pages_check_host(context, view, size_bytes, abilities, false, err)
-                             : status;
+  return THEN(status, um_pages_check_host(context, view, size_bytes, abilities, false, err));
 }
 
 void touch_part(const struct touch *touch, uint32_t part, uint32_t count) {

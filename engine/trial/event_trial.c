@@ -58,17 +58,14 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
   size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
   void *host = NULL;
   CUdeviceptr device = 0;
-  enum status status = cuda_check(
+  RETURN_ON_ERROR(cuda_check(
       driver,
       driver->cuMemHostAlloc(&host, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-      err, "allocating the gate");
-  if (status != STATUS_OK) {
-    return status;
-  }
+      err, "allocating the gate"));
   trial->gate = host;
   trial->gate->flag = 0;
-  status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
-                      "mapping the gate");
+  enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
+                                  "mapping the gate");
   trial->gate_device = device;
   return status;
 }
@@ -79,28 +76,21 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     CUstream stream = NULL;
     status = use_gpu_of(trial, i, err);
-    if (status == STATUS_OK) {
-      status = cuda_check(driver, driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err,
-                          "cuStreamCreate");
-    }
+    status =
+        THEN(status, cuda_check(driver, driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
+                                err, "cuStreamCreate"));
     if (status == STATUS_OK) {
       trial->runs[i].stream = stream;
       status = cuda_check(driver, driver->cuEventCreate(&trial->flows[i].start, CU_EVENT_DEFAULT),
                           err, "cuEventCreate");
     }
-    if (status == STATUS_OK) {
-      status = cuda_check(driver, driver->cuEventCreate(&trial->flows[i].end, CU_EVENT_DEFAULT),
-                          err, "cuEventCreate");
-    }
+    status = THEN(status,
+                  cuda_check(driver, driver->cuEventCreate(&trial->flows[i].end, CU_EVENT_DEFAULT),
+                             err, "cuEventCreate"));
   }
-  if (status == STATUS_OK) {
-    status = use_gpu_of(trial, trial->first, err);
-  }
-  if (status == STATUS_OK) {
-    status = cuda_check(driver, driver->cuEventCreate(&trial->final, CU_EVENT_DEFAULT), err,
-                        "cuEventCreate");
-  }
-  return status;
+  status = THEN(status, use_gpu_of(trial, trial->first, err));
+  return THEN(status, cuda_check(driver, driver->cuEventCreate(&trial->final, CU_EVENT_DEFAULT),
+                                 err, "cuEventCreate"));
 }
 
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
@@ -127,12 +117,8 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   if (made->flows == NULL || made->times == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
   }
-  if (status == STATUS_OK) {
-    status = create_streams_and_events(made, err);
-  }
-  if (status == STATUS_OK) {
-    status = allocate_gate(made, err);
-  }
+  status = THEN(status, create_streams_and_events(made, err));
+  status = THEN(status, allocate_gate(made, err));
   if (status != STATUS_OK) {
     event_trial_free(made);
     return status;
@@ -217,19 +203,18 @@ static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct e
       status = wait_for(trial, i, trial->flows[j].start, err);
     }
   }
-  return status == STATUS_OK ? event_trial_record(trial, trial->flows[i].start, i, err) : status;
+  return THEN(status, event_trial_record(trial, trial->flows[i].start, i, err));
 }
 
 static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
                                 struct error *err) {
   struct flow_run *run = &trial->runs[i];
   enum status status = use_gpu_of(trial, i, err);
-  if (status == STATUS_OK) {
-    status = run->enqueue != NULL
-                 ? run->enqueue(trial->context, run, iterations, err)
-                 : methods[run->flow->method]->enqueue(trial->context, run, iterations, err);
-  }
-  return status == STATUS_OK ? event_trial_record(trial, trial->flows[i].end, i, err) : status;
+  status =
+      THEN(status, run->enqueue != NULL
+                       ? run->enqueue(trial->context, run, iterations, err)
+                       : methods[run->flow->method]->enqueue(trial->context, run, iterations, err));
+  return THEN(status, event_trial_record(trial, trial->flows[i].end, i, err));
 }
 
 /* A thread that enqueues one flow whose copies block it. */
@@ -315,15 +300,13 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
     status = trial->count == 1 ? enqueue_work(trial, 0, iterations, err)
                                : enqueue_blocking(trial, iterations, load_iterations, err);
   }
-  if (status == STATUS_OK) {
-    status = use_gpu_of(trial, trial->first, err);
-  }
+  status = THEN(status, use_gpu_of(trial, trial->first, err));
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     if (is_measured(trial, i) && i != trial->first) {
       status = wait_for(trial, trial->first, trial->flows[i].end, err);
     }
   }
-  return status == STATUS_OK ? event_trial_record(trial, trial->final, trial->first, err) : status;
+  return THEN(status, event_trial_record(trial, trial->final, trial->first, err));
 }
 
 static enum status elapsed_ns(const struct event_trial *trial, CUevent start, CUevent end,
@@ -346,10 +329,8 @@ static enum status read_times(struct event_trial *trial, struct trial_times *tim
       continue;
     }
     status = use_gpu_of(trial, i, err);
-    if (status == STATUS_OK) {
-      status = elapsed_ns(trial, trial->flows[i].start, trial->flows[i].end,
-                          &trial->times[i].elapsed_ns, err);
-    }
+    status = THEN(status, elapsed_ns(trial, trial->flows[i].start, trial->flows[i].end,
+                                     &trial->times[i].elapsed_ns, err));
     if (status == STATUS_OK && trial->runs[i].gpu == trial->runs[trial->first].gpu) {
       status =
           elapsed_ns(trial, window_start, trial->flows[i].start, &trial->times[i].start_ns, err);
@@ -378,7 +359,7 @@ static enum status finish(struct event_trial *trial, struct trial_times *times, 
   for (uint32_t i = 0; trial->gated && i < trial->count; i++) {
     times->gate_timed_out = times->gate_timed_out || trial->gate->reports[i] != GATE_OPENED;
   }
-  return status == STATUS_OK ? read_times(trial, times, err) : status;
+  return THEN(status, read_times(trial, times, err));
 }
 
 /* After an error: what was enqueued must not run into the next case's use of the buffers. */
@@ -410,9 +391,7 @@ enum status event_trial_poll(struct event_trial *trial, bool *ended, struct erro
 
 enum status event_trial_finish(struct event_trial *trial, enum status status,
                                struct trial_times *times, struct error *err) {
-  if (status == STATUS_OK) {
-    status = finish(trial, times, err);
-  }
+  status = THEN(status, finish(trial, times, err));
   if (status != STATUS_OK) {
     drain(trial);
   }

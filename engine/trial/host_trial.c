@@ -182,9 +182,7 @@ enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
   const uint64_t first_ns = clock_now_ns();
   event_trial_open(trial->event);
   atomic_store_explicit(&start.go, true, memory_order_release);
-  if (status == STATUS_OK) {
-    status = watch_gpu_flows(trial, &last_ns, err);
-  }
+  status = THEN(status, watch_gpu_flows(trial, &last_ns, err));
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t start_ns;
     uint64_t end_ns;
@@ -194,10 +192,7 @@ enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
     last_ns = end_ns > last_ns ? end_ns : last_ns;
   }
   /* In every case: after an error it empties the streams. */
-  status = event_trial_finish(trial->event, status, &of_gpu, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(event_trial_finish(trial->event, status, &of_gpu, err));
   for (uint32_t i = 0; i < trial->event_count; i++) {
     trial->times[trial->event_flows[i]] =
         (struct flow_times){.start_ns = UINT64_MAX, .elapsed_ns = of_gpu.flows[i].elapsed_ns};

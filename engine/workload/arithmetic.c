@@ -137,10 +137,7 @@ static enum status arithmetic_verify(void *opaque, struct error *err) {
   struct arithmetic_state *state = opaque;
   const uint64_t threads = (uint64_t)state->arithmetic->block * state->arithmetic->grid;
   const uint64_t *results;
-  enum status status = arithmetic_gpu_results(state->gpu, &results, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(arithmetic_gpu_results(state->gpu, &results, err));
   expect(state);
   for (uint64_t thread = 0; thread < threads; thread++) {
     const uint64_t in_block = thread % state->arithmetic->block;

@@ -53,12 +53,10 @@ static enum status arithmetic_gpu_allocate(struct arithmetic_gpu *gpu, struct er
                      (unsigned long long)threads_of(gpu));
   }
   enum status status = arithmetic_gpu_use(gpu, err);
-  if (status == STATUS_OK) {
-    status =
-        cuda_check(driver, driver->cuMemAlloc(&gpu->results, bytes), err,
-                   "allocating the results of %llu threads", (unsigned long long)threads_of(gpu));
-  }
-  return status == STATUS_OK ? spans_init(gpu->session, &gpu->spans, err) : status;
+  status = THEN(status, cuda_check(driver, driver->cuMemAlloc(&gpu->results, bytes), err,
+                                   "allocating the results of %llu threads",
+                                   (unsigned long long)threads_of(gpu)));
+  return THEN(status, spans_init(gpu->session, &gpu->spans, err));
 }
 
 enum status arithmetic_gpu_new(struct cuda_session *session,
@@ -87,17 +85,11 @@ enum status arithmetic_gpu_run(struct arithmetic_gpu *gpu, uint64_t instructions
   struct spans_total total = {0};
   gpu->arguments.rounds = instructions / ARITHMETIC_BODY;
   enum status status = arithmetic_gpu_use(gpu, err);
-  if (status == STATUS_OK) {
-    status = spans_reset(gpu->session, &gpu->spans, stream_of(gpu), err);
-  }
-  if (status == STATUS_OK) {
-    status =
-        cuda_session_launch(gpu->session, gpu->request.gpu, gpu->request.kernel, gpu->request.grid,
-                            gpu->request.block, stream_of(gpu), &gpu->arguments, err);
-  }
-  if (status == STATUS_OK) {
-    status = spans_read(gpu->session, &gpu->spans, stream_of(gpu), &total, err);
-  }
+  status = THEN(status, spans_reset(gpu->session, &gpu->spans, stream_of(gpu), err));
+  status = THEN(status, cuda_session_launch(gpu->session, gpu->request.gpu, gpu->request.kernel,
+                                            gpu->request.grid, gpu->request.block, stream_of(gpu),
+                                            &gpu->arguments, err));
+  status = THEN(status, spans_read(gpu->session, &gpu->spans, stream_of(gpu), &total, err));
   *cycles = total.cycles;
   *elapsed_ns = total.elapsed_ns;
   return status;
@@ -107,26 +99,22 @@ enum status arithmetic_gpu_results(struct arithmetic_gpu *gpu, const uint64_t **
                                    struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
   enum status status = arithmetic_gpu_use(gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(driver,
-                        driver->cuMemcpyDtoHAsync(gpu->results_host, gpu->results,
-                                                  threads_of(gpu) * sizeof *gpu->results_host,
-                                                  stream_of(gpu)),
-                        err, "reading the ends of the chains");
-  }
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyDtoHAsync(
+                                       gpu->results_host, gpu->results,
+                                       threads_of(gpu) * sizeof *gpu->results_host, stream_of(gpu)),
+                                   err, "reading the ends of the chains"));
   *results = gpu->results_host;
-  return status == STATUS_OK ? arithmetic_gpu_wait(gpu, err) : status;
+  return THEN(status, arithmetic_gpu_wait(gpu, err));
 }
 
 enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) {
   const struct cuda_driver *driver = &gpu->session->driver;
   enum status status = arithmetic_gpu_use(gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(driver,
-                        driver->cuMemsetD8Async(gpu->results, 0xff,
-                                                threads_of(gpu) * sizeof *gpu->results_host,
-                                                stream_of(gpu)),
-                        err, "invalidating the ends of the chains");
-  }
-  return status == STATUS_OK ? arithmetic_gpu_wait(gpu, err) : status;
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemsetD8Async(
+                                       gpu->results, 0xff,
+                                       threads_of(gpu) * sizeof *gpu->results_host, stream_of(gpu)),
+                                   err, "invalidating the ends of the chains"));
+  return THEN(status, arithmetic_gpu_wait(gpu, err));
 }

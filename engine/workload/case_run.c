@@ -237,16 +237,12 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u trials", measure->trials_max);
   }
   enum status status = run->ops->set_up(engine, run->bench, run->outcome, &run->state, err);
-  if (status == STATUS_OK) {
-    status = warm_up(run, err);
-  }
+  status = THEN(status, warm_up(run, err));
   /* Poison only now: the measured trials must write the target, not the warm-up alone. */
   if (status == STATUS_OK && once) {
     status = poison(run, err);
   }
-  if (status == STATUS_OK) {
-    status = measure_trials(run, err);
-  }
+  status = THEN(status, measure_trials(run, err));
   if (status == STATUS_OK && once) {
     status = verify(run, err);
   }

@@ -356,16 +356,12 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
     const struct chase_gpu_request request = request_of(chase);
     status = chase_gpu_new(engine->context.cuda, &request, &made->gpu, err);
   }
-  if (status == STATUS_OK) {
-    status = lay_out(made, err);
-  }
+  status = THEN(status, lay_out(made, err));
   if (status == STATUS_OK && made->buffer->host != NULL) {
     workload_prove_flush(engine, outcome);
     (void)cache_flush(made->buffer->host, chase->footprint_bytes);
   }
-  if (status == STATUS_OK) {
-    status = warm_l2(made, err);
-  }
+  status = THEN(status, warm_l2(made, err));
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
 }
@@ -407,9 +403,7 @@ static enum status chase_run(void *opaque, uint32_t iterations, struct trial_tim
   struct chase_times walked;
   const uint64_t hops = state->chase->hops * iterations;
   enum status status = walk(state, warm_hops_of(state, hops), hops, &walked, err);
-  if (status == STATUS_OK) {
-    status = check_positions(state, err);
-  }
+  status = THEN(status, check_positions(state, err));
   if (status == STATUS_OK) {
     times->window_ns = walked.elapsed_ns;
     times->cycles = walked.cycles;

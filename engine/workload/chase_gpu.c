@@ -21,18 +21,15 @@ static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) 
   const uint64_t positions_bytes = threads * sizeof *gpu->positions;
   void *host = NULL;
   CUdeviceptr device = 0;
-  enum status status = cuda_check(
+  RETURN_ON_ERROR(cuda_check(
       driver,
       driver->cuMemHostAlloc(&host, positions_bytes + request->blocks * sizeof *gpu->times,
                              CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-      err, "allocating the result of a chase");
-  if (status != STATUS_OK) {
-    return status;
-  }
+      err, "allocating the result of a chase"));
   gpu->positions = host;
   gpu->times = (struct chase_time *)(void *)(gpu->positions + threads);
-  status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
-                      "mapping the result of a chase");
+  enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
+                                  "mapping the result of a chase");
   gpu->positions_device = device;
   gpu->times_device = device + positions_bytes;
   return status;
@@ -61,15 +58,11 @@ enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_r
   enum status status = request->peer >= 0
                            ? cuda_session_set_peer(session, request->gpu, request->peer, true, err)
                            : STATUS_OK;
-  if (status == STATUS_OK) {
-    status = cuda_session_use(session, request->gpu, err);
-  }
+  status = THEN(status, cuda_session_use(session, request->gpu, err));
   if (status == STATUS_OK && request->shared_bytes > 0) {
     status = ask_for_shared(made, err);
   }
-  if (status == STATUS_OK) {
-    status = chase_gpu_allocate(made, err);
-  }
+  status = THEN(status, chase_gpu_allocate(made, err));
   if (status != STATUS_OK) {
     chase_gpu_free(made);
     return status;
@@ -94,15 +87,12 @@ uint64_t *chase_gpu_positions(struct chase_gpu *gpu) {
 enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
                              const void *bytes, uint64_t size_bytes, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        &session->driver,
-        session->driver.cuMemcpyHtoDAsync(address, bytes, size_bytes, session->gpus[gpu].stream),
-        err, "copying the elements of a chase to GPU %d", gpu);
-  }
-  return status == STATUS_OK
-             ? cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err)
-             : status;
+  status = THEN(status, cuda_check(&session->driver,
+                                   session->driver.cuMemcpyHtoDAsync(address, bytes, size_bytes,
+                                                                     session->gpus[gpu].stream),
+                                   err, "copying the elements of a chase to GPU %d", gpu));
+  return THEN(status,
+              cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err));
 }
 
 enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
@@ -118,14 +108,10 @@ enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_h
       .table_bytes = request->shared_bytes,
   };
   enum status status = cuda_session_use(gpu->session, request->gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
-                                        request->blocks, request->threads, request->shared_bytes,
-                                        stream, &arguments, err);
-  }
-  if (status == STATUS_OK) {
-    status = cuda_session_wait(gpu->session, stream, "waiting for a chase", err);
-  }
+  status = THEN(status, cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
+                                                   request->blocks, request->threads,
+                                                   request->shared_bytes, stream, &arguments, err));
+  status = THEN(status, cuda_session_wait(gpu->session, stream, "waiting for a chase", err));
   *times = (struct chase_times){0};
   for (uint32_t i = 0; status == STATUS_OK && i < request->blocks; i++) {
     const struct chase_time *time = &gpu->times[i];

@@ -165,9 +165,7 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
   if (status == STATUS_OK && allocation && overhead->memory.memory == MEMORY_REGISTERED) {
     status = take_slots(state, &request, err);
   }
-  return status == STATUS_OK
-             ? overhead_gpu_new(state->engine->context.cuda, &request, &state->gpu, err)
-             : status;
+  return THEN(status, overhead_gpu_new(state->engine->context.cuda, &request, &state->gpu, err));
 }
 
 static enum status overhead_set_up(struct engine *engine, const struct bench_case *bench_case,

@@ -163,11 +163,10 @@ static enum status make_graph(struct overhead_gpu *overhead, struct error *err) 
     status = cuda_check(driver, launched != CUDA_SUCCESS ? launched : ended, err,
                         "capturing a graph of one kernel");
   }
-  return status == STATUS_OK ? cuda_check(driver,
-                                          driver->cuGraphInstantiateWithFlags(&overhead->executable,
-                                                                              overhead->graph, 0),
-                                          err, "instantiating a graph of one kernel")
-                             : status;
+  return THEN(status, cuda_check(driver,
+                                 driver->cuGraphInstantiateWithFlags(&overhead->executable,
+                                                                     overhead->graph, 0),
+                                 err, "instantiating a graph of one kernel"));
 }
 
 static enum status make_word(struct overhead_gpu *overhead, struct error *err) {
@@ -177,23 +176,20 @@ static enum status make_word(struct overhead_gpu *overhead, struct error *err) {
       cuda_check(driver, driver->cuMemHostAlloc(&pinned, sizeof *overhead->pinned, 0), err,
                  "allocating 4 pinned bytes");
   overhead->pinned = pinned;
-  return status == STATUS_OK
-             ? cuda_check(driver, driver->cuMemAlloc(&overhead->word, sizeof *overhead->pinned),
-                          err, "allocating 4 bytes on GPU %d", (int)overhead->request.gpu)
-             : status;
+  return THEN(status,
+              cuda_check(driver, driver->cuMemAlloc(&overhead->word, sizeof *overhead->pinned), err,
+                         "allocating 4 bytes on GPU %d", (int)overhead->request.gpu));
 }
 
 static enum status make_ready(struct overhead_gpu *overhead, struct error *err) {
   const struct cuda_driver *driver = overhead_gpu_driver(overhead);
   enum status status = cuda_session_use(overhead->session, overhead->request.gpu, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(driver, driver->cuStreamCreate(&overhead->stream, CU_STREAM_NON_BLOCKING),
-                        err, "cuStreamCreate");
-  }
-  if (status == STATUS_OK) {
-    status = cuda_check(driver, driver->cuEventCreate(&overhead->event, CU_EVENT_DEFAULT), err,
-                        "cuEventCreate");
-  }
+  status = THEN(
+      status, cuda_check(driver, driver->cuStreamCreate(&overhead->stream, CU_STREAM_NON_BLOCKING),
+                         err, "cuStreamCreate"));
+  status =
+      THEN(status, cuda_check(driver, driver->cuEventCreate(&overhead->event, CU_EVENT_DEFAULT),
+                              err, "cuEventCreate"));
   if (status == STATUS_OK && overhead->request.operation == OVERHEAD_MEMCPY_CALL) {
     status = make_word(overhead, err);
   }
@@ -260,10 +256,7 @@ enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t operations,
   uint32_t done = 0;
   uint32_t undone = 0;
   CUresult result = CUDA_SUCCESS;
-  enum status status = cuda_session_use(overhead->session, overhead->request.gpu, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_session_use(overhead->session, overhead->request.gpu, err));
   if (calls->before != NULL) {
     result = repeat(overhead, calls->before, operations, &ready);
   }

@@ -279,10 +279,8 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   state->bench = bench_case;
   state->place = place_of(&bench_case->work.stream);
   enum status status = take_arrays(state, outcome, err);
-  if (status == STATUS_OK) {
-    status = state->place->create(&engine->context, &bench_case->work.stream, &state->arrays,
-                                  &state->work, err);
-  }
+  status = THEN(status, state->place->create(&engine->context, &bench_case->work.stream,
+                                             &state->arrays, &state->work, err));
   outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
@@ -403,10 +401,7 @@ static enum status verify_read(const struct stream_state *state, const struct st
 
 static enum status verify_sum(struct stream_state *state, struct error *err) {
   struct stream_parts parts;
-  enum status status = state->place->parts(state->work, &parts, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(state->place->parts(state->work, &parts, err));
   if (!state->expected_known) {
     expect_sums(state);
   }

@@ -77,11 +77,10 @@ static uint64_t address_of(const struct buffer *buffer) {
 static enum status stream_gpu_allocate(struct gpu_state *state, struct error *err) {
   const struct cuda_driver *driver = stream_gpu_driver(state);
   enum status status = stream_gpu_use(state, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        driver, driver->cuMemAlloc(&state->compare_result, sizeof(struct pattern_compare_result)),
-        err, "allocating the result of a comparison");
-  }
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemAlloc(&state->compare_result,
+                                                      sizeof(struct pattern_compare_result)),
+                                   err, "allocating the result of a comparison"));
   if (status == STATUS_OK && state->stream->clock == STREAM_CLOCK_CYCLES) {
     status = spans_init(state->context->cuda, &state->spans, err);
     state->arguments.spans = state->spans.device;
@@ -122,12 +121,8 @@ static enum status gpu_create(const struct memory_context *context, const struct
   if (!stream_shape_of(stream, &context->machine->gpus[stream->memory.index], &state->shape)) {
     status = error_set(err, STATUS_INVALID, "there is no kernel for that stream");
   }
-  if (status == STATUS_OK) {
-    status = stream_gpu_allocate(state, err);
-  }
-  if (status == STATUS_OK) {
-    status = event_trial_new(context, &state->run, 1, GATING_ON, &state->trial, err);
-  }
+  status = THEN(status, stream_gpu_allocate(state, err));
+  status = THEN(status, event_trial_new(context, &state->run, 1, GATING_ON, &state->trial, err));
   if (status != STATUS_OK) {
     gpu_destroy(state);
     return status;
@@ -154,10 +149,8 @@ static enum status gpu_fill(void *opaque, const struct buffer *array,
                                                 state->stream->size_bytes / values->element_bytes,
                                             .values = *values};
   enum status status = stream_gpu_use(state, err);
-  if (status == STATUS_OK) {
-    status = launch_data(state, KERNEL_STREAM_FILL, &arguments, err);
-  }
-  return status == STATUS_OK ? wait_own(state, err) : status;
+  status = THEN(status, launch_data(state, KERNEL_STREAM_FILL, &arguments, err));
+  return THEN(status, wait_own(state, err));
 }
 
 static enum status gpu_compare(void *opaque, const struct buffer *array,
@@ -172,22 +165,16 @@ static enum status gpu_compare(void *opaque, const struct buffer *array,
                                             .values = *values};
   *result = (struct pattern_compare_result){.first_offset = UINT64_MAX};
   enum status status = stream_gpu_use(state, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        driver,
-        driver->cuMemcpyHtoDAsync(state->compare_result, result, sizeof *result, own_stream(state)),
-        err, "preparing a comparison");
-  }
-  if (status == STATUS_OK) {
-    status = launch_data(state, KERNEL_STREAM_COMPARE, &arguments, err);
-  }
-  if (status == STATUS_OK) {
-    status = cuda_check(
-        driver,
-        driver->cuMemcpyDtoHAsync(result, state->compare_result, sizeof *result, own_stream(state)),
-        err, "reading the result of a comparison");
-  }
-  return status == STATUS_OK ? wait_own(state, err) : status;
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyHtoDAsync(state->compare_result, result,
+                                                             sizeof *result, own_stream(state)),
+                                   err, "preparing a comparison"));
+  status = THEN(status, launch_data(state, KERNEL_STREAM_COMPARE, &arguments, err));
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyDtoHAsync(result, state->compare_result,
+                                                             sizeof *result, own_stream(state)),
+                                   err, "reading the result of a comparison"));
+  return THEN(status, wait_own(state, err));
 }
 
 static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times *times,
@@ -199,9 +186,7 @@ static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times
   if (status == STATUS_OK && cycles) {
     status = spans_reset(state->context->cuda, &state->spans, own_stream(state), err);
   }
-  if (status == STATUS_OK) {
-    status = event_trial_run(state->trial, iterations, 0, times, err);
-  }
+  status = THEN(status, event_trial_run(state->trial, iterations, 0, times, err));
   if (status == STATUS_OK && cycles) {
     status = spans_read(state->context->cuda, &state->spans, own_stream(state), &total, err);
   }
@@ -214,16 +199,12 @@ static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct er
   const struct cuda_driver *driver = stream_gpu_driver(state);
   const struct stream_shape *shape = &state->shape;
   enum status status = stream_gpu_use(state, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(driver,
-                        driver->cuMemcpyDtoHAsync(state->parts_host, state->parts,
-                                                  shape->grid * sizeof *state->parts_host,
-                                                  own_stream(state)),
-                        err, "reading the sums of the blocks");
-  }
-  if (status == STATUS_OK) {
-    status = wait_own(state, err);
-  }
+  status = THEN(status, cuda_check(driver,
+                                   driver->cuMemcpyDtoHAsync(
+                                       state->parts_host, state->parts,
+                                       shape->grid * sizeof *state->parts_host, own_stream(state)),
+                                   err, "reading the sums of the blocks"));
+  status = THEN(status, wait_own(state, err));
   const uint64_t element_bytes = state->stream->type == NUMBER_F64 ? 8 : 4;
   const double elements = (double)state->stream->size_bytes / (double)element_bytes;
   /* Of a thread: its tiles, the last one begun counted whole. Of a block: its lanes and warps. */
@@ -239,14 +220,13 @@ static enum status gpu_invalidate_parts(void *opaque, struct error *err) {
   struct gpu_state *state = opaque;
   const struct cuda_driver *driver = stream_gpu_driver(state);
   enum status status = stream_gpu_use(state, err);
-  if (status == STATUS_OK) {
-    status = cuda_check(driver,
-                        driver->cuMemsetD8Async(state->parts, 0xff,
-                                                state->shape.grid * sizeof *state->parts_host,
-                                                own_stream(state)),
-                        err, "invalidating the sums of the blocks");
-  }
-  return status == STATUS_OK ? wait_own(state, err) : status;
+  status =
+      THEN(status, cuda_check(driver,
+                              driver->cuMemsetD8Async(state->parts, 0xff,
+                                                      state->shape.grid * sizeof *state->parts_host,
+                                                      own_stream(state)),
+                              err, "invalidating the sums of the blocks"));
+  return THEN(status, wait_own(state, err));
 }
 
 /* Cycles are counted from the first block of a launch to its last. */

@@ -74,10 +74,7 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
   struct pool *pool = transfer->engine->pool;
   const uint64_t size_bytes = transfer_buffer_bytes(flow);
   enum status status = pool_take(pool, &flow->source, size_bytes, &run->source, err);
-  if (status == STATUS_OK) {
-    status = pool_take(pool, &flow->target, size_bytes, &run->target, err);
-  }
-  return status;
+  return THEN(status, pool_take(pool, &flow->target, size_bytes, &run->target, err));
 }
 
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
@@ -224,15 +221,9 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   if (transfer->runs == NULL || transfer->host_times == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", bench_case->flow_count);
   }
-  if (status == STATUS_OK) {
-    status = take_buffers(transfer, err);
-  }
-  if (status == STATUS_OK) {
-    status = take_primers(transfer, err);
-  }
-  if (status == STATUS_OK) {
-    status = prepare_flows(transfer, err);
-  }
+  status = THEN(status, take_buffers(transfer, err));
+  status = THEN(status, take_primers(transfer, err));
+  status = THEN(status, prepare_flows(transfer, err));
   uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
@@ -386,7 +377,7 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
     enum status status = run_flows(transfer, iterations, times, err);
     if (status != STATUS_OK || !transfer->has_load || times->load_outlasted ||
         accept_early_load(transfer)) {
-      return status == STATUS_OK ? after_trial(transfer, err) : status;
+      return THEN(status, after_trial(transfer, err));
     }
     if (transfer->load_iterations >= EVENT_ITERATIONS_MAX) {
       return error_set(err, STATUS_UNSUPPORTED,
