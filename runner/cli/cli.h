@@ -1,16 +1,80 @@
-/* cli.h - the command line: the table of verbs, and how a verb's own options are parsed with those
- * that all verbs take.
+/* cli.h - the command line: verbs, their options, and the frame that every verb runs in.
  *
  * A verb is one file, runner/cli/verb_NAME.c, with one struct verb, and one row of the list in
- * runner/cli/verbs.c. Its main gets argv with "haul NAME" as argv[0] and returns an exit code. Data
- * goes to stdout, everything else to stderr (runner/console/console.h). SIGPIPE is ignored: a
- * reader that goes away ends a verb quietly. */
+ * runner/cli/verbs.c. Its tables of options and arguments make parsing, --help, completion and the
+ * manual page. The frame fills a struct command from the command line, runs the verb, reports its
+ * error, frees what the command holds, and turns the status into an exit code. Data goes to stdout,
+ * everything else to stderr (runner/console/console.h). SIGPIPE is ignored: a reader that goes away
+ * ends a verb quietly. */
 #ifndef HAUL_RUNNER_CLI_CLI_H
 #define HAUL_RUNNER_CLI_CLI_H
 
+#include "runner/analysis/compare_runs.h"
 #include "runner/console/console.h"
+#include "runner/record/database.h"
+#include "runner/record/query.h"
+#include "runner/run/batch.h"
 
 #include <argp.h>
+
+/* What a command line says, and what the verb opened on the way. Every verb uses its part of it;
+ * texts are borrowed from argv, NULL = not given. */
+struct command {
+  const struct verb *verb;
+  struct common_options common;
+  const char *line;   /* the whole command, quoted for a shell */
+  const char **words; /* the arguments */
+  size_t word_count, word_capacity;
+  size_t choice;                  /* the first word, as an index of verb->words */
+  struct batch batch;             /* has --set and --processes */
+  struct compare_request request; /* diff, check; its filter has --only and --where of every verb */
+  struct plot_request plot;
+  struct query_parameter *parameters;
+  size_t parameter_count, parameter_capacity;
+  const char *against, *baseline, *host, *machine, *output, *resume, *run, *saved, *size, *tag;
+  uint64_t time_limit_ns;
+  int64_t date_ns; /* since 1970 */
+  bool date_given;
+  bool fail_on_given, fails[verdict_name_count];
+  bool all, confusion, dry_run, strict, trials;
+
+  /* Closed and freed by the frame; NULL = not opened. */
+  struct arena arena;
+  struct database *database;
+  struct query *query;
+  struct measured *measured;
+  struct machine *target; /* machine to plan for */
+  struct table *table;
+
+  int code; /* exit code, unless the verb fails with a worse one */
+};
+
+/* An option of a command line. */
+struct given {
+  struct command *command;
+  const struct verb_option *option;
+  void *field;     /* option->field of the command */
+  const char *arg; /* NULL = none was given */
+  struct argp_state *state;
+};
+/* False: the argument is not what option->needs says. */
+typedef bool option_take(const struct given *given);
+
+/* A row of a table of options, which a zero row closes. */
+struct verb_option {
+  const char *name;
+  const char *argument; /* as help shows it; NULL = none */
+  const char *help;     /* NULL: the option is in no list */
+  option_take *take;
+  size_t field; /* of struct command, for take() */
+  /* "--NAME needs NEEDS, not 'ARG'"; NULL: a text that is not empty. Where take() looks for one of
+   * names: "unknown NEEDS 'ARG'". */
+  const char *needs;
+  const char *const *names; /* NULL ends them */
+  char letter;              /* of the short form; 0 = none */
+  bool optional;            /* the argument may be left away */
+  int group;                /* of --help: listed apart from those of other groups */
+};
 
 /* What the arguments of a verb are, for completion. */
 enum argument_kind { ARGUMENTS_NONE, ARGUMENTS_SCENARIOS, ARGUMENTS_WORDS };
@@ -20,12 +84,19 @@ struct verb {
   const char *arguments;             /* as in the usage line: "FILE..."; NULL = none */
   const char *summary;               /* one line for haul --help */
   const char *doc;                   /* more, for haul VERB --help; may be NULL */
-  const struct argp_option *options; /* its own, closed by a zero row; may be NULL */
-  argp_parser_t parse;               /* of options and arguments; never sees the common options */
+  const struct verb_option *options; /* its own; may be NULL */
   enum argument_kind argument_kind;
+  size_t word_max;      /* most arguments that it takes; SIZE_MAX = any number */
+  const char *missing;  /* "missing WHAT", the complaint if there is no argument; NULL: none */
+  const char *too_many; /* what "too many arguments: 'WORD'" ends with; may be NULL */
   const char *const
-      *words; /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
-  int (*main)(const struct verb *verb, int argc, char **argv);
+      *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
+  const char *noun; /* what one of words is; NULL: the verb looks at them itself */
+  bool takes_junit; /* --format junit */
+  /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
+  void (*check)(struct command *command, struct argp_state *state);
+  /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */
+  enum status (*run)(struct command *command, struct error *err);
 };
 
 /* In the order of haul --help; closed by NULL. */
@@ -41,8 +112,21 @@ extern const struct exit_code_text EXIT_CODE_TEXTS[];
 /* The program: picks the verb. Returns the exit code. */
 int cli_main(int argc, char **argv);
 
-/* Parse the command line of a verb. `options` begins with a struct common_options and is given to
- * verb->parse as state->input. Mistakes and --help end the process. */
-void cli_parse(const struct verb *verb, int argc, char **argv, void *options);
+/* ---- what a verb opens; the frame closes it ---- */
+
+/* Where the results database is. */
+enum status command_path(struct command *command, const char **path,
+                         struct error *err) CHECK_RESULT;
+/* Open it as command->database; or, for reading with SQL, as command->query. */
+enum status command_open_database(struct command *command, enum database_access access,
+                                  struct error *err) CHECK_RESULT;
+enum status command_open_query(struct command *command, struct error *err) CHECK_RESULT;
+/* Fill command->target: the machine that --machine names, or else this one. */
+enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
+/* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
+const struct row_sink *command_rows(struct command *command, const char *empty);
+/* Read the scenarios that the arguments name. False: mistakes were reported, command->code is set.
+ */
+bool command_read_scenarios(struct command *command);
 
 #endif

@@ -151,27 +151,26 @@ static void man_put_entries(FILE *stream, const struct man_entry *entries, size_
   }
 }
 
-static void man_put_option(FILE *stream, const struct argp_option *option) {
+static void man_put_option(FILE *stream, const struct verb_option *option) {
   fputs(".TP\n", stream);
-  if (isascii(option->key) && isprint(option->key)) {
-    fprintf(stream, "\\fB\\-%c\\fR, ", option->key);
+  if (option->letter != 0) {
+    fprintf(stream, "\\fB\\-%c\\fR, ", option->letter);
   }
   fputs("\\fB\\-\\-", stream);
   man_put_text(stream, option->name);
   fputs("\\fR", stream);
-  if (option->arg != NULL) {
-    const bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0;
-    fputs(optional ? "[=\\fI" : "=\\fI", stream);
-    man_put_text(stream, option->arg);
-    fputs(optional ? "\\fR]" : "\\fR", stream);
+  if (option->argument != NULL) {
+    fputs(option->optional ? "[=\\fI" : "=\\fI", stream);
+    man_put_text(stream, option->argument);
+    fputs(option->optional ? "\\fR]" : "\\fR", stream);
   }
   fputc('\n', stream);
-  man_put_words(stream, option->doc, strlen(option->doc));
+  man_put_words(stream, option->help, strlen(option->help));
 }
 
-static void man_put_options(FILE *stream, const struct argp_option *option) {
-  for (; option != NULL && !options_end(option); option++) {
-    if (options_is_listed(option)) {
+static void man_put_options(FILE *stream, const struct verb_option *option) {
+  for (; option != NULL && option->name != NULL; option++) {
+    if (option->help != NULL) {
       man_put_option(stream, option);
     }
   }

@@ -3,12 +3,12 @@
 #include "engine/base/strbuf.h"
 #include "schema/scenario/nearest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 12, SPLITS_MAX = 10000 };
-
-/* ---- mistakes ---- */
+enum { LIST_MAX = 1 << 12, SPLITS_MAX = 10000, OPTIONS_MAX = 32, KEY_FIRST = 0x100 };
+enum { GROUP_COMMON = 9 };
 
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names) {
@@ -24,221 +24,157 @@ void options_reject_name(struct argp_state *state, const char *what, const char 
   strbuf_fini(&list);
 }
 
-struct option_pair options_split(struct argp_state *state, struct arena *arena, const char *option,
-                                 const char *form, const char *example, const char *arg) {
+static size_t options_find_name(const char *const *names, const char *arg) {
+  for (size_t i = 0; names[i] != NULL; i++) {
+    if (strcmp(names[i], arg) == 0) {
+      return i;
+    }
+  }
+  return SIZE_MAX;
+}
+
+bool options_split(struct arena *arena, const char *arg, const char **name, const char **value) {
   const char *equals = strchr(arg, '=');
   if (equals == NULL || equals == arg) {
-    argp_error(state, "--%s needs %s, for example --%s %s, not '%s'", option, form, option, example,
-               arg);
-    return (struct option_pair){arg, ""};
+    return false;
   }
-  return (struct option_pair){arena_strndup(arena, arg, (size_t)(equals - arg)), equals + 1};
+  *name = arena_strndup(arena, arg, (size_t)(equals - arg));
+  *value = equals + 1;
+  return true;
 }
 
-const char *options_non_empty(struct argp_state *state, const char *option, const char *arg) {
-  if (arg[0] == '\0') {
-    argp_error(state, "--%s needs a value that is not empty", option);
+/* ---- how arguments are taken ---- */
+
+bool option_take_flag(const struct given *given) {
+  *(bool *)given->field = true;
+  return true;
+}
+
+bool option_take_text(const struct given *given) {
+  *(const char **)given->field = given->arg;
+  return true;
+}
+
+bool option_take_non_empty(const struct given *given) {
+  return option_take_text(given) && given->arg[0] != '\0';
+}
+
+bool option_take_name(const struct given *given) {
+  const size_t index = options_find_name(given->option->names, given->arg);
+  if (index == SIZE_MAX) {
+    options_reject_name(given->state, given->option->needs, given->arg, given->option->names);
   }
-  return arg;
+  const int value = (int)index; /* of an enumeration that ENUM_NAMES_DECLARE() made */
+  memcpy(given->field, &value, sizeof value);
+  return true;
 }
 
-/* ---- common options ---- */
-
-static void options_set_db(struct common_options *options, const char *arg,
-                           struct argp_state *state) {
-  options->db = options_non_empty(state, "db", arg);
-}
-
-static void options_set_format(struct common_options *options, const char *arg,
-                               struct argp_state *state) {
-  options->format_given = true;
-  if (options->junit_allowed && strcmp(arg, "junit") == 0) {
-    options->junit = true;
-  } else if (!output_format_parse(arg, &options->format)) {
-    options_reject_name(state, "format", arg, output_format_names);
+static bool option_take_format(const struct given *given) {
+  struct common_options *common = &given->command->common;
+  common->format_given = true;
+  if (given->command->verb->takes_junit && strcmp(given->arg, "junit") == 0) {
+    common->junit = true;
+    return true;
   }
+  return option_take_name(given);
 }
 
-static void options_set_json(struct common_options *options, const char *arg,
-                             struct argp_state *state) {
-  (void)arg;
-  (void)state;
-  options->format = OUTPUT_JSON;
-  options->format_given = true;
+static bool option_take_json(const struct given *given) {
+  given->command->common.format = OUTPUT_JSON;
+  given->command->common.format_given = true;
+  return true;
 }
 
-static void options_set_color(struct common_options *options, const char *arg,
-                              struct argp_state *state) {
-  if (arg == NULL) {
-    /* "--color never" is meant as "--color=never" is. */
-    const char *next = state->next < state->argc ? state->argv[state->next] : "";
-    options->colour = WHEN_ALWAYS;
-    state->next += when_parse(next, &options->colour);
-  } else if (!when_parse(arg, &options->colour)) {
-    options_reject_name(state, "value of --color", arg, when_names);
+static bool option_take_color(const struct given *given) {
+  if (given->arg != NULL) {
+    return option_take_name(given);
   }
+  /* "--color never" is meant as "--color=never" is. */
+  struct argp_state *state = given->state;
+  const char *next = state->next < state->argc ? state->argv[state->next] : "";
+  given->command->common.colour = WHEN_ALWAYS;
+  state->next += when_parse(next, &given->command->common.colour);
+  return true;
 }
 
-static void options_set_quiet(struct common_options *options, const char *arg,
-                              struct argp_state *state) {
-  (void)arg;
-  (void)state;
-  options->quiet = true;
-}
-
-static void options_set_verbose(struct common_options *options, const char *arg,
-                                struct argp_state *state) {
-  (void)arg;
-  (void)state;
-  options->verbose = true;
-}
-
-/* Key (a letter, or a number below OPTION_SET), name, argument, flags, help: options_set_NAME()
- * takes it. */
-#define COMMON_OPTION_LIST(X)                                                                      \
-  X(0x100, db, "FILE", 0,                                                                          \
-    "results database (default: HAUL_DB, else haul/results.db in the user's data folder)")         \
-  X(0x101, format, "FORMAT", 0, "one of" OUTPUT_FORMAT_NAMES)                                      \
-  X(0x102, json, NULL, 0, "the same as --format json")                                             \
-  X(0x103, color, "WHEN", OPTION_ARG_OPTIONAL, "auto, always or never")                            \
-  X('q', quiet, NULL, 0, "write nothing but errors to stderr")                                     \
-  X('v', verbose, NULL, 0, "show more details")
-
-const struct argp_option COMMON_OPTIONS[] = {
-    {0, 0, 0, 0, "Common options:", 10},
-#define COMMON_ROW(key, name, arg, flags, help) {#name, key, arg, flags, help, 10},
-    COMMON_OPTION_LIST(COMMON_ROW)
-#undef COMMON_ROW
-        {0},
-};
-
-static error_t common_options_parse(int key, char *arg, struct argp_state *state) {
-  switch (key) {
-#define COMMON_CASE(key, name, argument, flags, help)                                              \
-  case key:                                                                                        \
-    options_set_##name(state->input, arg, state);                                                  \
-    return 0;
-    COMMON_OPTION_LIST(COMMON_CASE)
-#undef COMMON_CASE
-  default:
-    return ARGP_ERR_UNKNOWN;
+bool option_take_only_once(const struct given *given) {
+  if (given->command->request.filter.only != NULL) {
+    argp_error(given->state, "--only can be given once; one glob, such as '*latency*' or '[ab]*', "
+                             "can match several names");
   }
+  given->command->request.filter.only = given->arg;
+  return true;
 }
 
-const struct argp COMMON_ARGP = {.options = COMMON_OPTIONS, .parser = common_options_parse};
-
-bool options_end(const struct argp_option *option) {
-  return option->name == NULL && option->key == 0 && option->doc == NULL;
+static void option_add_override(struct batch *batch, struct scenario_override override) {
+  batch->overrides = arena_grow(&batch->arena, batch->overrides, batch->override_count,
+                                &batch->override_capacity, sizeof *batch->overrides);
+  batch->overrides[batch->override_count++] = override;
 }
 
-bool options_is_listed(const struct argp_option *option) {
-  return option->name != NULL && (option->flags & OPTION_HIDDEN) == 0;
-}
-
-/* ---- scenarios ---- */
-
-static void batch_options_add(struct batch_options *options, const char *key, const char *value) {
-  options->overrides = arena_grow(&options->arena, options->overrides, options->override_count,
-                                  &options->override_capacity, sizeof *options->overrides);
-  options->overrides[options->override_count++] = (struct scenario_override){key, value};
-}
-
-error_t batch_options_parse(int key, char *arg, struct argp_state *state,
-                            struct batch_options *options, bool optional) {
-  switch (key) {
-  case ARGP_KEY_ARG:
-    options->words = arena_grow(&options->arena, options->words, options->word_count,
-                                &options->word_capacity, sizeof *options->words);
-    options->words[options->word_count++] = arg;
-    return 0;
-  case ARGP_KEY_NO_ARGS:
-    if (!optional) {
-      argp_error(state, "missing argument: SCENARIO; name a file, a folder or a shipped scenario");
-    }
-    return 0;
-  case OPTION_ONLY:
-    if (options->only != NULL) {
-      argp_error(state, "--only can be given once; one glob, such as '*latency*' or '[ab]*', can "
-                        "match several names");
-    }
-    options->only = arg;
-    return 0;
-  case OPTION_SET: {
-    const struct option_pair pair =
-        options_split(state, &options->arena, "set", "KEY=VALUE", "measure.max_time=20ms", arg);
-    batch_options_add(options, pair.name, pair.value);
-    return 0;
+bool option_take_set(const struct given *given) {
+  struct batch *batch = &given->command->batch;
+  struct scenario_override override;
+  const bool good = options_split(&batch->arena, given->arg, &override.key, &override.value);
+  if (good) {
+    option_add_override(batch, override);
   }
-  case OPTION_PROCESSES:
-    if (arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0') {
-      argp_error(state, "--processes needs a whole number, not '%s'", arg);
-    }
-    batch_options_add(options, "measure.processes", arg);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  return good;
 }
 
-/* ---- runs and cases ---- */
+bool option_take_processes(const struct given *given) {
+  option_add_override(&given->command->batch,
+                      (struct scenario_override){"measure.processes", given->arg});
+  return given->arg[0] != '\0' && given->arg[strspn(given->arg, "0123456789")] == '\0';
+}
 
-error_t filter_options_parse(int key, char *arg, struct argp_state *state, struct filter *filter) {
-  switch (key) {
-  case OPTION_ONLY:
-    filter->only = arg;
-    return 0;
-  case OPTION_WHERE: {
-    const struct option_pair pair =
-        options_split(state, &filter->arena, "where", "FACT=VALUE", "host_name=node7", arg);
+bool option_take_where(const struct given *given) {
+  struct filter *filter = &given->command->request.filter;
+  struct where where;
+  const bool good = options_split(&filter->arena, given->arg, &where.fact, &where.pattern);
+  if (good) {
     filter->wheres = arena_grow(&filter->arena, filter->wheres, filter->where_count,
                                 &filter->where_capacity, sizeof *filter->wheres);
-    filter->wheres[filter->where_count++] = (struct where){pair.name, pair.value};
-    return 0;
+    filter->wheres[filter->where_count++] = where;
   }
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  return good;
 }
 
-/* ---- two sides ---- */
-
-static void compare_options_set_delta(struct compare_request *request, const char *arg,
-                                      struct argp_state *state) {
+bool option_take_delta(const struct given *given) {
   char *end = NULL;
-  const double percent = strtod(arg, &end);
-  if (end == arg || (*end != '\0' && strcmp(end, "%") != 0) || !(percent > 0 && percent < 100)) {
-    argp_error(state, "--delta needs a percentage above 0 and below 100, such as 1, not '%s'", arg);
-  }
-  request->compare.margin = percent / 100;
+  const double percent = strtod(given->arg, &end);
+  given->command->request.compare.margin = percent / 100;
+  return end != given->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 &&
+         percent < 100;
 }
 
-static void compare_options_set_null(struct compare_request *request, const char *arg,
-                                     struct argp_state *state) {
-  request->a_a = true;
-  if (arg == NULL) {
-    return;
-  }
-  char *end = NULL;
-  const long splits = strtol(arg, &end, 10);
-  if (end == arg || *end != '\0' || splits < 1 || splits > SPLITS_MAX) {
-    argp_error(state, "--a-a needs a number of splits from 1 to %d, not '%s'", SPLITS_MAX, arg);
-  }
-  request->splits = (unsigned)splits;
+bool option_take_plot(const struct given *given) {
+  given->command->plot.wanted = true;
+  return given->arg == NULL || option_take_name(given);
 }
 
-static void compare_options_add_side(struct compare_request *request, const char *arg,
-                                     struct argp_state *state) {
-  if (request->name_count == SIDES) {
-    argp_error(state,
-               "too many arguments: '%s'; two sides are compared, and a comma joins several "
-               "runs on one side",
-               arg);
-    return;
-  }
-  request->names[request->name_count++] = arg;
-}
+const struct verb_option COMMON_OPTIONS[] = {
+    {"db", "FILE",
+     "results database (default: HAUL_DB, else haul/results.db in the user's data folder)",
+     OPTION_NON_EMPTY(common.db), .group = GROUP_COMMON},
+    {"format", "FORMAT", "one of" OUTPUT_FORMAT_NAMES, OPTION_AT(option_take_format, common.format),
+     .needs = "format", .names = output_format_names, .group = GROUP_COMMON},
+    {"json", NULL, "the same as --format json", option_take_json, .group = GROUP_COMMON},
+    {"color", "WHEN", "auto, always or never", OPTION_AT(option_take_color, common.colour),
+     .needs = "value of --color", .names = when_names, .optional = true, .group = GROUP_COMMON},
+    {"quiet", NULL, "write nothing but errors to stderr", OPTION_FLAG(common.quiet), .letter = 'q',
+     .group = GROUP_COMMON},
+    {"verbose", NULL, "show more details", OPTION_FLAG(common.verbose), .letter = 'v',
+     .group = GROUP_COMMON},
+    {0},
+};
 
-static void compare_options_check(const struct compare_request *request, struct argp_state *state) {
+/* ---- what goes together ---- */
+
+void options_check_sides(struct command *command, struct argp_state *state) {
+  struct compare_request *request = &command->request;
+  request->name_count = command->word_count;
+  memcpy(request->names, command->words, command->word_count * sizeof *request->names);
   if (request->by == NULL && (request->from != NULL || request->to != NULL)) {
     argp_error(state, "--from and --to need --by FACT");
   }
@@ -247,97 +183,97 @@ static void compare_options_check(const struct compare_request *request, struct 
   }
 }
 
-error_t compare_options_parse(int key, char *arg, struct argp_state *state,
-                              struct compare_request *request) {
-  switch (key) {
-  case OPTION_BY:
-    request->by = arg;
+void options_check_plot(const struct command *command, struct argp_state *state) {
+  if (command->plot.wanted && output_layout_of(command->common.format) != LAYOUT_PAGE) {
+    argp_error(state, "--plot draws for people and cannot be combined with --format %s",
+               output_format_text(command->common.format));
+  }
+}
+
+/* ---- the command line ---- */
+
+const struct verb_option *options_at(const struct verb *verb, size_t i) {
+  for (const struct verb_option *o = verb->options; o != NULL && o->name != NULL; o++) {
+    if (i-- == 0) {
+      return o;
+    }
+  }
+  return i < sizeof COMMON_OPTIONS / sizeof *COMMON_OPTIONS - 1 ? &COMMON_OPTIONS[i] : NULL;
+}
+
+static int options_key(const struct verb_option *option, size_t i) {
+  return option->letter != 0 ? option->letter : KEY_FIRST + (int)i;
+}
+
+static void options_take_word(struct command *command, const char *arg, struct argp_state *state) {
+  const struct verb *verb = command->verb;
+  if (command->word_count == verb->word_max) {
+    argp_error(state, "too many arguments: '%s'%s", arg,
+               verb->too_many != NULL ? verb->too_many : "");
+  }
+  if (command->word_count == 0 && verb->noun != NULL) {
+    command->choice = options_find_name(verb->words, arg);
+    if (command->choice == SIZE_MAX) {
+      options_reject_name(state, verb->noun, arg, verb->words);
+    }
+  }
+  command->words = arena_grow(&command->arena, command->words, command->word_count,
+                              &command->word_capacity, sizeof *command->words);
+  command->words[command->word_count++] = arg;
+}
+
+static error_t options_take(int key, char *arg, struct argp_state *state) {
+  struct command *command = state->input;
+  const struct verb *verb = command->verb;
+  if (key == ARGP_KEY_ARG) {
+    options_take_word(command, arg, state);
     return 0;
-  case OPTION_FROM:
-    request->from = arg;
-    return 0;
-  case OPTION_TO:
-    request->to = arg;
-    return 0;
-  case OPTION_DELTA:
-    compare_options_set_delta(request, arg, state);
-    return 0;
-  case OPTION_METHOD:
-    if (!diff_method_parse(arg, &request->compare.diff.method)) {
-      options_reject_name(state, "method", arg, diff_method_names);
+  }
+  if (key == ARGP_KEY_END) {
+    if (verb->missing != NULL && command->word_count == 0) {
+      argp_error(state, "missing %s", verb->missing);
+    }
+    if (verb->check != NULL) {
+      verb->check(command, state);
     }
     return 0;
-  case OPTION_ANY_HARDWARE:
-    request->compare.any_hardware = true;
-    return 0;
-  case OPTION_A_A:
-    compare_options_set_null(request, arg, state);
-    return 0;
-  case ARGP_KEY_ARG:
-    compare_options_add_side(request, arg, state);
-    return 0;
-  case ARGP_KEY_END:
-    compare_options_check(request, state);
-    return 0;
-  default:
-    return filter_options_parse(key, arg, state, &request->filter);
   }
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (options_key(option, i) == key) {
+      const struct given given = {command, option, (char *)command + option->field, arg, state};
+      if (!option->take(&given)) {
+        argp_error(state,
+                   option->needs != NULL ? "--%s needs %s, not '%s'"
+                                         : "--%s needs a value that is not empty",
+                   option->name, option->needs, arg);
+      }
+      return 0;
+    }
+  }
+  return ARGP_ERR_UNKNOWN;
 }
 
-/* ---- curves ---- */
-
-error_t plot_options_parse(int key, char *arg, struct argp_state *state,
-                           struct plot_request *request, const struct common_options *common) {
-  if (key == ARGP_KEY_END && request->wanted && output_layout_of(common->format) != LAYOUT_PAGE) {
-    argp_error(state, "--plot draws for people and cannot be combined with --format %s",
-               output_format_text(common->format));
+void options_parse(struct command *command, int argc, char **argv) {
+  const struct verb *verb = command->verb;
+  struct argp_option rows[OPTIONS_MAX] = {{.doc = "Common options:", .group = 1 + GROUP_COMMON}};
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    assert(i + 2 < OPTIONS_MAX);
+    rows[i + 1] = (struct argp_option){.name = option->name,
+                                       .key = options_key(option, i),
+                                       .arg = option->argument,
+                                       .flags = (option->optional ? OPTION_ARG_OPTIONAL : 0) |
+                                                (option->help == NULL ? OPTION_HIDDEN : 0),
+                                       .doc = option->help,
+                                       .group = 1 + option->group};
   }
-  if (key != OPTION_PLOT) {
-    return ARGP_ERR_UNKNOWN;
-  }
-  request->wanted = true;
-  if (arg != NULL && !plot_scale_parse(arg, &request->scale)) {
-    options_reject_name(state, "scale", arg, plot_scale_names);
-  }
-  return 0;
-}
-
-/* ---- the command line of a verb ---- */
-
-/* argp hands each parser its own input: the verb's parser is wrapped to give the common options
- * theirs. */
-struct parsing {
-  const struct verb *verb;
-  void *options;
-};
-
-static error_t cli_parse_verb(int key, char *arg, struct argp_state *state) {
-  struct parsing *parsing = state->input;
-  if (key == ARGP_KEY_INIT) {
-    state->child_inputs[0] = parsing->options;
-  }
-  state->input = parsing->options;
-  error_t result =
-      parsing->verb->parse != NULL ? parsing->verb->parse(key, arg, state) : ARGP_ERR_UNKNOWN;
-  state->input = parsing;
-  if (key == ARGP_KEY_ARG && result == ARGP_ERR_UNKNOWN) {
-    argp_error(state, "too many arguments: '%s'", arg);
-  }
-  return result;
-}
-
-void cli_parse(const struct verb *verb, int argc, char **argv, void *options) {
-  const struct argp_child children[] = {{&COMMON_ARGP, 0, NULL, 0}, {0}};
   char doc[2048];
   snprintf(doc, sizeof doc, "%s.%s%s", verb->summary, verb->doc != NULL ? "\v" : "",
            verb->doc != NULL ? verb->doc : "");
-  const struct argp argp = {.options = verb->options,
-                            .parser = cli_parse_verb,
-                            .args_doc = verb->arguments,
-                            .doc = doc,
-                            .children = children};
-  struct parsing parsing = {verb, options};
-  if (argp_parse(&argp, argc, argv, 0, NULL, &parsing) != 0) {
+  const struct argp argp = {
+      .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
+  if (argp_parse(&argp, argc, argv, 0, NULL, command) != 0) {
     exit(EXIT_USAGE);
   }
 }

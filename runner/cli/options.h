@@ -1,113 +1,95 @@
-/* options.h - options that several verbs share: rows for their argp_option tables, and the parsers
- * that those rows need.
+/* options.h - options that several verbs share, as rows for their tables, and how arguments of
+ * options are taken.
  *
- * Each parser is a part of a verb's own: it returns ARGP_ERR_UNKNOWN for the keys of others. A
- * mistake ends the process (argp_error()). */
+ * OPTION_...(member) are the last parts of a row: what takes the argument, and into which member of
+ * struct command. */
 #ifndef HAUL_RUNNER_CLI_OPTIONS_H
 #define HAUL_RUNNER_CLI_OPTIONS_H
 
-#include "runner/analysis/compare_runs.h"
 #include "runner/cli/cli.h"
-#include "runner/run/batch.h"
 
-enum {
-  OPTION_SET = 0x200,
-  OPTION_PROCESSES,
-  OPTION_ONLY,
-  OPTION_WHERE,
-  OPTION_BY,
-  OPTION_FROM,
-  OPTION_TO,
-  OPTION_DELTA,
-  OPTION_METHOD,
-  OPTION_ANY_HARDWARE,
-  OPTION_A_A,
-  OPTION_PLOT,
-  OPTION_OF_VERB = 0x300, /* the first key of a verb's own options */
-};
+#define OPTION_AT(how, member) .take = (how), .field = offsetof(struct command, member)
+/* A bool; a text; a text that is not empty; nanoseconds; one of an enumeration's names. */
+#define OPTION_FLAG(member)      OPTION_AT(option_take_flag, member)
+#define OPTION_TEXT(member)      OPTION_AT(option_take_text, member)
+#define OPTION_NON_EMPTY(member) OPTION_AT(option_take_non_empty, member)
+#define OPTION_NAME(member, noun, texts)                                                           \
+  OPTION_AT(option_take_name, member), .needs = (noun), .names = (texts)
+option_take option_take_flag, option_take_text, option_take_non_empty, option_take_name;
+option_take option_take_only_once, option_take_set, option_take_processes, option_take_where;
+option_take option_take_delta, option_take_plot;
 
-/* Every verb takes these; a row of the list in options.c each. */
-extern const struct argp_option COMMON_OPTIONS[];
-extern const struct argp COMMON_ARGP; /* its input is a struct common_options */
-
-/* Whether this row closes a table of options. */
-bool options_end(const struct argp_option *option);
-/* Whether help, completion and the manual page list it. */
-bool options_is_listed(const struct argp_option *option);
+/* Every verb takes these. */
+extern const struct verb_option COMMON_OPTIONS[];
 
 /* Which scenarios, and what to change in them: run, plan, validate. */
 #define BATCH_OPTION_SET                                                                           \
   {                                                                                                \
-    "set", OPTION_SET, "KEY=VALUE", 0,                                                             \
-        "change a key of the scenario: measure.max_time=20ms, BLOCK.size=1GiB", 1                  \
+    "set", "KEY=VALUE", "change a key of the scenario: measure.max_time=20ms, BLOCK.size=1GiB",    \
+        option_take_set, .needs = "KEY=VALUE, for example --set measure.max_time=20ms"             \
   }
 #define BATCH_OPTION_ONLY                                                                          \
-  { "only", OPTION_ONLY, "GLOB", 0, "only the cases or blocks whose names match", 1 }
+  { "only", "GLOB", "only the cases or blocks whose names match", .take = option_take_only_once }
 #define BATCH_OPTION_PROCESSES                                                                     \
-  { "processes", OPTION_PROCESSES, "N", 0, "number of worker processes, one after the other", 1 }
-/* Takes all arguments; without any, and unless `optional`, it ends the process. */
-error_t batch_options_parse(int key, char *arg, struct argp_state *state,
-                            struct batch_options *options, bool optional);
+  {                                                                                                \
+    "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
+        .needs = "a whole number"                                                                  \
+  }
+
+#define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
 
 /* Which runs and cases: diff, check, history, outliers, export. */
 #define FILTER_OPTIONS                                                                             \
-  {"only", OPTION_ONLY, "GLOB", 0, "only the cases or blocks whose names match, or one case_key",  \
-   2},                                                                                             \
+  {"only", "GLOB", "only the cases or blocks whose names match, or one case_key",                  \
+   OPTION_TEXT(request.filter.only), .group = 1},                                                  \
   {                                                                                                \
-    "where", OPTION_WHERE, "FACT=VALUE", 0,                                                        \
+    "where", "FACT=VALUE",                                                                         \
         "only runs with that fact of their environment, or that tag, scenario, haul_version or "   \
         "origin; VALUE is a glob; may be repeated",                                                \
-        2                                                                                          \
+        option_take_where, .needs = "FACT=VALUE, for example --where host_name=node7", .group = 1  \
   }
-error_t filter_options_parse(int key, char *arg, struct argp_state *state, struct filter *filter);
 
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \
-  {"by", OPTION_BY, "FACT", 0, "compare all runs by a fact, for example driver_version", 1},       \
-      {"from", OPTION_FROM, "VALUE", 0, "with --by: the value of the fact on side A", 1},          \
-      {"to", OPTION_TO, "VALUE", 0, "with --by: the value of the fact on side B", 1},              \
-      {"delta",                                                                                    \
-       OPTION_DELTA,                                                                               \
-       "PERCENT",                                                                                  \
-       0,                                                                                          \
+  {"by", "FACT", "compare all runs by a fact, for example driver_version",                         \
+   OPTION_TEXT(request.by)},                                                                       \
+      {"from", "VALUE", "with --by: the value of the fact on side A", OPTION_TEXT(request.from)},  \
+      {"to", "VALUE", "with --by: the value of the fact on side B", OPTION_TEXT(request.to)},      \
+      {"delta", "PERCENT",                                                                         \
        "smallest change that matters (default: 1 for bandwidth from 1 MiB on, else 3)",            \
-       1},                                                                                         \
-      {"method",                                                                                   \
-       OPTION_METHOD,                                                                              \
-       "METHOD",                                                                                   \
-       0,                                                                                          \
+       option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},               \
+      {"method", "METHOD",                                                                         \
        "statistical test: moderated (t test with moderated variances, the default) or rank",       \
-       1},                                                                                         \
+       OPTION_NAME(request.compare.diff.method, "method", diff_method_names)},                     \
   {                                                                                                \
-    "any-hardware", OPTION_ANY_HARDWARE, 0, 0,                                                     \
-        "compare cases even when they were measured on different GPUs and hosts", 1                \
+    "any-hardware", NULL,                                                                          \
+        "compare cases even when they were measured on different GPUs and hosts",                  \
+        OPTION_FLAG(request.compare.any_hardware)                                                  \
   }
-/* Arguments are sides: at most two. FILTER_OPTIONS are among its keys. */
-error_t compare_options_parse(int key, char *arg, struct argp_state *state,
-                              struct compare_request *request);
+#define COMPARE_TOO_MANY "; two sides are compared, and a comma joins several runs on one side"
+/* Their check: what was not given right; names the sides. */
+void options_check_sides(struct command *command, struct argp_state *state);
 
 /* Curves instead of, or below, a table: run, query. */
 #define PLOT_OPTION                                                                                \
   {                                                                                                \
-    "plot", OPTION_PLOT, "SCALE", OPTION_ARG_OPTIONAL,                                             \
-        "draw sweeps as curves: log (both axes, the default), semilog (x alone) or linear", 1      \
+    "plot", "SCALE",                                                                               \
+        "draw sweeps as curves: log (both axes, the default), semilog (x alone) or linear",        \
+        OPTION_AT(option_take_plot, plot.scale), .needs = "scale", .names = plot_scale_names,      \
+                                                 .optional = true                                  \
   }
-/* At ARGP_KEY_END it rejects a --format that a plot cannot be in; returns ARGP_ERR_UNKNOWN all the
- * same. */
-error_t plot_options_parse(int key, char *arg, struct argp_state *state,
-                           struct plot_request *request, const struct common_options *common);
+/* Its check: rejects a --format that a plot cannot be in. */
+void options_check_plot(const struct command *command, struct argp_state *state);
 
 /* "unknown WHAT 'ARG' (did you mean 'NAME'?): one of A, B, C". names ends with NULL. */
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names);
-/* NAME=VALUE in its two parts, the name in the arena. The message about a mistake names the option,
- * the form ("KEY=VALUE") and an example. */
-struct option_pair {
-  const char *name, *value;
-};
-struct option_pair options_split(struct argp_state *state, struct arena *arena, const char *option,
-                                 const char *form, const char *example, const char *arg);
-/* An argument that must not be empty. */
-const char *options_non_empty(struct argp_state *state, const char *option, const char *arg);
+/* NAME=VALUE in its two parts, the name in the arena; false: it is not. */
+bool options_split(struct arena *arena, const char *arg, const char **name, const char **value);
+
+/* An option of the verb: its own, then the common ones; NULL = there are not so many. */
+const struct verb_option *options_at(const struct verb *verb, size_t i);
+/* Fill the command from argv. Mistakes and --help end the process. */
+void options_parse(struct command *command, int argc, char **argv);
 
 #endif

@@ -9,33 +9,9 @@
 
 #include <string.h>
 
+enum { OUTPUT_BASH, OUTPUT_ZSH, OUTPUT_MAN };
 static const char *const OUTPUTS[] = {"bash", "zsh", "man", NULL};
 enum { WORDS_MAX = 1 << 16 };
-
-struct completion_options {
-  struct common_options common;
-  const char *output;
-};
-
-static error_t verb_completion_parse(int key, char *arg, struct argp_state *state) {
-  struct completion_options *options = state->input;
-  switch (key) {
-  case ARGP_KEY_ARG:
-    if (options->output != NULL) {
-      return ARGP_ERR_UNKNOWN;
-    }
-    if (strcmp(arg, "bash") != 0 && strcmp(arg, "zsh") != 0 && strcmp(arg, "man") != 0) {
-      options_reject_name(state, "output", arg, OUTPUTS);
-    }
-    options->output = arg;
-    return 0;
-  case ARGP_KEY_NO_ARGS:
-    argp_error(state, "missing argument: bash, zsh or man");
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 static void verb_completion_add_word(struct strbuf *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -113,37 +89,29 @@ static void verb_completion_add_arguments(struct strbuf *words, const struct ver
 /* bash ------------------------------------------------------------------------------------------
  */
 
-static void verb_completion_add_option_names(struct strbuf *words,
-                                             const struct argp_option *option) {
-  for (; option != NULL && !options_end(option); option++) {
-    if (options_is_listed(option)) {
-      verb_completion_add_word(words, "--%s", option->name);
-    }
-  }
-}
-
-static void verb_completion_print_bash_values(const struct argp_option *option) {
-  for (; option != NULL && !options_end(option); option++) {
-    if (option->name == NULL || option->arg == NULL) {
-      continue;
-    }
-    struct strbuf words;
-    strbuf_init(&words, WORDS_MAX);
+static void verb_completion_print_bash_values(const struct verb_option *option) {
+  struct strbuf words;
+  strbuf_init(&words, WORDS_MAX);
+  if (option->argument != NULL) {
     verb_completion_add_values(&words, option->name);
-    if (words.length > 0) {
-      printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
-             words.text);
-    }
-    strbuf_fini(&words);
   }
+  if (words.length > 0) {
+    printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
+           words.text);
+  }
+  strbuf_fini(&words);
 }
 
 static void verb_completion_print_bash_verb(const struct verb *verb) {
   struct strbuf options, arguments;
   strbuf_init(&options, WORDS_MAX);
   strbuf_init(&arguments, WORDS_MAX);
-  verb_completion_add_option_names(&options, verb->options);
-  verb_completion_add_option_names(&options, COMMON_OPTIONS);
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (option->help != NULL) {
+      verb_completion_add_word(&options, "--%s", option->name);
+    }
+  }
   verb_completion_add_word(&options, "--help");
   verb_completion_add_arguments(&arguments, verb);
   printf("    %s)\n      options='%s'\n      arguments='%s' ;;\n", verb->name, options.text,
@@ -166,9 +134,13 @@ static void verb_completion_print_bash(void) {
          "    return\n"
          "  fi\n"
          "  case ${COMP_WORDS[COMP_CWORD-1]} in\n");
-  verb_completion_print_bash_values(COMMON_OPTIONS);
+  for (const struct verb_option *option = COMMON_OPTIONS; option->name != NULL; option++) {
+    verb_completion_print_bash_values(option);
+  }
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_bash_values((*verb)->options);
+    for (const struct verb_option *o = (*verb)->options; o != NULL && o->name != NULL; o++) {
+      verb_completion_print_bash_values(o);
+    }
   }
   printf("  esac\n"
          "  case ${COMP_WORDS[1]} in\n");
@@ -197,19 +169,19 @@ static void verb_completion_print_zsh_text(const char *text) {
   }
 }
 
-static void verb_completion_print_zsh_option(const struct argp_option *option) {
-  printf("        '--%s%s[", option->name, option->arg != NULL ? "=" : "");
-  verb_completion_print_zsh_text(option->doc);
+static void verb_completion_print_zsh_option(const struct verb_option *option) {
+  printf("        '--%s%s[", option->name, option->argument != NULL ? "=" : "");
+  verb_completion_print_zsh_text(option->help);
   printf("]");
-  if (option->arg != NULL) {
+  if (option->argument != NULL) {
     struct strbuf words;
     strbuf_init(&words, WORDS_MAX);
     verb_completion_add_values(&words, option->name);
     printf(":");
-    verb_completion_print_zsh_text(option->arg);
+    verb_completion_print_zsh_text(option->argument);
     if (words.length > 0) {
       printf(":(%s)", words.text);
-    } else if (strcmp(option->arg, "FILE") == 0) {
+    } else if (strcmp(option->argument, "FILE") == 0) {
       printf(":_files");
     } else {
       printf(": ");
@@ -221,12 +193,10 @@ static void verb_completion_print_zsh_option(const struct argp_option *option) {
 
 static void verb_completion_print_zsh_verb(const struct verb *verb) {
   printf("    %s)\n      _arguments \\\n", verb->name);
-  const struct argp_option *tables[] = {verb->options, COMMON_OPTIONS};
-  for (size_t t = 0; t < 2; t++) {
-    for (const struct argp_option *o = tables[t]; o != NULL && !options_end(o); o++) {
-      if (options_is_listed(o)) {
-        verb_completion_print_zsh_option(o);
-      }
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (option->help != NULL) {
+      verb_completion_print_zsh_option(option);
     }
   }
   struct strbuf arguments;
@@ -280,17 +250,16 @@ static void verb_completion_print_zsh(void) {
          "fi\n");
 }
 
-static int verb_completion_main(const struct verb *verb, int argc, char **argv) {
-  struct completion_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  if (strcmp(options.output, "bash") == 0) {
+static enum status verb_completion_run(struct command *command, struct error *err) {
+  (void)err;
+  if (command->choice == OUTPUT_BASH) {
     verb_completion_print_bash();
-  } else if (strcmp(options.output, "zsh") == 0) {
+  } else if (command->choice == OUTPUT_ZSH) {
     verb_completion_print_zsh();
   } else {
     man_page_print(stdout);
   }
-  return EXIT_DONE;
+  return STATUS_OK;
 }
 
 const struct verb VERB_COMPLETION = {
@@ -300,8 +269,10 @@ const struct verb VERB_COMPLETION = {
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
            "man: haul completion man > haul.1; man -l haul.1.",
-    .parse = verb_completion_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = OUTPUTS,
-    .main = verb_completion_main,
+    .noun = "output",
+    .word_max = 1,
+    .missing = "argument: bash, zsh or man",
+    .run = verb_completion_run,
 };

@@ -1,39 +1,53 @@
 /* haul diff A B: what changed between two runs, or between all runs under two drivers. */
 #include "runner/cli/analysis.h"
-#include "runner/cli/cli.h"
 
-static const struct argp_option VERB_DIFF_OPTIONS[] = {
+#include <stdlib.h>
+
+static bool verb_diff_take_a_a(const struct given *given) {
+  enum { SPLITS_MAX = 10000 };
+  struct compare_request *request = &given->command->request;
+  request->a_a = true;
+  if (given->arg == NULL) {
+    return true;
+  }
+  char *end = NULL;
+  const long splits = strtol(given->arg, &end, 10);
+  request->splits = (unsigned)splits;
+  return end != given->arg && *end == '\0' && splits >= 1 && splits <= SPLITS_MAX;
+}
+
+#define SPLITS_NEEDED "a number of splits from 1 to 10000"
+
+static const struct verb_option VERB_DIFF_OPTIONS[] = {
     COMPARE_OPTIONS,
-    {"a-a", OPTION_A_A, "SPLITS", OPTION_ARG_OPTIONAL,
-     "A/A test: split side A at random and count the false positives", 1},
-    {"null", OPTION_A_A, "SPLITS", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, "the same", 1},
+    {"a-a", "SPLITS", "A/A test: split side A at random and count the false positives",
+     verb_diff_take_a_a, .needs = SPLITS_NEEDED, .optional = true},
+    {"null", "SPLITS", NULL, verb_diff_take_a_a, .needs = SPLITS_NEEDED, .optional = true},
     FILTER_OPTIONS,
     {0}};
 
-static error_t verb_diff_parse(int key, char *arg, struct argp_state *state) {
-  struct analysis_compare_options *options = state->input;
-  struct compare_request *request = &options->request;
-  if (key == ARGP_KEY_END && request->by == NULL && request->name_count < SIDES &&
-      !(request->a_a && request->name_count == 1)) {
+static void verb_diff_check(struct command *command, struct argp_state *state) {
+  const struct compare_request *request = &command->request;
+  if (request->by == NULL && command->word_count < SIDES &&
+      !(request->a_a && command->word_count == 1)) {
     argp_error(state,
                "missing argument: two runs, such as previous latest, or --by driver_version");
   }
-  return compare_options_parse(key, arg, state, request);
+  options_check_sides(command, state);
 }
 
-static void verb_diff_choose(const struct analysis_compare_options *options,
-                             const struct compare_result *result, struct diff_show *show) {
-  show->a_a = options->request.a_a ? &result->a_a : NULL;
-  for (size_t v = 0; v < verdict_name_count; v++) {
-    show->verdicts[v] = true;
+static enum status verb_diff_run(struct command *command, struct error *err) {
+  struct compare_result result = {0};
+  enum status status = analysis_compare(command, &result, err);
+  if (status == STATUS_OK) {
+    struct diff_show show = {.a_a = command->request.a_a ? &result.a_a : NULL};
+    for (size_t v = 0; v < verdict_name_count; v++) {
+      show.verdicts[v] = true;
+    }
+    status = analysis_show(command, &result, &show, err);
   }
-}
-
-static int verb_diff_main(const struct verb *verb, int argc, char **argv) {
-  struct analysis_compare_options options = {0};
-  compare_request_init(&options.request);
-  cli_parse(verb, argc, argv, &options);
-  return analysis_compare_main(&options, verb_diff_choose, NULL);
+  compare_result_fini(&result);
+  return status;
 }
 
 const struct verb VERB_DIFF = {
@@ -63,7 +77,8 @@ const struct verb VERB_DIFF = {
         "Exit codes: 0 compared, whatever was found (use haul check to fail on it); 2 the command "
         "line is wrong, or selects no runs; 3 the database cannot be read.",
     .options = VERB_DIFF_OPTIONS,
-    .parse = verb_diff_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_diff_main,
+    .word_max = SIDES,
+    .too_many = COMPARE_TOO_MANY,
+    .check = verb_diff_check,
+    .run = verb_diff_run,
 };

@@ -1,8 +1,6 @@
 /* haul export: results for other programs. */
-#include "runner/cli/analysis.h"
+#include "runner/cli/options.h"
 #include "runner/console/output_file.h"
-#include "runner/record/database.h"
-#include "runner/record/query.h"
 #include "runner/render/prometheus.h"
 
 #include <stdlib.h>
@@ -15,122 +13,59 @@
 ENUM_NAMES_DECLARE(export_format, EXPORT_FORMAT_LIST)
 ENUM_NAMES_DEFINE(export_format, EXPORT_FORMAT_LIST)
 
-enum { OPTION_RUN = OPTION_OF_VERB, OPTION_TRIALS, OPTION_AGAINST };
-
-struct export_options {
-  struct common_options common;
-  bool given;
-  enum export_format format;
-  const char *run;
-  const char *against;
-  const char *output;
-  bool trials;
-  struct filter filter; /* prometheus; its arena serves the others as well */
-};
-
-static const struct argp_option VERB_EXPORT_OPTIONS[] = {
-    {"output", 'o', "FILE", 0,
-     "write to FILE, which is replaced as a whole (default: standard output)", 1},
-    {"run", OPTION_RUN, "RUN", 0, "csv, jsonl: only that run (default: all)", 1},
-    {"trials", OPTION_TRIALS, 0, 0,
-     "csv, jsonl: one row per trial instead of one per case and process", 1},
-    {"against", OPTION_AGAINST, "RUNS", 0,
+static const struct verb_option VERB_EXPORT_OPTIONS[] = {
+    {"output", "FILE", "write to FILE, which is replaced as a whole (default: standard output)",
+     OPTION_TEXT(output), .letter = 'o'},
+    {"run", "RUN", "csv, jsonl: only that run (default: all)", OPTION_TEXT(run)},
+    {"trials", NULL, "csv, jsonl: one row per trial instead of one per case and process",
+     OPTION_FLAG(trials)},
+    {"against", "RUNS",
      "prometheus: compare with these, for example baseline:NAME or driver:VERSION (default: the "
      "runs under the previous driver of each host)",
-     1},
+     OPTION_TEXT(against)},
     FILTER_OPTIONS,
     {0},
 };
 
-static void verb_export_parse_format(struct export_options *options, const char *arg,
-                                     struct argp_state *state) {
-  if (options->given) {
-    argp_error(state, "too many arguments: '%s'; one format can be exported at a time", arg);
-  }
-  if (!export_format_parse(arg, &options->format)) {
-    options_reject_name(state, "format", arg, export_format_names);
-  }
-  options->given = true;
-}
-
-static void verb_export_check_together(const struct export_options *options,
-                                       struct argp_state *state) {
-  if (!options->given) {
-    argp_error(state, "missing argument: csv, jsonl or prometheus");
-  }
-  if (options->common.format_given) {
+static void verb_export_check(struct command *command, struct argp_state *state) {
+  const struct filter *filter = &command->request.filter;
+  if (command->common.format_given) {
     argp_error(state, "--format cannot be combined with export: the format is its argument");
   }
-  const bool prometheus = options->format == EXPORT_PROMETHEUS;
-  const bool selected = options->filter.only != NULL || options->filter.where_count > 0;
-  if (prometheus && (options->run != NULL || options->trials)) {
+  const bool prometheus = command->choice == EXPORT_PROMETHEUS;
+  if (prometheus && (command->run != NULL || command->trials)) {
     argp_error(state,
                "prometheus exports the latest result of every case: --run and --trials cannot "
                "be combined with it; use --where and --only");
   }
-  if (!prometheus && (options->against != NULL || selected)) {
+  if (!prometheus &&
+      (command->against != NULL || filter->only != NULL || filter->where_count > 0)) {
     argp_error(state,
                "--against, --where and --only can only be combined with prometheus; haul query "
                "selects rows with SQL");
   }
 }
 
-static error_t verb_export_parse(int key, char *arg, struct argp_state *state) {
-  struct export_options *options = state->input;
-  switch (key) {
-  case 'o':
-    options->output = arg;
-    return 0;
-  case OPTION_RUN:
-    options->run = arg;
-    return 0;
-  case OPTION_TRIALS:
-    options->trials = true;
-    return 0;
-  case OPTION_AGAINST:
-    options->against = arg;
-    return 0;
-  case ARGP_KEY_ARG:
-    verb_export_parse_format(options, arg, state);
-    return 0;
-  case ARGP_KEY_END:
-    verb_export_check_together(options, state);
-    return 0;
-  default:
-    return filter_options_parse(key, arg, state, &options->filter);
-  }
-}
-
 /* ---- rows ---- */
 
-static enum status verb_export_rows(struct export_options *options, enum output_format format,
-                                    FILE *stream, struct error *err) {
-  const char *path = NULL;
-  struct query *query = NULL;
-  const struct query_parameter run = {"run", options->run};
+static enum status verb_export_rows(struct command *command, FILE *stream, struct error *err) {
+  /* By whether a run and trials were asked for. */
+  static const char *const NAMES[2][2] = {{"export/cases", "export/trials"},
+                                          {"export/run_cases", "export/run_trials"}};
+  const bool one_run = command->run != NULL;
+  const struct query_parameter run = {"run", command->run};
   const struct query_options query_options = {.interrupted = watch_interrupts()};
-  const struct table_options table_options = {.format = format, .stream = stream};
-  struct table *table = table_new(&table_options);
-  const char *name = options->trials ? "export/trials" : "export/cases";
-  if (options->run != NULL) {
-    name = options->trials ? "export/run_trials" : "export/run_cases";
-  }
-  enum status status = database_path(&options->common, &options->filter.arena, &path, err);
+  const struct table_options table_options = {
+      .format = command->choice == EXPORT_CSV ? OUTPUT_CSV : OUTPUT_JSONL, .stream = stream};
+  command->table = table_new(&table_options);
+  char *sql = database_sql(NAMES[one_run][command->trials]);
+  enum status status = command_open_query(command, err);
   if (status == STATUS_OK) {
-    status = query_open(path, &query, err);
-  }
-  char *sql = database_sql(name);
-  if (status == STATUS_OK) {
-    status = query_run(query, sql, &run, options->run != NULL ? 1 : 0, &query_options,
-                       table_sink(table), err);
-  }
-  if (table_reader_gone(table)) {
-    status = STATUS_OK;
+    status = query_run(command->query, sql, &run, one_run ? 1 : 0, &query_options,
+                       table_sink(command->table), err);
   }
   free(sql);
-  query_close(query);
-  table_free(table);
-  return status;
+  return table_reader_gone(command->table) ? STATUS_OK : status;
 }
 
 /* ---- prometheus ---- */
@@ -246,17 +181,16 @@ static enum status verb_export_compare_hosts(struct arena *arena, const struct m
 }
 
 /* Which runs --against names; NULL where it is not given. */
-static enum status verb_export_find_against(struct export_options *options,
-                                            struct database *database,
+static enum status verb_export_find_against(struct command *command,
                                             const struct measured *measured, bool **against,
                                             struct error *err) {
   *against = NULL;
-  if (options->against == NULL) {
+  if (command->against == NULL) {
     return STATUS_OK;
   }
-  struct arena *arena = &options->filter.arena;
+  struct arena *arena = &command->arena;
   struct run_list list;
-  enum status status = selector_find_all(database, options->against, arena, &list, err);
+  enum status status = selector_find_all(command->database, command->against, arena, &list, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "--against: ");
   }
@@ -275,68 +209,45 @@ static bool verb_export_was_measured(const struct measured *measured, size_t run
   return strcmp(measured->runs[run].origin, "measured") == 0;
 }
 
-static enum status verb_export_prometheus(struct export_options *options, FILE *stream,
+static enum status verb_export_prometheus(struct command *command, FILE *stream,
                                           struct error *err) {
-  struct filter *filter = &options->filter;
-  struct database *database = NULL;
-  struct measured *measured = measured_new();
+  struct filter *filter = &command->request.filter;
+  struct measured *measured = command->measured = measured_new();
   struct verdicts verdicts = {0};
   bool *against = NULL;
-  enum status status = analysis_open(&options->common, &filter->arena, &database, err);
+  if (command_open_database(command, DATABASE_READ, err) != STATUS_OK ||
+      filter_runs(filter, command->database, measured, NULL, 0, err) != STATUS_OK) {
+    return err->status;
+  }
+  measured_keep_runs(measured, verb_export_was_measured, NULL);
+  enum status status = measured_load(measured, command->database, filter->only, err);
   if (status == STATUS_OK) {
-    status = filter_runs(filter, database, measured, NULL, 0, err);
+    status = verb_export_find_against(command, measured, &against, err);
   }
   if (status == STATUS_OK) {
-    measured_keep_runs(measured, verb_export_was_measured, NULL);
-    status = measured_load(measured, database, filter->only, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_export_find_against(options, database, measured, &against, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_export_compare_hosts(&filter->arena, measured, against, &verdicts, err);
+    status = verb_export_compare_hosts(&command->arena, measured, against, &verdicts, err);
   }
   if (status == STATUS_OK) {
     size_t count = 0;
-    const struct latest_case *cases = latest_cases(measured, &filter->arena, &count);
+    const struct latest_case *cases = latest_cases(measured, &command->arena, &count);
     status =
         prometheus_print(measured, cases, count, verdicts.comparisons, verdicts.count, stream, err);
   }
   for (size_t i = 0; i < verdicts.count; i++) {
     comparison_free(verdicts.comparisons[i]);
   }
-  measured_free(measured);
-  database_close(database);
   return status;
 }
 
-static enum status verb_export_to(struct export_options *options, FILE *stream, struct error *err) {
-  switch (options->format) {
-  case EXPORT_CSV:
-    return verb_export_rows(options, OUTPUT_CSV, stream, err);
-  case EXPORT_JSONL:
-    return verb_export_rows(options, OUTPUT_JSONL, stream, err);
-  case EXPORT_PROMETHEUS:
-    return verb_export_prometheus(options, stream, err);
-  case export_format_name_count:
-    break;
-  }
-  abort();
-}
-
-static int verb_export_main(const struct verb *verb, int argc, char **argv) {
-  struct export_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
+static enum status verb_export_run(struct command *command, struct error *err) {
   struct output_file file;
-  enum status status = output_file_open(options.output, &file, &err);
-  if (status == STATUS_OK) {
-    status = verb_export_to(&options, file.stream, &err);
-    status = output_file_close(&file, status, &err);
+  enum status status = output_file_open(command->output, &file, err);
+  if (status != STATUS_OK) {
+    return status;
   }
-  const int code = status == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
-  filter_fini(&options.filter);
-  return code;
+  status = command->choice == EXPORT_PROMETHEUS ? verb_export_prometheus(command, file.stream, err)
+                                                : verb_export_rows(command, file.stream, err);
+  return output_file_close(&file, status, err);
 }
 
 const struct verb VERB_EXPORT = {
@@ -349,8 +260,12 @@ const struct verb VERB_EXPORT = {
            "verdict, in the text format that the textfile collector of node_exporter reads: haul "
            "export prometheus -o /var/lib/node_exporter/haul.prom",
     .options = VERB_EXPORT_OPTIONS,
-    .parse = verb_export_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = export_format_names,
-    .main = verb_export_main,
+    .noun = "format",
+    .word_max = 1,
+    .missing = "argument: csv, jsonl or prometheus",
+    .too_many = "; one format can be exported at a time",
+    .check = verb_export_check,
+    .run = verb_export_run,
 };

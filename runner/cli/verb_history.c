@@ -1,49 +1,36 @@
 /* haul history CASE: a case over time. */
 #include "runner/cli/analysis.h"
-#include "runner/cli/cli.h"
 #include "runner/render/history.h"
 
-static const struct argp_option VERB_HISTORY_OPTIONS[] = {FILTER_OPTIONS, {0}};
+static const struct verb_option VERB_HISTORY_OPTIONS[] = {FILTER_OPTIONS, {0}};
 
-static error_t verb_history_parse(int key, char *arg, struct argp_state *state) {
-  struct analysis_options *options = state->input;
-  switch (key) {
-  case ARGP_KEY_ARG:
-    if (options->filter.only != NULL) {
-      return ARGP_ERR_UNKNOWN;
-    }
-    options->filter.only = arg;
-    return 0;
-  case ARGP_KEY_END:
-    if (options->filter.only == NULL) {
-      argp_error(state, "missing argument: CASE, a name or glob; haul list cases lists the names");
-    }
-    return 0;
-  default:
-    return filter_options_parse(key, arg, state, &options->filter);
+static void verb_history_check(struct command *command, struct argp_state *state) {
+  const char **only = &command->request.filter.only;
+  if (command->word_count > 0 && *only != NULL) {
+    argp_error(state, "too many arguments: '%s'", command->words[0]);
+  }
+  if (command->word_count > 0) {
+    *only = command->words[0];
+  }
+  if (*only == NULL) {
+    argp_error(state, "missing argument: CASE, a name or glob; haul list cases lists the names");
   }
 }
 
-static enum status verb_history_show(const struct analysis_options *options,
-                                     struct measured *measured, struct error *err) {
-  const struct common_options *common = &options->common;
+static enum status verb_history_run(struct command *command, struct error *err) {
+  const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
-  struct history *history = history_new(measured);
-  enum status status = STATUS_OK;
-  if (history->series_count == 0) {
-    status =
-        error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"", options->filter.only);
-  } else {
-    status = history_print(measured, history, common->verbose, &rows, err);
+  enum status status = analysis_load(command, NULL, 0, err);
+  if (status != STATUS_OK) {
+    return status;
   }
+  struct history *history = history_new(command->measured);
+  status = history->series_count == 0
+               ? error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
+                           command->request.filter.only)
+               : history_print(command->measured, history, common->verbose, &rows, err);
   history_free(history);
   return status;
-}
-
-static int verb_history_main(const struct verb *verb, int argc, char **argv) {
-  struct analysis_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  return analysis_main(&options, verb_history_show);
 }
 
 const struct verb VERB_HISTORY = {
@@ -56,7 +43,7 @@ const struct verb VERB_HISTORY = {
         "(Pettitt's test, one false positive in a hundred series). Several cases give one chart "
         "each; -v adds their runs.",
     .options = VERB_HISTORY_OPTIONS,
-    .parse = verb_history_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_history_main,
+    .word_max = 1,
+    .check = verb_history_check,
+    .run = verb_history_run,
 };

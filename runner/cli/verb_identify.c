@@ -6,18 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPTION_CONFUSION = OPTION_OF_VERB, TEXT_MAX = 256 };
+enum { TEXT_MAX = 256 };
 
-struct identify_options {
-  struct common_options common;
-  const char *run;
-  bool confusion;
-  struct arena arena;
-};
-
-static const struct argp_option VERB_IDENTIFY_OPTIONS[] = {
-    {"confusion", OPTION_CONFUSION, 0, 0,
-     "show which GPU was taken for which, leaving one run out at a time", 1},
+static const struct verb_option VERB_IDENTIFY_OPTIONS[] = {
+    {"confusion", NULL, "show which GPU was taken for which, leaving one run out at a time",
+     OPTION_FLAG(confusion)},
     {0}};
 
 /* The GPUs of earlier runs, by UUID, and what they measured. */
@@ -28,23 +21,6 @@ struct known {
   struct identify_sample *earlier;
   struct identify *identify; /* NULL: there are no earlier runs */
 };
-
-static error_t verb_identify_parse(int key, char *arg, struct argp_state *state) {
-  struct identify_options *options = state->input;
-  switch (key) {
-  case OPTION_CONFUSION:
-    options->confusion = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (options->run != NULL) {
-      argp_error(state, "too many arguments: '%s'; one RUN can be identified at a time", arg);
-    }
-    options->run = arg;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 static size_t verb_identify_gpu_index(struct known *known, const char *uuid, struct arena *arena) {
   for (size_t i = 0; i < known->gpu_count; i++) {
@@ -76,10 +52,6 @@ static const char *verb_identify_uuid_or_null(const struct known *known, size_t 
   return gpu < known->gpu_count ? known->uuids[gpu] : NULL;
 }
 
-static struct cell verb_identify_real_or_null(double value) {
-  return isnan(value) ? cell_null() : cell_real(value);
-}
-
 static enum status verb_identify_print_verdict(const struct known *known,
                                                const struct fingerprint *sample,
                                                const struct row_sink *sink, struct error *err) {
@@ -106,9 +78,9 @@ static enum status verb_identify_print_verdict(const struct known *known,
       cell_text(named ? nearest : NULL),
       named ? cell_text(strcmp(nearest, sample->uuid) == 0 ? "yes" : "no") : cell_null(),
       cell_text(nearest),
-      verb_identify_real_or_null(identified.distance),
+      cell_finite(identified.distance),
       cell_text(verb_identify_uuid_or_null(known, identified.second)),
-      verb_identify_real_or_null(identified.second_distance),
+      cell_finite(identified.second_distance),
       cell_text(identified.verdict == IDENTIFY_NOT_TOLD_APART
                     ? verb_identify_uuid_or_null(known, identified.rival)
                     : NULL),
@@ -163,47 +135,24 @@ static void verb_identify_say_accuracy(const struct common_options *common,
            known->samples.feature_count, 100.0 / (double)known->gpu_count);
 }
 
-static enum status verb_identify_do(struct identify_options *options, struct known *known,
-                                    const struct row_sink *sink, struct error *err) {
-  const char *path = NULL;
-  struct query *query = NULL;
-  const struct query_options query_options = {.interrupted = watch_interrupts()};
-  enum status status = database_path(&options->common, &options->arena, &path, err);
-  if (status == STATUS_OK) {
-    status = query_open(path, &query, err);
-  }
-  if (status == STATUS_OK) {
-    status = fingerprints_read(query, options->run, &query_options, &options->arena,
-                               &known->samples, err);
-  }
-  query_close(query);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  verb_identify_learn(known, &options->arena);
-  status = options->confusion ? verb_identify_print_confusion(known, sink, err)
-                              : verb_identify_print_verdicts(known, sink, err);
-  if (status == STATUS_OK) {
-    verb_identify_say_accuracy(&options->common, known);
-  }
-  return status;
-}
-
-static int verb_identify_main(const struct verb *verb, int argc, char **argv) {
-  struct identify_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
+static enum status verb_identify_run(struct command *command, struct error *err) {
   struct known known = {0};
-  struct table *rows = open_table(&options.common, NULL);
-  const enum status status = verb_identify_do(&options, &known, table_sink(rows), &err);
-  int code = EXIT_DONE;
-  if (status != STATUS_OK && !table_reader_gone(rows)) {
-    code = fail(&options.common, &err);
+  const struct query_options options = {.interrupted = watch_interrupts()};
+  const struct row_sink *sink = command_rows(command, NULL);
+  const char *run = command->word_count > 0 ? command->words[0] : NULL;
+  if (command_open_query(command, err) != STATUS_OK ||
+      fingerprints_read(command->query, run, &options, &command->arena, &known.samples, err) !=
+          STATUS_OK) {
+    return err->status;
+  }
+  verb_identify_learn(&known, &command->arena);
+  const enum status status = command->confusion ? verb_identify_print_confusion(&known, sink, err)
+                                                : verb_identify_print_verdicts(&known, sink, err);
+  if (status == STATUS_OK) {
+    verb_identify_say_accuracy(&command->common, &known);
   }
   identify_free(known.identify);
-  table_free(rows);
-  arena_fini(&options.arena);
-  return code;
+  return status;
 }
 
 const struct verb VERB_IDENTIFY = {
@@ -216,7 +165,7 @@ const struct verb VERB_IDENTIFY = {
         "runs. No GPU is named if the earlier runs cannot tell it from another, or if the run is "
         "far from all of them. Leaving one run out at a time tells how often that is right.",
     .options = VERB_IDENTIFY_OPTIONS,
-    .parse = verb_identify_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_identify_main,
+    .word_max = 1,
+    .too_many = "; one RUN can be identified at a time",
+    .run = verb_identify_run,
 };

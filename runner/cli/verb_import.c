@@ -1,5 +1,4 @@
 /* haul import nvbandwidth FILE.json: results of another tool as a run. */
-#include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/import/nvbandwidth_cases.h"
@@ -19,111 +18,58 @@
 /* Of nvbandwidth's buffers, unless told otherwise. */
 #define USUAL_SIZE (UINT64_C(512) << 20)
 
-enum { OPTION_MACHINE = OPTION_OF_VERB, OPTION_HOST, OPTION_SIZE, OPTION_DATE, OPTION_TAG };
 enum { FORMAT_SHOWN = 10 };
 
-struct import_options {
-  struct common_options common;
-  bool tool_given;
-  const char *path;
-  const char *machine;
-  const char *host;
-  const char *size;
-  const char *tag;
-  bool date_given;
-  int64_t date_ns; /* since 1970 */
-  struct arena arena;
-};
+static bool verb_import_take_size(const struct given *given) {
+  uint64_t size_bytes = 0;
+  return option_take_text(given) && units_parse_size(given->arg, &size_bytes) && size_bytes > 0;
+}
 
-static const struct argp_option VERB_IMPORT_OPTIONS[] = {
-    {"machine", OPTION_MACHINE, "FILE", 0,
-     "the machine it was measured on, saved by haul env --save FILE: NUMA nodes, links, UUIDs", 1},
-    {"host", OPTION_HOST, "NAME", 0, "name of the host, if the file does not have it", 1},
-    {"size", OPTION_SIZE, "SIZE", 0, "the buffer size that nvbandwidth was given with -b", 1},
-    {"date", OPTION_DATE, "DATE", 0,
+static bool verb_import_take_date(const struct given *given) {
+  static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
+                                        "%Y-%m-%d"};
+  struct command *command = given->command;
+  command->date_given = false;
+  for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS && !command->date_given; i++) {
+    struct tm tm = {0};
+    const char *end = strptime(given->arg, FORMATS[i], &tm);
+    command->date_given = end != NULL && *end == '\0';
+    command->date_ns = (int64_t)timegm(&tm) * NS_PER_S;
+  }
+  return command->date_given;
+}
+
+static const struct verb_option VERB_IMPORT_OPTIONS[] = {
+    {"machine", "FILE",
+     "the machine it was measured on, saved by haul env --save FILE: NUMA nodes, links, UUIDs",
+     OPTION_TEXT(machine)},
+    {"host", "NAME", "name of the host, if the file does not have it", OPTION_NON_EMPTY(host)},
+    {"size", "SIZE", "the buffer size that nvbandwidth was given with -b",
+     OPTION_AT(verb_import_take_size, size), .needs = "a size such as 512MiB"},
+    {"date", "DATE",
      "when it was measured, in UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: the date of FILE)",
-     1},
-    {"tag", OPTION_TAG, "NAME", 0, "tag the run: tag:NAME selects it later", 1},
+     verb_import_take_date, .needs = "a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00"},
+    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
     {0},
 };
 
-static bool verb_import_parse_date(const char *text, int64_t *ns) {
-  static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
-                                        "%Y-%m-%d"};
-  for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
-    struct tm tm = {0};
-    const char *end = strptime(text, FORMATS[i], &tm);
-    if (end != NULL && *end == '\0') {
-      *ns = (int64_t)timegm(&tm) * NS_PER_S;
-      return true;
-    }
+static void verb_import_check(struct command *command, struct argp_state *state) {
+  if (command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0) {
+    argp_error(state,
+               "unknown tool '%s': results of nvbandwidth can be imported: haul import "
+               "nvbandwidth FILE.json",
+               command->words[0]);
   }
-  return false;
-}
-
-static void verb_import_parse_argument(struct import_options *options, const char *arg,
-                                       struct argp_state *state) {
-  if (!options->tool_given) {
-    if (strcmp(arg, SCENARIO) != 0) {
-      argp_error(state,
-                 "unknown tool '%s': results of nvbandwidth can be imported: haul import "
-                 "nvbandwidth FILE.json",
-                 arg);
-    }
-    options->tool_given = true;
-  } else if (options->path == NULL) {
-    options->path = arg;
-  } else {
-    argp_error(state, "too many arguments: '%s'; one file can be imported at a time", arg);
-  }
-}
-
-static error_t verb_import_parse(int key, char *arg, struct argp_state *state) {
-  struct import_options *options = state->input;
-  uint64_t size_bytes = 0;
-  switch (key) {
-  case OPTION_MACHINE:
-    options->machine = arg;
-    return 0;
-  case OPTION_HOST:
-    options->host = options_non_empty(state, "host", arg);
-    return 0;
-  case OPTION_SIZE:
-    if (!units_parse_size(arg, &size_bytes) || size_bytes == 0) {
-      argp_error(state, "--size needs a size such as 512MiB, not '%s'", arg);
-    }
-    options->size = arg;
-    return 0;
-  case OPTION_DATE:
-    if (!verb_import_parse_date(arg, &options->date_ns)) {
-      argp_error(state,
-                 "--date needs a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00, not "
-                 "'%s'",
-                 arg);
-    }
-    options->date_given = true;
-    return 0;
-  case OPTION_TAG:
-    options->tag = options_non_empty(state, "tag", arg);
-    return 0;
-  case ARGP_KEY_ARG:
-    verb_import_parse_argument(options, arg, state);
-    return 0;
-  case ARGP_KEY_END:
-    if (options->path == NULL) {
-      argp_error(state, "missing argument: haul import nvbandwidth FILE.json, the output of "
-                        "nvbandwidth -j");
-    }
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
+  if (command->word_count < 2) {
+    argp_error(state, "missing argument: haul import nvbandwidth FILE.json, the output of "
+                      "nvbandwidth -j");
   }
 }
 
 /* Everything of one import, with what must be freed. */
 struct import {
   struct nvbandwidth_file file;
-  struct machine *machine, *saved;
+  struct machine *machine;
   struct scenario *scenario;
   struct plan *plan;
   int32_t gpu_of_device[MACHINE_GPUS_MAX];
@@ -137,37 +83,35 @@ static void verb_import_fini(struct import *import) {
   plan_free(import->plan);
   scenario_free(import->scenario);
   free(import->machine);
-  free(import->saved);
 }
 
-static enum status verb_import_find_machine(const struct import_options *options,
-                                            struct import *import, struct error *err) {
+static enum status verb_import_find_machine(struct command *command, struct import *import,
+                                            struct error *err) {
   import->machine = machine_new();
   enum status status = STATUS_OK;
-  if (options->machine != NULL) {
-    import->saved = machine_new();
-    status = machine_get(options->machine, import->saved, err);
+  if (command->machine != NULL) {
+    status = command_get_machine(command, err);
   }
   if (status != STATUS_OK) {
     return status;
   }
-  status = nvbandwidth_machine(&import->file, import->saved, options->host, import->machine,
+  status = nvbandwidth_machine(&import->file, command->target, command->host, import->machine,
                                import->gpu_of_device, err);
-  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", options->path);
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", command->words[1]);
 }
 
-static enum status verb_import_make_plan(struct import_options *options, struct import *import,
+static enum status verb_import_make_plan(struct command *command, struct import *import,
                                          struct error *err) {
-  struct scenario_override override = {"transfer.size", options->size};
+  struct scenario_override override = {"transfer.size", command->size};
   struct diagnostics *diagnostics = diagnostics_new();
   const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
   enum status status =
-      input_read(&input, &override, options->size != NULL ? 1 : 0, &import->scenario, diagnostics);
+      input_read(&input, &override, command->size != NULL ? 1 : 0, &import->scenario, diagnostics);
   if (status != STATUS_OK) {
     /* It is shipped: only --size can be wrong. */
-    diagnostics_print(diagnostics, stderr, use_colour(&options->common, stderr));
+    diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
     status = error_set(err, STATUS_INVALID, "--size %s does not go with the scenario " SCENARIO,
-                       options->size != NULL ? options->size : "");
+                       command->size != NULL ? command->size : "");
   } else {
     status = plan_new(import->scenario, import->machine, NULL, &import->plan, err);
   }
@@ -192,34 +136,34 @@ static void verb_import_name_run(struct import *import) {
   import->uuid[VARIANT_AT] = "89ab"[import->uuid[VARIANT_AT] & 3];
 }
 
-static enum status verb_import_prepare(struct import_options *options, struct import *import,
+static enum status verb_import_prepare(struct command *command, struct import *import,
                                        struct error *err) {
   struct stat info;
-  enum status status = nvbandwidth_read(options->path, &options->arena, &import->file, err);
+  enum status status = nvbandwidth_read(command->words[1], &command->arena, &import->file, err);
   if (status == STATUS_OK) {
-    status = verb_import_find_machine(options, import, err);
+    status = verb_import_find_machine(command, import, err);
   }
   if (status == STATUS_OK) {
-    status = verb_import_make_plan(options, import, err);
+    status = verb_import_make_plan(command, import, err);
   }
   if (status != STATUS_OK) {
     return status;
   }
-  nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &options->arena,
+  nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &command->arena,
                     &import->cases);
   verb_import_name_run(import);
-  import->started_at_ns = options->date_ns;
-  if (!options->date_given && stat(options->path, &info) == 0) {
+  import->started_at_ns = command->date_ns;
+  if (!command->date_given && stat(command->words[1], &info) == 0) {
     import->started_at_ns = (int64_t)info.st_mtim.tv_sec * NS_PER_S + info.st_mtim.tv_nsec;
   }
   return STATUS_OK;
 }
 
-static enum status verb_import_write_run(struct import_options *options, struct import *import,
+static enum status verb_import_write_run(struct command *command, struct import *import,
                                          int64_t *run, struct error *err) {
   const char *path = NULL;
   struct record *record = NULL;
-  enum status status = database_path(&options->common, &options->arena, &path, err);
+  enum status status = command_path(command, &path, err);
   if (status == STATUS_OK) {
     status = record_open(path, &record, err);
   }
@@ -228,8 +172,9 @@ static enum status verb_import_write_run(struct import_options *options, struct 
   }
   if (status == STATUS_OK && import->known_run == 0) {
     const struct run_info info = {
-        .tag = options->tag,
-        .command_line = arena_format(&options->arena, "haul import " SCENARIO " %s", options->path),
+        .tag = command->tag,
+        .command_line =
+            arena_format(&command->arena, "haul import " SCENARIO " %s", command->words[1]),
         .haul_version = HAUL_VERSION,
         .processes = 1,
         .imported = true,
@@ -237,7 +182,7 @@ static enum status verb_import_write_run(struct import_options *options, struct 
         .started_at_ns = import->started_at_ns};
     status =
         record_import(record, &info, import->machine, &import->cases.plan, import->cases.median_ns,
-                      nvbandwidth_note(&import->file, &options->arena), err);
+                      nvbandwidth_note(&import->file, &command->arena), err);
     if (status == STATUS_OK) {
       status = record_find_run(record, import->uuid, run, err);
     }
@@ -259,9 +204,9 @@ static enum status verb_import_show_tests(const struct import *import, const str
   return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
-static void verb_import_say_result(const struct import_options *options,
-                                   const struct import *import, int64_t run) {
-  const struct common_options *common = &options->common;
+static void verb_import_say_result(const struct command *command, const struct import *import,
+                                   int64_t run) {
+  const struct common_options *common = &command->common;
   size_t values = 0;
   for (size_t i = 0; i < import->cases.test_count; i++) {
     values += import->cases.tests[i].values;
@@ -278,46 +223,43 @@ static void verb_import_say_result(const struct import_options *options,
            "process and one value per case, so that a diff with it alone stays undecided",
            taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
-  if (options->size == NULL &&
+  if (command->size == NULL &&
       import->cases.plan.cases[0].bench.flows[0].size_bytes != USUAL_SIZE) {
     say_note(common,
              "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth copies 512 MiB "
              "unless -b is given; use --size if it copied another size");
   }
-  if (import->saved == NULL) {
+  if (command->target == NULL) {
     say_note(common, "the file has no NUMA nodes: host memory is assumed to be on node 0 "
                      "(--machine FILE, made by haul env --save, has them)");
   }
 }
 
-static int verb_import_main(const struct verb *verb, int argc, char **argv) {
-  struct import_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  struct import import = {0};
-  struct error err = {0};
+static enum status verb_import_record(struct command *command, struct import *import,
+                                      struct error *err) {
   int64_t run = 0;
-  int code = EXIT_DONE;
-  enum status status = verb_import_prepare(&options, &import, &err);
-  const bool nothing = status == STATUS_OK && import.cases.plan.case_count == 0;
+  enum status status = verb_import_prepare(command, import, err);
+  const bool nothing = status == STATUS_OK && import->cases.plan.case_count == 0;
   if (status == STATUS_OK && !nothing) {
-    status = verb_import_write_run(&options, &import, &run, &err);
+    status = verb_import_write_run(command, import, &run, err);
   }
   if (status == STATUS_OK) {
-    struct table *rows = open_table(&options.common, "the file has no tests");
-    status = verb_import_show_tests(&import, table_sink(rows), &err);
-    table_free(rows);
+    status = verb_import_show_tests(import, command_rows(command, "the file has no tests"), err);
   }
-  if (status != STATUS_OK) {
-    code = fail(&options.common, &err);
-  } else if (nothing) {
-    say_error(&options.common, "%s: haul measures none of its values the same way", options.path);
-    code = EXIT_NOT_MEASURED;
-  } else {
-    verb_import_say_result(&options, &import, run);
+  if (status == STATUS_OK && nothing) {
+    status = error_set(err, STATUS_UNSUPPORTED, "%s: haul measures none of its values the same way",
+                       command->words[1]);
+  } else if (status == STATUS_OK) {
+    verb_import_say_result(command, import, run);
   }
+  return status;
+}
+
+static enum status verb_import_run(struct command *command, struct error *err) {
+  struct import import = {0};
+  const enum status status = verb_import_record(command, &import, err);
   verb_import_fini(&import);
-  arena_fini(&options.arena);
-  return code;
+  return status;
 }
 
 static const char *const TOOLS[] = {SCENARIO, NULL};
@@ -331,8 +273,10 @@ const struct verb VERB_IMPORT = {
            "of the case of scenario nvbandwidth that measures the same; other values are left out "
            "with a reason. Importing a file again adds nothing.",
     .options = VERB_IMPORT_OPTIONS,
-    .parse = verb_import_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = TOOLS,
-    .main = verb_import_main,
+    .word_max = 2,
+    .too_many = "; one file can be imported at a time",
+    .check = verb_import_check,
+    .run = verb_import_run,
 };

@@ -1,6 +1,5 @@
 /* haul list runs|cases|scenarios|queries. */
 #include "runner/cli/options.h"
-#include "runner/record/query.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
 
@@ -14,43 +13,12 @@
 ENUM_NAMES_DECLARE(list_what, LIST_WHAT_LIST)
 ENUM_NAMES_DEFINE(list_what, LIST_WHAT_LIST)
 
-enum { OPTION_RUN = OPTION_OF_VERB };
+static const struct verb_option VERB_LIST_OPTIONS[] = {
+    {"run", "RUN", "list cases: the cases of that run (default: latest)", OPTION_TEXT(run)}, {0}};
 
-struct list_options {
-  struct common_options common;
-  bool given;
-  enum list_what what;
-  const char *run;
-};
-
-static const struct argp_option VERB_LIST_OPTIONS[] = {
-    {"run", OPTION_RUN, "RUN", 0, "list cases: the cases of that run (default: latest)", 1}, {0}};
-
-static error_t verb_list_parse(int key, char *arg, struct argp_state *state) {
-  struct list_options *options = state->input;
-  switch (key) {
-  case OPTION_RUN:
-    options->run = arg;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (options->given) {
-      return ARGP_ERR_UNKNOWN;
-    }
-    if (!list_what_parse(arg, &options->what)) {
-      options_reject_name(state, "list", arg, list_what_names);
-    }
-    options->given = true;
-    return 0;
-  case ARGP_KEY_END:
-    if (!options->given) {
-      argp_error(state, "missing argument: runs, cases, scenarios or queries");
-    }
-    if (options->run != NULL && options->what != LIST_CASES) {
-      argp_error(state, "--run can only be combined with list cases");
-    }
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
+static void verb_list_check(struct command *command, struct argp_state *state) {
+  if (command->run != NULL && command->choice != LIST_CASES) {
+    argp_error(state, "--run can only be combined with list cases");
   }
 }
 
@@ -110,52 +78,20 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
   return status == STATUS_OK ? sink_end(sink, err) : status;
 }
 
-/* "runs" and "cases" are saved queries. */
-static enum status verb_list_saved(const struct list_options *options, const char *name,
-                                   const struct row_sink *sink, struct error *err) {
-  struct arena arena = {0};
-  struct query *query = NULL;
-  const char *path = NULL;
-  const struct query_parameter run = {"run", options->run};
-  enum status status = database_path(&options->common, &arena, &path, err);
-  if (status == STATUS_OK) {
-    status = query_open(path, &query, err);
+static enum status verb_list_run(struct command *command, struct error *err) {
+  const struct row_sink *sink = command_rows(command, NULL);
+  if (command->choice == LIST_SCENARIOS) {
+    return verb_list_scenarios(sink, err);
   }
-  if (status == STATUS_OK) {
-    status = query_run_saved(query, name, &run, options->run != NULL ? 1 : 0, NULL, sink, err);
+  if (command->choice == LIST_QUERIES) {
+    return verb_list_queries(sink, err);
   }
-  query_close(query);
-  arena_fini(&arena);
-  return status;
-}
-
-static int verb_list_main(const struct verb *verb, int argc, char **argv) {
-  struct list_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
-  struct table *rows = open_table(&options.common, NULL);
-  const struct row_sink *sink = table_sink(rows);
-  enum status status = STATUS_OK;
-  switch (options.what) {
-  case LIST_RUNS:
-  case LIST_CASES:
-    status = verb_list_saved(&options, list_what_text(options.what), sink, &err);
-    break;
-  case LIST_SCENARIOS:
-    status = verb_list_scenarios(sink, &err);
-    break;
-  case LIST_QUERIES:
-    status = verb_list_queries(sink, &err);
-    break;
-  case list_what_name_count:
-    break;
-  }
-  int code = EXIT_DONE;
-  if (status != STATUS_OK && !table_reader_gone(rows)) {
-    code = fail(&options.common, &err);
-  }
-  table_free(rows);
-  return code;
+  /* The others are saved queries. */
+  const struct query_parameter run = {"run", command->run};
+  const enum status status = command_open_query(command, err);
+  return status != STATUS_OK ? status
+                             : query_run_saved(command->query, command->words[0], &run,
+                                               command->run != NULL ? 1 : 0, NULL, sink, err);
 }
 
 const struct verb VERB_LIST = {
@@ -163,8 +99,11 @@ const struct verb VERB_LIST = {
     .arguments = "runs|cases|scenarios|queries",
     .summary = "list runs, cases, shipped scenarios or saved queries",
     .options = VERB_LIST_OPTIONS,
-    .parse = verb_list_parse,
     .argument_kind = ARGUMENTS_WORDS,
     .words = list_what_names,
-    .main = verb_list_main,
+    .noun = "list",
+    .word_max = 1,
+    .missing = "argument: runs, cases, scenarios or queries",
+    .check = verb_list_check,
+    .run = verb_list_run,
 };

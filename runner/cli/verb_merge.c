@@ -13,14 +13,6 @@
 /* With more inputs, one line for each is more than anyone reads. */
 enum { LISTED_MAX = 20 };
 
-struct merge_options {
-  struct common_options common;
-  const char *output;
-  char **words;
-  size_t word_count, word_capacity;
-  struct arena arena;
-};
-
 struct merge_inputs {
   const char **paths;
   size_t count, capacity;
@@ -32,30 +24,15 @@ struct merge_total {
   int64_t added, completed, results;
 };
 
-static error_t verb_merge_parse(int key, char *arg, struct argp_state *state) {
-  struct merge_options *options = state->input;
-  switch (key) {
-  case ARGP_KEY_ARG:
-    if (options->output == NULL) {
-      options->output = arg;
-      return 0;
-    }
-    options->words = arena_grow(&options->arena, options->words, options->word_count,
-                                &options->word_capacity, sizeof *options->words);
-    options->words[options->word_count++] = arg;
-    return 0;
-  case ARGP_KEY_END:
-    if (options->word_count == 0) {
-      argp_error(state, "missing arguments: the output first, then the inputs: haul merge all.db "
-                        "node1.db node2.db");
-    }
-    if (options->common.db != NULL) {
-      argp_error(state, "--db cannot be combined with merge: the output is the first argument");
-    }
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
+static void verb_merge_check(struct command *command, struct argp_state *state) {
+  if (command->word_count < 2) {
+    argp_error(state, "missing arguments: the output first, then the inputs: haul merge all.db "
+                      "node1.db node2.db");
   }
+  if (command->common.db != NULL) {
+    argp_error(state, "--db cannot be combined with merge: the output is the first argument");
+  }
+  command->output = command->words[0];
 }
 
 static void verb_merge_add_input(struct arena *arena, struct merge_inputs *inputs,
@@ -168,35 +145,35 @@ static void verb_merge_count_input(struct merge_total *total, const struct merge
 }
 
 /* Merge them one by one. Returns the exit code. */
-static int verb_merge_all(const struct merge_options *options, const struct merge_inputs *inputs,
+static int verb_merge_all(const struct command *command, const struct merge_inputs *inputs,
                           const struct row_sink *sink, struct merge_total *total) {
   const volatile sig_atomic_t *interrupted = watch_interrupts();
-  struct merge *merge = merge_new(options->output, interrupted);
+  struct merge *merge = merge_new(command->output, interrupted);
   struct error err = {0};
   int code = EXIT_DONE;
   bool fatal = false;
   for (size_t i = 0; i < inputs->count && !fatal; i++) {
     const char *path = inputs->paths[i];
     struct merge_result result = {0};
-    verb_merge_show_progress(&options->common, i, inputs->count, path);
+    verb_merge_show_progress(&command->common, i, inputs->count, path);
     enum status status = merge_add(merge, path, &result, &fatal, &err);
     if (status == STATUS_OK) {
       verb_merge_count_input(total, &result);
     } else {
-      verb_merge_clear_progress(&options->common, inputs->count);
+      verb_merge_clear_progress(&command->common, inputs->count);
     }
     if (status != STATUS_OK && fatal) {
-      code = worse(code, fail(&options->common, &err));
+      code = worse(code, fail(&command->common, &err));
     } else if (status != STATUS_OK) {
       total->skipped++;
       code = worse(code, EXIT_NOT_MEASURED);
-      say_warning(&options->common, "skipped %s: %s", path, err.message);
+      say_warning(&command->common, "skipped %s: %s", path, err.message);
     }
     if (sink != NULL && !fatal &&
         verb_merge_give_row(sink, path,
                             status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped",
                             &result, status == STATUS_OK ? NULL : err.message, &err) != STATUS_OK) {
-      code = worse(code, fail(&options->common, &err));
+      code = worse(code, fail(&command->common, &err));
       break;
     }
     if (*interrupted != 0 && !fatal) {
@@ -204,13 +181,12 @@ static int verb_merge_all(const struct merge_options *options, const struct merg
       code = EXIT_INTERRUPTED;
     }
   }
-  verb_merge_clear_progress(&options->common, inputs->count);
+  verb_merge_clear_progress(&command->common, inputs->count);
   merge_free(merge);
   return code;
 }
 
-static void verb_merge_say_total(const struct merge_options *options,
-                                 const struct merge_inputs *inputs,
+static void verb_merge_say_total(const struct command *command, const struct merge_inputs *inputs,
                                  const struct merge_total *total) {
   const size_t done = total->merged + total->unchanged;
   char rest[128] = "";
@@ -222,57 +198,47 @@ static void verb_merge_say_total(const struct merge_options *options,
                    inputs->count - done - total->skipped);
   }
   if (done == 0) {
-    say_note(&options->common, "nothing was merged into %s%s", options->output, rest);
+    say_note(&command->common, "nothing was merged into %s%s", command->output, rest);
     return;
   }
   if (total->merged == 0) {
-    say_note(&options->common, "nothing new for %s in %zu of %zu databases%s", options->output,
+    say_note(&command->common, "nothing new for %s in %zu of %zu databases%s", command->output,
              done, inputs->count, rest);
     return;
   }
-  say_note(&options->common,
+  say_note(&command->common,
            "%s: %" PRId64 " runs added, %" PRId64 " completed, %" PRId64
            " results, from %zu of %zu databases (%zu had nothing new)%s",
-           options->output, total->added, total->completed, total->results, done, inputs->count,
+           command->output, total->added, total->completed, total->results, done, inputs->count,
            total->unchanged, rest);
 }
 
-static int verb_merge_main(const struct verb *verb, int argc, char **argv) {
-  struct merge_options options = {0};
-  cli_parse(verb, argc, argv, &options);
+static enum status verb_merge_run(struct command *command, struct error *err) {
+  const struct common_options *common = &command->common;
   struct merge_inputs inputs = {0};
-  struct error err = {0};
+  struct merge_total total = {0};
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < options.word_count && status == STATUS_OK; i++) {
-    status = verb_merge_add_word(&options.arena, &inputs, options.words[i], &err);
+  for (size_t i = 1; i < command->word_count && status == STATUS_OK; i++) {
+    status = verb_merge_add_word(&command->arena, &inputs, command->words[i], err);
   }
   if (status != STATUS_OK) {
-    arena_fini(&options.arena);
-    return fail(&options.common, &err);
+    return status;
   }
-  const bool listed =
-      options.common.format_given || options.common.verbose || inputs.count <= LISTED_MAX;
-  struct table *rows = open_table(&options.common, NULL);
-  const struct row_sink *sink = listed ? table_sink(rows) : NULL;
-  struct merge_total total = {0};
-  int code = EXIT_DONE;
-  if (sink != NULL) {
-    status = sink_begin(sink, COLUMNS, verb_merge_column_count(&options.common), &err);
+  const struct row_sink *sink = NULL;
+  if (common->format_given || common->verbose || inputs.count <= LISTED_MAX) {
+    sink = command_rows(command, NULL);
+    status = sink_begin(sink, COLUMNS, verb_merge_column_count(common), err);
   }
   if (status == STATUS_OK) {
-    code = verb_merge_all(&options, &inputs, sink, &total);
+    command->code = verb_merge_all(command, &inputs, sink, &total);
   }
   if (status == STATUS_OK && sink != NULL) {
-    status = sink_end(sink, &err);
+    status = sink_end(sink, err);
   }
-  if (status != STATUS_OK) {
-    code = worse(code, fail(&options.common, &err));
-  } else {
-    verb_merge_say_total(&options, &inputs, &total);
+  if (status == STATUS_OK) {
+    verb_merge_say_total(command, &inputs, &total);
   }
-  table_free(rows);
-  arena_fini(&options.arena);
-  return code;
+  return status;
 }
 
 const struct verb VERB_MERGE = {
@@ -284,7 +250,7 @@ const struct verb VERB_MERGE = {
         "if it does not exist. Merging an input again adds only what is new, for example the "
         "rest of a run that was resumed. An input that is damaged, or was made by a newer haul, "
         "is reported and skipped, and the exit code is then 3.",
-    .parse = verb_merge_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_merge_main,
+    .word_max = SIZE_MAX,
+    .check = verb_merge_check,
+    .run = verb_merge_run,
 };

@@ -2,76 +2,47 @@
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
-#include "runner/record/query.h"
-#include "runner/record/saved.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_SAVED = OPTION_OF_VERB, OPTION_PARAM, OPTION_TIME_LIMIT, SQL_MAX = 1 << 20 };
+enum { SQL_MAX = 1 << 20 };
 
-struct query_verb_options {
-  struct common_options common;
-  const char *sql;
-  const char *saved;
-  struct query_parameter *parameters;
-  size_t parameter_count, parameter_capacity;
-  struct query_options query;
-  struct plot_request plot;
-  struct arena arena;
-};
+static bool verb_query_take_parameter(const struct given *given) {
+  struct command *command = given->command;
+  struct arena *arena = &command->arena;
+  struct query_parameter parameter;
+  const bool good = options_split(arena, given->arg, &parameter.name, &parameter.value);
+  if (good) {
+    command->parameters = arena_grow(arena, command->parameters, command->parameter_count,
+                                     &command->parameter_capacity, sizeof *command->parameters);
+    command->parameters[command->parameter_count++] = parameter;
+  }
+  return good;
+}
 
-static const struct argp_option VERB_QUERY_OPTIONS[] = {
-    {"saved", OPTION_SAVED, "NAME", 0, "run a saved query; haul list queries lists them", 1},
-    {"param", OPTION_PARAM, "NAME=VALUE", 0, "value of the parameter :NAME; may be repeated", 1},
-    {"time-limit", OPTION_TIME_LIMIT, "DURATION", 0, "give up after that time, for example 10s", 1},
+static bool verb_query_take_time_limit(const struct given *given) {
+  return units_parse_duration(given->arg, &given->command->time_limit_ns);
+}
+
+static const struct verb_option VERB_QUERY_OPTIONS[] = {
+    {"saved", "NAME", "run a saved query; haul list queries lists them", OPTION_TEXT(saved)},
+    {"param", "NAME=VALUE", "value of the parameter :NAME; may be repeated",
+     verb_query_take_parameter, .needs = "NAME=VALUE, for example --param run=latest"},
+    {"time-limit", "DURATION", "give up after that time, for example 10s",
+     verb_query_take_time_limit, .needs = "a duration such as 10s"},
     PLOT_OPTION,
     {0},
 };
 
-static void verb_query_add_parameter(struct query_verb_options *options, const char *arg,
-                                     struct argp_state *state) {
-  const struct option_pair pair =
-      options_split(state, &options->arena, "param", "NAME=VALUE", "run=latest", arg);
-  options->parameters = arena_grow(&options->arena, options->parameters, options->parameter_count,
-                                   &options->parameter_capacity, sizeof *options->parameters);
-  options->parameters[options->parameter_count++] = (struct query_parameter){pair.name, pair.value};
-}
-
-static error_t verb_query_parse(int key, char *arg, struct argp_state *state) {
-  struct query_verb_options *options = state->input;
-  if (plot_options_parse(key, arg, state, &options->plot, &options->common) == 0) {
-    return 0;
+static void verb_query_check(struct command *command, struct argp_state *state) {
+  options_check_plot(command, state);
+  if (command->word_count > 0 && command->saved != NULL) {
+    argp_error(state, "give SQL or --saved NAME, not both");
   }
-  switch (key) {
-  case OPTION_SAVED:
-    options->saved = arg;
-    return 0;
-  case OPTION_PARAM:
-    verb_query_add_parameter(options, arg, state);
-    return 0;
-  case OPTION_TIME_LIMIT:
-    if (!units_parse_duration(arg, &options->query.time_limit_ns)) {
-      argp_error(state, "--time-limit needs a duration such as 10s, not '%s'", arg);
-    }
-    return 0;
-  case ARGP_KEY_ARG:
-    if (options->sql != NULL) {
-      argp_error(state, "too many arguments: '%s'; put the SQL statement in quotes", arg);
-    }
-    options->sql = arg;
-    return 0;
-  case ARGP_KEY_END:
-    if (options->sql != NULL && options->saved != NULL) {
-      argp_error(state, "give SQL or --saved NAME, not both");
-    }
-    if (options->sql == NULL && options->saved == NULL && isatty(STDIN_FILENO)) {
-      argp_error(state, "missing argument: SQL in quotes, or --saved NAME");
-    }
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
+  if (command->word_count == 0 && command->saved == NULL && isatty(STDIN_FILENO)) {
+    argp_error(state, "missing argument: SQL in quotes, or --saved NAME");
   }
 }
 
@@ -95,50 +66,42 @@ static enum status verb_query_read_stdin(struct arena *arena, const char **sql, 
   return status;
 }
 
-static enum status verb_query_run_query(struct query_verb_options *options,
-                                        const struct row_sink *sink, struct error *err) {
-  const char *path = NULL;
-  struct query *query = NULL;
-  enum status status = database_path(&options->common, &options->arena, &path, err);
-  if (status == STATUS_OK && options->saved == NULL &&
-      (options->sql == NULL || strcmp(options->sql, "-") == 0)) {
-    status = verb_query_read_stdin(&options->arena, &options->sql, err);
+static enum status verb_query_give_rows(struct command *command, const struct row_sink *sink,
+                                        struct error *err) {
+  const struct query_options options = {.time_limit_ns = command->time_limit_ns,
+                                        .interrupted = watch_interrupts()};
+  const char *sql = command->word_count > 0 ? command->words[0] : "-";
+  enum status status = STATUS_OK;
+  if (command->saved == NULL && strcmp(sql, "-") == 0) {
+    status = verb_query_read_stdin(&command->arena, &sql, err);
   }
   if (status == STATUS_OK) {
-    status = query_open(path, &query, err);
+    status = command_open_query(command, err);
   }
-  if (status == STATUS_OK) {
-    options->query.interrupted = watch_interrupts();
-    status = options->saved != NULL
-                 ? query_run_saved(query, options->saved, options->parameters,
-                                   options->parameter_count, &options->query, sink, err)
-                 : query_run(query, options->sql, options->parameters, options->parameter_count,
-                             &options->query, sink, err);
+  if (status != STATUS_OK) {
+    return status;
   }
-  if (status == STATUS_DENIED && query != NULL) {
+  status = command->saved != NULL
+               ? query_run_saved(command->query, command->saved, command->parameters,
+                                 command->parameter_count, &options, sink, err)
+               : query_run(command->query, sql, command->parameters, command->parameter_count,
+                           &options, sink, err);
+  if (status == STATUS_DENIED) {
     /* Not a file that this user may not read: SQL that does more than read. */
     err->status = status = STATUS_USAGE;
   }
-  query_close(query);
   return status;
 }
 
-static int verb_query_main(const struct verb *verb, int argc, char **argv) {
-  struct query_verb_options options = {0};
-  cli_parse(verb, argc, argv, &options);
-  struct error err = {0};
-  struct table *rows = open_table(&options.common, NULL);
-  struct curves *curves = plot_open(&options.common, &options.plot, "nothing to draw");
-  const struct row_sink *sink = options.plot.wanted ? curves_sink(curves) : table_sink(rows);
-  enum status status = verb_query_run_query(&options, sink, &err);
-  int code = EXIT_DONE;
-  if (status != STATUS_OK && !sink_has_enough(sink)) {
-    code = fail(&options.common, &err);
+static enum status verb_query_run(struct command *command, struct error *err) {
+  if (!command->plot.wanted) {
+    return verb_query_give_rows(command, command_rows(command, NULL), err);
   }
-  table_free(rows);
+  struct curves *curves = plot_open(&command->common, &command->plot, "nothing to draw");
+  const enum status status = verb_query_give_rows(command, curves_sink(curves), err);
+  const bool reader_gone = sink_has_enough(curves_sink(curves));
   curves_free(curves);
-  arena_fini(&options.arena);
-  return code;
+  return reader_gone ? STATUS_OK : status;
 }
 
 const struct verb VERB_QUERY = {
@@ -153,7 +116,8 @@ const struct verb VERB_QUERY = {
         "numbers, columns of text before it name the curve, and y is the next column of numbers, "
         "or without such names every one; --saved curves is made for it.",
     .options = VERB_QUERY_OPTIONS,
-    .parse = verb_query_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_query_main,
+    .word_max = 1,
+    .too_many = "; put the SQL statement in quotes",
+    .check = verb_query_check,
+    .run = verb_query_run,
 };

@@ -10,21 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPTION_AGAINST = OPTION_OF_VERB, OPTION_BASELINE };
-
-struct report_options {
-  struct common_options common;
-  const char *output;
-  const char **selectors;
-  size_t selector_count, selector_capacity;
-  const char *against, *baseline;
-  struct arena arena;
-};
-
-static const struct argp_option VERB_REPORT_OPTIONS[] = {
-    {"against", OPTION_AGAINST, "RUNS", 0,
-     "compare with these runs as haul diff does, for example tag:before or driver:VERSION", 1},
-    {"baseline", OPTION_BASELINE, "NAME", 0, "the same as --against baseline:NAME", 1},
+static const struct verb_option VERB_REPORT_OPTIONS[] = {
+    {"against", "RUNS",
+     "compare with these runs as haul diff does, for example tag:before or driver:VERSION",
+     OPTION_TEXT(against)},
+    {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
     {0}};
 
 /* ---- the command line ---- */
@@ -41,48 +31,27 @@ static bool verb_report_names_a_page(const char *path) {
   return strcmp(path, "-") == 0;
 }
 
-static void verb_report_check_together(const struct report_options *options,
-                                       struct argp_state *state) {
-  if (options->output == NULL) {
-    argp_error(state, "missing argument: OUT.html, or - for standard output");
-  } else if (!verb_report_names_a_page(options->output)) {
+/* Makes the runs that are asked for the only words. */
+static void verb_report_check(struct command *command, struct argp_state *state) {
+  static const char *LATEST[] = {"latest"};
+  command->output = command->words[0];
+  command->words++;
+  command->word_count--;
+  if (command->word_count == 0) {
+    command->words = LATEST;
+    command->word_count = 1;
+  }
+  if (!verb_report_names_a_page(command->output)) {
     argp_error(state,
                "the first argument is the file to write: it ends in .html, or is - for standard "
                "output, not '%s'",
-               options->output);
+               command->output);
   }
-  if (options->common.format_given) {
+  if (command->common.format_given) {
     argp_error(state, "a report is HTML: --format and --json cannot be combined with it");
   }
-  if (options->against != NULL && options->baseline != NULL) {
+  if (command->against != NULL && command->baseline != NULL) {
     argp_error(state, "give --against or --baseline, not both");
-  }
-}
-
-/* argp wants it so. NOLINTNEXTLINE(readability-non-const-parameter) */
-static error_t verb_report_parse(int key, char *arg, struct argp_state *state) {
-  struct report_options *options = state->input;
-  switch (key) {
-  case OPTION_AGAINST:
-    options->against = arg;
-    return 0;
-  case OPTION_BASELINE:
-    options->baseline = arg;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (options->output == NULL) {
-      options->output = arg;
-      return 0;
-    }
-    options->selectors = arena_grow(&options->arena, options->selectors, options->selector_count,
-                                    &options->selector_capacity, sizeof *options->selectors);
-    options->selectors[options->selector_count++] = arg;
-    return 0;
-  case ARGP_KEY_END:
-    verb_report_check_together(options, state);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
   }
 }
 
@@ -149,7 +118,7 @@ static enum status verb_report_check_output(const char *path, struct error *err)
 
 /* ---- runs ---- */
 
-static enum status verb_report_add_run(struct report_options *options, struct run_ref **runs,
+static enum status verb_report_add_run(struct command *command, struct run_ref **runs,
                                        size_t *count, size_t *capacity, const struct run_ref *run,
                                        struct error *err) {
   for (size_t i = 0; *runs != NULL && i < *count; i++) {
@@ -162,23 +131,23 @@ static enum status verb_report_add_run(struct report_options *options, struct ru
                      "more than %d runs are selected, the most that a report can hold",
                      REPORT_RUNS_MAX);
   }
-  *runs = arena_grow(&options->arena, *runs, *count, capacity, sizeof **runs);
+  *runs = arena_grow(&command->arena, *runs, *count, capacity, sizeof **runs);
   (*runs)[(*count)++] = *run;
   return STATUS_OK;
 }
 
-static enum status verb_report_find_runs(struct report_options *options,
-                                         struct report_request *request, struct error *err) {
+static enum status verb_report_find_runs(struct command *command, struct report_request *request,
+                                         struct error *err) {
   struct run_ref *runs = NULL;
   size_t capacity = 0;
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < options->selector_count && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < command->word_count && status == STATUS_OK; i++) {
     struct run_list list = {NULL, 0};
-    status = selector_find_all(query_database(request->query), options->selectors[i],
-                               &options->arena, &list, err);
+    status = selector_find_all(query_database(request->query), command->words[i], &command->arena,
+                               &list, err);
     for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
       status =
-          verb_report_add_run(options, &runs, &request->run_count, &capacity, &list.runs[r], err);
+          verb_report_add_run(command, &runs, &request->run_count, &capacity, &list.runs[r], err);
     }
   }
   request->runs = runs;
@@ -188,10 +157,10 @@ static enum status verb_report_find_runs(struct report_options *options,
 /* ---- the comparison ---- */
 
 /* "a,b" of a and b. */
-static const char *verb_report_join_selectors(struct report_options *options) {
-  const char *text = options->selectors[0];
-  for (size_t i = 1; i < options->selector_count; i++) {
-    text = arena_format(&options->arena, "%s,%s", text, options->selectors[i]);
+static const char *verb_report_join_selectors(struct command *command) {
+  const char *text = command->words[0];
+  for (size_t i = 1; i < command->word_count; i++) {
+    text = arena_format(&command->arena, "%s,%s", text, command->words[i]);
   }
   return text;
 }
@@ -206,22 +175,20 @@ static bool verb_report_any_on_both(const struct comparison *comparison) {
 }
 
 /* Two runs are compared if they can be; runs that --against names must be comparable. */
-static enum status verb_report_compare_sides(struct report_options *options,
-                                             struct database *database,
-                                             struct compare_request *sides,
-                                             struct compare_result *result,
+static enum status verb_report_compare_sides(struct command *command, struct compare_result *result,
                                              struct report_request *request, struct error *err) {
-  const bool asked = options->against != NULL || options->baseline != NULL;
-  if (!asked && options->selector_count != SIDES) {
+  struct compare_request *sides = &command->request;
+  const bool asked = command->against != NULL || command->baseline != NULL;
+  if (!asked && command->word_count != SIDES) {
     return STATUS_OK;
   }
   sides->name_count = SIDES;
-  sides->names[SIDE_A] = options->against != NULL ? options->against
-                         : options->baseline != NULL
-                             ? arena_format(&options->arena, "baseline:%s", options->baseline)
-                             : options->selectors[0];
-  sides->names[SIDE_B] = asked ? verb_report_join_selectors(options) : options->selectors[1];
-  enum status status = compare_runs(database, sides, result, err);
+  sides->names[SIDE_A] = command->against != NULL ? command->against
+                         : command->baseline != NULL
+                             ? arena_format(&command->arena, "baseline:%s", command->baseline)
+                             : command->words[0];
+  sides->names[SIDE_B] = asked ? verb_report_join_selectors(command) : command->words[1];
+  enum status status = compare_runs(query_database(request->query), sides, result, err);
   const bool alike = status == STATUS_OK && verb_report_any_on_both(result->comparison);
   if (status == STATUS_OK && (alike || asked)) {
     request->compared = result;
@@ -230,7 +197,7 @@ static enum status verb_report_compare_sides(struct report_options *options,
   if (asked || (status != STATUS_OK && status != STATUS_INVALID)) {
     return status;
   }
-  say_warning(&options->common, "%s and %s were not compared: %s", sides->names[SIDE_A],
+  say_warning(&command->common, "%s and %s were not compared: %s", sides->names[SIDE_A],
               sides->names[SIDE_B],
               status == STATUS_OK ? "no case was measured in both" : err->message);
   return STATUS_OK;
@@ -257,7 +224,7 @@ static enum status verb_report_put_out(const char *output, const char *text, siz
   return output_file_close(&file, status, err);
 }
 
-static enum status verb_report_write_page(const struct report_options *options,
+static enum status verb_report_write_page(const struct command *command,
                                           const struct report_request *request, struct error *err) {
   char *text = NULL;
   size_t length = 0;
@@ -270,59 +237,36 @@ static enum status verb_report_write_page(const struct report_options *options,
     abort(); /* out of memory */
   }
   if (status == STATUS_OK) {
-    status = verb_report_put_out(options->output, text, length, err);
+    status = verb_report_put_out(command->output, text, length, err);
   }
   free(text);
   return status;
 }
 
-static enum status verb_report_on(struct report_options *options, struct error *err) {
-  const char *path = NULL;
-  struct compare_request sides = {0};
+static enum status verb_report_run(struct command *command, struct error *err) {
   struct compare_result result = {0};
   struct report_request request = {
-      .flows = options->common.verbose, .haul_version = HAUL_VERSION, .sides = &sides};
-  compare_request_init(&sides);
-  enum status status = verb_report_check_output(options->output, err);
+      .flows = command->common.verbose, .haul_version = HAUL_VERSION, .sides = &command->request};
+  enum status status = verb_report_check_output(command->output, err);
   if (status == STATUS_OK) {
-    status = database_path(&options->common, &options->arena, &path, err);
+    status = command_open_query(command, err);
   }
   if (status == STATUS_OK) {
-    status = query_open(path, &request.query, err);
+    request.query = command->query;
+    status = verb_report_find_runs(command, &request, err);
   }
   if (status == STATUS_OK) {
-    status = verb_report_find_runs(options, &request, err);
+    status = verb_report_compare_sides(command, &result, &request, err);
   }
   if (status == STATUS_OK) {
-    status = verb_report_compare_sides(options, query_database(request.query), &sides, &result,
-                                       &request, err);
+    status = verb_report_write_page(command, &request, err);
   }
-  if (status == STATUS_OK) {
-    status = verb_report_write_page(options, &request, err);
-  }
-  if (status == STATUS_OK && strcmp(options->output, "-") != 0) {
-    say_note(&options->common, "%zu %s in %s", request.run_count,
-             request.run_count == 1 ? "run is" : "runs are", options->output);
+  if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
+    say_note(&command->common, "%zu %s in %s", request.run_count,
+             request.run_count == 1 ? "run is" : "runs are", command->output);
   }
   compare_result_fini(&result);
-  compare_request_fini(&sides);
-  query_close(request.query);
   return status;
-}
-
-static int verb_report_main(const struct verb *verb, int argc, char **argv) {
-  static const char *LATEST[] = {"latest"};
-  struct report_options options = {0};
-  struct error err = {0};
-  cli_parse(verb, argc, argv, &options);
-  if (options.selector_count == 0) {
-    options.selectors = LATEST;
-    options.selector_count = 1;
-  }
-  const int code =
-      verb_report_on(&options, &err) == STATUS_OK ? EXIT_DONE : fail(&options.common, &err);
-  arena_fini(&options.arena);
-  return code;
 }
 
 const struct verb VERB_REPORT = {
@@ -339,7 +283,8 @@ const struct verb VERB_REPORT = {
         "earlier report; - writes to standard output. -v adds the flows of cases that have "
         "several. The page shows at most 1000 cases of a block, and says how to get the others.",
     .options = VERB_REPORT_OPTIONS,
-    .parse = verb_report_parse,
-    .argument_kind = ARGUMENTS_NONE,
-    .main = verb_report_main,
+    .word_max = SIZE_MAX,
+    .missing = "argument: OUT.html, or - for standard output",
+    .check = verb_report_check,
+    .run = verb_report_run,
 };

@@ -1,95 +1,41 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
-#include "engine/base/strbuf.h"
-#include "runner/cli/cli.h"
 #include "runner/cli/options.h"
-#include "runner/cli/shell_word.h"
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
-#include "runner/table/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_TAG = OPTION_OF_VERB, OPTION_RESUME, OPTION_DRY_RUN };
-
-struct run_options {
-  struct common_options common;
-  struct batch_options batch;
-  const char *tag;
-  const char *resume;
-  bool dry_run;
-  struct plot_request plot;
-};
-
-static const struct argp_option VERB_RUN_OPTIONS[] = {
+static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
-    {"tag", OPTION_TAG, "NAME", 0, "tag the run: tag:NAME selects it later", 1},
-    {"resume", OPTION_RESUME, "RUN", 0,
-     "measure what an interrupted run did not: latest, run:ID, ...", 1},
-    {"dry-run", OPTION_DRY_RUN, 0, 0, "show the plan, measure nothing", 1},
+    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
+    {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
+     OPTION_TEXT(resume)},
+    {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG(dry_run)},
     PLOT_OPTION,
     {0},
 };
 
-static void verb_run_check_together(struct argp_state *state, const struct run_options *options) {
-  const struct batch_options *batch = &options->batch;
-  if (options->resume == NULL) {
-    if (batch->word_count == 0) {
-      argp_error(state, "missing argument: SCENARIO; name a file, a folder or a shipped scenario: "
-                        "\"haul run quick\" works on every machine");
-    }
-  } else if (batch->word_count > 0 || batch->only != NULL || batch->override_count > 0 ||
-             options->tag != NULL || options->dry_run) {
+static void verb_run_check(struct command *command, struct argp_state *state) {
+  options_check_plot(command, state);
+  if (command->resume == NULL && command->word_count == 0) {
+    argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
+  }
+  if (command->resume != NULL &&
+      (command->word_count > 0 || command->request.filter.only != NULL ||
+       command->batch.override_count > 0 || command->tag != NULL || command->dry_run)) {
     argp_error(state, "--resume continues a run as it was begun: it cannot be combined with a "
                       "scenario, --only, --set, --processes, --tag or --dry-run");
   }
 }
 
-static error_t verb_run_parse(int key, char *arg, struct argp_state *state) {
-  struct run_options *options = state->input;
-  if (plot_options_parse(key, arg, state, &options->plot, &options->common) == 0) {
-    return 0;
-  }
-  switch (key) {
-  case OPTION_TAG:
-    options->tag = options_non_empty(state, "tag", arg);
-    return 0;
-  case OPTION_RESUME:
-    options->resume = arg;
-    return 0;
-  case OPTION_DRY_RUN:
-    options->dry_run = true;
-    return 0;
-  case ARGP_KEY_END:
-    verb_run_check_together(state, options);
-    return 0;
-  default:
-    return batch_options_parse(key, arg, state, &options->batch, true);
-  }
-}
-
-/* The command line, quoted for a shell. */
-static const char *verb_run_quote_command_line(struct arena *arena, int argc, char **argv) {
-  const char *line = "haul run";
-  for (int i = 1; i < argc; i++) {
-    line = arena_format(arena, "%s %s", line, shell_word(arena, argv[i]));
-  }
-  return line;
-}
-
-/* One scenario of the batch. The first is planned for the machine as probed at the start; before
- * each later one the machine is probed again, because it may have changed. */
+/* One scenario of the batch. */
 static int verb_run_one(const struct run_request *request, const struct scenario *scenario,
-                        struct machine *machine, bool look_again) {
+                        const struct machine *machine) {
   struct error err = {0};
-  if (look_again && machine_get(NULL, machine, &err) != STATUS_OK) {
-    (void)fail(request->common, &err);
-    return EXIT_NOT_MEASURED;
-  }
   struct plan_options plan_options = {.only = request->only};
   struct plan *plan = NULL;
   if (plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
@@ -100,155 +46,130 @@ static int verb_run_one(const struct run_request *request, const struct scenario
   return code;
 }
 
-static int verb_run_batch(struct run_options *options, const struct batch *batch,
-                          struct run_request *request) {
-  struct error err = {0};
-  struct machine *machine = machine_new();
-  if (machine_get(NULL, machine, &err) != STATUS_OK) {
-    (void)fail(&options->common, &err);
-    free(machine);
-    return EXIT_NOT_MEASURED;
-  }
+/* The first scenario is planned for the machine as probed at the start; before each later one the
+ * machine is probed again, because it may have changed. */
+static void verb_run_batch(struct command *command, struct run_request *request) {
+  const struct common_options *common = &command->common;
+  const struct batch *batch = &command->batch;
   /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
-  if (probe_lost(machine)) {
-    say_warning(&options->common, "%s", machine->cuda_state);
+  if (probe_lost(command->target)) {
+    say_warning(common, "%s", command->target->cuda_state);
   }
   /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();
-  int code = EXIT_DONE;
   for (size_t i = 0; i < batch->count; i++) {
+    struct error err = {0};
     if (*request->interrupted != 0) {
-      say_warning(&options->common, "interrupted before %s", batch->inputs[i].name);
-      code = EXIT_INTERRUPTED;
-      break;
+      say_warning(common, "interrupted before %s", batch->inputs[i].name);
+      command->code = EXIT_INTERRUPTED;
+      return;
     }
     if (batch->count > 1) {
-      say_note(&options->common, "%s (%zu of %zu)", batch->inputs[i].name, i + 1, batch->count);
+      say_note(common, "%s (%zu of %zu)", batch->inputs[i].name, i + 1, batch->count);
     }
-    code = worse(code, verb_run_one(request, batch->scenarios[i], machine, i > 0));
+    int code;
+    if (i > 0 && command_get_machine(command, &err) != STATUS_OK) {
+      code = worse(fail(common, &err), EXIT_NOT_MEASURED);
+    } else {
+      code = verb_run_one(request, batch->scenarios[i], command->target);
+    }
+    command->code = worse(command->code, code);
   }
-  free(machine);
-  return code;
 }
 
-static int verb_run_show_plans(const struct run_options *options, const struct batch *batch) {
-  struct machine *machine = machine_new();
-  struct error err = {0};
-  int code = machine_get(NULL, machine, &err) == STATUS_OK
-                 ? EXIT_DONE
-                 : worse(fail(&options->common, &err), EXIT_NOT_MEASURED);
-  for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
-    code = plan_show(&options->common, batch->scenarios[i], machine, options->batch.only);
-  }
-  free(machine);
-  return code;
-}
-
-static int verb_run_resume_record(const struct run_request *request, struct record *record,
-                                  const struct resumed_run *resumed, bool *record_taken) {
-  const struct common_options *common = request->common;
-  struct error err = {0};
-  struct scenario *scenario = NULL;
-  struct plan *plan = NULL;
-  struct machine *machine = machine_new();
+/* Plan the recorded scenario again, and continue. */
+static enum status verb_run_resume_record(struct command *command,
+                                          const struct run_request *request, struct record **record,
+                                          const struct resumed_run *resumed,
+                                          struct scenario **scenario, struct plan **plan,
+                                          struct error *err) {
   struct diagnostics *diagnostics = diagnostics_new();
   struct plan_options plan_options = {.only = resumed->only};
-  int code;
-  if (scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
-                     NULL, 0, &scenario, diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
-    code = EXIT_USAGE;
-  } else if (machine_get(NULL, machine, &err) != STATUS_OK ||
-             plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
-    code = worse(fail(common, &err), EXIT_NOT_MEASURED);
-  } else {
-    *record_taken = true;
-    code = run_resumed(request, plan, record, resumed);
+  const bool valid =
+      scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
+                     NULL, 0, scenario, diagnostics) == STATUS_OK;
+  if (!valid) {
+    diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
+    command->code = EXIT_USAGE;
   }
-  plan_free(plan);
   diagnostics_free(diagnostics);
-  free(machine);
-  scenario_free(scenario);
-  return code;
+  if (!valid) {
+    return STATUS_OK;
+  }
+  if (command_get_machine(command, err) != STATUS_OK ||
+      plan_new(*scenario, command->target, &plan_options, plan, err) != STATUS_OK) {
+    command->code = EXIT_NOT_MEASURED;
+    return err->status;
+  }
+  command->code = run_resumed(request, *plan, *record, resumed);
+  *record = NULL; /* it closed it */
+  return STATUS_OK;
 }
 
 /* Find the run and continue it. The search must not create an empty database. */
-static int verb_run_resume(const struct run_options *options, const struct run_request *request) {
-  struct error err = {0};
+static enum status verb_run_resume(struct command *command, const struct run_request *request,
+                                   struct error *err) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
+  struct scenario *scenario = NULL;
+  struct plan *plan = NULL;
   if (access(request->database, F_OK) != 0) {
-    say_error(&options->common, "no run to resume: the database %s does not exist",
-              request->database);
-    return EXIT_USAGE;
+    return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
+                     request->database);
   }
-  if (record_open(request->database, &record, &err) != STATUS_OK) {
-    return fail(&options->common, &err);
+  enum status status = record_open(request->database, &record, err);
+  if (status == STATUS_OK) {
+    status = record_resume_find(record, command->resume, &resumed, err);
   }
-  bool record_taken = false;
-  int code;
-  if (record_resume_find(record, options->resume, &resumed, &err) != STATUS_OK) {
-    code = fail(&options->common, &err);
-  } else {
-    code = verb_run_resume_record(request, record, &resumed, &record_taken);
+  if (status == STATUS_OK) {
+    status = verb_run_resume_record(command, request, &record, &resumed, &scenario, &plan, err);
   }
+  plan_free(plan);
+  scenario_free(scenario);
   resumed_run_fini(&resumed);
-  if (!record_taken) {
-    record_close(record);
-  }
-  return code;
+  record_close(record);
+  return status;
 }
 
 /* With the scenarios read and valid: measure. */
-static int verb_run_with_database(struct run_options *options, const struct batch *batch,
-                                  const char *command_line) {
-  struct error err = {0};
-  const char *database = NULL;
-  if (database_path(&options->common, &options->batch.arena, &database, &err) != STATUS_OK) {
-    return fail(&options->common, &err);
-  }
-  struct table *rows = open_table(&options->common, "nothing was measured");
+static enum status verb_run_measure(struct command *command, struct error *err) {
   struct concat_sink concat;
-  concat_sink_init(&concat, table_sink(rows),
-                   output_layout_of(options->common.format) != LAYOUT_PAGE);
+  concat_sink_init(&concat, command_rows(command, "nothing was measured"),
+                   output_layout_of(command->common.format) != LAYOUT_PAGE);
   struct run_request request = {
-      .common = &options->common,
-      .database = database,
-      .tag = options->tag,
-      .only = options->batch.only,
-      .command_line = command_line,
+      .common = &command->common,
+      .tag = command->tag,
+      .only = command->request.filter.only,
+      .command_line = command->line,
       .result = &concat.sink,
-      .plot = options->plot,
+      .plot = command->plot,
   };
-  int code;
-  if (options->resume != NULL) {
+  enum status status = command_path(command, &request.database, err);
+  if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
-    code = verb_run_resume(options, &request);
-  } else {
-    code = verb_run_batch(options, batch, &request);
+    status = verb_run_resume(command, &request, err);
+  } else if (status == STATUS_OK) {
+    verb_run_batch(command, &request);
   }
-  if (concat_sink_end(&concat, &err) != STATUS_OK) {
-    code = worse(code, fail(&options->common, &err));
-  }
-  table_free(rows);
-  return code;
+  return status == STATUS_OK ? concat_sink_end(&concat, err) : status;
 }
 
-static int verb_run_main(const struct verb *verb, int argc, char **argv) {
-  struct run_options options = {0};
-  struct arena arena = {0};
-  const char *command_line = verb_run_quote_command_line(&arena, argc, argv);
-  cli_parse(verb, argc, argv, &options);
-  struct batch batch;
-  int code = batch_read(&options.common, &options.batch, &batch);
-  if (code == EXIT_DONE) {
-    code = options.dry_run ? verb_run_show_plans(&options, &batch)
-                           : verb_run_with_database(&options, &batch, command_line);
+static enum status verb_run_run(struct command *command, struct error *err) {
+  if (!command_read_scenarios(command)) {
+    return STATUS_OK;
   }
-  batch_fini(&batch);
-  batch_options_fini(&options.batch);
-  arena_fini(&arena);
-  return code;
+  if (command->resume == NULL && command_get_machine(command, err) != STATUS_OK) {
+    command->code = EXIT_NOT_MEASURED;
+    return err->status;
+  }
+  if (!command->dry_run) {
+    return verb_run_measure(command, err);
+  }
+  for (size_t i = 0; command->code == EXIT_DONE && i < command->batch.count; i++) {
+    command->code = plan_show(&command->common, command->batch.scenarios[i], command->target,
+                              command->request.filter.only);
+  }
+  return STATUS_OK;
 }
 
 const struct verb VERB_RUN = {
@@ -260,7 +181,8 @@ const struct verb VERB_RUN = {
         "scenario becomes a run of its own. If one has a mistake, nothing is measured. The first "
         "Ctrl-C ends the run after the current case, the second at once; --resume continues it.",
     .options = VERB_RUN_OPTIONS,
-    .parse = verb_run_parse,
     .argument_kind = ARGUMENTS_SCENARIOS,
-    .main = verb_run_main,
+    .word_max = SIZE_MAX,
+    .check = verb_run_check,
+    .run = verb_run_run,
 };

@@ -1,7 +1,7 @@
 /* The table of verbs, haul --help, and picking the verb. */
-#include "runner/cli/cli.h"
-
-#include "runner/record/database.h"
+#include "runner/cli/options.h"
+#include "runner/cli/shell_word.h"
+#include "runner/run/plan_view.h"
 #include "schema/scenario/nearest.h"
 
 #include <stdlib.h>
@@ -104,11 +104,73 @@ static int cli_reject_verb(const char *name) {
   return EXIT_USAGE;
 }
 
+enum status command_path(struct command *command, const char **path, struct error *err) {
+  return database_path(&command->common, &command->arena, path, err);
+}
+
+enum status command_open_database(struct command *command, enum database_access access,
+                                  struct error *err) {
+  const char *path = NULL;
+  database_close(command->database);
+  command->database = NULL;
+  const enum status status = command_path(command, &path, err);
+  return status == STATUS_OK ? database_open(path, access, &command->database, err) : status;
+}
+
+enum status command_open_query(struct command *command, struct error *err) {
+  const char *path = NULL;
+  const enum status status = command_path(command, &path, err);
+  return status == STATUS_OK ? query_open(path, &command->query, err) : status;
+}
+
+enum status command_get_machine(struct command *command, struct error *err) {
+  if (command->target == NULL) {
+    command->target = machine_new();
+  }
+  return machine_get(command->machine, command->target, err);
+}
+
+const struct row_sink *command_rows(struct command *command, const char *empty) {
+  command->table = open_table(&command->common, empty);
+  return table_sink(command->table);
+}
+
+bool command_read_scenarios(struct command *command) {
+  command->code =
+      batch_read(&command->common, command->words, command->word_count, &command->batch);
+  return command->code == EXIT_DONE;
+}
+
+static void command_fini(struct command *command) {
+  table_free(command->table);
+  free(command->target);
+  measured_free(command->measured);
+  query_close(command->query);
+  database_close(command->database);
+  compare_request_fini(&command->request);
+  batch_fini(&command->batch);
+  arena_fini(&command->arena);
+}
+
 static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
-  char name[64];
-  snprintf(name, sizeof name, "haul %s", verb->name);
-  argv[0] = name; /* what usage lines and mistakes begin with */
-  return verb->main(verb, argc, argv);
+  struct command command = {.verb = verb};
+  struct error err = {0};
+  /* What usage lines and mistakes begin with. */
+  argv[0] = arena_format(&command.arena, "haul %s", verb->name);
+  command.line = argv[0];
+  for (int i = 1; i < argc; i++) {
+    command.line =
+        arena_format(&command.arena, "%s %s", command.line, shell_word(&command.arena, argv[i]));
+  }
+  compare_request_init(&command.request);
+  options_parse(&command, argc, argv);
+  /* A reader that went away is no error. */
+  if (verb->run(&command, &err) != STATUS_OK &&
+      (command.table == NULL || !table_reader_gone(command.table))) {
+    command.code = worse(command.code, fail(&command.common, &err));
+  }
+  command_fini(&command);
+  return command.code;
 }
 
 int cli_main(int argc, char **argv) {

@@ -35,8 +35,7 @@ struct common_options {
   enum when colour;
   bool quiet;         /* errors only */
   bool verbose;       /* more */
-  bool junit_allowed; /* set before cli_parse(): --format junit sets junit */
-  bool junit;
+  bool junit;         /* --format junit, of haul check alone */
 };
 
 /* --db, then HAUL_DB, then $XDG_DATA_HOME/haul/results.db, then ~/.local/share/haul/results.db. */

@@ -119,27 +119,22 @@ enum status input_read(const struct input *input, const struct scenario_override
 
 /* ---- the batch ---- */
 
-void batch_options_fini(struct batch_options *options) {
-  arena_fini(&options->arena);
-}
-
-int batch_read(const struct common_options *common, struct batch_options *options,
+int batch_read(const struct common_options *common, const char *const *words, size_t word_count,
                struct batch *batch) {
-  *batch = (struct batch){0};
   struct error err = {0};
-  struct input_list list = {.arena = &options->arena};
-  for (size_t i = 0; i < options->word_count; i++) {
-    if (input_find(&list, options->words[i], &err) != STATUS_OK) {
+  struct input_list list = {.arena = &batch->arena};
+  for (size_t i = 0; i < word_count; i++) {
+    if (input_find(&list, words[i], &err) != STATUS_OK) {
       return fail(common, &err);
     }
   }
   batch->inputs = list.items;
   batch->count = list.count;
-  batch->scenarios = arena_array(&options->arena, batch->count, sizeof(struct scenario *));
+  batch->scenarios = arena_array(&batch->arena, batch->count, sizeof(struct scenario *));
   struct diagnostics *diagnostics = diagnostics_new();
   bool valid = true;
   for (size_t i = 0; i < batch->count; i++) {
-    valid &= input_read(&batch->inputs[i], options->overrides, options->override_count,
+    valid &= input_read(&batch->inputs[i], batch->overrides, batch->override_count,
                         &batch->scenarios[i], diagnostics) == STATUS_OK;
   }
   diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
@@ -151,4 +146,5 @@ void batch_fini(struct batch *batch) {
   for (size_t i = 0; batch->scenarios != NULL && i < batch->count; i++) {
     scenario_free(batch->scenarios[i]);
   }
+  arena_fini(&batch->arena);
 }

@@ -24,26 +24,17 @@ enum status input_read(const struct input *input, const struct scenario_override
                        size_t override_count, struct scenario **scenario,
                        struct diagnostics *diagnostics) CHECK_RESULT;
 
-/* What a command line says of scenarios. */
-struct batch_options {
-  char **words; /* files, folders, names */
-  size_t word_count, word_capacity;
+struct batch {
   struct scenario_override *overrides; /* --set and --processes, in their order */
   size_t override_count, override_capacity;
-  const char *only;
-  struct arena arena; /* of all the above */
-};
-
-void batch_options_fini(struct batch_options *options);
-
-struct batch {
   struct input *inputs;
   struct scenario **scenarios; /* one per input */
   size_t count;
+  struct arena arena; /* of all the above; begin with a zeroed batch */
 };
 
-/* Every error is reported. Returns the exit code. */
-int batch_read(const struct common_options *common, struct batch_options *options,
+/* Read the scenarios that the words name. Every error is reported. Returns the exit code. */
+int batch_read(const struct common_options *common, const char *const *words, size_t word_count,
                struct batch *batch);
 void batch_fini(struct batch *batch);
 
