@@ -177,31 +177,25 @@ static void junit_put_case(struct strbuf *out, const struct measured *measured,
   static const char *const ELEMENTS[] = {NULL, "failure", "error", "skipped"};
   const struct measured_case *bench = &measured->cases[row->bench];
   const enum outcome outcome = junit_outcome_of(show, row);
-  strbuf_append(out, "  <testcase classname=\"");
-  html_escape(out, bench->block);
-  strbuf_append(out, "\" name=\"");
-  html_escape(out, bench->name);
+  html_append(out, "  <testcase classname=\"%s\" name=\"%s", bench->block, bench->name);
   if (row->hardware != NULL) {
-    strbuf_append(out, " [");
-    html_escape(out, row->hardware);
-    strbuf_append(out, "]");
+    html_append(out, " [%s]", row->hardware);
   }
   if (outcome == OUTCOME_PASSED) {
     strbuf_append(out, "\"/>\n");
     return;
   }
-  strbuf_printf(out, "\">\n    <%s message=\"%s", ELEMENTS[outcome],
-                verdict_text(row->result.verdict));
+  html_append(out, "\">\n    <%s message=\"%s", ELEMENTS[outcome],
+              verdict_text(row->result.verdict));
   if (isfinite(row->change)) {
-    strbuf_printf(out, ": %+.2f %% (%.5g to %.5g %s)", 100 * row->change, row->sides[SIDE_A].value,
-                  row->sides[SIDE_B].value, figure_text(row->figure));
+    html_append(out, ": %+.2f %% (%.5g to %.5g %s)", 100 * row->change, row->sides[SIDE_A].value,
+                row->sides[SIDE_B].value, figure_text(row->figure));
   }
   struct strbuf notes;
   strbuf_init(&notes, NOTES_MAX);
   diff_note_words(&notes, row);
   if (notes.length > 0) {
-    strbuf_append(out, ": ");
-    html_escape(out, notes.text);
+    html_append(out, ": %s", notes.text);
   }
   strbuf_fini(&notes);
   strbuf_append(out, "\"/>\n  </testcase>\n");
@@ -221,11 +215,8 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
                 comparison->row_count, counts[OUTCOME_FAILURE], counts[OUTCOME_ERROR],
                 counts[OUTCOME_SKIPPED]);
   for (size_t s = 0; s < SIDES; s++) {
-    strbuf_printf(&out, "    <property name=\"%s\" value=\"", s == SIDE_A ? "a" : "b");
-    html_escape(&out, show->names[s]);
-    strbuf_append(&out, ", driver ");
-    html_escape(&out, comparison->totals[s].drivers);
-    strbuf_append(&out, "\"/>\n");
+    html_append(&out, "    <property name=\"%s\" value=\"%s, driver %s\"/>\n",
+                s == SIDE_A ? "a" : "b", show->names[s], comparison->totals[s].drivers);
   }
   strbuf_append(&out, "  </properties>\n");
   for (size_t i = 0; i < comparison->row_count; i++) {

@@ -67,8 +67,8 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   for (unsigned v = 0; v < verdict_name_count; v++) {
     const size_t count = comparison->summary.verdicts[v];
     if (count > 0) {
-      (void)fprintf(page, "<span class=\"badge %s\">%zu %s</span> ",
-                    page_verdict_class((enum verdict)v), count, verdict_text((enum verdict)v));
+      html_print(page, "<span class=\"badge %s\">%zu %s</span> ",
+                 page_verdict_class((enum verdict)v), count, verdict_text((enum verdict)v));
     }
   }
   (void)fputs("</p>\n", page);
@@ -93,14 +93,14 @@ static void page_put_diff_sentences(FILE *page, const struct comparison *compari
   strbuf_init(&text, TEXT_MAX);
   diff_shift_words(&text, comparison);
   if (text.length > 0) {
-    html_element(page, "p", NULL, text.text);
+    html_print(page, "<p>%s</p>", text.text);
   }
   strbuf_clear(&text);
   if (comparison->processes_needed > 0) {
     const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
     strbuf_printf(&text, "%zu %s undecided with so few processes; %u per side would decide.", count,
                   count == 1 ? "case is" : "cases are", comparison->processes_needed);
-    html_element(page, "p", NULL, text.text);
+    html_print(page, "<p>%s</p>", text.text);
   }
   strbuf_fini(&text);
 }
@@ -154,52 +154,44 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
 
 static void page_put_case(FILE *page, const struct measured *measured,
                           const struct comparison_row *row, double scale) {
-  char verdict[DIFF_WORDS_MAX];
-  char text[DIFF_WORDS_MAX];
-  diff_verdict_words(row->result.verdict, verdict);
-  (void)fprintf(page, "<tr><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
-                page_verdict_class(row->result.verdict), verdict);
-  html_text(page, measured->cases[row->bench].name);
-  if (row->hardware != NULL) {
-    (void)fputc(' ', page);
-    html_element(page, "small", NULL, row->hardware);
-  }
+  char verdict[DIFF_WORDS_MAX], a[DIFF_WORDS_MAX], b[DIFF_WORDS_MAX], change[DIFF_WORDS_MAX],
+      q[DIFF_WORDS_MAX], counts[DIFF_WORDS_MAX];
   struct strbuf notes;
   strbuf_init(&notes, TEXT_MAX);
+  diff_verdict_words(row->result.verdict, verdict);
   diff_note_words(&notes, row);
+  diff_figure_words(row, SIDE_A, a);
+  diff_figure_words(row, SIDE_B, b);
+  diff_change_words(row, change);
+  diff_q_words(row->result.q, q);
+  diff_counts_words(row, false, counts);
+  html_print(page, "<tr><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">%s",
+             page_verdict_class(row->result.verdict), verdict, measured->cases[row->bench].name);
+  if (row->hardware != NULL) {
+    html_print(page, " <small>%s</small>", row->hardware);
+  }
   if (notes.length > 0) {
-    (void)fputs("<br/>", page);
-    html_element(page, "small", NULL, notes.text);
+    html_print(page, "<br/><small>%s</small>", notes.text);
   }
-  strbuf_fini(&notes);
-  (void)fputs("</th>", page);
-  for (size_t s = 0; s < SIDES; s++) {
-    diff_figure_words(row, (enum side)s, text);
-    html_element(page, "td", "n", text);
-  }
-  diff_change_words(row, text);
-  html_element(page, "td", "n", text);
+  html_print(page, "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", a,
+             b, change);
   page_put_interval(page, row, scale);
-  diff_q_words(row->result.q, text);
-  html_element(page, "td", "n", text);
-  diff_counts_words(row, false, text);
-  html_element(page, "td", "n", text);
-  (void)fputs("</tr>\n", page);
+  html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n", q, counts);
+  strbuf_fini(&notes);
 }
 
 static void page_put_cases(FILE *page, const struct measured *measured,
                            const struct comparison *comparison, const size_t *rows, size_t count,
                            const char *caption) {
   const double scale = page_interval_scale(comparison, rows, count);
-  html_table_begin(page, "", caption);
-  (void)fprintf(
-      page,
-      "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
-      "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
-      "<th scope=\"col\" class=\"n\">change %%</th>"
-      "<th scope=\"col\">\xe2\x88\x92%.2g to +%.2g %%</th>"
-      "<th scope=\"col\" class=\"n\">q</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
-      100 * scale, 100 * scale);
+  html_print(page,
+             HTML_TABLE_BEGIN
+             "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
+             "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
+             "<th scope=\"col\" class=\"n\">change %%</th>"
+             "<th scope=\"col\">\xe2\x88\x92%.2g to +%.2g %%</th><th scope=\"col\" class=\"n\">q"
+             "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
+             caption, 100 * scale, 100 * scale);
   for (size_t i = 0; i < count; i++) {
     page_put_case(page, measured, &comparison->rows[rows[i]], scale);
   }
@@ -257,8 +249,7 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   strbuf_append(&text,
                 ". q: the share of false discoveries among all that is reported from this row "
                 "up. n: processes of A and B.");
-  html_element(page, "p", "note", text.text);
-  (void)fputc('\n', page);
+  html_print(page, "<p class=\"note\">%s</p>\n", text.text);
   strbuf_fini(&text);
 }
 

@@ -56,19 +56,17 @@ static void results_section(void *context, const char *name) {
 
 static void results_heading(void *context, const char *text) {
   struct page_results *results = context;
-  html_element(results->page, results->headings++ == 0 ? "h4" : "h5", NULL, text);
-  (void)fputc('\n', results->page);
+  html_print(results->page, results->headings++ == 0 ? "<h4>%s</h4>\n" : "<h5>%s</h5>\n", text);
   results->title = arena_strdup(&results->arena, text);
 }
 
 static void results_paragraph(void *context, const char *first, const char *text) {
   struct page_results *results = context;
-  (void)fprintf(results->page, "<p class=\"%s\">", first[0] != '\0' ? "note" : "words");
   if (first[0] != '\0') {
-    html_element(results->page, "b", NULL, first);
+    html_print(results->page, "<p class=\"note\"><b>%s</b>%s</p>\n", first, text);
+  } else {
+    html_print(results->page, "<p class=\"words\">%s</p>\n", text);
   }
-  html_text(results->page, text);
-  (void)fputs("</p>\n", results->page);
 }
 
 /* ---- tables ---- */
@@ -105,8 +103,7 @@ static void results_table(void *context, const struct result_set *table) {
 
 static void results_summary(void *context, const char *text) {
   const struct page_results *results = context;
-  html_element(results->page, "p", "summary", text);
-  (void)fputc('\n', results->page);
+  html_print(results->page, "<p class=\"summary\">%s</p>\n", text);
 }
 
 /* ---- the whole ---- */

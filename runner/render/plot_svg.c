@@ -186,22 +186,17 @@ static void svg_put_labels(const struct drawing *drawing) {
   for (size_t i = 0; i < drawing->label_count; i++) {
     const struct label *label = &drawing->labels[i];
     const size_t shown = svg_bytes_of(label->name, LABEL_CHARS);
-    strbuf_printf(text,
-                  "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
-                  "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
-                  label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
-                  label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
+    html_append(text,
+                "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
+                "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
+                label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
+                label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
     if (label->name[shown] != '\0') {
-      char *cut = strndup(label->name, shown);
-      if (cut == NULL) {
-        abort();
-      }
-      strbuf_append(text, "<title>");
-      html_escape(text, label->name);
-      strbuf_append(text, "</title>");
-      html_escape(text, cut);
-      strbuf_append(text, "\xe2\x80\xa6");
-      free(cut);
+      struct strbuf cut;
+      strbuf_init(&cut, shown);
+      strbuf_append_n(&cut, label->name, shown);
+      html_append(text, "<title>%s</title>%s\xe2\x80\xa6", label->name, cut.text);
+      strbuf_fini(&cut);
     } else {
       html_escape(text, label->name);
     }
@@ -234,14 +229,12 @@ static void svg_put_axes(const struct drawing *drawing) {
       free_from = x + half + CHAR_WIDTH;
     }
   }
-  strbuf_printf(text, "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/>", LEFT, TOP, bottom,
-                LEFT + drawing->width);
-  strbuf_printf(text, "<text class=\"name\" x=\"%d\" y=\"%d\">", LEFT, TOP - 10);
-  html_escape(text, drawing->plot->y_name);
-  strbuf_printf(text, "</text><text class=\"name end\" x=\"%.1f\" y=\"%.1f\">",
-                LEFT + drawing->width, bottom + 36);
-  html_escape(text, drawing->plot->x_name);
-  strbuf_append(text, "</text></g>\n");
+  html_append(text,
+              "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/>"
+              "<text class=\"name\" x=\"%d\" y=\"%d\">%s</text>"
+              "<text class=\"name end\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
+              LEFT, TOP, bottom, LEFT + drawing->width, LEFT, TOP - 10, drawing->plot->y_name,
+              LEFT + drawing->width, bottom + 36, drawing->plot->x_name);
 }
 
 /* ---- curves ---- */
@@ -274,11 +267,10 @@ static void svg_put_points(const struct drawing *drawing, size_t index) {
     const struct plot_point at = svg_place(drawing, curve->points[i]);
     svg_x_words(drawing->plot, curve->points[i].x, x);
     matrix_number(curve->points[i].y, y);
-    strbuf_printf(drawing->text, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>", at.x, at.y);
-    html_escape(drawing->text, curve->name);
-    strbuf_printf(drawing->text, "%s%s: %s ", curve->name[0] != '\0' ? ", " : "", x, y);
-    html_escape(drawing->text, drawing->plot->y_name);
-    strbuf_append(drawing->text, "</title></circle>");
+    html_append(drawing->text,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s</title></circle>",
+                at.x, at.y, curve->name, curve->name[0] != '\0' ? ", " : "", x, y,
+                drawing->plot->y_name);
   }
   strbuf_append(drawing->text, "</g>\n");
 }
@@ -288,26 +280,22 @@ static void svg_put_points(const struct drawing *drawing, size_t index) {
 static void svg_put_description(const struct drawing *drawing, struct plot_point low,
                                 struct plot_point high) {
   struct strbuf *text = drawing->text;
+  const struct plot *plot = drawing->plot;
   char numbers[2][MATRIX_NUMBER_MAX];
   char xs[2][UNITS_TEXT_MAX];
-  svg_x_words(drawing->plot, low.x, xs[0]);
-  svg_x_words(drawing->plot, high.x, xs[1]);
+  svg_x_words(plot, low.x, xs[0]);
+  svg_x_words(plot, high.x, xs[1]);
   matrix_number(low.y, numbers[0]);
   matrix_number(high.y, numbers[1]);
-  strbuf_printf(text, "<title id=\"%s-title\">", drawing->id);
-  html_escape(text, drawing->plot->title);
-  strbuf_append(text, ": ");
-  html_escape(text, drawing->plot->y_name);
-  strbuf_append(text, " over ");
-  html_escape(text, drawing->plot->x_name);
-  strbuf_printf(text, "</title>\n<desc id=\"%s-text\">%zu %s from ", drawing->id,
-                drawing->curve_count, drawing->curve_count == 1 ? "curve" : "curves");
-  strbuf_printf(text, "%s to %s, values from %s to %s ", xs[0], xs[1], numbers[0], numbers[1]);
-  html_escape(text, drawing->plot->y_name);
-  strbuf_printf(text, "; axes are %s.</desc>\n",
-                drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
-                : drawing->x.logarithmic                         ? "logarithmic and linear"
-                                                                 : "linear");
+  html_append(text,
+              "<title id=\"%s-title\">%s: %s over %s</title>\n<desc id=\"%s-text\">%zu %s from %s "
+              "to %s, values from %s to %s %s; axes are %s.</desc>\n",
+              drawing->id, plot->title, plot->y_name, plot->x_name, drawing->id,
+              drawing->curve_count, drawing->curve_count == 1 ? "curve" : "curves", xs[0], xs[1],
+              numbers[0], numbers[1], plot->y_name,
+              drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
+              : drawing->x.logarithmic                         ? "logarithmic and linear"
+                                                               : "linear");
 }
 
 /* How much room names need at the right. */

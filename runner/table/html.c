@@ -2,68 +2,84 @@
 
 #include "runner/table/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 enum { TEXT_MAX = 1 << 20 };
 
-static const char *html_entity(char c) {
-  switch (c) {
-  case '&':
-    return "&amp;";
-  case '<':
-    return "&lt;";
-  case '>':
-    return "&gt;";
-  case '"':
-    return "&quot;";
-  default:
-    return NULL;
-  }
-}
-
-/* The bytes of U+FFFE and U+FFFF, which XML does not allow; 0 = another character. */
-static size_t html_invalid_bytes(const char *text) {
-  return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0 ? 3 : 0;
-}
+/* What the text begins with, if markup or XML do not allow it, and what stands for it. */
+static const struct {
+  const char *bytes, *shown;
+} ESCAPES[] = {{"&", "&amp;"},
+               {"<", "&lt;"},
+               {">", "&gt;"},
+               {"\"", "&quot;"},
+               {"\xef\xbf\xbe", "\xef\xbf\xbd"},
+               {"\xef\xbf\xbf", "\xef\xbf\xbd"}};
 
 void html_escape(struct strbuf *buffer, const char *text) {
   struct strbuf plain;
   strbuf_init(&plain, TEXT_MAX);
   text_append(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
-    const char *entity = html_entity(*at);
-    const size_t dropped = html_invalid_bytes(at);
-    if (dropped > 0) {
-      strbuf_append(buffer, "\xef\xbf\xbd");
-    } else if (entity != NULL) {
-      strbuf_append(buffer, entity);
-    } else {
-      strbuf_append_char(buffer, *at);
+    size_t i = 0;
+    while (i < sizeof ESCAPES / sizeof *ESCAPES &&
+           strncmp(at, ESCAPES[i].bytes, strlen(ESCAPES[i].bytes)) != 0) {
+      i++;
     }
-    at += dropped > 0 ? dropped : 1;
+    if (i < sizeof ESCAPES / sizeof *ESCAPES) {
+      strbuf_append(buffer, ESCAPES[i].shown);
+      at += strlen(ESCAPES[i].bytes);
+    } else {
+      strbuf_append_char(buffer, *at++);
+    }
   }
   strbuf_fini(&plain);
 }
 
-void html_text(FILE *page, const char *text) {
-  struct strbuf escaped;
-  if (text == NULL) {
-    return;
+static void html_append_list(struct strbuf *buffer, const char *format, va_list arguments) {
+  for (const char *at = format; *at != '\0';) {
+    char conversion[16];
+    const size_t plain = strcspn(at, "%");
+    strbuf_append_n(buffer, at, plain);
+    at += plain;
+    const size_t length = *at == '\0' ? 0 : 2 + strcspn(at + 1, "%dfgsu");
+    (void)snprintf(conversion, sizeof conversion, "%.*s", (int)length, at);
+    at += length;
+    if (length == 0) {
+      return;
+    }
+    if (strcmp(conversion, "%%") == 0) {
+      strbuf_append_char(buffer, '%');
+    } else if (strcmp(conversion, "%s") == 0) {
+      const char *text = va_arg(arguments, const char *);
+      html_escape(buffer, text != NULL ? text : "");
+    } else if (strcmp(conversion, "%zu") == 0) {
+      strbuf_printf(buffer, conversion, va_arg(arguments, size_t));
+    } else if (at[-1] == 'd' || at[-1] == 'u') {
+      strbuf_printf(buffer, conversion, va_arg(arguments, int));
+    } else {
+      strbuf_printf(buffer, conversion, va_arg(arguments, double));
+    }
   }
-  strbuf_init(&escaped, (size_t)8 * TEXT_MAX);
-  html_escape(&escaped, text);
-  (void)fwrite(escaped.text, 1, escaped.length, page);
-  strbuf_fini(&escaped);
 }
 
-void html_element(FILE *page, const char *tag, const char *class, const char *text) {
-  (void)fprintf(page, "<%s", tag);
-  if (class != NULL) {
-    (void)fprintf(page, " class=\"%s\"", class);
-  }
-  (void)fputc('>', page);
-  html_text(page, text);
-  (void)fprintf(page, "</%s>", tag);
+void html_append(struct strbuf *buffer, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  html_append_list(buffer, format, arguments);
+  va_end(arguments);
+}
+
+void html_print(FILE *page, const char *format, ...) {
+  struct strbuf text;
+  va_list arguments;
+  strbuf_init(&text, (size_t)8 * TEXT_MAX);
+  va_start(arguments, format);
+  html_append_list(&text, format, arguments);
+  va_end(arguments);
+  (void)fwrite(text.text, 1, text.length, page);
+  strbuf_fini(&text);
 }
 
 /* ---- tables ---- */
@@ -90,10 +106,8 @@ static size_t html_mark_width(const struct result_set *rows) {
 /* Every number leaves room for the widest mark, so that numbers stay below each other. */
 static void html_mark(const struct html_table_writer *writer, const char *mark) {
   if (writer->mark_width > 0) {
-    (void)fprintf(writer->page, "<span class=\"mark\" style=\"min-width:%zuch\">",
-                  writer->mark_width);
-    html_text(writer->page, mark);
-    (void)fputs("</span>", writer->page);
+    html_print(writer->page, "<span class=\"mark\" style=\"min-width:%zuch\">%s</span>",
+               writer->mark_width, mark);
   }
 }
 
@@ -104,24 +118,25 @@ static bool html_has_mark(const struct result_set *rows, size_t column) {
 static void html_table_heading(const struct html_table_writer *writer, size_t column) {
   FILE *page = writer->page;
   const struct result_set *rows = writer->rows;
-  const char *name = rows->columns[column].name;
   const bool right = result_set_is_right(rows, column);
+  const char *name = rows->columns[column].name;
   if (writer->results && name[0] == '\0') {
     (void)fputs("<td></td>", page);
     return;
   }
+  (void)fputs("<th scope=\"col\"", page);
   if (writer->results) {
-    (void)fprintf(page, "<th scope=\"col\" class=\"%s\">", right ? "n" : "name");
-    html_text(page, strcmp(name, "+/- %") == 0 ? "\xc2\xb1 %" : name);
+    html_print(page, " class=\"%s\">%s", right ? "n" : "name",
+               strcmp(name, "+/- %") == 0 ? "\xc2\xb1 %" : name);
   } else {
-    (void)fprintf(page, "<th scope=\"col\"%s>", right ? " class=\"n\"" : "");
+    (void)fputs(right ? " class=\"n\">" : ">", page);
     for (; *name != '\0'; name++) {
       const char c[2] = {(char)(*name == '_' ? ' ' : *name), '\0'};
-      html_text(page, c);
+      html_print(page, "%s", c);
     }
   }
   if (html_has_mark(rows, column)) {
-    html_mark(writer, NULL);
+    html_mark(writer, "");
   }
   (void)fputs("</th>", page);
 }
@@ -134,16 +149,12 @@ static void html_table_result(const struct html_table_writer *writer, size_t row
   const char *text = result_set_text_at(rows, row, column);
   const unsigned tone = result_set_cell(rows, row, column)->tone;
   const bool share = strncmp(rows->columns[column].name, "% of", 4) == 0 && text != NULL;
-  (void)fprintf(page, "<td class=\"%s%s%s\"", result_set_is_right(rows, column) ? "n" : "name",
-                rows->is_matrix && tone == TONE_DIM ? " none" : classes[tone],
-                share ? " share" : "");
+  html_print(page, "<td class=\"%s%s%s\"", result_set_is_right(rows, column) ? "n" : "name",
+             rows->is_matrix && tone == TONE_DIM ? " none" : classes[tone], share ? " share" : "");
   if (share) {
-    (void)fputs(" style=\"--share:", page);
-    html_text(page, text);
-    (void)fputs("%\"", page);
+    html_print(page, " style=\"--share:%s%%\"", text);
   }
-  (void)fputc('>', page);
-  html_text(page, text);
+  html_print(page, ">%s", text);
   if (html_has_mark(rows, column)) {
     html_mark(writer, result_set_text_at(rows, row, column + 1));
   }
@@ -157,30 +168,26 @@ static void html_table_row(const struct html_table_writer *writer, size_t row) {
     if (!rows->facts[c].filled || rows->columns[c].is_mark) {
       continue;
     }
+    const char *text = result_set_text_at(rows, row, c);
     if (rows->columns[c].is_row_header) {
-      (void)fputs("<th scope=\"row\">", writer->page);
-      html_text(writer->page, result_set_text_at(rows, row, c));
-      (void)fputs("</th>", writer->page);
+      html_print(writer->page, "<th scope=\"row\">%s</th>", text);
     } else if (writer->results) {
       html_table_result(writer, row, c);
     } else {
-      html_element(writer->page, "td", result_set_is_right(rows, c) ? "n" : NULL,
-                   result_set_text_at(rows, row, c));
+      (void)fputs(result_set_is_right(rows, c) ? "<td class=\"n\">" : "<td>", writer->page);
+      html_print(writer->page, "%s</td>", text);
     }
   }
   (void)fputs("</tr>\n", writer->page);
 }
 
-void html_table_begin(FILE *page, const char *class, const char *caption) {
-  (void)fprintf(page, "<div class=\"wide\"><table%s>", class);
-  html_element(page, "caption", "away", caption);
-  (void)fputs("<thead><tr>", page);
-}
-
 void html_table(FILE *page, const struct result_set *rows,
                 const struct html_table_options *options) {
   const struct html_table_writer writer = {page, rows, options->results, html_mark_width(rows)};
-  html_table_begin(page, rows->is_matrix ? " class=\"matrix\"" : "", options->caption);
+  (void)fputs(rows->is_matrix ? "<div class=\"wide\"><table class=\"matrix\">"
+                              : "<div class=\"wide\"><table>",
+              page);
+  html_print(page, HTML_TABLE_CAPTION, options->caption);
   for (size_t c = 0; c < rows->column_count; c++) {
     if (rows->facts[c].filled && !rows->columns[c].is_mark) {
       html_table_heading(&writer, c);
@@ -192,9 +199,7 @@ void html_table(FILE *page, const struct result_set *rows,
   }
   (void)fputs(HTML_TABLE_END, page);
   if (rows->left_out > 0) {
-    (void)fprintf(page, "<p class=\"note\">%zu more %s: <code>", rows->left_out,
-                  rows->left_out == 1 ? "row is not shown" : "rows are not shown");
-    html_text(page, options->more);
-    (void)fputs("</code></p>\n", page);
+    html_print(page, "<p class=\"note\">%zu more %s: <code>%s</code></p>\n", rows->left_out,
+               rows->left_out == 1 ? "row is not shown" : "rows are not shown", options->more);
   }
 }

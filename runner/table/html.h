@@ -11,12 +11,14 @@
 
 #include <stdio.h>
 
-/* Escaped for content and for attributes in double quotes; NULL = nothing. */
-void html_text(FILE *page, const char *text);
+/* Markup with values in it, as printf() writes them; only %s, %d, %u, %zu, %f, %g (these with flags
+ * and precision) and %%. What %s takes is escaped for content and for attributes in double quotes;
+ * NULL = nothing. */
+void html_print(FILE *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appended to a buffer instead. */
+void html_append(struct strbuf *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void html_escape(struct strbuf *buffer, const char *text);
-/* <tag class="class">text</tag>; class NULL = none. */
-void html_element(FILE *page, const char *tag, const char *class, const char *text);
 
 struct html_table_options {
   const char *caption; /* for who does not see the heading above */
@@ -29,10 +31,11 @@ struct html_table_options {
 void html_table(FILE *page, const struct result_set *rows,
                 const struct html_table_options *options);
 
-/* For tables with cells that are more than text: up to the first heading; the end. class: with a
- * blank before, or "". */
-void html_table_begin(FILE *page, const char *class, const char *caption);
-#define HTML_TABLE_ROWS "</tr></thead>\n<tbody>\n"
-#define HTML_TABLE_END  "</tbody></table></div>\n"
+/* For tables with cells that are more than text: up to the first heading, with the caption as %s;
+ * from the last heading to the first row; the end. */
+#define HTML_TABLE_CAPTION "<caption class=\"away\">%s</caption><thead><tr>"
+#define HTML_TABLE_BEGIN   "<div class=\"wide\"><table>" HTML_TABLE_CAPTION
+#define HTML_TABLE_ROWS    "</tr></thead>\n<tbody>\n"
+#define HTML_TABLE_END     "</tbody></table></div>\n"
 
 #endif

@@ -11,7 +11,7 @@ static char *escaped(const char *text) {
   size_t length = 0;
   FILE *page = open_memstream(&all, &length);
   assert_non_null(page);
-  html_text(page, text);
+  html_print(page, "%s", text);
   assert_int_equal(fclose(page), 0);
   return all;
 }
