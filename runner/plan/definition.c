@@ -36,46 +36,27 @@ void definition_append_endpoint(struct strbuf *text, const char *before,
   strbuf_append_char(text, '}');
 }
 
+/* Canonical JSON has integers only: no key with a fraction is part of a definition. */
 static void definition_append_value(struct strbuf *text, const struct field *field,
                                     const void *memory) {
   uint32_t count = 0;
   uint64_t integer = 0;
-  switch (field->type) {
-  case FIELD_WORD:
-    if (field->resolved != 0) {
-      definition_append_endpoint(text, "", memory);
-      return;
-    }
+  if (field->type == FIELD_WORD && field->resolved != 0) {
+    definition_append_endpoint(text, "", memory);
+  } else if (field->type == FIELD_FLAG) {
+    definition_append_number(text, "", *(const bool *)memory ? 1 : 0);
+  } else if (field->type == FIELD_INTEGER || field->type == FIELD_SIZE) {
+    memcpy(&integer, memory, sizeof integer);
+    definition_append_number(text, "", integer);
+  } else {
     memcpy(&count, memory, sizeof count);
-    definition_append_text(text, "", field->words[count]);
-    return;
-  case FIELD_GRID:
-  case FIELD_COUNT:
-  case FIELD_GPUS:
-  case FIELD_NODES:
-    memcpy(&count, memory, sizeof count);
-    if (field->type == FIELD_GRID && count == STREAM_GRID_FULL) {
+    if (field->type == FIELD_WORD) {
+      definition_append_text(text, "", field->words[count]);
+    } else if (field->type == FIELD_GRID && count == STREAM_GRID_FULL) {
       definition_append_text(text, "", "full");
     } else {
       definition_append_number(text, "", count);
     }
-    return;
-  case FIELD_FLAG:
-    definition_append_number(text, "", *(const bool *)memory ? 1 : 0);
-    return;
-  case FIELD_INTEGER:
-  case FIELD_SIZE:
-  case FIELD_DURATION:
-    memcpy(&integer, memory, sizeof integer);
-    definition_append_number(text, "", integer);
-    return;
-  case FIELD_TEXT:
-  case FIELD_NAME:
-  case FIELD_TEXTS:
-  case FIELD_ZIP:
-  case FIELD_VERSION:
-  case FIELD_NUMBER: /* canonical JSON has integers only */
-    break;
   }
 }
 

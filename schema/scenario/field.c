@@ -231,9 +231,7 @@ bool field_is_axis(const struct field *field) {
 }
 
 bool field_is_numeric(const struct field *field) {
-  return field->type == FIELD_COUNT || field->type == FIELD_INTEGER ||
-         field->type == FIELD_NUMBER || field->type == FIELD_SIZE ||
-         field->type == FIELD_DURATION || field->type == FIELD_GRID;
+  return field->type >= FIELD_COUNT && field->type <= FIELD_GRID;
 }
 
 static void field_append_words(struct strbuf *text, const char *const *words) {
@@ -264,53 +262,30 @@ static void field_append_limits(struct strbuf *text, const struct field *field) 
 }
 
 static void field_append_type(struct strbuf *text, const struct field *field) {
-  switch (field->type) {
-  case FIELD_TEXT:
-    strbuf_append(text, "text in quotes");
-    break;
-  case FIELD_NAME:
-    strbuf_append(text, "a name of letters, digits, '.', '_' and '-'");
-    break;
-  case FIELD_TEXTS:
-    strbuf_append(text, "an array of text");
-    break;
-  case FIELD_ZIP:
-    strbuf_append(text, "an array of arrays of keys, such as [[\"size\", \"threads\"]]");
-    break;
-  case FIELD_VERSION:
-    strbuf_append(text, "a version, such as \">=570\" or \"580.159.04\"");
-    break;
-  case FIELD_WORD:
+  static const char *const expected[] = {
+      [FIELD_TEXT] = "text in quotes",
+      [FIELD_NAME] = "a name of letters, digits, '.', '_' and '-'",
+      [FIELD_TEXTS] = "an array of text",
+      [FIELD_ZIP] = "an array of arrays of keys, such as [[\"size\", \"threads\"]]",
+      [FIELD_VERSION] = "a version, such as \">=570\" or \"580.159.04\"",
+      [FIELD_FLAG] = "true or false",
+      [FIELD_COUNT] = "a whole number",
+      [FIELD_INTEGER] = "a whole number",
+      [FIELD_NUMBER] = "a number",
+      [FIELD_SIZE] = "a size such as 65536, \"64KiB\" or \"64kB\",",
+      [FIELD_DURATION] = "a duration such as \"200us\" or \"1.5s\",",
+      [FIELD_GRID] = "\"per_sm*N\", \"full\", a whole number",
+      [FIELD_GPUS] = "a GPU's number, an array of them, \"0-3\" or \"*\"",
+      [FIELD_NODES] = "a node's number, an array of them, \"0-3\", \"*\", \"local\" or \"remote\"",
+  };
+  if (field->type == FIELD_WORD) {
     field_append_words(text, field->words);
-    break;
-  case FIELD_FLAG:
-    strbuf_append(text, "true or false");
-    break;
-  case FIELD_COUNT:
-  case FIELD_INTEGER:
-    strbuf_append(text, field->power_of_two               ? "a power of two"
-                        : field->minimum < field->maximum ? "a whole number"
-                                                          : "the number");
-    break;
-  case FIELD_GRID:
-    strbuf_append(text, "\"per_sm*N\", \"full\", a whole number");
-    break;
-  case FIELD_NUMBER:
-    strbuf_append(text, "a number");
-    break;
-  case FIELD_SIZE:
-    strbuf_append(text, "a size such as 65536, \"64KiB\" or \"64kB\",");
-    break;
-  case FIELD_DURATION:
-    strbuf_append(text, "a duration such as \"200us\" or \"1.5s\",");
-    break;
-  case FIELD_GPUS:
-    strbuf_append(text, "a GPU's number, an array of them, \"0-3\" or \"*\"");
-    break;
-  case FIELD_NODES:
-    strbuf_append(text, "a node's number, an array of them, \"0-3\", \"*\", \"local\" or "
-                        "\"remote\"");
-    break;
+  } else if (field->power_of_two) {
+    strbuf_append(text, "a power of two");
+  } else if (field->type == FIELD_COUNT && !(field->minimum < field->maximum)) {
+    strbuf_append(text, "the number");
+  } else {
+    strbuf_append(text, expected[field->type]);
   }
 }
 

@@ -47,9 +47,9 @@ enum field_type {
   FIELD_NUMBER,   /* double */
   FIELD_SIZE,     /* uint64_t, bytes */
   FIELD_DURATION, /* uint64_t, ns */
+  FIELD_GRID,     /* struct grid_setting: blocks, "per_sm*N" or "full" */
   FIELD_GPUS,     /* struct endpoint_setting: place and selector */
   FIELD_NODES,    /* the same for NUMA nodes */
-  FIELD_GRID,     /* struct grid_setting: blocks, "per_sm*N" or "full" */
 };
 
 /* The struct of which `offset` is an offset. */

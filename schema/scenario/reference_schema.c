@@ -23,7 +23,6 @@
 #define QUANTITY_PATTERN NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|ns|us|ms|s|min)?$"
 #define GRID_PATTERN     "^(full|per_sm\\*[1-9][0-9]{0,3})$"
 #define GPUS_PATTERN     "^(\\*|[0-9]+-[0-9]+)$"
-#define NODES_PATTERN    "^(\\*|local|remote|[0-9]+-[0-9]+)$"
 #define NAME_PATTERN     "^[A-Za-z0-9._-]+$"
 #define VERSION_PATTERN  "^(>=|<=|==|!=|>|<)?[0-9]+(\\.[0-9]+)*$"
 
@@ -33,26 +32,20 @@ static json_t *schema_reference(const char *pointer) {
   return json_pack("{s:s}", "$ref", pointer);
 }
 
-static json_t *schema_type(const char *name) {
-  return json_pack("{s:s}", "type", name);
-}
-
 static json_t *schema_pattern(const char *pattern) {
   return json_pack("{s:s, s:s}", "type", "string", "pattern", pattern);
+}
+
+static json_t *schema_word(const char *word) {
+  return json_pack("{s:[s]}", "enum", word);
 }
 
 static json_t *schema_quantity(const char *number_type, const char *pattern) {
   return json_pack("{s:[s,s], s:s}", "type", number_type, "string", "pattern", pattern);
 }
 
-static json_t *schema_array(json_t *items) {
-  return json_pack("{s:s, s:o}", "type", "array", "items", items);
-}
-
 static json_t *schema_array_of(json_t *items, int least) {
-  json_t *array = schema_array(items);
-  (void)json_object_set_new(array, "minItems", json_integer(least));
-  return array;
+  return json_pack("{s:s, s:o, s:i}", "type", "array", "items", items, "minItems", least);
 }
 
 static json_t *schema_words(const char *const *words) {
@@ -63,15 +56,16 @@ static json_t *schema_words(const char *const *words) {
   return json_pack("{s:o}", "enum", values);
 }
 
-/* { from, to, factor } or { from, to, step }: three of the four keys, two of them required. */
-static json_t *schema_range(void) {
+/* An array, or { from, to, factor } or { from, to, step }: three of the four keys, two of them
+ * required. */
+static json_t *schema_list_or_range(void) {
   json_t *end = schema_reference(FORMS "quantity");
   json_t *factor =
       json_pack("{s:s, s:i, s:b}", "type", "number", "minimum", 1, "exclusiveMinimum", 1);
-  return json_pack("{s:s, s:b, s:[s,s], s:i, s:i, s:{s:O, s:O, s:o, s:o}}", "type", "object",
-                   "additionalProperties", 0, "required", "from", "to", "minProperties", 3,
-                   "maxProperties", 3, "properties", "from", end, "to", end, "factor", factor,
-                   "step", end);
+  return json_pack("{s:[s,s], s:i, s:b, s:[s,s], s:i, s:i, s:{s:O, s:O, s:o, s:o}}", "type",
+                   "array", "object", "minItems", 1, "additionalProperties", 0, "required", "from",
+                   "to", "minProperties", 3, "maxProperties", 3, "properties", "from", end, "to",
+                   end, "factor", factor, "step", end);
 }
 
 static bool schema_is_same_text(const char *a, const char *b) {
@@ -129,18 +123,47 @@ static void schema_append_form(json_t *forms, json_t *form) {
 /* "auto" or as without it. */
 static void schema_append_forms_with_zero(json_t *forms, const struct field *field,
                                           json_t *definitions) {
-  const char *const zero[] = {field->zero_word, NULL};
   struct field without = *field;
   if (field->type == FIELD_GRID) {
     without.type = FIELD_COUNT;
     schema_append_form(forms, schema_pattern(GRID_PATTERN));
   } else {
     without.zero_word = NULL;
-    schema_append_form(forms, schema_words(zero));
+    schema_append_form(forms, schema_word(field->zero_word));
   }
   json_t *others = schema_describe_form(&without, definitions);
   (void)json_array_extend(forms, json_object_get(others, "anyOf"));
   json_decref(others);
+}
+
+/* A value of a key other than a selector. */
+static json_t *schema_describe_value(const struct field *field) {
+  static const struct {
+    const char *type;
+    const char *pattern;
+  } simple[] = {
+      [FIELD_TEXT] = {"string", NULL},
+      [FIELD_NAME] = {"string", NAME_PATTERN},
+      [FIELD_VERSION] = {"string", VERSION_PATTERN},
+      [FIELD_FLAG] = {"boolean", NULL},
+      [FIELD_COUNT] = {"integer", NULL},
+      [FIELD_INTEGER] = {"integer", NULL},
+      [FIELD_NUMBER] = {"number", NULL},
+      [FIELD_DURATION] = {"string", DURATION_PATTERN},
+  };
+  if (field->type == FIELD_WORD) {
+    return schema_words(field->words);
+  }
+  if (field->type == FIELD_SIZE) {
+    return schema_quantity("integer", SIZE_PATTERN);
+  }
+  if (field->type == FIELD_TEXTS || field->type == FIELD_ZIP) {
+    json_t *text = json_pack("{s:s}", "type", "string");
+    return json_pack("{s:s, s:o}", "type", "array", "items",
+                     field->type == FIELD_ZIP ? schema_array_of(text, 2) : text);
+  }
+  return json_pack("{s:s, s:s*}", "type", simple[field->type].type, "pattern",
+                   simple[field->type].pattern);
 }
 
 /* Every form that a value of the field may have, limits apart. */
@@ -150,59 +173,13 @@ static json_t *schema_list_forms(const struct field *field, json_t *definitions)
     schema_append_forms_with_zero(forms, field, definitions);
     return forms;
   }
-  switch (field->type) {
-  case FIELD_TEXT:
-    schema_append_form(forms, schema_type("string"));
-    break;
-  case FIELD_NAME:
-    schema_append_form(forms, schema_pattern(NAME_PATTERN));
-    break;
-  case FIELD_VERSION:
-    schema_append_form(forms, schema_pattern(VERSION_PATTERN));
-    break;
-  case FIELD_TEXTS:
-    schema_append_form(forms, schema_array(schema_type("string")));
-    break;
-  case FIELD_ZIP:
-    schema_append_form(forms, schema_array(schema_array_of(schema_type("string"), 2)));
-    break;
-  case FIELD_WORD:
-    schema_append_form(forms, schema_words(field->words));
-    break;
-  case FIELD_FLAG:
-    schema_append_form(forms, schema_type("boolean"));
-    break;
-  case FIELD_GRID: /* always with a zero_word */
-  case FIELD_COUNT:
-  case FIELD_INTEGER:
-    schema_append_form(forms, schema_type("integer"));
-    break;
-  case FIELD_NUMBER:
-    schema_append_form(forms, schema_type("number"));
-    break;
-  case FIELD_SIZE:
-    schema_append_form(forms, schema_quantity("integer", SIZE_PATTERN));
-    break;
-  case FIELD_DURATION:
-    schema_append_form(forms, schema_pattern(DURATION_PATTERN));
-    break;
-  case FIELD_GPUS:
-  case FIELD_NODES:
-    schema_append_form(forms, schema_reference(FORMS "index"));
-    schema_append_form(forms, schema_array_of(schema_reference(FORMS "index"), 1));
-    schema_append_form(forms,
-                       schema_pattern(field->type == FIELD_GPUS ? GPUS_PATTERN : NODES_PATTERN));
-    break;
-  }
+  schema_append_form(forms, schema_describe_value(field));
   if (field->zero_word != NULL) {
-    const char *const zero[] = {field->zero_word, NULL};
-    schema_append_form(forms, schema_words(zero));
+    schema_append_form(forms, schema_word(field->zero_word));
   }
   if (field_is_axis(field)) {
-    schema_append_form(forms, schema_reference(FORMS "list"));
-  }
-  if (field_is_axis(field) && field_is_numeric(field)) {
-    schema_append_form(forms, schema_reference(FORMS "range"));
+    const char *sweep = field_is_numeric(field) ? FORMS "list_or_range" : FORMS "list";
+    schema_append_form(forms, schema_reference(sweep));
   }
   return forms;
 }
@@ -397,10 +374,14 @@ static json_t *schema_describe_section(enum section section, json_t *definitions
 enum status reference_write_schema(FILE *stream, struct error *err) {
   json_t *schema = json_pack("{s:s, s:s}", "$schema", "http://json-schema.org/draft-04/schema#",
                              "title", "haul scenario");
-  json_t *definitions =
-      json_pack("{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}}", "list", "type", "array", "minItems",
-                1, "range", schema_range(), "quantity", schema_quantity("number", QUANTITY_PATTERN),
-                "index", "type", "integer", "minimum", 0, "maximum", FIELD_INDEX_MAX);
+  json_t *definitions = json_pack(
+      "{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}, s:{s:[o, o, o], s:o}, s:{s:[o, {s:[s, s]}]}}",
+      "list", "type", "array", "minItems", 1, "list_or_range", schema_list_or_range(), "quantity",
+      schema_quantity("number", QUANTITY_PATTERN), "index", "type", "integer", "minimum", 0,
+      "maximum", FIELD_INDEX_MAX, "gpus", "anyOf", schema_reference(FORMS "index"),
+      schema_reference(FORMS "list"), schema_pattern(GPUS_PATTERN), "items",
+      schema_reference(FORMS "index"), "nodes", "anyOf", schema_reference(FORMS "gpus"), "enum",
+      "local", "remote");
   json_t *root = schema_describe_section(SECTION_ROOT, definitions);
   (void)json_object_update(schema, root);
   json_decref(root);

@@ -78,70 +78,40 @@ static bool value_parse_whole(const char *text, uint64_t *value) {
 /* Parses text for a numeric field, without checking limits. */
 static bool value_parse_numeric(const struct field *field, const char *text, union value *value) {
   char *end = NULL;
-  switch (field->type) {
-  case FIELD_SIZE:
+  if (field->type == FIELD_SIZE) {
     return units_parse_size(text, &value->integer);
-  case FIELD_DURATION:
+  }
+  if (field->type == FIELD_DURATION) {
     return units_parse_duration(text, &value->integer);
-  case FIELD_COUNT:
-  case FIELD_INTEGER:
-  case FIELD_GRID:
-    return value_parse_whole(text, &value->integer);
-  case FIELD_NUMBER:
+  }
+  if (field->type == FIELD_NUMBER) {
     value->number = strtod(text, &end);
     return end != text && *end == '\0' && isfinite(value->number);
-  case FIELD_TEXT:
-  case FIELD_NAME:
-  case FIELD_TEXTS:
-  case FIELD_ZIP:
-  case FIELD_VERSION:
-  case FIELD_WORD:
-  case FIELD_FLAG:
-  case FIELD_GPUS:
-  case FIELD_NODES:
-    return false;
   }
-  return false;
+  return field_is_numeric(field) && value_parse_whole(text, &value->integer);
 }
 
 bool value_from_text(const struct field *field, const char *text, union value *value) {
-  switch (field->type) {
-  case FIELD_TEXT:
+  if (field->type == FIELD_TEXT || field->type == FIELD_NAME || field->type == FIELD_VERSION) {
     value->text = text;
-    return true;
-  case FIELD_NAME:
-    value->text = text;
-    return value_is_name(text);
-  case FIELD_VERSION:
-    value->text = text;
-    return value_is_version(text);
-  case FIELD_WORD:
+    return field->type == FIELD_TEXT ||
+           (field->type == FIELD_NAME ? value_is_name(text) : value_is_version(text));
+  }
+  if (field->type == FIELD_WORD) {
     return value_word_index(field->words, text, &value->word);
-  case FIELD_FLAG:
+  }
+  if (field->type == FIELD_FLAG) {
     value->flag = strcmp(text, "true") == 0;
     return value->flag || strcmp(text, "false") == 0;
-  case FIELD_GRID:
-    if (value_parse_grid(text, &value->integer)) {
-      return true;
-    }
-    __attribute__((fallthrough));
-  case FIELD_COUNT:
-  case FIELD_INTEGER:
-  case FIELD_NUMBER:
-  case FIELD_SIZE:
-  case FIELD_DURATION:
-    if (field->zero_word != NULL && strcmp(text, field->zero_word) == 0) {
-      value->integer = 0;
-      return true;
-    }
-    return value_parse_numeric(field, text, value) && value_fits(field, value);
-  case FIELD_TEXTS:
-  case FIELD_ZIP:
-  case FIELD_GPUS:
-  case FIELD_NODES:
-    return false;
   }
-  return false;
+  if (field->type == FIELD_GRID && value_parse_grid(text, &value->integer)) {
+    return true;
+  }
+  if (field->zero_word != NULL && strcmp(text, field->zero_word) == 0) {
+    value->integer = 0;
+    return true;
+  }
+  return value_parse_numeric(field, text, value) && value_fits(field, value);
 }
 
 void value_complain(struct reader *reader, const struct source *source, const struct field *field,
@@ -315,12 +285,6 @@ _Static_assert(sizeof(enum method) == sizeof(unsigned), "words are stored as uns
 
 /* Storing typed values in settings, and converting them to text. */
 
-static void value_store_endpoint(const union value *value, enum place place, void *memory) {
-  struct endpoint_setting *endpoint = memory;
-  endpoint->place = place;
-  endpoint->selector = value->selector;
-}
-
 static void value_store_grid(uint64_t integer, void *memory) {
   struct grid_setting *grid = memory;
   grid->count = (uint32_t)integer;
@@ -332,90 +296,56 @@ static void value_store_grid(uint64_t integer, void *memory) {
 
 void value_store(const struct field *field, const union value *value, void *owner) {
   void *memory = (char *)owner + field->offset;
+  static const size_t stored_bytes[] = {
+      [FIELD_TEXT] = sizeof value->text,     [FIELD_NAME] = sizeof value->text,
+      [FIELD_VERSION] = sizeof value->text,  [FIELD_WORD] = sizeof value->word,
+      [FIELD_FLAG] = sizeof value->flag,     [FIELD_INTEGER] = sizeof value->integer,
+      [FIELD_SIZE] = sizeof value->integer,  [FIELD_DURATION] = sizeof value->integer,
+      [FIELD_NUMBER] = sizeof value->number, [FIELD_NODES] = 0,
+  };
   const uint32_t count = (uint32_t)value->integer;
-  switch (field->type) {
-  case FIELD_TEXT:
-  case FIELD_NAME:
-  case FIELD_VERSION:
-    memcpy(memory, &value->text, sizeof value->text);
-    break;
-  case FIELD_WORD:
-    memcpy(memory, &value->word, sizeof value->word);
-    break;
-  case FIELD_FLAG:
-    memcpy(memory, &value->flag, sizeof value->flag);
-    break;
-  case FIELD_COUNT:
+  if (field->type == FIELD_COUNT) {
     memcpy(memory, &count, sizeof count);
-    break;
-  case FIELD_INTEGER:
-  case FIELD_SIZE:
-  case FIELD_DURATION:
-    memcpy(memory, &value->integer, sizeof value->integer);
-    break;
-  case FIELD_GRID:
+  } else if (field->type == FIELD_GRID) {
     value_store_grid(value->integer, memory);
-    break;
-  case FIELD_NUMBER:
-    memcpy(memory, &value->number, sizeof value->number);
-    break;
-  case FIELD_GPUS:
-    value_store_endpoint(value, PLACE_GPU, memory);
-    break;
-  case FIELD_NODES:
-    value_store_endpoint(value, PLACE_NUMA, memory);
-    break;
-  case FIELD_TEXTS:
-  case FIELD_ZIP:
-    break;
+  } else if (field->type == FIELD_GPUS || field->type == FIELD_NODES) {
+    struct endpoint_setting *endpoint = memory;
+    endpoint->place = field->type == FIELD_GPUS ? PLACE_GPU : PLACE_NUMA;
+    endpoint->selector = value->selector;
+  } else {
+    memcpy(memory, value, stored_bytes[field->type]);
   }
 }
 
 const char *value_text(struct arena *arena, const struct field *field, const union value *value) {
   char text[UNITS_TEXT_MAX];
-  switch (field->type) {
-  case FIELD_TEXT:
-  case FIELD_NAME:
-  case FIELD_VERSION:
+  if (field->type == FIELD_TEXT || field->type == FIELD_NAME || field->type == FIELD_VERSION) {
     return value->text;
-  case FIELD_WORD:
-    return field->words[value->word];
-  case FIELD_FLAG:
-    return value->flag ? "true" : "false";
-  case FIELD_NUMBER:
-    if (!(value->number > 0) && field->zero_word != NULL) {
-      return field->zero_word;
-    }
-    return arena_format(arena, "%.15g", value->number);
-  case FIELD_GRID:
-    if (value->integer == VALUE_GRID_FULL) {
-      return "full";
-    }
-    if ((value->integer & VALUE_GRID_PER_SM) != 0) {
-      return arena_format(arena, "per_sm*%" PRIu32, (uint32_t)value->integer);
-    }
-    __attribute__((fallthrough));
-  case FIELD_COUNT:
-  case FIELD_INTEGER:
-  case FIELD_SIZE:
-  case FIELD_DURATION:
-    if (value->integer == 0 && field->zero_word != NULL) {
-      return field->zero_word;
-    }
-    if (field->type == FIELD_SIZE) {
-      units_format_size(value->integer, text);
-      return arena_strdup(arena, text);
-    }
-    if (field->type == FIELD_DURATION) {
-      units_format_duration(value->integer, text);
-      return arena_strdup(arena, text);
-    }
-    return arena_format(arena, "%" PRIu64, value->integer);
-  case FIELD_GPUS:
-  case FIELD_NODES:
-  case FIELD_TEXTS:
-  case FIELD_ZIP:
-    break;
   }
-  return "";
+  if (field->type == FIELD_WORD) {
+    return field->words[value->word];
+  }
+  if (field->type == FIELD_FLAG) {
+    return value->flag ? "true" : "false";
+  }
+  if (!field_is_numeric(field)) {
+    return "";
+  }
+  if (value->integer == 0 && field->zero_word != NULL) { /* all bits of the number 0 are 0, too */
+    return field->zero_word;
+  }
+  if (field->type == FIELD_NUMBER) {
+    return arena_format(arena, "%.15g", value->number);
+  }
+  if (field->type == FIELD_GRID && value->integer == VALUE_GRID_FULL) {
+    return "full";
+  }
+  if (field->type == FIELD_GRID && (value->integer & VALUE_GRID_PER_SM) != 0) {
+    return arena_format(arena, "per_sm*%" PRIu32, (uint32_t)value->integer);
+  }
+  if (field->type != FIELD_SIZE && field->type != FIELD_DURATION) {
+    return arena_format(arena, "%" PRIu64, value->integer);
+  }
+  (field->type == FIELD_SIZE ? units_format_size : units_format_duration)(value->integer, text);
+  return arena_strdup(arena, text);
 }
