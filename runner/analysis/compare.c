@@ -207,9 +207,10 @@ static void compare_set_needed(struct comparison *comparison) {
   bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    if (row->result.verdict != VERDICT_INSUFFICIENT) {
+    if (row->result.processes_needed == 0) {
       continue;
     }
+    comparison->undecided++;
     for (size_t s = 0; s < SIDES; s++) {
       const unsigned processes = row->sides[s].processes;
       unsigned *least = &comparison->processes_least[s];

@@ -85,7 +85,8 @@ struct comparison {
   size_t fact_count;
   bool simulated;
   bool other_machine;        /* some cases compare different hardware */
-  unsigned processes_needed; /* per side, to decide all INSUFFICIENT rows; 0 = there are none */
+  size_t undecided;          /* rows that more processes would decide: INSUFFICIENT, provisional */
+  unsigned processes_needed; /* per side, to decide them all; 0 = there are none */
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */
   unsigned needed_alone[SIDES];    /* of one side, while the other stays as it is; 0 = no number */
 };

@@ -198,10 +198,16 @@ static double diff_half_width(const struct effect *effect) {
   return effect_interval(effect, 0.95).high - effect->difference;
 }
 
+static struct effect diff_welch(const struct sample *a, const struct sample *b) {
+  struct effect effect = effect_welch(a, b);
+  effect.df = (double)(a->count < b->count ? a->count : b->count) - 1;
+  return effect;
+}
+
 static void diff_test_means(struct work *work, struct diff_result *result) {
   struct effect effect =
       work->has_prior ? effect_moderated(&work->a, &work->b, &work->prior, work->prior_pooled_df)
-                      : effect_welch(&work->a, &work->b);
+                      : diff_welch(&work->a, &work->b);
   if (work->has_prior && work->a.count != work->b.count) {
     const struct effect apart = effect_moderated_welch(&work->a, &work->b, &work->prior_a,
                                                        &work->prior_b, work->prior_pooled_df);
@@ -244,8 +250,10 @@ static void diff_test_case(const struct diff_case *c, enum diff_method method, s
   result->is_noisy = work->margin > work->delta;
   result->sd = expm1(work->sd);
   result->change = expm1(work->difference);
-  result->change_low = expm1(work->interval.low);
-  result->change_high = expm1(work->interval.high);
+  if (isfinite(work->interval.low) && isfinite(work->interval.high)) { /* ranks: of few, none */
+    result->change_low = expm1(work->interval.low);
+    result->change_high = expm1(work->interval.high);
+  }
 }
 
 /* ---- verdicts ---- */
@@ -282,6 +290,30 @@ static enum verdict diff_verdict(const struct diff_case *c, const struct work *w
   return work->same ? VERDICT_SAME : VERDICT_UNCLEAR;
 }
 
+/* The p value of the clearest difference that ranks can show. */
+static double diff_rank_p_min(size_t a_count, size_t b_count) {
+  return 2 * rank_test_exact_upper(a_count, b_count, a_count * b_count);
+}
+
+/* The level at which one change alone is reported among so many tests. */
+static void diff_set_rank_least(const struct work *work, size_t count, double rate,
+                                struct diff_summary *summary) {
+  const double level = rate / (double)(summary->tests > 0 ? summary->tests : 1);
+  unsigned least = 2;
+  while (least < RANK_TEST_EXACT_MAX && diff_rank_p_min(least, least) > level) {
+    least++;
+  }
+  summary->rank_processes_least = least;
+  for (size_t i = 0; i < count; i++) {
+    const struct work *w = &work[i];
+    const bool is_few = w->a.count < least && w->b.count < least;
+    const bool is_uneven = !is_few && (w->a.count < least || w->b.count < least) &&
+                           w->a.count <= RANK_TEST_EXACT_MAX && w->b.count <= RANK_TEST_EXACT_MAX;
+    summary->rank_too_few +=
+        w->testable && (is_few || (is_uneven && diff_rank_p_min(w->a.count, w->b.count) > level));
+  }
+}
+
 /* Fewest processes per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
  * effect_processes_needed(). A change between delta and the margin is never decided. */
 static unsigned diff_processes_needed(const struct work *work, double alpha, size_t fixed) {
@@ -301,10 +333,11 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
                               struct diff_result *result) {
   const size_t counts[2] = {c->a.count, c->b.count};
   const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
-  if (result->verdict == VERDICT_INSUFFICIENT) {
+  if (result->verdict == VERDICT_INSUFFICIENT || result->is_provisional) {
     result->processes_needed = DIFF_PROCESSES_USUAL;
     for (size_t s = 0; s < 2; s++) {
-      result->needed_alone[s] = counts[1 - s] > 1 ? DIFF_PROCESSES_USUAL : 0;
+      const size_t other_least = result->is_provisional ? DIFF_PROCESSES_FIRM : 2;
+      result->needed_alone[s] = counts[1 - s] >= other_least ? DIFF_PROCESSES_USUAL : 0;
     }
     return;
   }
@@ -324,15 +357,25 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
                        double rate, struct diff_result *results, struct diff_summary *summary) {
   size_t rejected = 0;
   for (size_t i = 0; i < count; i++) {
-    results[i].verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
+    const enum verdict verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
+    const size_t fewer = cases[i].a.count < cases[i].b.count ? cases[i].a.count : cases[i].b.count;
+    results[i].verdict = verdict;
+    results[i].is_provisional = (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) &&
+                                fewer < DIFF_PROCESSES_FIRM;
+    summary->provisional[verdict] += results[i].is_provisional;
     rejected += work[i].testable && results[i].q <= rate;
   }
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
   const double alpha = rate * (double)(rejected + 1) / tests;
   for (size_t i = 0; i < count; i++) {
-    if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT) {
+    if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
+        results[i].is_provisional) {
       diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
+      if (results[i].processes_needed > 0 && fabs(work[i].difference) > work[i].margin &&
+          results[i].processes_needed < summary->rank_processes_least) {
+        results[i].processes_needed = summary->rank_processes_least;
+      }
     }
     summary->verdicts[results[i].verdict]++;
   }
@@ -369,6 +412,9 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   summary->tests = fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
     results[i].q = p[i];
+  }
+  if (options->method == DIFF_RANK) {
+    diff_set_rank_least(work, count, options->false_discovery_rate, summary);
   }
   diff_judge(cases, work, count, options->false_discovery_rate, results, summary);
   arena_fini(&arena);

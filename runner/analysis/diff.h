@@ -16,17 +16,23 @@
  * shrunk separately, and the less certain of both tests counts: a pooled variance is nearly that of
  * the larger side. No standard deviation is taken as less than DIFF_SPREAD_MIN, so that two equal
  * values are no certainty. A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider
- * one, at last from all cases; where these are too few, Welch's test is used. Method "rank":
- * rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
+ * one, at last from all cases; where these are too few, Welch's test is used with the degrees of
+ * freedom of the smaller side: few values do not tell Satterthwaite which side is noisier. Method
+ * "rank": rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
  *
  * Verdicts, the first that holds:
- *   BROKEN           not ok (failed, crashed, hung, corrupt) in a larger share of the processes of
- * b NEW, MISSING     measured on side b or a only INCOMPARABLE     the caller says why INSUFFICIENT
- * fewer than two processes on a side REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the
- * margin SAME             equivalent: the 90 % interval lies inside delta (TOST) INSUFFICIENT
- * undecided, and at most DIFF_PROCESSES_MAX processes per side would decide with a power of 80 %:
- * processes_needed UNCLEAR          undecided, and more would hardly help: the change is too near
- * delta, or the case is too noisy: the margin is the noise */
+ *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt
+ *   NEW, MISSING         measured on side b or a only
+ *   INCOMPARABLE         the caller says why, or no process is ok on either side
+ *   INSUFFICIENT         fewer than two processes on a side
+ *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin; provisional with fewer
+ *                        than DIFF_PROCESSES_FIRM processes on a side: a slow mode of one process
+ *                        in three looks like a change too often
+ *   SAME                 equivalent: the 90 % interval lies inside delta (TOST)
+ *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX processes per side would decide
+ *                        with a power of 80 %: processes_needed
+ *   UNCLEAR              undecided, and more would hardly help: the change is too near delta, or
+ *                        the case is too noisy: the margin is the noise */
 #ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
 #define HAUL_RUNNER_ANALYSIS_DIFF_H
 
@@ -38,7 +44,7 @@
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
 #define DIFF_SPREAD_MIN 5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Processes per side that a diff should have where the spread is unknown. */
-enum { DIFF_PROCESSES_USUAL = 5 };
+enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4 };
 
 #define VERDICT_LIST(X)                                                                            \
   X(VERDICT_BROKEN, "broken")                                                                      \
@@ -84,7 +90,8 @@ struct diff_result {
   bool is_noisy;                  /* the noise is more than delta */
   double sd;                      /* between processes, relative; NAN = not known */
   double df;                      /* of the test */
-  unsigned processes_needed;      /* per side, for INSUFFICIENT; else 0 */
+  bool is_provisional;            /* REGRESSED or IMPROVED on few processes */
+  unsigned processes_needed;      /* per side, for INSUFFICIENT and provisional ones; else 0 */
   unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
 };
 
@@ -97,6 +104,11 @@ struct diff_summary {
   struct shift shift; /* that all cases have in common */
   size_t tests;
   size_t verdicts[verdict_name_count];
+  size_t provisional[verdict_name_count]; /* of those */
+  /* Method "rank": fewest processes per side with which a case could be reported that is the only
+   * one to change, and how many of the tested cases have fewer; else 0. */
+  unsigned rank_processes_least;
+  size_t rank_too_few;
 };
 
 /* results holds count. */

@@ -36,7 +36,7 @@ struct command {
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool fail_on_given, fails[verdict_name_count];
-  bool all, confusion, dry_run, strict, trials;
+  bool all, confusion, dry_run, strict, suspect, trials;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;

@@ -305,7 +305,7 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
-  const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
+  const size_t count = comparison->undecided;
   if (comparison->processes_needed == 0 || request->compare.one_side) {
     return;
   }

@@ -5,16 +5,18 @@
 
 static bool verb_check_take_fail_on(const struct given *given) {
   struct command *command = given->command;
-  command->fail_on_given = true;
   for (const char *word = given->arg; word != NULL;) {
     const size_t length = strcspn(word, ",");
     const char *name = arena_strndup(&command->arena, word, length);
     enum verdict verdict;
-    if (!verdict_parse(name, &verdict)) {
+    if (strcmp(name, "suspect") == 0) {
+      command->suspect = true;
+    } else if (verdict_parse(name, &verdict)) {
+      command->fails[verdict] = command->fail_on_given = true;
+    } else {
       options_reject_name(given->state, "verdict", name, verdict_names);
       return false;
     }
-    command->fails[verdict] = true;
     word = word[length] == ',' ? word + length + 1 : NULL;
   }
   return true;
@@ -22,7 +24,9 @@ static bool verb_check_take_fail_on(const struct given *given) {
 
 static const struct verb_option VERB_CHECK_OPTIONS[] = {
     {"fail-on", "VERDICTS",
-     "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing)",
+     "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
+     "suspect "
+     "adds provisional ones, with fewer than 4 processes on a side",
      .take = verb_check_take_fail_on},
     {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
     COMPARE_OPTIONS,
@@ -50,13 +54,22 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
   const size_t *verdicts = comparison->summary.verdicts;
+  size_t suspects = 0;
   for (size_t v = 0; v < verdict_name_count; v++) {
-    if (command->fails[v] && verdicts[v] > 0) {
+    const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
+    suspects += command->fails[v] ? provisional : 0;
+    if (command->fails[v] && verdicts[v] > provisional) {
       command->code = EXIT_REGRESSED;
       return STATUS_OK;
     }
   }
-  if (command->strict && verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
+  if (suspects > 0) {
+    say_note(&command->common,
+             "%zu provisional: a side has fewer than 4 processes; --fail-on suspect fails on that",
+             suspects);
+  }
+  if (command->strict &&
+      suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
   }
@@ -68,7 +81,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
 
 static enum status verb_check_run(struct command *command, struct error *err) {
   struct compare_result result = {0};
-  struct diff_show show = {.undecided_fails = command->strict};
+  struct diff_show show = {.undecided_fails = command->strict, .suspect_fails = command->suspect};
   memcpy(show.fails, command->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {
     show.verdicts[v] = command->common.verbose || command->fails[v] ||

@@ -54,13 +54,35 @@ void diff_figure_words(const struct comparison_row *row, enum side side,
   (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
 }
 
-void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]) {
-  const char *word = verdict_text(verdict);
+void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
+  const char *word = verdict_text(result->verdict);
   size_t i = 0;
-  for (; word[i] != '\0' && i + 1 < DIFF_WORDS_MAX; i++) {
+  for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
     text[i] = (char)toupper((unsigned char)word[i]);
   }
+  if (result->is_provisional) {
+    text[i++] = '?';
+  }
   text[i] = '\0';
+}
+
+const char *diff_provisional_words(const struct comparison *comparison) {
+  const size_t *provisional = comparison->summary.provisional;
+  return provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] > 0
+             ? "?: provisional, as a side has fewer than 4 processes"
+             : "";
+}
+
+void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
+  const struct diff_summary *summary = &comparison->summary;
+  if (summary->rank_too_few > 0) {
+    strbuf_printf(
+        text,
+        "Ranks: of %zu cases, one that alone changed can be reported with %u processes per "
+        "side or more; %zu %s fewer",
+        summary->tests, summary->rank_processes_least, summary->rank_too_few,
+        diff_plural(summary->rank_too_few, "case has", "cases have"));
+  }
 }
 
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]) {
@@ -132,6 +154,10 @@ void diff_counts(const struct comparison *comparison, char *text, size_t size) {
     if (count > 0 && length < size) {
       length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
                                  count, verdict_text(ORDER[i]));
+    }
+    const size_t provisional = comparison->summary.provisional[ORDER[i]];
+    if (provisional > 0 && length < size) {
+      length += (size_t)snprintf(text + length, size - length, " (%zu provisional)", provisional);
     }
   }
 }
@@ -215,6 +241,14 @@ static void diff_put_side(struct strbuf *text, char letter, const char *name,
     strbuf_printf(text, ", %u %s", total->boots, diff_plural(total->boots, "boot", "boots"));
   }
   strbuf_printf(text, ", %u %s\n", total->gpus, diff_plural(total->gpus, "GPU", "GPUs"));
+}
+
+static void diff_put_rank(struct strbuf *text, const struct comparison *comparison) {
+  if (comparison->summary.rank_too_few > 0) {
+    strbuf_append_char(text, '\n');
+    diff_rank_words(text, comparison);
+    strbuf_append_char(text, '\n');
+  }
 }
 
 static void diff_put_shift(struct strbuf *text, const struct comparison *comparison) {
@@ -353,7 +387,7 @@ static enum status diff_print_cases(const struct measured *measured,
       continue;
     }
     diff_case_text(measured, row, &name);
-    diff_verdict_words(row->result.verdict, text[COLUMN_VERDICT]);
+    diff_verdict_words(&row->result, text[COLUMN_VERDICT]);
     diff_figure_words(row, SIDE_A, text[COLUMN_A]);
     diff_figure_words(row, SIDE_B, text[COLUMN_B]);
     diff_change_words(row, text[COLUMN_CHANGE]);
@@ -406,6 +440,7 @@ static enum status diff_print_page(const struct measured *measured,
   }
   diff_put_notes(&text, comparison, one_side);
   diff_put_shift(&text, comparison);
+  diff_put_rank(&text, comparison);
   diff_put_a_a(&text, show->a_a);
   enum status status = stream_write(options->stream, &text, NULL, err);
   if (one_side) {
@@ -433,6 +468,8 @@ static enum status diff_print_page(const struct measured *measured,
                            "GB/s: more is better, ns: less\n");
       diff_delta_words(&text, comparison);
       strbuf_append_char(&text, '\n');
+      const char *provisional = diff_provisional_words(comparison);
+      strbuf_printf(&text, "%s%s", provisional, provisional[0] != '\0' ? "\n" : "");
     }
     status = stream_write(options->stream, &text, NULL, err);
   }
@@ -480,7 +517,8 @@ static struct cell diff_count_cell(unsigned value) {
   X("delta_percent", cell_finite(100 * row->delta))                                                \
   X("delta_from", cell_text(delta_source_text(row->delta_from)))                                   \
   X("not_ok_a", cell_integer(row->sides[SIDE_A].not_ok))                                           \
-  X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))
+  X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))                                           \
+  X("provisional", cell_integer(row->result.is_provisional))
 
 static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,

@@ -22,6 +22,7 @@ struct diff_show {
   bool all;                          /* table: the SAME cases as well */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* junit: these are failures */
+  bool suspect_fails;                /* junit: `fails` holds for provisional verdicts as well */
   bool undecided_fails;              /* junit: undecided cases are errors, else they are skipped */
   const struct a_a_result *a_a;      /* may be NULL */
 };
@@ -49,8 +50,12 @@ void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MA
 /* Four digits; ns say so, GB/s do not need to. */
 void diff_figure_words(const struct comparison_row *row, enum side side, char text[DIFF_WORDS_MAX]);
 void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
-/* "REGRESSED" */
-void diff_verdict_words(enum verdict verdict, char text[DIFF_WORDS_MAX]);
+/* "REGRESSED"; "REGRESSED?" where it is provisional */
+void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
+/* What "?" means; nothing where no verdict is provisional. */
+const char *diff_provisional_words(const struct comparison *comparison);
+/* Appended: with how many processes ranks report something; nothing where all cases have enough. */
+void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
 /* Processes of A and B, "5/5"; all: boots and GPUs behind them, "5/5 1/1 8/8". */
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
 /* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the

@@ -31,6 +31,7 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   const struct diff_result *result = &row->result;
   json_out_open(json, NULL, '{');
   json_out_text(json, "verdict", verdict_text(result->verdict));
+  json_out_boolean(json, "provisional", result->is_provisional);
   json_out_text(json, "case", bench->name);
   json_out_text(json, "case_key", bench->key);
   json_out_text(json, "block", bench->block);
@@ -131,6 +132,14 @@ enum status diff_print_json(const struct measured *measured, const struct compar
     json_out_integer(json, verdict_text((enum verdict)v), (int64_t)comparison->summary.verdicts[v]);
   }
   json_out_close(json);
+  if (comparison->summary.rank_processes_least > 0) {
+    json_out_open(json, "rank", '{');
+    json_out_integer(json, "processes_least", comparison->summary.rank_processes_least);
+    json_out_integer(json, "cases_with_fewer", (int64_t)comparison->summary.rank_too_few);
+    json_out_close(json);
+  } else {
+    json_out_null(json, "rank");
+  }
   diff_json_a_a(json, show->a_a);
   json_out_open(json, "cases", '[');
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -151,6 +160,9 @@ enum outcome { OUTCOME_PASSED, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED }
 static enum outcome junit_outcome_of(const struct diff_show *show,
                                      const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
+  if (row->result.is_provisional && !show->suspect_fails) {
+    return show->undecided_fails ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+  }
   if (show->fails[verdict]) {
     return OUTCOME_FAILURE;
   }
@@ -185,8 +197,9 @@ static void junit_put_case(struct strbuf *out, const struct measured *measured,
     strbuf_append(out, "\"/>\n");
     return;
   }
-  html_append(out, "\">\n    <%s message=\"%s", ELEMENTS[outcome],
-              verdict_text(row->result.verdict));
+  html_append(out, "\">\n    <%s message=\"%s%s", ELEMENTS[outcome],
+              verdict_text(row->result.verdict),
+              row->result.is_provisional ? " (provisional)" : "");
   if (isfinite(row->change)) {
     html_append(out, ": %+.2f %% (%.5g to %.5g %s)", 100 * row->change, row->sides[SIDE_A].value,
                 row->sides[SIDE_B].value, figure_text(row->figure));

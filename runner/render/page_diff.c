@@ -96,8 +96,13 @@ static void page_put_diff_sentences(FILE *page, const struct comparison *compari
     html_print(page, "<p>%s</p>", text.text);
   }
   strbuf_clear(&text);
+  diff_rank_words(&text, comparison);
+  if (text.length > 0) {
+    html_print(page, "<p>%s</p>", text.text);
+  }
+  strbuf_clear(&text);
   if (comparison->processes_needed > 0) {
-    const size_t count = comparison->summary.verdicts[VERDICT_INSUFFICIENT];
+    const size_t count = comparison->undecided;
     strbuf_printf(&text, "%zu %s undecided with so few processes; %u per side would decide.", count,
                   count == 1 ? "case is" : "cases are", comparison->processes_needed);
     html_print(page, "<p>%s</p>", text.text);
@@ -158,7 +163,7 @@ static void page_put_case(FILE *page, const struct measured *measured,
       q[DIFF_WORDS_MAX], counts[DIFF_WORDS_MAX];
   struct strbuf notes;
   strbuf_init(&notes, TEXT_MAX);
-  diff_verdict_words(row->result.verdict, verdict);
+  diff_verdict_words(&row->result, verdict);
   diff_note_words(&notes, row);
   diff_figure_words(row, SIDE_A, a);
   diff_figure_words(row, SIDE_B, b);
@@ -248,7 +253,8 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   diff_delta_words(&text, comparison);
   strbuf_append(&text,
                 ". q: the share of false discoveries among all that is reported from this row "
-                "up. n: processes of A and B.");
+                "up. n: processes of A and B. ");
+  strbuf_append(&text, diff_provisional_words(comparison));
   html_print(page, "<p class=\"note\">%s</p>\n", text.text);
   strbuf_fini(&text);
 }

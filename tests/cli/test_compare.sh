@@ -62,6 +62,27 @@ expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skip
 expect_out '<failure message="regressed: -[23]'
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 
+begin 'few processes: provisional, and decisive with --fail-on suspect'
+on_first --db few.db --processes 3 --tag a
+on_second --db few.db --processes 3 --tag b
+run_ok check tag:a tag:b --db few.db
+expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
+expect_out '^\?: provisional, as a side has fewer than 4 processes'
+expect_out '2 regressed \(2 provisional\)'
+expect_err '2 provisional: .*--fail-on suspect'
+expect_err 'undecided with so few processes; 5 per side would decide'
+run check tag:a tag:b --db few.db --fail-on suspect
+expect_code 1
+run check tag:a tag:b --db few.db --fail-on improved,suspect
+expect_code 0
+run check tag:a tag:b --db few.db --strict
+expect_code 4
+run check tag:a tag:b --db few.db --format junit
+expect_out 'failures="0"'
+expect_out '<skipped message="regressed \(provisional\): '
+run diff tag:a tag:b --db few.db --method rank
+expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 processes per side or more; 18 cases have fewer'
+
 begin 'baselines'
 run_ok baseline set good tag:before --db r.db
 run baseline list --db r.db

@@ -114,6 +114,42 @@ static void one_change_is_found_by_each_test(void **state) {
   }
 }
 
+static void a_report_on_three_processes_is_provisional(void **state) {
+  (void)state;
+  for (size_t processes = 2; processes <= 5; processes++) {
+    make(40, processes, 0.001);
+    slow_down(2, 1.03);
+    slow_down(5, 0.97);
+    compare(DIFF_MODERATED);
+    expect(2, VERDICT_REGRESSED);
+    const bool is_few = processes < DIFF_PROCESSES_FIRM;
+    assert_int_equal(data.results[2].is_provisional, is_few);
+    assert_int_equal(data.summary.provisional[VERDICT_REGRESSED], is_few);
+    assert_int_equal(data.summary.provisional[VERDICT_IMPROVED], is_few);
+    assert_int_equal(data.results[2].processes_needed, is_few ? DIFF_PROCESSES_USUAL : 0);
+    assert_int_equal(data.results[2].needed_alone[0], 0);
+    assert_false(data.results[0].is_provisional);
+  }
+}
+
+/* Of 40 tests one alone must have p <= 0.05 / 40: 2 / choose(14, 7) is the first that does. */
+static void ranks_say_how_many_processes_could_report(void **state) {
+  (void)state;
+  static const struct {
+    size_t count, processes;
+    unsigned least;
+    size_t too_few;
+  } CASES[] = {{40, 5, 7, 40}, {40, 7, 7, 0}, {1, 4, 4, 0}, {1, 3, 4, 1}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    make(CASES[i].count, CASES[i].processes, 0.001);
+    compare(DIFF_RANK);
+    assert_int_equal(data.summary.rank_processes_least, CASES[i].least);
+    assert_int_equal(data.summary.rank_too_few, CASES[i].too_few);
+    compare(DIFF_MODERATED);
+    assert_int_equal(data.summary.rank_processes_least, 0);
+  }
+}
+
 static void families_learn_apart(void **state) {
   (void)state;
   make(60, 3, 0.001);
@@ -224,7 +260,7 @@ static void undecided_says_how_many_more(void **state) {
     if (r->verdict == VERDICT_INSUFFICIENT) {
       assert_in_range(r->processes_needed, 4, DIFF_PROCESSES_MAX);
       insufficient++;
-    } else {
+    } else if (!r->is_provisional) {
       assert_int_equal(r->processes_needed, 0);
     }
   }
@@ -313,14 +349,13 @@ static void nothing_to_compare(void **state) {
 
 /* Two processes that scatter by 2 % against twenty that scatter by 0.1 %, and nothing changed: the
  * variance of all together is nearly that of the twenty. */
-static void a_noisy_side_of_few_is_no_change(void **state) {
-  (void)state;
-  enum { DIFFS = 60, CASES = 40 };
+static void expect_no_change_of_a_noisy_side(size_t cases) {
+  enum { DIFFS = 60 };
   size_t reported = 0;
   uint64_t seed = 5;
   for (size_t d = 0; d < DIFFS; d++) {
-    make(CASES, 20, 0);
-    for (size_t i = 0; i < CASES; i++) {
+    make(cases, 20, 0);
+    for (size_t i = 0; i < cases; i++) {
       for (size_t p = 0; p < 20; p++) {
         data.values[i][0][p] = 0.001 * noise_normal(&seed);
         data.values[i][1][p] = 0.02 * noise_normal(&seed);
@@ -332,6 +367,12 @@ static void a_noisy_side_of_few_is_no_change(void **state) {
         data.summary.verdicts[VERDICT_REGRESSED] > 0 || data.summary.verdicts[VERDICT_IMPROVED] > 0;
   }
   assert_true(reported <= DIFFS / 20);
+}
+
+static void a_noisy_side_of_few_is_no_change(void **state) {
+  (void)state;
+  expect_no_change_of_a_noisy_side(40);
+  expect_no_change_of_a_noisy_side(10); /* too few cases to learn from */
 }
 
 /* Two equal values on each side are no certainty: a step hardly beyond the margin stays open, one
@@ -395,6 +436,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(real_changes_are_found_and_the_rest_is_the_same),
       cmocka_unit_test(one_change_is_found_by_each_test),
+      cmocka_unit_test(a_report_on_three_processes_is_provisional),
+      cmocka_unit_test(ranks_say_how_many_processes_could_report),
       cmocka_unit_test(families_learn_apart),
       cmocka_unit_test(noisy_cases_are_unclear_not_the_same),
       cmocka_unit_test(the_margin_is_that_of_both_sides),
