@@ -158,8 +158,11 @@ static void newer_schema_is_read_or_refused(void **state) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
-  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED,
-                 "newer haul (schema 1.999, this one knows 1.2) and cannot be added to");
+  char refusal[96];
+  (void)snprintf(refusal, sizeof refusal,
+                 "newer haul (schema 1.999, this one knows 1.%d) and cannot be added to",
+                 migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, refusal);
   struct database *database = NULL;
   struct error err = {0};
   assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
@@ -186,12 +189,12 @@ static void schema_before_first_release_is_refused(void **state) {
         (const unsigned char *)(sql) + strlen(sql)                                                 \
   }
 
-/* Migrates to a made-up schema 1.4; afterwards the database has that version. */
+/* Migrates to a made-up schema 1.999, later than any; afterwards the database has that version. */
 static enum status migrate_made_up(const char *path, const char *last, int version) {
   const struct embedded_file files[] = {
       MIGRATION("1002_first", "never run"),
-      MIGRATION("1003_mood", "ALTER TABLE run ADD COLUMN mood TEXT; PRAGMA user_version = 1003;"),
-      MIGRATION("1004_last", last),
+      MIGRATION("1998_mood", "ALTER TABLE run ADD COLUMN mood TEXT; PRAGMA user_version = 1998;"),
+      MIGRATION("1999_last", last),
   };
   struct database *database = NULL;
   struct error err = {0};
@@ -208,14 +211,15 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
 }
 
 static void migrations_are_applied_all_or_none(void **state) {
-  static const struct {
+  const int before_it = migrate_latest_version();
+  const struct {
     const char *last;
     int version;
     enum status status;
   } LAST[] = {
-      {"CREATE TABLE later (x); nonsense", 1002, STATUS_DATABASE},
-      {"DELETE FROM scenario; PRAGMA user_version = 1004;", 1002, STATUS_CORRUPT},
-      {"CREATE TABLE later (x); PRAGMA user_version = 1004;", 1004, STATUS_OK},
+      {"CREATE TABLE later (x); nonsense", before_it, STATUS_DATABASE},
+      {"DELETE FROM scenario; PRAGMA user_version = 1999;", before_it, STATUS_CORRUPT},
+      {"CREATE TABLE later (x); PRAGMA user_version = 1999;", 1999, STATUS_OK},
   };
   struct fixture *fixture = *state;
   fixture_load(fixture, "results-1002.sql");

@@ -112,12 +112,12 @@ static enum status merge_the_input(struct faults *faults, struct error *err) {
   return status;
 }
 
-/* To a made-up version that writes every trial. */
+/* To a made-up version, later than any migration, that writes every trial. */
 static enum status migrate(struct faults *faults, struct error *err) {
   static const char SQL[] =
       "ALTER TABLE trial ADD COLUMN later INTEGER; UPDATE trial SET later = 1; "
-      "PRAGMA user_version = 1003;";
-  const struct embedded_file file = {"migrations/1003_later", (const unsigned char *)SQL,
+      "PRAGMA user_version = 1999;";
+  const struct embedded_file file = {"migrations/1999_later", (const unsigned char *)SQL,
                                      (const unsigned char *)SQL + strlen(SQL)};
   struct database *database = NULL;
   enum status status = database_open(faults->fixture->path, DATABASE_WRITE, &database, err);
@@ -206,8 +206,8 @@ static void migrated_is_whole(const struct faults *faults, struct database *data
                               enum status status) {
   (void)faults;
   assert_answer(database, "select count(*) > 0 from v_trial", "1");
-  const bool migrated = database->version == 1003;
-  assert_true(migrated || (database->version == 1002 && status != STATUS_OK));
+  const bool migrated = database->version == 1999;
+  assert_true(migrated || (database->version <= migrate_latest_version() && status != STATUS_OK));
   assert_answer(database, "select count(*) from pragma_table_info('trial') where name = 'later'",
                 migrated ? "1" : "0");
 }
