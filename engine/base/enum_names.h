@@ -9,7 +9,10 @@
  * gives enum colour (closed by colour_name_count), colour_text() (static text, "?" for a value
  * outside the list), colour_parse() (exact match; false and *value untouched when unknown), and
  * colour_names (all texts in order, NULL-terminated). A row may hold more than the two, for tables
- * that are made from the same list. */
+ * that are made from the same list.
+ *
+ * ENUM_NAMES_DEFINE_ALL before the one #include of a header that declares many defines them all:
+ * see engine/case/enums.c. */
 #ifndef HAUL_ENGINE_BASE_ENUM_NAMES_H
 #define HAUL_ENGINE_BASE_ENUM_NAMES_H
 
@@ -20,7 +23,7 @@
 #define ENUM_NAMES_VALUE_(id, text, ...) id,
 #define ENUM_NAMES_TEXT_(id, text, ...)  text,
 
-#define ENUM_NAMES_DECLARE(name, LIST)                                                             \
+#define ENUM_NAMES_DECLARE_(name, LIST)                                                            \
   enum name { LIST(ENUM_NAMES_VALUE_) name##_name_count };                                         \
   extern const char *const name##_names[];                                                         \
   const char *name##_text(enum name value);                                                        \
@@ -40,5 +43,13 @@
     }                                                                                              \
     return false;                                                                                  \
   }
+
+#ifdef ENUM_NAMES_DEFINE_ALL
+#define ENUM_NAMES_DECLARE(name, LIST)                                                             \
+  ENUM_NAMES_DECLARE_(name, LIST)                                                                  \
+  ENUM_NAMES_DEFINE(name, LIST)
+#else
+#define ENUM_NAMES_DECLARE(name, LIST) ENUM_NAMES_DECLARE_(name, LIST)
+#endif
 
 #endif
