@@ -12,25 +12,28 @@ static double *record_scratch(struct record *record, size_t count) {
   return record->scratch;
 }
 
+#define SUMMARY_COLUMN(member, least)                                                              \
+  { ":" #member, offsetof(struct summary, member), least }
+/* A summary of fewer trials than the least has no such number. */
+static const struct {
+  const char *parameter;
+  size_t offset;
+  uint32_t least;
+} SUMMARY_COLUMNS[] = {
+    SUMMARY_COLUMN(median_ns, 1),     SUMMARY_COLUMN(p5_ns, 1),          SUMMARY_COLUMN(p95_ns, 1),
+    SUMMARY_COLUMN(min_ns, 1),        SUMMARY_COLUMN(max_ns, 1),         SUMMARY_COLUMN(mean_ns, 1),
+    SUMMARY_COLUMN(median_low_ns, 6), SUMMARY_COLUMN(median_high_ns, 6), SUMMARY_COLUMN(cv, 2),
+};
+
+/* Those that the statement has. */
 static void record_bind_summary(struct statement *statement, const struct summary *summary) {
   statement_bind_int(statement, ":n", summary->count);
-  if (summary->count == 0) {
-    return;
-  }
-  statement_bind_real(statement, ":median_ns", summary->median_ns);
-  statement_bind_real(statement, ":p5_ns", summary->p5_ns);
-  statement_bind_real(statement, ":p95_ns", summary->p95_ns);
-  statement_bind_real(statement, ":min_ns", summary->min_ns);
-  statement_bind_real(statement, ":max_ns", summary->max_ns);
-  statement_bind_real(statement, ":mean_ns", summary->mean_ns);
-  if (summary->count >= 2) {
-    statement_bind_real(statement, ":cv", summary->cv);
-  }
-  size_t low = 0;
-  size_t high = 0;
-  if (median_interval_ranks(summary->count, &low, &high)) {
-    statement_bind_real(statement, ":median_low_ns", summary->median_low_ns);
-    statement_bind_real(statement, ":median_high_ns", summary->median_high_ns);
+  for (size_t i = 0; i < sizeof SUMMARY_COLUMNS / sizeof *SUMMARY_COLUMNS; i++) {
+    const int index = sqlite3_bind_parameter_index(statement->stmt, SUMMARY_COLUMNS[i].parameter);
+    const char *member = (const char *)summary + SUMMARY_COLUMNS[i].offset;
+    if (index != 0 && summary->count >= SUMMARY_COLUMNS[i].least) {
+      (void)sqlite3_bind_double(statement->stmt, index, *(const double *)member);
+    }
   }
 }
 
@@ -80,7 +83,6 @@ static enum status record_insert_case_run(struct record *record, const struct ca
   struct summary summary = {0};
   summary_of_trials(report->trials, report->trial_count,
                     record_scratch(record, report->trial_count), &summary);
-  statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":process", record->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   record_bind_outcome(statement, report->outcome);
@@ -207,10 +209,7 @@ static enum status record_insert_flow_runs(struct record *record, const struct c
     }
     statement_bind_int(statement, ":case_run", case_run);
     statement_bind_int(statement, ":flow", flow);
-    statement_bind_int(statement, ":n", summary.count);
-    statement_bind_real(statement, ":median_ns", summary.median_ns);
-    statement_bind_real(statement, ":p5_ns", summary.p5_ns);
-    statement_bind_real(statement, ":p95_ns", summary.p95_ns);
+    record_bind_summary(statement, &summary);
     status = statement_run(statement, err);
   }
   return status;

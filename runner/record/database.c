@@ -134,18 +134,11 @@ enum status database_script(struct database *database, const char *name, struct 
 }
 
 enum status database_run_generated(struct database *database, const char *name, struct error *err) {
-  struct statement statement = {0};
+  struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   char *script = sqlite3_mprintf("");
-  bool row = true;
-  while (status == STATUS_OK && row) {
-    status = statement_step(&statement, &row, err);
-    if (row) {
-      script = sqlite3_mprintf("%z%s;\n", script, sqlite3_column_text(statement.stmt, 0));
-    }
+  while (statement_next(&statement, &status, err)) {
+    script = sqlite3_mprintf("%z%s;\n", script, sqlite3_column_text(statement.stmt, 0));
   }
   statement_finalize(&statement);
   if (status == STATUS_OK) {
@@ -179,12 +172,11 @@ void database_rollback(struct database *database) {
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) {
   const struct sql_text text = sql_find(name);
-  sqlite3_stmt *stmt = NULL;
+  *statement = (struct statement){database, NULL, name};
   if (sqlite3_prepare_v3(database->handle, text.begin, (int)(text.end - text.begin),
-                         SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK) {
+                         SQLITE_PREPARE_PERSISTENT, &statement->stmt, NULL) != SQLITE_OK) {
     return database_error(database, name, err);
   }
-  *statement = (struct statement){database, stmt, name};
   return STATUS_OK;
 }
 
@@ -195,7 +187,7 @@ void statement_finalize(struct statement *statement) {
 
 int statement_parameter(const struct statement *statement, const char *parameter) {
   int index = sqlite3_bind_parameter_index(statement->stmt, parameter);
-  if (index == 0) {
+  if (index == 0 && statement->stmt != NULL) {
     fprintf(stderr, "haul: the statement %s has no parameter %s\n", statement->name, parameter);
     abort();
   }
@@ -224,23 +216,24 @@ void statement_reset(struct statement *statement) {
   (void)sqlite3_clear_bindings(statement->stmt);
 }
 
-enum status statement_step(struct statement *statement, bool *row, struct error *err) {
+bool statement_next(struct statement *statement, enum status *status, struct error *err) {
+  if (*status != STATUS_OK) {
+    return false;
+  }
   int code = sqlite3_step(statement->stmt);
-  *row = code == SQLITE_ROW;
-  enum status status = STATUS_OK;
-  if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    status = database_error(statement->database, statement->name, err);
+  if (code == SQLITE_ROW) {
+    return true;
   }
-  if (code != SQLITE_ROW) {
-    statement_reset(statement);
+  if (code != SQLITE_DONE) {
+    *status = database_error(statement->database, statement->name, err);
   }
-  return status;
+  statement_reset(statement);
+  return false;
 }
 
 enum status statement_run(struct statement *statement, struct error *err) {
-  bool row = false;
-  enum status status = statement_step(statement, &row, err);
-  if (row) {
+  enum status status = STATUS_OK;
+  if (statement_next(statement, &status, err)) {
     statement_reset(statement);
   }
   return status;
@@ -251,25 +244,9 @@ char *statement_column_text(const struct statement *statement, int i, struct are
   return text != NULL ? arena_strdup(arena, text) : NULL;
 }
 
-enum status statement_each_row(struct database *database, const char *name, const char *parameter,
-                               int64_t value, statement_row *take, void *context,
-                               struct error *err) {
-  struct statement statement = {0};
-  enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  if (parameter != NULL) {
-    statement_bind_int(&statement, parameter, value);
-  }
-  for (bool row = true; status == STATUS_OK && row;) {
-    status = statement_step(&statement, &row, err);
-    if (status == STATUS_OK && row) {
-      take(&statement, context);
-    }
-  }
-  statement_finalize(&statement);
-  return status;
+int statement_column_number(const struct statement *statement, int i) {
+  const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
+  return known ? sqlite3_column_int(statement->stmt, i) : -1;
 }
 
 static enum status database_configure(struct database *database, int busy_ms, struct error *err) {
@@ -283,15 +260,13 @@ static enum status database_configure(struct database *database, int busy_ms, st
   return database_script(database, "database/set_up", err);
 }
 
-/* Prevents SQLite from giving ":memory:" or "file:..." a meaning of their own. */
-static char *database_plain_path(const char *path) {
-  size_t size = strlen(path) + sizeof "./";
-  char *text = malloc(size);
-  if (text == NULL) {
+static struct database *database_new(const char *path) {
+  struct database *database = calloc(1, sizeof *database);
+  /* "./" prevents SQLite from giving ":memory:" or "file:..." a meaning of their own. */
+  if (database == NULL || asprintf(&database->path, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
     abort();
   }
-  (void)snprintf(text, size, "%s%s", path[0] == '/' ? "" : "./", path);
-  return text;
+  return database;
 }
 
 static enum status database_open_handle(struct database *database, int flags, int busy_ms,
@@ -349,11 +324,7 @@ enum status database_open_waiting(const char *path, enum database_access access,
   if (status != STATUS_OK) {
     return status;
   }
-  struct database *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) {
-    abort();
-  }
-  opened->path = database_plain_path(path);
+  struct database *opened = database_new(path);
   opened->network_file_system = file.network_file_system;
   status = database_open_checked(opened, access, busy_ms, err);
   if (status != STATUS_OK) {
@@ -398,11 +369,7 @@ enum status database_open(const char *path, enum database_access access, struct 
 
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) {
-  struct database *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) {
-    abort();
-  }
-  opened->path = database_plain_path(path);
+  struct database *opened = database_new(path);
   enum status status = database_open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
   if (status != STATUS_OK) {
     database_close(opened);

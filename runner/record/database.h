@@ -64,7 +64,8 @@ struct statement {
   const char *name; /* "case/insert_chase" */
 };
 
-/* name: static text. */
+/* name: static text. A statement that failed takes values and is finalized like any other, and has
+ * no rows. */
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) CHECK_RESULT;
 void statement_finalize(struct statement *statement);
@@ -78,18 +79,15 @@ void statement_bind_text(struct statement *statement, const char *parameter, con
 void statement_bind_null(struct statement *statement, const char *parameter);
 /* Run a statement that returns no rows, and make it ready for the next binding. */
 enum status statement_run(struct statement *statement, struct error *err) CHECK_RESULT;
-/* Step to the next row: *row says whether there is one; without one the statement is reset. */
-enum status statement_step(struct statement *statement, bool *row, struct error *err) CHECK_RESULT;
+/* Step to the next row, if *status is STATUS_OK. False: there is none, or *status says what went
+ * wrong; the statement is reset. */
+bool statement_next(struct statement *statement, enum status *status, struct error *err);
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
 /* Column i of the row at hand, kept by the arena; NULL for NULL. */
 char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
-/* Given each row of a statement. */
-typedef void statement_row(const struct statement *statement, void *context);
-/* Prepare a statement, bind one number (parameter NULL: none), give every row to take. */
-enum status statement_each_row(struct database *database, const char *name, const char *parameter,
-                               int64_t value, statement_row *take, void *context,
-                               struct error *err) CHECK_RESULT;
+/* Column i, or -1 for NULL. */
+int statement_column_number(const struct statement *statement, int i);
 
 /* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,

@@ -2,6 +2,7 @@
  * utilisation, the speed of an idle link) are not part of an environment: two runs on an unchanged
  * machine have the same one. */
 #include "runner/record/record_state.h"
+#include "schema/machine/machine_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,30 +12,50 @@ const char *record_fact(const struct machine *machine, const char *name) {
   return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
 }
 
-static void record_add_gpu_content(struct content *content, const struct gpu *gpu) {
-  content_text(content, gpu->name);
-  content_text(content, gpu->uuid);
-  content_text(content, gpu->pci_address);
-  content_int(content, gpu->numa_node);
-  content_int(content, gpu->cuda_ordinal);
-  content_int(content, gpu->compute_major);
-  content_int(content, gpu->compute_minor);
-  content_int(content, gpu->sm_count);
-  content_int(content, gpu->copy_engine_count);
-  content_int(content, (int64_t)gpu->memory_bytes);
-  content_int(content, (int64_t)gpu->l2_bytes);
-  content_int(content, (int64_t)gpu->sm_clock_max_khz);
-  content_int(content, (int64_t)gpu->memory_clock_khz);
-  content_int(content, gpu->memory_bus_bits);
-  content_int(content, gpu->pcie_generation_max);
-  content_int(content, gpu->pcie_width_max);
-  content_int(content, gpu->nvlink_count);
-  content_int(content, (int64_t)gpu->nvlink_bytes_per_second);
-  content_int(content, (int64_t)gpu->c2c_bytes_per_second);
-  content_int(content, gpu->mig_enabled);
+/* The parameter with the name of a key; 0: the statement has none, the key is not recorded. */
+static int record_key_parameter(const struct statement *statement, const struct key *key) {
+  char parameter[64];
+  (void)snprintf(parameter, sizeof parameter, ":%s", key->name);
+  return sqlite3_bind_parameter_index(statement->stmt, parameter);
 }
 
-static void record_environment_key(const struct machine *machine, char key[CONTENT_KEY_MAX]) {
+/* The keys of an object that its statement records, for the key of the environment. */
+static void record_add_keys(struct content *content, const struct statement *statement,
+                            const void *object, const struct key *keys, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (record_key_parameter(statement, &keys[i]) == 0) {
+      continue;
+    }
+    if (keys[i].type == KEY_TEXT) {
+      content_text(content, machine_key_text(object, &keys[i]));
+    } else {
+      content_int(content, machine_key_number(object, &keys[i]));
+    }
+  }
+}
+
+/* The same, into the statement. */
+static void record_bind_keys(struct statement *statement, const void *object,
+                             const struct key *keys, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const int parameter = record_key_parameter(statement, &keys[i]);
+    if (parameter == 0) {
+      continue;
+    }
+    if (keys[i].type == KEY_TEXT) {
+      (void)sqlite3_bind_text(statement->stmt, parameter, machine_key_text(object, &keys[i]), -1,
+                              SQLITE_STATIC);
+    } else {
+      (void)sqlite3_bind_int64(statement->stmt, parameter, machine_key_number(object, &keys[i]));
+    }
+  }
+}
+
+static void record_environment_key(struct record *record, const struct machine *machine,
+                                   char key[CONTENT_KEY_MAX]) {
+  const struct statement *gpu = record_statement(record, INSERT_GPU);
+  const struct statement *link = record_statement(record, INSERT_GPU_LINK);
+  const struct statement *node = record_statement(record, INSERT_NODE);
   struct content *content = content_new();
   content_int(content, machine->simulated);
   content_text(content, machine->host_name);
@@ -42,18 +63,14 @@ static void record_environment_key(const struct machine *machine, char key[CONTE
   content_text(content, machine->cuda_state);
   content_int(content, machine->gpu_count);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    record_add_gpu_content(content, &machine->gpus[i]);
+    record_add_keys(content, gpu, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
     for (uint32_t j = 0; j < machine->gpu_count; j++) {
-      content_int(content, machine->links[i][j].peer_access);
-      content_int(content, machine->links[i][j].nvlink_count);
-      content_int(content, (int64_t)machine->links[i][j].bytes_per_second);
+      record_add_keys(content, link, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
     }
   }
   content_int(content, machine->node_count);
   for (uint32_t i = 0; i < machine->node_count; i++) {
-    content_int(content, machine->nodes[i].number);
-    content_int(content, machine->nodes[i].cpu_count);
-    content_int(content, (int64_t)machine->nodes[i].memory_bytes);
+    record_add_keys(content, node, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
     for (uint32_t j = 0; j < machine->node_count; j++) {
       content_int(content, machine->node_distance[i][j]);
     }
@@ -91,21 +108,14 @@ static enum status record_insert_environment(struct record *record, const struct
   struct statement *statement = record_statement(record, INSERT_ENVIRONMENT);
   char gpu_names[MACHINE_GPUS_MAX * (MACHINE_TEXT_MAX + 2)];
   record_join_gpu_names(machine, gpu_names, sizeof gpu_names);
+  /* First all columns as if they were facts, then those that are none. */
+  for (int i = 1; i <= sqlite3_bind_parameter_count(statement->stmt); i++) {
+    const char *parameter = sqlite3_bind_parameter_name(statement->stmt, i);
+    statement_bind_text(statement, parameter, record_fact(machine, parameter + 1));
+  }
   statement_bind_text(statement, ":key", key);
-  statement_bind_int(statement, ":simulated", machine->simulated);
-  statement_bind_text(statement, ":host_name", machine->host_name);
   statement_bind_text(statement, ":source", machine->source);
-  statement_bind_text(statement, ":cuda_state", machine->cuda_state);
-  statement_bind_text(statement, ":driver_version", record_fact(machine, "driver_version"));
-  statement_bind_text(statement, ":driver_branch", record_fact(machine, "driver_branch"));
-  statement_bind_text(statement, ":kernel_module", record_fact(machine, "kernel_module"));
-  statement_bind_text(statement, ":cuda_driver_version",
-                      record_fact(machine, "cuda_driver_version"));
-  statement_bind_text(statement, ":kernel", record_fact(machine, "kernel"));
-  statement_bind_text(statement, ":os", record_fact(machine, "os"));
-  statement_bind_text(statement, ":boot_id", record_fact(machine, "boot_id"));
-  statement_bind_text(statement, ":cpu_model", record_fact(machine, "cpu_model"));
-  statement_bind_text(statement, ":hypervisor", record_fact(machine, "hypervisor"));
+  record_bind_keys(statement, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
   statement_bind_text(statement, ":gpu_name", machine->gpu_count > 0 ? gpu_names : NULL);
   statement_bind_int(statement, ":gpu_count", machine->gpu_count);
   statement_bind_int(statement, ":node_count", machine->node_count);
@@ -130,58 +140,27 @@ static enum status record_insert_facts(struct record *record, const struct machi
   return status;
 }
 
-static enum status record_insert_gpu(struct record *record, const struct gpu *gpu, int64_t id,
-                                     int64_t number, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_GPU);
-  statement_bind_int(statement, ":environment", id);
-  statement_bind_int(statement, ":number", number);
-  statement_bind_int(statement, ":memory_bytes", (int64_t)gpu->memory_bytes);
-  statement_bind_text(statement, ":name", gpu->name);
-  statement_bind_text(statement, ":uuid", gpu->uuid);
-  statement_bind_text(statement, ":pci_address", gpu->pci_address);
-  statement_bind_int(statement, ":numa_node", gpu->numa_node);
-  statement_bind_int(statement, ":cuda_ordinal", gpu->cuda_ordinal);
-  statement_bind_int(statement, ":compute_major", gpu->compute_major);
-  statement_bind_int(statement, ":compute_minor", gpu->compute_minor);
-  statement_bind_int(statement, ":sm_count", gpu->sm_count);
-  statement_bind_int(statement, ":copy_engine_count", gpu->copy_engine_count);
-  statement_bind_int(statement, ":l2_bytes", (int64_t)gpu->l2_bytes);
-  statement_bind_int(statement, ":sm_clock_max_khz", (int64_t)gpu->sm_clock_max_khz);
-  statement_bind_int(statement, ":memory_clock_khz", (int64_t)gpu->memory_clock_khz);
-  statement_bind_int(statement, ":memory_bus_bits", gpu->memory_bus_bits);
-  statement_bind_int(statement, ":pcie_generation_max", gpu->pcie_generation_max);
-  statement_bind_int(statement, ":pcie_width_max", gpu->pcie_width_max);
-  statement_bind_int(statement, ":nvlink_count", gpu->nvlink_count);
-  statement_bind_int(statement, ":nvlink_bytes_per_second", (int64_t)gpu->nvlink_bytes_per_second);
-  statement_bind_int(statement, ":c2c_bytes_per_second", (int64_t)gpu->c2c_bytes_per_second);
-  statement_bind_int(statement, ":mig_enabled", gpu->mig_enabled);
-  return statement_run(statement, err);
-}
-
-static enum status record_insert_gpu_link(struct record *record, const struct gpu_link *link,
-                                          int64_t id, int64_t source, int64_t target,
-                                          struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_GPU_LINK);
-  statement_bind_int(statement, ":environment", id);
-  statement_bind_int(statement, ":source", source);
-  statement_bind_int(statement, ":target", target);
-  statement_bind_int(statement, ":peer_access", link->peer_access);
-  statement_bind_int(statement, ":nvlink_count", link->nvlink_count);
-  statement_bind_int(statement, ":bytes_per_second", (int64_t)link->bytes_per_second);
-  return statement_run(statement, err);
-}
-
 static enum status record_insert_gpus(struct record *record, const struct machine *machine,
                                       int64_t id, struct error *err) {
+  struct statement *gpu = record_statement(record, INSERT_GPU);
+  struct statement *link = record_statement(record, INSERT_GPU_LINK);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++) {
-    status = record_insert_gpu(record, &machine->gpus[i], id, i, err);
+    statement_bind_int(gpu, ":environment", id);
+    statement_bind_int(gpu, ":number", i);
+    record_bind_keys(gpu, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
+    status = statement_run(gpu, err);
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     for (uint32_t j = 0; j < machine->gpu_count && status == STATUS_OK; j++) {
-      if (i != j) {
-        status = record_insert_gpu_link(record, &machine->links[i][j], id, i, j, err);
+      if (i == j) {
+        continue;
       }
+      statement_bind_int(link, ":environment", id);
+      statement_bind_int(link, ":source", i);
+      statement_bind_int(link, ":target", j);
+      record_bind_keys(link, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
+      status = statement_run(link, err);
     }
   }
   return status;
@@ -194,9 +173,7 @@ static enum status record_insert_nodes(struct record *record, const struct machi
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->node_count && status == STATUS_OK; i++) {
     statement_bind_int(node, ":environment", id);
-    statement_bind_int(node, ":number", machine->nodes[i].number);
-    statement_bind_int(node, ":memory_bytes", (int64_t)machine->nodes[i].memory_bytes);
-    statement_bind_int(node, ":cpu_count", machine->nodes[i].cpu_count);
+    record_bind_keys(node, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
     status = statement_run(node, err);
   }
   for (uint32_t i = 0; i < machine->node_count; i++) {
@@ -214,10 +191,9 @@ static enum status record_insert_nodes(struct record *record, const struct machi
 enum status record_add_environment(struct record *record, const struct machine *machine,
                                    int64_t *id, struct error *err) {
   char key[CONTENT_KEY_MAX];
-  record_environment_key(machine, key);
-  bool found = false;
-  enum status status = record_find(record, FIND_ENVIRONMENT, key, id, &found, err);
-  if (status != STATUS_OK || found) {
+  record_environment_key(record, machine, key);
+  enum status status = record_find(record, FIND_ENVIRONMENT, key, id, err);
+  if (status != STATUS_OK || *id != 0) {
     return status;
   }
   status = record_insert_environment(record, machine, key, id, err);

@@ -54,6 +54,7 @@ static void measured_take_case(struct measured *measured, const struct statement
       .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
       .figure = measured_figure((const char *)sqlite3_column_text(stmt, 9)),
       .units = (uint64_t)sqlite3_column_int64(stmt, 10),
+      .delta = sqlite3_column_double(stmt, 11), /* NULL reads as 0 */
   };
 }
 
@@ -62,12 +63,6 @@ struct flow_list {
   struct measured_flow *flows;
   size_t count, capacity;
 };
-
-static int measured_number_at(const struct statement *statement, int i) {
-  return sqlite3_column_type(statement->stmt, i) != SQLITE_NULL
-             ? sqlite3_column_int(statement->stmt, i)
-             : -1;
-}
 
 static bool measured_word_at(const struct statement *statement, int i, const char *word) {
   const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
@@ -81,10 +76,10 @@ static void measured_take_flow(struct measured *measured, const struct statement
   list->flows[list->count++] = (struct measured_flow){
       .load = measured_word_at(statement, 0, "load"),
       .source_is_gpu = measured_word_at(statement, 1, "gpu"),
-      .source = measured_number_at(statement, 2),
+      .source = statement_column_number(statement, 2),
       .source_memory = statement_column_text(statement, 3, &measured->arena),
       .target_is_gpu = measured_word_at(statement, 4, "gpu"),
-      .target = measured_number_at(statement, 5),
+      .target = statement_column_number(statement, 5),
       .target_memory = statement_column_text(statement, 6, &measured->arena),
   };
 }
@@ -106,16 +101,10 @@ static enum status measured_load_cases(struct measured *measured, struct databas
                                        const char *only, const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/cases", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   statement_bind_text(&statement, ":only", only != NULL ? only : "*");
   statement_bind_text(&statement, ":runs", runs);
-  for (bool row = true; status == STATUS_OK && row;) {
-    status = statement_step(&statement, &row, err);
-    if (status == STATUS_OK && row) {
-      measured_take_case(measured, &statement);
-    }
+  while (statement_next(&statement, &status, err)) {
+    measured_take_case(measured, &statement);
   }
   statement_finalize(&statement);
   return status;
@@ -125,80 +114,18 @@ static enum status measured_load_flows(struct measured *measured, struct databas
                                        struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/flows", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
     struct measured_case *bench = &measured->cases[i];
     struct flow_list list = {0};
     statement_bind_int(&statement, ":bench_case", bench->id);
-    for (bool row = true; status == STATUS_OK && row;) {
-      status = statement_step(&statement, &row, err);
-      if (status == STATUS_OK && row) {
-        measured_take_flow(measured, &statement, &list);
-      }
+    while (statement_next(&statement, &status, err)) {
+      measured_take_flow(measured, &statement, &list);
     }
     bench->flows = list.flows;
     bench->flow_count = list.count;
     for (size_t f = 0; f < list.count; f++) {
       bench->gpus |= measured_gpu_bit(list.flows[f].source_is_gpu, list.flows[f].source) |
                      measured_gpu_bit(list.flows[f].target_is_gpu, list.flows[f].target);
-    }
-  }
-  statement_finalize(&statement);
-  return status;
-}
-
-/* ---- deltas: the smallest change that matters ---- */
-
-static int measured_compare_case_ids(const void *a, const void *b) {
-  const struct measured_case *x = *(const struct measured_case *const *)a;
-  const struct measured_case *y = *(const struct measured_case *const *)b;
-  return (x->id > y->id) - (x->id < y->id);
-}
-
-/* For all cases with the case_key of `of`; they are adjacent. */
-static void measured_set_delta(struct measured *measured, const struct measured_case *of,
-                               double delta) {
-  const size_t at = (size_t)(of - measured->cases);
-  size_t first = at;
-  while (first > 0 && strcmp(measured->cases[first - 1].key, of->key) == 0) {
-    first--;
-  }
-  for (size_t i = first; i < measured->case_count && strcmp(measured->cases[i].key, of->key) == 0;
-       i++) {
-    measured->cases[i].delta = delta;
-  }
-}
-
-/* In the order in which the runs started, so that the last run that sets a delta decides. */
-static enum status measured_load_deltas(struct measured *measured, struct database *database,
-                                        const char *runs, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "compare/deltas", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  const size_t count = measured->case_count;
-  const struct measured_case **by_id = arena_array(&measured->arena, count, sizeof *by_id);
-  for (size_t i = 0; i < count; i++) {
-    by_id[i] = &measured->cases[i];
-  }
-  if (count > 1) { /* none is NULL */
-    qsort(by_id, count, sizeof *by_id, measured_compare_case_ids);
-  }
-  statement_bind_text(&statement, ":runs", runs);
-  for (bool row = true; status == STATUS_OK && row;) {
-    status = statement_step(&statement, &row, err);
-    if (status != STATUS_OK || !row) {
-      continue;
-    }
-    const struct measured_case wanted = {.id = sqlite3_column_int64(statement.stmt, 0)};
-    const struct measured_case *key = &wanted;
-    const struct measured_case **found =
-        bsearch(&key, by_id, count, sizeof *by_id, measured_compare_case_ids);
-    if (found != NULL) { /* else --only leaves it out */
-      measured_set_delta(measured, *found, sqlite3_column_double(statement.stmt, 1));
     }
   }
   statement_finalize(&statement);
@@ -253,9 +180,6 @@ static enum status measured_load_medians(struct measured *measured, struct datab
                                          const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/medians", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   const struct run_index *index = measured_index_runs(measured);
   const int bench_parameter = statement_parameter(&statement, ":bench_case");
   const int runs_parameter = statement_parameter(&statement, ":runs");
@@ -263,14 +187,9 @@ static enum status measured_load_medians(struct measured *measured, struct datab
     (void)sqlite3_bind_int64(statement.stmt, bench_parameter, measured->cases[i].id);
     (void)sqlite3_bind_text(statement.stmt, runs_parameter, runs, -1, SQLITE_STATIC);
     const struct run_index *found = NULL;
-    for (bool row = true; status == STATUS_OK && row;) {
-      status = statement_step(&statement, &row, err);
-      if (status != STATUS_OK || !row) {
-        continue;
-      }
-      const int64_t run = sqlite3_column_int64(statement.stmt, 0);
-      if (found == NULL || found->id != run) {
-        const struct run_index wanted = {.id = run};
+    while (statement_next(&statement, &status, err)) {
+      const struct run_index wanted = {.id = sqlite3_column_int64(statement.stmt, 0)};
+      if (found == NULL || found->id != wanted.id) {
         found =
             bsearch(&wanted, index, measured->run_count, sizeof *index, measured_compare_run_index);
       }
@@ -299,9 +218,6 @@ enum status measured_load(struct measured *measured, struct database *database, 
     status = measured_load_flows(measured, database, err);
   }
   if (status == STATUS_OK) {
-    status = measured_load_deltas(measured, database, runs.text, err);
-  }
-  if (status == STATUS_OK) {
     status = measured_load_medians(measured, database, runs.text, err);
   }
   strbuf_fini(&runs);
@@ -312,15 +228,10 @@ enum status measured_reason(struct measured *measured, struct database *database
                             size_t bench, const char **reason, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/not_ok_reason", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
   *reason = NULL;
   statement_bind_int(&statement, ":run", measured->runs[run].ref.id);
   statement_bind_int(&statement, ":bench_case", measured->cases[bench].id);
-  status = statement_step(&statement, &row, err);
-  if (status == STATUS_OK && row) {
+  if (statement_next(&statement, &status, err)) {
     *reason = arena_format(&measured->arena, "%s: %s",
                            (const char *)sqlite3_column_text(statement.stmt, 0),
                            (const char *)sqlite3_column_text(statement.stmt, 1));

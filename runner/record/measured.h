@@ -43,11 +43,11 @@ struct measured_environment {
   const char *driver_version; /* NULL = none */
   const char *boot_id;        /* NULL = not known */
   /* The columns of environment (gpu -1) and all of environment_fact. A name stands once a GPU. */
-  const struct measured_fact *facts;
+  struct measured_fact *facts;
   size_t fact_count;
-  const struct measured_gpu *gpus;
+  struct measured_gpu *gpus;
   size_t gpu_count;
-  const struct measured_link *links;
+  struct measured_link *links;
   size_t link_count;
 };
 

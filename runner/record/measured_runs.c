@@ -9,106 +9,101 @@
 
 /* ---- environments ---- */
 
-/* An environment while it is read. */
-struct measured_reading {
-  struct measured *measured;
-  struct measured_environment *environment;
-  struct measured_fact *facts;
-  struct measured_gpu *gpus;
-  struct measured_link *links;
-  size_t fact_capacity, gpu_capacity, link_capacity;
-};
-
-static void measured_add_fact(struct measured_reading *reading, const char *name, int gpu,
-                              const char *value) {
-  struct arena *arena = &reading->measured->arena;
-  struct measured_environment *environment = reading->environment;
+static void measured_add_fact(struct arena *arena, struct measured_environment *environment,
+                              size_t *capacity, struct measured_fact fact) {
   for (size_t i = 0; i < environment->fact_count; i++) {
-    if (reading->facts[i].gpu == gpu && strcmp(reading->facts[i].name, name) == 0) {
+    if (environment->facts[i].gpu == fact.gpu &&
+        strcmp(environment->facts[i].name, fact.name) == 0) {
       return; /* a column, said again as a fact */
     }
   }
-  reading->facts = arena_grow(arena, reading->facts, environment->fact_count,
-                              &reading->fact_capacity, sizeof *reading->facts);
-  reading->facts[environment->fact_count++] = (struct measured_fact){name, gpu, value};
+  environment->facts = arena_grow(arena, environment->facts, environment->fact_count, capacity,
+                                  sizeof *environment->facts);
+  environment->facts[environment->fact_count++] = fact;
 }
 
-static void measured_take_columns(const struct statement *statement, void *context) {
-  struct measured_reading *reading = context;
-  struct arena *arena = &reading->measured->arena;
-  struct measured_environment *environment = reading->environment;
-  for (int i = 0; i < sqlite3_column_count(statement->stmt); i++) {
-    const char *name = arena_strdup(arena, sqlite3_column_name(statement->stmt, i));
-    const char *value = statement_column_text(statement, i, arena);
-    measured_add_fact(reading, name, -1, value);
-    if (strcmp(name, "simulated") == 0) {
-      environment->simulated = sqlite3_column_int(statement->stmt, i) != 0;
-    } else if (strcmp(name, "host_name") == 0) {
-      environment->host_name = value;
-    } else if (strcmp(name, "driver_version") == 0) {
-      environment->driver_version = value;
-    } else if (strcmp(name, "boot_id") == 0) {
-      environment->boot_id = value;
+static const char *measured_machine_fact(const struct measured_environment *environment,
+                                         const char *name) {
+  for (size_t i = 0; i < environment->fact_count; i++) {
+    if (strcmp(environment->facts[i].name, name) == 0) {
+      return environment->facts[i].value;
     }
   }
+  return NULL;
 }
 
-static void measured_take_fact(const struct statement *statement, void *context) {
-  struct measured_reading *reading = context;
-  struct arena *arena = &reading->measured->arena;
-  measured_add_fact(reading, statement_column_text(statement, 0, arena),
-                    sqlite3_column_int(statement->stmt, 1),
-                    statement_column_text(statement, 2, arena));
-}
-
-static void measured_take_gpu(const struct statement *statement, void *context) {
-  struct measured_reading *reading = context;
-  struct arena *arena = &reading->measured->arena;
-  const char *uuid = statement_column_text(statement, 1, arena);
-  const bool has_node = sqlite3_column_type(statement->stmt, 3) != SQLITE_NULL;
-  reading->gpus = arena_grow(arena, reading->gpus, reading->environment->gpu_count,
-                             &reading->gpu_capacity, sizeof *reading->gpus);
-  reading->gpus[reading->environment->gpu_count++] =
-      (struct measured_gpu){.number = sqlite3_column_int(statement->stmt, 0),
-                            .uuid = uuid != NULL && uuid[0] != '\0' ? uuid : NULL,
-                            .name = statement_column_text(statement, 2, arena),
-                            .numa_node = has_node ? sqlite3_column_int(statement->stmt, 3) : -1};
-}
-
-static void measured_take_link(const struct statement *statement, void *context) {
-  struct measured_reading *reading = context;
-  struct arena *arena = &reading->measured->arena;
-  reading->links = arena_grow(arena, reading->links, reading->environment->link_count,
-                              &reading->link_capacity, sizeof *reading->links);
-  reading->links[reading->environment->link_count++] = (struct measured_link){
-      .source = sqlite3_column_int(statement->stmt, 0),
-      .target = sqlite3_column_int(statement->stmt, 1),
-      .peer_access = sqlite3_column_int(statement->stmt, 2) != 0,
-      .nvlink_count = sqlite3_column_int(statement->stmt, 3),
-  };
-}
-
-static enum status measured_read_environment(struct measured *measured, struct database *database,
-                                             struct measured_environment *environment,
-                                             struct error *err) {
-  struct measured_reading reading = {.measured = measured, .environment = environment};
-  enum status status = statement_each_row(database, "compare/environment", ":environment",
-                                          environment->id, measured_take_columns, &reading, err);
-  if (status == STATUS_OK) {
-    status = statement_each_row(database, "compare/facts", ":environment", environment->id,
-                                measured_take_fact, &reading, err);
+/* The columns of environment, then environment_fact. */
+static enum status measured_read_facts(struct arena *arena, struct database *database,
+                                       struct measured_environment *environment,
+                                       struct error *err) {
+  size_t capacity = 0;
+  struct statement columns;
+  enum status status = statement_prepare(database, "compare/environment", &columns, err);
+  statement_bind_int(&columns, ":environment", environment->id);
+  while (statement_next(&columns, &status, err)) {
+    for (int i = 0; i < sqlite3_column_count(columns.stmt); i++) {
+      const char *name = arena_strdup(arena, sqlite3_column_name(columns.stmt, i));
+      const char *value = statement_column_text(&columns, i, arena);
+      measured_add_fact(arena, environment, &capacity, (struct measured_fact){name, -1, value});
+    }
   }
-  if (status == STATUS_OK) {
-    status = statement_each_row(database, "compare/gpus", ":environment", environment->id,
-                                measured_take_gpu, &reading, err);
+  statement_finalize(&columns);
+  if (status != STATUS_OK) {
+    return status;
   }
-  if (status == STATUS_OK) {
-    status = statement_each_row(database, "compare/gpu_links", ":environment", environment->id,
-                                measured_take_link, &reading, err);
+  environment->simulated = strcmp(measured_machine_fact(environment, "simulated"), "0") != 0;
+  environment->host_name = measured_machine_fact(environment, "host_name");
+  environment->driver_version = measured_machine_fact(environment, "driver_version");
+  environment->boot_id = measured_machine_fact(environment, "boot_id");
+  struct statement facts;
+  status = statement_prepare(database, "compare/facts", &facts, err);
+  statement_bind_int(&facts, ":environment", environment->id);
+  while (statement_next(&facts, &status, err)) {
+    measured_add_fact(arena, environment, &capacity,
+                      (struct measured_fact){statement_column_text(&facts, 0, arena),
+                                             sqlite3_column_int(facts.stmt, 1),
+                                             statement_column_text(&facts, 2, arena)});
   }
-  environment->facts = reading.facts;
-  environment->gpus = reading.gpus;
-  environment->links = reading.links;
+  statement_finalize(&facts);
+  return status;
+}
+
+static enum status measured_read_gpus(struct arena *arena, struct database *database,
+                                      struct measured_environment *environment, struct error *err) {
+  size_t capacity = 0;
+  struct statement statement;
+  enum status status = statement_prepare(database, "compare/gpus", &statement, err);
+  statement_bind_int(&statement, ":environment", environment->id);
+  while (statement_next(&statement, &status, err)) {
+    environment->gpus = arena_grow(arena, environment->gpus, environment->gpu_count, &capacity,
+                                   sizeof *environment->gpus);
+    environment->gpus[environment->gpu_count++] =
+        (struct measured_gpu){.number = sqlite3_column_int(statement.stmt, 0),
+                              .uuid = statement_column_text(&statement, 1, arena),
+                              .name = statement_column_text(&statement, 2, arena),
+                              .numa_node = statement_column_number(&statement, 3)};
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status measured_read_links(struct arena *arena, struct database *database,
+                                       struct measured_environment *environment,
+                                       struct error *err) {
+  size_t capacity = 0;
+  struct statement statement;
+  enum status status = statement_prepare(database, "compare/gpu_links", &statement, err);
+  statement_bind_int(&statement, ":environment", environment->id);
+  while (statement_next(&statement, &status, err)) {
+    environment->links = arena_grow(arena, environment->links, environment->link_count, &capacity,
+                                    sizeof *environment->links);
+    environment->links[environment->link_count++] =
+        (struct measured_link){.source = sqlite3_column_int(statement.stmt, 0),
+                               .target = sqlite3_column_int(statement.stmt, 1),
+                               .peer_access = sqlite3_column_int(statement.stmt, 2) != 0,
+                               .nvlink_count = sqlite3_column_int(statement.stmt, 3)};
+  }
+  statement_finalize(&statement);
   return status;
 }
 
@@ -124,81 +119,79 @@ static enum status measured_find_environment(struct measured *measured, struct d
                  &measured->environment_capacity, sizeof *measured->environments);
   struct measured_environment *environment = &measured->environments[measured->environment_count++];
   *environment = (struct measured_environment){.id = id};
-  return measured_read_environment(measured, database, environment, err);
+  enum status status = measured_read_facts(&measured->arena, database, environment, err);
+  if (status == STATUS_OK) {
+    status = measured_read_gpus(&measured->arena, database, environment, err);
+  }
+  if (status == STATUS_OK) {
+    status = measured_read_links(&measured->arena, database, environment, err);
+  }
+  return status;
 }
 
 /* ---- runs ---- */
 
-/* A run while it is read. */
-struct measured_run_reading {
-  struct arena *arena;
-  struct measured_run run;
-};
+static bool measured_has_run(const struct measured *measured, int64_t id) {
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (measured->runs[i].ref.id == id) {
+      return true;
+    }
+  }
+  return false;
+}
 
-static void measured_take_run(const struct statement *statement, void *context) {
-  struct measured_run_reading *reading = context;
-  struct measured_run *run = &reading->run;
+/* *environment: the id of the run's environment. */
+static void measured_take_run(const struct statement *statement, struct arena *arena,
+                              struct measured_run *run, int64_t *environment) {
   sqlite3_stmt *stmt = statement->stmt;
   run->ref.id = sqlite3_column_int64(stmt, 0);
   (void)snprintf(run->ref.uuid, sizeof run->ref.uuid, "%s",
                  (const char *)sqlite3_column_text(stmt, 1));
-  run->tag = statement_column_text(statement, 2, reading->arena);
-  run->scenario = statement_column_text(statement, 3, reading->arena);
-  run->only = statement_column_text(statement, 4, reading->arena);
-  run->origin = statement_column_text(statement, 5, reading->arena);
-  run->command_line = statement_column_text(statement, 6, reading->arena);
-  run->haul_version = statement_column_text(statement, 7, reading->arena);
+  run->tag = statement_column_text(statement, 2, arena);
+  run->scenario = statement_column_text(statement, 3, arena);
+  run->only = statement_column_text(statement, 4, arena);
+  run->origin = statement_column_text(statement, 5, arena);
+  run->command_line = statement_column_text(statement, 6, arena);
+  run->haul_version = statement_column_text(statement, 7, arena);
   run->started_at_ns = sqlite3_column_int64(stmt, 8);
-  run->environment = (size_t)sqlite3_column_int64(stmt, 9); /* its id, until it is found */
+  *environment = sqlite3_column_int64(stmt, 9);
+}
+
+/* Runs whose number is first to last, but for those that are there. */
+static enum status measured_read_runs(struct measured *measured, struct database *database,
+                                      int64_t first, int64_t last, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "compare/runs", &statement, err);
+  statement_bind_int(&statement, ":first", first);
+  statement_bind_int(&statement, ":last", last);
+  while (statement_next(&statement, &status, err)) {
+    int64_t environment = 0;
+    struct measured_run run = {0};
+    measured_take_run(&statement, &measured->arena, &run, &environment);
+    if (measured_has_run(measured, run.ref.id)) {
+      continue;
+    }
+    status = measured_find_environment(measured, database, environment, &run.environment, err);
+    measured->runs = arena_grow(&measured->arena, measured->runs, measured->run_count,
+                                &measured->run_capacity, sizeof *measured->runs);
+    measured->runs[measured->run_count++] = run;
+  }
+  statement_finalize(&statement);
+  return status;
 }
 
 enum status measured_add_run(struct measured *measured, struct database *database, int64_t id,
                              struct error *err) {
-  for (size_t i = 0; i < measured->run_count; i++) {
-    if (measured->runs[i].ref.id == id) {
-      return STATUS_OK;
-    }
-  }
-  struct measured_run_reading reading = {&measured->arena, {.ref.id = -1}};
-  struct measured_run *run = &reading.run;
-  enum status status =
-      statement_each_row(database, "compare/run", ":run", id, measured_take_run, &reading, err);
-  if (status == STATUS_OK && run->ref.id != id) {
-    status = error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
-  }
-  if (status == STATUS_OK) {
-    status = measured_find_environment(measured, database, (int64_t)run->environment,
-                                       &run->environment, err);
-  }
-  if (status == STATUS_OK) {
-    measured->runs = arena_grow(&measured->arena, measured->runs, measured->run_count,
-                                &measured->run_capacity, sizeof *measured->runs);
-    measured->runs[measured->run_count++] = *run;
+  enum status status = measured_read_runs(measured, database, id, id, err);
+  if (status == STATUS_OK && !measured_has_run(measured, id)) {
+    return error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
   }
   return status;
-}
-
-struct id_list {
-  struct arena *arena;
-  int64_t *ids;
-  size_t count, capacity;
-};
-
-static void measured_take_id(const struct statement *statement, void *context) {
-  struct id_list *list = context;
-  list->ids = arena_grow(list->arena, list->ids, list->count, &list->capacity, sizeof *list->ids);
-  list->ids[list->count++] = sqlite3_column_int64(statement->stmt, 0);
 }
 
 enum status measured_add_all_runs(struct measured *measured, struct database *database,
                                   struct error *err) {
-  struct id_list list = {.arena = &measured->arena};
-  enum status status =
-      statement_each_row(database, "select/all_runs", NULL, 0, measured_take_id, &list, err);
-  for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
-    status = measured_add_run(measured, database, list.ids[i], err);
-  }
-  return status;
+  return measured_read_runs(measured, database, 0, INT64_MAX, err);
 }
 
 void measured_keep_runs(struct measured *measured,

@@ -133,11 +133,7 @@ static enum status merge_first_row(struct database *database, const char *name,
   struct statement statement;
   *first = (struct merge_row){0};
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
+  const bool row = statement_next(&statement, &status, err);
   for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
     first->texts[i] = statement_column_text(&statement, i, &first->arena);
   }
@@ -381,11 +377,8 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
 static enum status merge_attach(struct database *output, const char *uri, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(output, "merge/attach", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   statement_bind_text(&statement, ":path", uri);
-  status = statement_run(&statement, err);
+  (void)statement_next(&statement, &status, err);
   statement_finalize(&statement);
   return status;
 }
@@ -417,12 +410,18 @@ static enum status merge_check_conflict(struct database *output, struct error *e
   return status;
 }
 
-static void merge_take_result(const struct statement *statement, void *context) {
-  struct merge_result *result = context;
-  *result = (struct merge_result){.runs = sqlite3_column_int64(statement->stmt, 0),
-                                  .added = sqlite3_column_int64(statement->stmt, 1),
-                                  .completed = sqlite3_column_int64(statement->stmt, 2),
-                                  .results = sqlite3_column_int64(statement->stmt, 3)};
+static enum status merge_read_result(struct database *output, struct merge_result *result,
+                                     struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/result", &statement, err);
+  if (statement_next(&statement, &status, err)) {
+    *result = (struct merge_result){.runs = sqlite3_column_int64(statement.stmt, 0),
+                                    .added = sqlite3_column_int64(statement.stmt, 1),
+                                    .completed = sqlite3_column_int64(statement.stmt, 2),
+                                    .results = sqlite3_column_int64(statement.stmt, 3)};
+  }
+  statement_finalize(&statement);
+  return status;
 }
 
 static enum status merge_copy_rows(struct database *output, struct merge_result *result,
@@ -441,7 +440,7 @@ static enum status merge_copy_rows(struct database *output, struct merge_result 
     status = database_script(output, "merge/complete", err);
   }
   if (status == STATUS_OK) {
-    status = statement_each_row(output, "merge/result", NULL, 0, merge_take_result, result, err);
+    status = merge_read_result(output, result, err);
   }
   return status;
 }

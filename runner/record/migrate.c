@@ -53,12 +53,7 @@ enum status migrate_read_version(struct database *database, int *application_id,
                                  struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "database/version", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
+  if (statement_next(&statement, &status, err)) {
     *application_id = sqlite3_column_int(statement.stmt, 0);
     database->version = sqlite3_column_int(statement.stmt, 1);
     *objects = sqlite3_column_int(statement.stmt, 2);
@@ -130,12 +125,7 @@ enum status migrate_check(struct database *database, enum database_access access
 static enum status migrate_check_references(struct database *database, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "database/broken_references", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  bool row = false;
-  status = statement_step(&statement, &row, err);
-  if (row) {
+  if (statement_next(&statement, &status, err)) {
     status = error_set(err, STATUS_CORRUPT,
                        "%s: %lld rows of %s refer to rows that are not there; it was changed by "
                        "other means and is not migrated",

@@ -14,9 +14,8 @@ enum status record_add_scenario(struct record *record, const struct scenario *sc
   content_text(content, scenario->text);
   content_text(content, scenario->resolved);
   content_finish(content, key);
-  bool found = false;
-  enum status status = record_find(record, FIND_SCENARIO, key, id, &found, err);
-  if (status != STATUS_OK || found) {
+  enum status status = record_find(record, FIND_SCENARIO, key, id, err);
+  if (status != STATUS_OK || *id != 0) {
     return status;
   }
   struct statement *statement = record_statement(record, INSERT_SCENARIO);
@@ -48,9 +47,8 @@ static enum status record_add_bench_case(struct record *record, const struct pla
   const struct bench_case *bench = &planned->bench;
   char key[CONTENT_KEY_MAX];
   record_bench_case_key(planned, key);
-  bool found = false;
-  enum status status = record_find(record, FIND_BENCH_CASE, key, id, &found, err);
-  if (status != STATUS_OK || found) {
+  enum status status = record_find(record, FIND_BENCH_CASE, key, id, err);
+  if (status != STATUS_OK || *id != 0) {
     return status;
   }
   struct statement *statement = record_statement(record, INSERT_BENCH_CASE);
@@ -80,7 +78,6 @@ static enum status record_add_bench_case(struct record *record, const struct pla
 static enum status record_insert_plan_case(struct record *record, const struct plan_case *planned,
                                            int64_t bench_case, size_t position, struct error *err) {
   struct statement *statement = record_statement(record, INSERT_PLAN_CASE);
-  statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":bench_case", bench_case);
   statement_bind_int(statement, ":position", (int64_t)position);
   statement_bind_text(statement, ":limited_by", limit_text(planned->bench.limit));
@@ -95,7 +92,6 @@ static enum status record_insert_plan_case(struct record *record, const struct p
     return status;
   }
   statement = record_statement(record, INSERT_SKIPPED);
-  statement_bind_int(statement, ":run", record->run);
   statement_bind_int(statement, ":bench_case", bench_case);
   statement_bind_text(statement, ":reason", planned->skip_reason);
   return statement_run(statement, err);
@@ -125,11 +121,8 @@ enum status record_match_plan(struct record *record, const struct plan *plan, st
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     char key[CONTENT_KEY_MAX];
     record_bench_case_key(&plan->cases[i], key);
-    struct statement *statement = record_statement(record, FIND_PLAN_CASE);
-    bool found = false;
-    statement_bind_int(statement, ":run", record->run);
-    status = record_find(record, FIND_PLAN_CASE, key, &record->bench_cases[i], &found, err);
-    if (status == STATUS_OK && !found) {
+    status = record_find(record, FIND_PLAN_CASE, key, &record->bench_cases[i], err);
+    if (status == STATUS_OK && record->bench_cases[i] == 0) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: case %s is new (another version of haul, or "
                          "other options); start a new run",

@@ -21,19 +21,29 @@ void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
 }
 
 struct statement *record_statement(struct record *record, enum record_statement which) {
-  return &record->statements[which];
+  struct statement *statement = &record->statements[which];
+  const int run = sqlite3_bind_parameter_index(statement->stmt, ":run");
+  if (run != 0) {
+    (void)sqlite3_bind_int64(statement->stmt, run, record->run);
+  }
+  return statement;
 }
 
-enum status record_find(struct record *record, enum record_statement which, const char *key,
-                        int64_t *id, bool *found, struct error *err) {
-  struct statement *statement = record_statement(record, which);
-  statement_bind_text(statement, ":key", key);
-  enum status status = statement_step(statement, found, err);
-  if (status == STATUS_OK && *found) {
-    *id = sqlite3_column_int64(statement->stmt, 0);
+enum status record_read_number(struct statement *statement, int64_t *number, struct error *err) {
+  enum status status = STATUS_OK;
+  *number = 0;
+  if (statement_next(statement, &status, err)) {
+    *number = sqlite3_column_int64(statement->stmt, 0);
     statement_reset(statement);
   }
   return status;
+}
+
+enum status record_find(struct record *record, enum record_statement which, const char *key,
+                        int64_t *id, struct error *err) {
+  struct statement *statement = record_statement(record, which);
+  statement_bind_text(statement, ":key", key);
+  return record_read_number(statement, id, err);
 }
 
 static int64_t record_clock_ns(clockid_t clock) {
@@ -93,7 +103,6 @@ void record_close(struct record *record) {
   database_close(record->database);
   free(record->bench_cases);
   free(record->samples);
-  free(record->finished);
   free(record->scratch);
   free(record);
 }
@@ -117,17 +126,13 @@ enum status record_finish(struct record *record, enum status status, struct erro
 }
 
 enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct error *err) {
-  struct statement *statement = record_statement(record, NEWEST_START);
-  bool row = false;
-  enum status status = statement_step(statement, &row, err);
-  if (status != STATUS_OK) {
-    return status;
+  int64_t newest_ns = 0;
+  enum status status = record_read_number(record_statement(record, NEWEST_START), &newest_ns, err);
+  if (status == STATUS_OK) {
+    const int64_t late_ns = newest_ns - record_now_ns_of(record);
+    *lag_ns = late_ns > 0 ? late_ns : 0;
   }
-  int64_t newest_ns = row ? sqlite3_column_int64(statement->stmt, 0) : 0; /* NULL reads as 0 */
-  statement_reset(statement);
-  int64_t late_ns = newest_ns - record_now_ns_of(record);
-  *lag_ns = late_ns > 0 ? late_ns : 0;
-  return STATUS_OK;
+  return status;
 }
 
 static enum status record_insert_run(struct record *record, const struct run_info *info,
@@ -186,7 +191,6 @@ void record_forget_run(struct record *record) {
   record->recorded = 0;
   record->process = 0;
   record->sample_count = 0;
-  record->finished_count = 0;
 }
 
 enum status record_begin_run(struct record *record, const struct run_info *info,
@@ -209,30 +213,47 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
   return status;
 }
 
+static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,
+                                        int64_t at_ns, struct error *err) {
+  struct statement *statement = record_statement(record, START_PROCESS);
+  statement_bind_int(statement, ":ordinal", process);
+  statement_bind_int(statement, ":pid", pid);
+  statement_bind_int(statement, ":started_at_ns", at_ns);
+  enum status status = statement_run(statement, err);
+  if (status == STATUS_OK) {
+    statement = record_statement(record, FIND_PROCESS);
+    statement_bind_int(statement, ":ordinal", process);
+    status = record_read_number(statement, &record->process, err);
+    record->process_ordinal = process;
+  }
+  return status;
+}
+
+static enum status record_end_process(struct record *record, uint32_t process, int64_t at_ns,
+                                      struct error *err) {
+  struct statement *statement = record_statement(record, END_PROCESS);
+  statement_bind_int(statement, ":ordinal", process);
+  statement_bind_int(statement, ":ended_at_ns", at_ns);
+  return statement_run(statement, err);
+}
+
+/* The end of the run itself. */
+static enum status record_update_run(struct record *record, const char *run_status,
+                                     const char *reason, int64_t at_ns, struct error *err) {
+  struct statement *statement = record_statement(record, END_RUN);
+  statement_bind_text(statement, ":status", run_status);
+  statement_bind_text(statement, ":reason", reason);
+  statement_bind_int(statement, ":ended_at_ns", at_ns);
+  return statement_run(statement, err);
+}
+
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) {
   enum status status = database_begin(record->database, err);
   if (status != STATUS_OK) {
     return status;
   }
-  struct statement *statement = record_statement(record, START_PROCESS);
-  statement_bind_int(statement, ":run", record->run);
-  statement_bind_int(statement, ":ordinal", process);
-  statement_bind_int(statement, ":pid", pid);
-  statement_bind_int(statement, ":started_at_ns", record_now_ns_of(record));
-  status = statement_run(statement, err);
-  bool found = false;
-  if (status == STATUS_OK) {
-    statement = record_statement(record, FIND_PROCESS);
-    statement_bind_int(statement, ":run", record->run);
-    statement_bind_int(statement, ":ordinal", process);
-    status = statement_step(statement, &found, err);
-  }
-  if (found) {
-    record->process = sqlite3_column_int64(statement->stmt, 0);
-    record->process_ordinal = process;
-    statement_reset(statement);
-  }
+  status = record_start_process(record, process, pid, record_now_ns_of(record), err);
   return record_finish(record, status, err);
 }
 
@@ -243,11 +264,7 @@ enum status record_process_ended(struct record *record, uint32_t process, struct
   }
   status = record_flush_telemetry(record, err);
   if (status == STATUS_OK) {
-    struct statement *statement = record_statement(record, END_PROCESS);
-    statement_bind_int(statement, ":run", record->run);
-    statement_bind_int(statement, ":ordinal", process);
-    statement_bind_int(statement, ":ended_at_ns", record_now_ns_of(record));
-    status = statement_run(statement, err);
+    status = record_end_process(record, process, record_now_ns_of(record), err);
   }
   return record_finish(record, status, err);
 }
@@ -270,11 +287,10 @@ enum status record_telemetry(struct record *record, const struct telemetry_sampl
 }
 
 enum status record_flush_telemetry(struct record *record, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_TELEMETRY);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < record->sample_count && status == STATUS_OK; i++) {
     const struct telemetry_sample *sample = &record->samples[i];
-    statement_bind_int(statement, ":run", record->run);
+    struct statement *statement = record_statement(record, INSERT_TELEMETRY);
     statement_bind_int(statement, ":gpu", sample->gpu);
     statement_bind_int(statement, ":at_ns", (int64_t)sample->time_ns + record->clock_offset_ns);
     statement_bind_int(statement, ":sm_clock_khz", sample->sm_clock_khz);
@@ -295,11 +311,10 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
 
 enum status record_add_checks(struct record *record, const struct check_result *checks,
                               size_t count, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
   int64_t now_ns = record_now_ns_of(record);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    statement_bind_int(statement, ":run", record->run);
+    struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
     statement_bind_text(statement, ":name", check_kind_text(checks[i].kind));
     statement_bind_int(statement, ":gpu", checks[i].gpu);
     statement_bind_int(statement, ":checked_at_ns", now_ns);
@@ -330,12 +345,7 @@ enum status record_end_run(struct record *record, const char *run_status, const 
   }
   status = record_flush_telemetry(record, err);
   if (status == STATUS_OK) {
-    struct statement *statement = record_statement(record, END_RUN);
-    statement_bind_int(statement, ":run", record->run);
-    statement_bind_text(statement, ":status", run_status);
-    statement_bind_text(statement, ":reason", reason);
-    statement_bind_int(statement, ":ended_at_ns", record_now_ns_of(record));
-    status = statement_run(statement, err);
+    status = record_update_run(record, run_status, reason, record_now_ns_of(record), err);
   }
   return record_finish(record, status, err);
 }
@@ -344,69 +354,28 @@ enum status record_end_run(struct record *record, const char *run_status, const 
 
 enum status record_find_run(struct record *record, const char *uuid, int64_t *run,
                             struct error *err) {
-  struct statement *statement = record_statement(record, FIND_RUN);
-  statement_bind_text(statement, ":uuid", uuid);
-  bool row = false;
-  enum status status = statement_step(statement, &row, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  *run = row ? sqlite3_column_int64(statement->stmt, 0) : 0;
-  if (row) {
-    statement_reset(statement);
-  }
-  return STATUS_OK;
+  return record_find(record, FIND_RUN, uuid, run, err);
 }
 
-/* *process is the id of the one process of the run. */
-static enum status record_add_process(struct record *record, int64_t at_ns, int64_t *process,
-                                      struct error *err) {
-  struct statement *statement = record_statement(record, START_PROCESS);
-  statement_bind_int(statement, ":run", record->run);
-  statement_bind_int(statement, ":ordinal", 0);
-  statement_bind_int(statement, ":pid", 0);
-  statement_bind_int(statement, ":started_at_ns", at_ns);
-  enum status status = statement_run(statement, err);
-  *process = sqlite3_last_insert_rowid(record->database->handle);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  statement = record_statement(record, END_PROCESS);
-  statement_bind_int(statement, ":run", record->run);
-  statement_bind_int(statement, ":ordinal", 0);
-  statement_bind_int(statement, ":ended_at_ns", at_ns);
-  return statement_run(statement, err);
-}
-
-static enum status record_add_values(struct record *record, int64_t process,
-                                     const struct plan *plan, const double *median_ns,
-                                     const char *note, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_IMPORTED);
-  enum status status = STATUS_OK;
+/* One process, with a result for each case. */
+static enum status record_add_values(struct record *record, const struct plan *plan,
+                                     const double *median_ns, const char *note, int64_t at_ns,
+                                     struct error *err) {
+  enum status status = record_start_process(record, 0, 0, at_ns, err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
-    statement_bind_int(statement, ":run", record->run);
-    statement_bind_int(statement, ":process", process);
+    struct statement *statement = record_statement(record, INSERT_IMPORTED);
+    statement_bind_int(statement, ":process", record->process);
     statement_bind_int(statement, ":bench_case", record->bench_cases[i]);
     statement_bind_text(statement, ":note", note);
     statement_bind_real(statement, ":median_ns", median_ns[i]);
     status = statement_run(statement, err);
   }
-  return status;
-}
-
-static enum status record_end_import(struct record *record, int64_t at_ns, struct error *err) {
-  struct statement *statement = record_statement(record, END_RUN);
-  statement_bind_int(statement, ":run", record->run);
-  statement_bind_text(statement, ":status", "done");
-  statement_bind_null(statement, ":reason");
-  statement_bind_int(statement, ":ended_at_ns", at_ns);
-  return statement_run(statement, err);
+  return status == STATUS_OK ? record_end_process(record, 0, at_ns, err) : status;
 }
 
 enum status record_import(struct record *record, const struct run_info *info,
                           const struct machine *machine, const struct plan *plan,
                           const double *median_ns, const char *note, struct error *err) {
-  int64_t process = 0;
   record_forget_run(record);
   enum status status = database_begin(record->database, err);
   if (status != STATUS_OK) {
@@ -414,13 +383,10 @@ enum status record_import(struct record *record, const struct run_info *info,
   }
   status = record_add_run(record, info, machine, plan, err);
   if (status == STATUS_OK) {
-    status = record_add_process(record, info->started_at_ns, &process, err);
+    status = record_add_values(record, plan, median_ns, note, info->started_at_ns, err);
   }
   if (status == STATUS_OK) {
-    status = record_add_values(record, process, plan, median_ns, note, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_end_import(record, info->started_at_ns, err);
+    status = record_update_run(record, "done", NULL, info->started_at_ns, err);
   }
   status = record_finish(record, status, err);
   if (status != STATUS_OK) {

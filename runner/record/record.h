@@ -73,12 +73,13 @@ enum status record_import(struct record *record, const struct run_info *info,
 enum status record_find_run(struct record *record, const char *uuid, int64_t *run,
                             struct error *err) CHECK_RESULT;
 
-/* What --resume needs of an earlier run; texts are owned by it. */
+/* What --resume needs of an earlier run; texts are in its arena. */
 struct resumed_run {
-  char *uuid;
-  char *scenario_path;
-  char *scenario_text; /* resolved: stands alone */
-  char *only;          /* NULL = none */
+  struct arena arena;
+  const char *uuid;
+  const char *scenario_path;
+  const char *scenario_text; /* resolved: stands alone */
+  const char *only;          /* NULL = none */
   uint32_t processes;
 };
 /* `selector` names the run (runner/record/selector.h). STATUS_NOT_FOUND with what there is;
@@ -93,7 +94,7 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
                               const struct machine *machine, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
 /* True when that case has a final result in that process (ok, skipped, failed, crashed, hung or
- * corrupt all count). */
-bool record_has_case(const struct record *record, uint32_t process, const char *case_key);
+ * corrupt all count). False also if the database cannot be read: the next transaction says why. */
+bool record_has_case(struct record *record, uint32_t process, const char *case_key);
 
 #endif

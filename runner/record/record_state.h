@@ -24,7 +24,7 @@
   X(FIND_RUN, "run/find_run")                                                                      \
   X(FIND_RESUMABLE, "run/find_resumable")                                                          \
   X(RUN_ENVIRONMENT, "run/environment")                                                            \
-  X(FINISHED_CASES, "run/finished_cases")                                                          \
+  X(FIND_RESULT, "run/find_result")                                                                \
   X(INSERT_CHECK_RESULT, "run/insert_check_result")                                                \
   X(FIND_BENCH_CASE, "case/find_bench_case")                                                       \
   X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
@@ -42,12 +42,6 @@
   X(INSERT_TELEMETRY, "run/insert_telemetry")
 ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
-/* A case with a final result; process -1: in every process (it was skipped). */
-struct finished_case {
-  int64_t process;
-  char case_key[CASE_KEY_MAX];
-};
-
 struct record {
   struct database *database;
   struct statement statements[record_statement_name_count];
@@ -63,20 +57,21 @@ struct record {
   /* Samples that wait for the next transaction. */
   struct telemetry_sample *samples;
   size_t sample_count, sample_capacity;
-  /* Sorted by process and key. */
-  struct finished_case *finished;
-  size_t finished_count;
   double *scratch; /* for summaries */
   size_t scratch_capacity;
 };
 
+/* With its :run, if it has one, bound to the run that the record serves. */
 struct statement *record_statement(struct record *record, enum record_statement which);
+/* Column 0 of the one row that a statement gives; 0 where there is none, or NULL. */
+enum status record_read_number(struct statement *statement, int64_t *number,
+                               struct error *err) CHECK_RESULT;
 /* Aborts for want of memory. */
 void *record_reallocate(void *memory, size_t count, size_t size_bytes);
 
-/* The id of the row that a FIND_ statement finds by its :key. */
+/* The id of the row that a FIND_ statement finds by its :key; 0 = there is none. */
 enum status record_find(struct record *record, enum record_statement which, const char *key,
-                        int64_t *id, bool *found, struct error *err) CHECK_RESULT;
+                        int64_t *id, struct error *err) CHECK_RESULT;
 
 /* Inside a transaction each: find or add by content; *id is the row's. */
 enum status record_add_environment(struct record *record, const struct machine *machine,

@@ -12,67 +12,50 @@ enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_M
 /* Of a UUIDv7: its time in ms, and the version. */
 enum { UUID_DIGITS_SHOWN = 13 };
 
-/* Reads id and uuid of the first row into *run; *found says whether there is one. */
-static enum status selector_first_run(struct statement *statement, struct run_ref *run, bool *found,
-                                      struct error *err) {
-  enum status status = statement_step(statement, found, err);
-  if (status == STATUS_OK && *found) {
-    run->id = sqlite3_column_int64(statement->stmt, 0);
-    (void)snprintf(run->uuid, sizeof run->uuid, "%s",
-                   (const char *)sqlite3_column_text(statement->stmt, 1));
-  }
-  return status;
-}
-
 /* The rows of a statement as "a, b, c ..."; "none" without rows; only the first few of many runs.
  */
 static enum status selector_list_rows(struct statement *statement, bool runs, struct strbuf *list,
                                       size_t *count, struct error *err) {
-  for (*count = 0;; ++*count) {
-    bool row = false;
-    enum status status = statement_step(statement, &row, err);
-    if (status != STATUS_OK || !row) {
-      if (*count == 0) {
-        strbuf_append(list, "none");
-      }
-      return status;
-    }
-    const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
+  enum status status = STATUS_OK;
+  const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
+  for (*count = 0; statement_next(statement, &status, err); ++*count) {
+    sqlite3_stmt *stmt = statement->stmt;
     if (*count >= shown) {
       strbuf_append(list, *count > shown ? "" : runs ? ", ... (see haul list runs)" : " ...");
       continue;
     }
-    const char *separator = *count > 0 ? ", " : "";
-    sqlite3_stmt *stmt = statement->stmt;
+    strbuf_append(list, *count > 0 ? ", " : "");
     if (!runs) {
-      strbuf_printf(list, "%s%s", separator, (const char *)sqlite3_column_text(stmt, 0));
+      strbuf_append(list, (const char *)sqlite3_column_text(stmt, 0));
       continue;
     }
     const char *tag = (const char *)sqlite3_column_text(stmt, 4);
-    strbuf_printf(
-        list, "%s%lld = %.*s (%s, %s%s%s)", separator, (long long)sqlite3_column_int64(stmt, 0),
-        UUID_DIGITS_SHOWN, (const char *)sqlite3_column_text(stmt, 1),
-        (const char *)sqlite3_column_text(stmt, 3), (const char *)sqlite3_column_text(stmt, 2),
-        tag != NULL ? ", tag " : "", tag != NULL ? tag : "");
+    strbuf_printf(list, "%lld = %.*s (%s, %s%s%s)", (long long)sqlite3_column_int64(stmt, 0),
+                  UUID_DIGITS_SHOWN, (const char *)sqlite3_column_text(stmt, 1),
+                  (const char *)sqlite3_column_text(stmt, 3),
+                  (const char *)sqlite3_column_text(stmt, 2), tag != NULL ? ", tag " : "",
+                  tag != NULL ? tag : "");
   }
+  strbuf_append(list, *count == 0 ? "none" : "");
+  return status;
 }
 
-/* An error that says what is wrong and what exists; name: the statement that lists it. */
+/* An error that says what is wrong and what exists: the runs whose UUIDs begin with prefix, or, if
+ * that is NULL, the names that the statement lists. */
 static enum status selector_refuse(struct database *database, enum status wrong,
                                    const char *message, const char *name, const char *prefix,
                                    struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   struct strbuf list;
   size_t count = 0;
+  enum status status = statement_prepare(database, name, &statement, err);
   strbuf_init(&list, LIST_MAX);
   if (prefix != NULL) {
-    statement_bind_text(&statement, ":prefix", prefix);
+    statement_bind_text(&statement, ":name", prefix);
   }
-  status = selector_list_rows(&statement, prefix != NULL, &list, &count, err);
+  if (status == STATUS_OK) {
+    status = selector_list_rows(&statement, prefix != NULL, &list, &count, err);
+  }
   if (status == STATUS_OK) {
     status =
         error_set(err, wrong, "%s; there %s: %s", message, count == 1 ? "is" : "are", list.text);
@@ -82,49 +65,42 @@ static enum status selector_refuse(struct database *database, enum status wrong,
   return status;
 }
 
-/* Run a statement that gives at most one run. */
-static enum status selector_find_one(struct database *database, const char *name,
-                                     const char *parameter, const char *text, int64_t number,
-                                     struct run_ref *run, bool *found, struct error *err) {
+/* Every run that a statement gives, each once. *count: their number, before that. */
+static enum status selector_add_runs(struct database *database, const char *name, const char *text,
+                                     struct arena *arena, struct run_list *list, size_t *count,
+                                     struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
+  statement_bind_text(&statement, ":name", text);
+  size_t capacity = list->count;
+  for (*count = 0; statement_next(&statement, &status, err); ++*count) {
+    struct run_ref run = {.id = sqlite3_column_int64(statement.stmt, 0)};
+    (void)snprintf(run.uuid, sizeof run.uuid, "%s",
+                   (const char *)sqlite3_column_text(statement.stmt, 1));
+    bool known = false;
+    for (size_t i = 0; i < list->count && !known; i++) {
+      known = list->runs[i].id == run.id;
+    }
+    if (!known) {
+      list->runs = arena_grow(arena, list->runs, list->count, &capacity, sizeof *list->runs);
+      list->runs[list->count++] = run;
+    }
   }
-  if (text != NULL) {
-    statement_bind_text(&statement, parameter, text);
-  } else {
-    statement_bind_int(&statement, parameter, number);
-  }
-  status = selector_first_run(&statement, run, found, err);
   statement_finalize(&statement);
   return status;
 }
 
-static enum status selector_find_or_refuse(struct database *database, const char *name,
-                                           const char *parameter, const char *text,
-                                           const char *what, const char *listed_by,
-                                           struct run_ref *run, struct error *err) {
-  bool found = false;
-  enum status status = selector_find_one(database, name, parameter, text, 0, run, &found, err);
-  if (status != STATUS_OK || found) {
-    return status;
-  }
-  char message[256];
-  (void)snprintf(message, sizeof message, "no run has the %s \"%s\"", what, text);
-  return selector_refuse(database, STATUS_NOT_FOUND, message, listed_by, NULL, err);
-}
-
-static enum status selector_find_latest(struct database *database, const char *selector,
-                                        int64_t before, struct run_ref *run, struct error *err) {
-  bool found = false;
+/* before: number of runs that started later, as text. */
+static enum status selector_add_latest(struct database *database, const char *selector,
+                                       const char *before, struct arena *arena,
+                                       struct run_list *list, struct error *err) {
+  size_t count = 0;
   enum status status =
-      selector_find_one(database, "select/latest_run", ":before", NULL, before, run, &found, err);
-  if (status != STATUS_OK || found) {
+      selector_add_runs(database, "select/latest_run", before, arena, list, &count, err);
+  if (status != STATUS_OK || count > 0) {
     return status;
   }
-  char message[256];
-  (void)snprintf(message, sizeof message, "there is no %s run in %s", selector, database->path);
+  const char *message = arena_format(arena, "there is no %s run in %s", selector, database->path);
   return selector_refuse(database, STATUS_NOT_FOUND, message, "select/runs_by_prefix", "", err);
 }
 
@@ -134,46 +110,36 @@ static bool selector_is_number(const char *text) {
   return digits > 0 && digits <= 18 && text[digits] == '\0' && text[0] != '0';
 }
 
-static enum status selector_find_by_prefix(struct database *database, const char *prefix,
-                                           struct run_ref *run, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "select/runs_by_prefix", &statement, err);
+static enum status selector_add_by_prefix(struct database *database, const char *prefix,
+                                          struct arena *arena, struct run_list *list,
+                                          struct error *err) {
+  struct run_list found = {0};
+  size_t count = 0;
+  enum status status =
+      selector_add_runs(database, "select/runs_by_prefix", prefix, arena, &found, &count, err);
   if (status != STATUS_OK) {
     return status;
   }
-  statement_bind_text(&statement, ":prefix", prefix);
-  bool found = false;
-  bool second = false;
-  struct run_ref first = {0};
-  status = selector_first_run(&statement, &first, &found, err);
-  if (status == STATUS_OK && found) {
-    status = statement_step(&statement, &second, err);
+  if (count == 1) {
+    return selector_add_runs(database, "select/runs_by_prefix", prefix, arena, list, &count, err);
   }
-  statement_finalize(&statement);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  if (found && !second) {
-    *run = first;
-    return STATUS_OK;
-  }
-  char message[256];
-  (void)snprintf(message, sizeof message,
-                 found ? "several runs begin with \"%.*s\"" : "no run begins with \"%.*s\"",
-                 UUID_DIGITS, prefix);
-  return selector_refuse(database, found ? STATUS_INVALID : STATUS_NOT_FOUND, message,
-                         "select/runs_by_prefix", found ? prefix : "", err);
+  const char *message = arena_format(arena, "%s \"%.*s\"",
+                                     count > 0 ? "several runs begin with" : "no run begins with",
+                                     UUID_DIGITS, prefix);
+  return selector_refuse(database, count > 0 ? STATUS_INVALID : STATUS_NOT_FOUND, message,
+                         "select/runs_by_prefix", count > 0 ? prefix : "", err);
 }
 
-static enum status selector_find_by_id(struct database *database, const char *text,
-                                       struct run_ref *run, struct error *err) {
+static enum status selector_add_by_id(struct database *database, const char *text,
+                                      struct arena *arena, struct run_list *list,
+                                      struct error *err) {
   char lower[UUID_DIGITS + 5];
   size_t length = 0;
   if (selector_is_number(text)) {
-    bool found = false;
-    enum status status = selector_find_one(database, "select/run_by_id", ":id", NULL,
-                                           strtoll(text, NULL, 10), run, &found, err);
-    if (status != STATUS_OK || found) {
+    size_t count = 0;
+    enum status status =
+        selector_add_runs(database, "select/run_by_id", text, arena, list, &count, err);
+    if (status != STATUS_OK || count > 0) {
       return status;
     }
   }
@@ -193,102 +159,56 @@ static enum status selector_find_by_id(struct database *database, const char *te
   if (length == 0) {
     return error_set(err, STATUS_INVALID, "the name of a run is empty");
   }
-  return selector_find_by_prefix(database, lower, run, err);
+  return selector_add_by_prefix(database, lower, arena, list, err);
 }
 
-/* Every run that a statement gives. */
-static enum status selector_add_all(struct database *database, const char *name,
-                                    const char *parameter, const char *text, struct arena *arena,
-                                    struct run_list *list, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, name, &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  statement_bind_text(&statement, parameter, text);
-  size_t capacity = list->count;
-  for (bool row = true; status == STATUS_OK && row;) {
-    struct run_ref run = {0};
-    status = selector_first_run(&statement, &run, &row, err);
-    bool known = false;
-    for (size_t i = 0; i < list->count && row && !known; i++) {
-      known = list->runs[i].id == run.id;
-    }
-    if (status != STATUS_OK || !row || known) {
+/* Selectors that can mean several runs, and what is said when they mean none. */
+static const struct {
+  const char *prefix, *runs, *missing, *known;
+} GROUPS[] = {
+    {"tag:", "select/runs_by_tag", "no run has the tag", "select/known_tags"},
+    {"driver:", "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
+    {"baseline:", "select/runs_by_baseline", "there is no baseline", "select/known_baselines"},
+};
+
+/* The runs of one name, the latest last. */
+static enum status selector_add_name(struct database *database, const char *selector,
+                                     struct arena *arena, struct run_list *list,
+                                     struct error *err) {
+  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+    const size_t length = strlen(GROUPS[i].prefix);
+    if (strncmp(selector, GROUPS[i].prefix, length) != 0) {
       continue;
     }
-    list->runs = arena_grow(arena, list->runs, list->count, &capacity, sizeof *list->runs);
-    list->runs[list->count++] = run;
+    size_t count = 0;
+    enum status status =
+        selector_add_runs(database, GROUPS[i].runs, selector + length, arena, list, &count, err);
+    if (status != STATUS_OK || count > 0) {
+      return status;
+    }
+    const char *message = arena_format(arena, "%s \"%s\"", GROUPS[i].missing, selector + length);
+    return selector_refuse(database, STATUS_NOT_FOUND, message, GROUPS[i].known, NULL, err);
   }
-  statement_finalize(&statement);
-  return status;
-}
-
-static enum status selector_find_baseline(struct database *database, const char *name,
-                                          struct arena *arena, struct run_list *list,
-                                          struct error *err) {
-  size_t before = list->count;
-  enum status status =
-      selector_add_all(database, "select/all_runs_by_baseline", ":name", name, arena, list, err);
-  if (status != STATUS_OK || list->count > before) {
-    return status;
+  if (strcmp(selector, "latest") == 0) {
+    return selector_add_latest(database, selector, "0", arena, list, err);
   }
-  char message[256];
-  (void)snprintf(message, sizeof message, "there is no baseline \"%s\"", name);
-  return selector_refuse(database, STATUS_NOT_FOUND, message, "select/known_baselines", NULL, err);
+  if (strcmp(selector, "previous") == 0) {
+    return selector_add_latest(database, selector, "1", arena, list, err);
+  }
+  return selector_add_by_id(database, strncmp(selector, "run:", 4) == 0 ? selector + 4 : selector,
+                            arena, list, err);
 }
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) {
-  if (strcmp(selector, "latest") == 0) {
-    return selector_find_latest(database, selector, 0, run, err);
+  struct arena arena = {0};
+  struct run_list list = {0};
+  enum status status = selector_add_name(database, selector, &arena, &list, err);
+  if (status == STATUS_OK) {
+    *run = list.runs[list.count - 1];
   }
-  if (strcmp(selector, "previous") == 0) {
-    return selector_find_latest(database, selector, 1, run, err);
-  }
-  if (strncmp(selector, "tag:", 4) == 0) {
-    return selector_find_or_refuse(database, "select/runs_by_tag", ":tag", selector + 4, "tag",
-                                   "select/known_tags", run, err);
-  }
-  if (strncmp(selector, "driver:", 7) == 0) {
-    return selector_find_or_refuse(database, "select/runs_by_driver", ":driver", selector + 7,
-                                   "driver", "select/known_drivers", run, err);
-  }
-  if (strncmp(selector, "baseline:", 9) == 0) {
-    struct arena arena = {0};
-    struct run_list list = {0};
-    enum status status = selector_find_baseline(database, selector + 9, &arena, &list, err);
-    if (status == STATUS_OK) {
-      *run = list.runs[list.count - 1];
-    }
-    arena_fini(&arena);
-    return status;
-  }
-  return selector_find_by_id(database, strncmp(selector, "run:", 4) == 0 ? selector + 4 : selector,
-                             run, err);
-}
-
-/* One name of a list. */
-static enum status selector_find_each(struct database *database, const char *selector,
-                                      struct arena *arena, struct run_list *list,
-                                      struct error *err) {
-  if (strncmp(selector, "baseline:", 9) == 0) {
-    return selector_find_baseline(database, selector + 9, arena, list, err);
-  }
-  struct run_ref run;
-  enum status status = selector_find(database, selector, &run, err); /* it says what is wrong */
-  if (status != STATUS_OK) {
-    return status;
-  }
-  if (strncmp(selector, "tag:", 4) == 0) {
-    return selector_add_all(database, "select/all_runs_by_tag", ":tag", selector + 4, arena, list,
-                            err);
-  }
-  if (strncmp(selector, "driver:", 7) == 0) {
-    return selector_add_all(database, "select/all_runs_by_driver", ":driver", selector + 7, arena,
-                            list, err);
-  }
-  return selector_add_all(database, "select/run_by_uuid", ":uuid", run.uuid, arena, list, err);
+  arena_fini(&arena);
+  return status;
 }
 
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
@@ -298,7 +218,7 @@ enum status selector_find_all(struct database *database, const char *selector, s
   for (const char *start = selector; status == STATUS_OK && start != NULL;) {
     const char *comma = strchr(start, ',');
     const size_t length = comma != NULL ? (size_t)(comma - start) : strlen(start);
-    status = selector_find_each(database, arena_strndup(arena, start, length), arena, list, err);
+    status = selector_add_name(database, arena_strndup(arena, start, length), arena, list, err);
     start = comma != NULL ? comma + 1 : NULL;
   }
   return status;
@@ -317,11 +237,8 @@ static enum status selector_delete_runs(struct database *database, const char *n
                                         struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "select/delete_baseline", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   statement_bind_text(&statement, ":name", name);
-  status = statement_run(&statement, err);
+  (void)statement_next(&statement, &status, err);
   *any = status == STATUS_OK && sqlite3_changes(database->handle) > 0;
   statement_finalize(&statement);
   return status;
@@ -332,9 +249,6 @@ static enum status selector_insert_runs(struct database *database, const char *n
   struct statement statement;
   const int64_t set_at_ns = selector_now_ns();
   enum status status = statement_prepare(database, "select/insert_baseline", &statement, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_text(&statement, ":name", name);
     statement_bind_int(&statement, ":run", runs->runs[i].id);

@@ -16,26 +16,12 @@ static void env_json_known(struct json_out *json, const char *key, uint64_t valu
 }
 
 static void env_json_key(struct json_out *json, const void *object, const struct key *key) {
-  const void *member = (const char *)object + key->offset;
-  int64_t number = 0;
-  switch (key->type) {
-  case KEY_TEXT:
-    json_out_text(json, key->name, member);
-    return;
-  case KEY_BOOL:
-    json_out_boolean(json, key->name, *(const bool *)member);
-    return;
-  case KEY_I32:
-    number = *(const int32_t *)member;
-    break;
-  case KEY_U32:
-    number = *(const uint32_t *)member;
-    break;
-  case KEY_U64:
-    number = (int64_t) * (const uint64_t *)member;
-    break;
-  }
-  if (number == key->absent) {
+  const int64_t number = machine_key_number(object, key);
+  if (key->type == KEY_TEXT) {
+    json_out_text(json, key->name, machine_key_text(object, key));
+  } else if (key->type == KEY_BOOL) {
+    json_out_boolean(json, key->name, number != 0);
+  } else if (number == key->absent) {
     json_out_null(json, key->name);
   } else {
     json_out_integer(json, key->name, number);

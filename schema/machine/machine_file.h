@@ -40,6 +40,10 @@ struct key {
   bool required;
 };
 
+/* The value of a number or a boolean, and of a text. */
+int64_t machine_key_number(const void *object, const struct key *key);
+const char *machine_key_text(const void *object, const struct key *key);
+
 extern const struct key MACHINE_KEYS[];
 extern const size_t MACHINE_KEY_COUNT;
 extern const struct key NODE_KEYS[];

@@ -86,7 +86,7 @@ const struct key LINK_KEYS[] = {
 };
 const size_t LINK_KEY_COUNT = sizeof LINK_KEYS / sizeof LINK_KEYS[0];
 
-static int64_t machine_key_number(const void *object, const struct key *key) {
+int64_t machine_key_number(const void *object, const struct key *key) {
   const void *member = (const char *)object + key->offset;
   switch (key->type) {
   case KEY_TEXT:
@@ -103,9 +103,13 @@ static int64_t machine_key_number(const void *object, const struct key *key) {
   return 0;
 }
 
+const char *machine_key_text(const void *object, const struct key *key) {
+  return (const char *)object + key->offset;
+}
+
 static void machine_write_scalar(struct strbuf *out, const void *object, const struct key *key) {
   if (key->type == KEY_TEXT) {
-    toml_write_text(out, (const char *)object + key->offset);
+    toml_write_text(out, machine_key_text(object, key));
   } else if (key->type == KEY_BOOL) {
     strbuf_append(out, machine_key_number(object, key) != 0 ? "true" : "false");
   } else {
@@ -115,7 +119,7 @@ static void machine_write_scalar(struct strbuf *out, const void *object, const s
 
 static bool machine_key_is_absent(const void *object, const struct key *key) {
   if (key->type == KEY_TEXT) {
-    return !key->required && *((const char *)object + key->offset) == '\0';
+    return !key->required && *machine_key_text(object, key) == '\0';
   }
   return machine_key_number(object, key) == key->absent;
 }

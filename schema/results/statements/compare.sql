@@ -1,9 +1,10 @@
 -- What comparisons read of runs.
 
--- name: run
+-- name: runs
 SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
   r.haul_version, r.started_at_ns, r.environment
-FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id = :run;
+FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last
+ORDER BY r.started_at_ns, r.id;
 
 -- name: environment
 -- Each column becomes a fact with its name.
@@ -16,7 +17,7 @@ SELECT name, gpu, CASE state WHEN 'ok' THEN value END AS value
 FROM environment_fact WHERE environment = :environment ORDER BY name, gpu;
 
 -- name: gpus
-SELECT number, uuid, name, numa_node FROM device
+SELECT number, nullif(uuid, ''), name, numa_node FROM device
 WHERE environment = :environment AND place = 'gpu' ORDER BY number;
 
 -- name: gpu_links
@@ -32,7 +33,16 @@ SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   CASE WHEN h.hops > 0 THEN 'ns/hop' WHEN o.bench_case IS NOT NULL THEN 'ns/call'
     WHEN b.payload_bytes > 0 THEN 'GB/s' ELSE 'ns' END AS figure,
   CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
-    THEN b.payload_bytes ELSE 1 END AS units
+    THEN b.payload_bytes ELSE 1 END AS units,
+  -- Of the runs with this case_key, what the one started last says of those that have a delta.
+  (SELECT p.delta
+   FROM bench_case k
+   CROSS JOIN plan_case p ON p.bench_case = k.id
+   JOIN run r ON r.id = p.run
+   WHERE k.case_key = b.case_key
+     AND (k.name GLOB :only OR k.block GLOB :only OR k.case_key = :only)
+     AND p.run IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
+   ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1) AS delta
 FROM bench_case b
 LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id
@@ -69,13 +79,6 @@ FROM (
   SELECT 0, 'measured', 'gpu', gpu, '', 'gpu', gpu, ''
   FROM arithmetic WHERE bench_case = :bench_case)
 ORDER BY ordinal;
-
--- name: deltas
--- Cases with a delta in the runs (:runs, a JSON array of ids), in the order in which the runs started.
-SELECT p.bench_case, p.delta
-FROM run r JOIN plan_case p ON p.run = r.id
-WHERE r.id IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
-ORDER BY r.started_at_ns, r.id;
 
 -- name: medians
 -- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone.

@@ -18,7 +18,7 @@ UPDATE run SET status = :status, reason = :reason, ended_at_ns = :ended_at_ns WH
 UPDATE run SET status = 'running', reason = NULL, ended_at_ns = NULL WHERE id = :run;
 
 -- name: find_run
-SELECT id FROM run WHERE uuid = :uuid;
+SELECT id FROM run WHERE uuid = :key;
 
 -- name: find_resumable
 SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes
@@ -27,28 +27,25 @@ WHERE r.id = :run;
 
 -- name: environment
 -- Names and values that must not change when a run is resumed.
-SELECT 'simulated' AS name, CAST(e.simulated AS TEXT) AS value
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
-UNION ALL SELECT 'host_name', e.host_name
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
-UNION ALL SELECT 'driver_version', coalesce(e.driver_version, 'none')
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
-UNION ALL SELECT 'kernel', coalesce(e.kernel, 'unknown')
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
-UNION ALL SELECT 'cpu_model', coalesce(e.cpu_model, 'unknown')
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
-UNION ALL SELECT 'gpu_count', CAST(e.gpu_count AS TEXT)
-FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run
+WITH earlier AS (
+  SELECT e.* FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = :run)
+SELECT 'simulated' AS name, CAST(simulated AS TEXT) AS value FROM earlier
+UNION ALL SELECT 'host_name', host_name FROM earlier
+UNION ALL SELECT 'driver_version', coalesce(driver_version, 'none') FROM earlier
+UNION ALL SELECT 'kernel', coalesce(kernel, 'unknown') FROM earlier
+UNION ALL SELECT 'cpu_model', coalesce(cpu_model, 'unknown') FROM earlier
+UNION ALL SELECT 'gpu_count', CAST(gpu_count AS TEXT) FROM earlier
 UNION ALL SELECT 'gpu' || d.number, d.uuid || ' at ' || d.pci_address
-FROM run r JOIN device d ON d.environment = r.environment AND d.place = 'gpu' WHERE r.id = :run;
+FROM earlier t JOIN device d ON d.environment = t.id AND d.place = 'gpu';
 
--- name: finished_cases
-SELECT coalesce(p.ordinal, -1) AS process, b.case_key
-FROM case_run c
-JOIN bench_case b ON b.id = c.bench_case
+-- name: find_result
+-- Of a case in a process of the run; a skipped case has one for all processes.
+SELECT c.id
+FROM bench_case b
+JOIN case_run c ON c.bench_case = b.id
 LEFT JOIN process p ON p.id = c.process
-WHERE c.run = :run
-ORDER BY 1, 2;
+WHERE b.case_key = :case_key AND c.run = :run AND (c.process IS NULL OR p.ordinal = :process)
+LIMIT 1;
 
 -- name: insert_check_result
 INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, want, found)

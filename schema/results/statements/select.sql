@@ -1,44 +1,29 @@
 -- Runs by the names that users give, lists of existing names for error messages, and baselines.
 
 -- name: run_by_id
-SELECT id, uuid FROM run WHERE id = :id;
-
--- name: run_by_uuid
-SELECT id, uuid FROM run WHERE uuid = :uuid;
+SELECT id, uuid FROM run WHERE id = :name;
 
 -- name: latest_run
-SELECT id, uuid FROM run ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :before;
+SELECT id, uuid FROM run ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
 
 -- name: runs_by_prefix
-SELECT id, uuid, started_at, scenario, tag FROM (
-  SELECT r.id, r.uuid, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch')
-    AS started_at, s.name AS scenario, r.tag, r.started_at_ns
-  FROM run r JOIN scenario s ON s.id = r.scenario
-  WHERE r.uuid >= :prefix AND r.uuid < :prefix || 'g')
-ORDER BY started_at_ns DESC, id DESC LIMIT 9;
+SELECT r.id, r.uuid,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  s.name AS scenario, r.tag
+FROM run r JOIN scenario s ON s.id = r.scenario
+WHERE r.uuid >= :name AND r.uuid < :name || 'g'
+ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 9;
 
 -- name: runs_by_tag
-SELECT id, uuid FROM run WHERE tag = :tag ORDER BY started_at_ns DESC, id DESC LIMIT 1;
+SELECT id, uuid FROM run WHERE tag = :name ORDER BY started_at_ns, id;
 
 -- name: runs_by_driver
 SELECT r.id, r.uuid
 FROM run r JOIN environment e ON e.id = r.environment
-WHERE e.driver_version = :driver OR e.driver_branch IN (:driver, 'r' || :driver)
-ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1;
-
--- name: all_runs
-SELECT id FROM run ORDER BY started_at_ns, id;
-
--- name: all_runs_by_tag
-SELECT id, uuid FROM run WHERE tag = :tag ORDER BY started_at_ns, id;
-
--- name: all_runs_by_driver
-SELECT r.id, r.uuid
-FROM run r JOIN environment e ON e.id = r.environment
-WHERE e.driver_version = :driver OR e.driver_branch IN (:driver, 'r' || :driver)
+WHERE e.driver_version = :name OR e.driver_branch IN (:name, 'r' || :name)
 ORDER BY r.started_at_ns, r.id;
 
--- name: all_runs_by_baseline
+-- name: runs_by_baseline
 SELECT r.id, r.uuid FROM baseline b JOIN run r ON r.id = b.run WHERE b.name = :name
 ORDER BY r.started_at_ns, r.id;
 

@@ -42,8 +42,9 @@ static char *columns_of(const struct fixture *fixture, const char *view) {
   return fixture_query(fixture, sql);
 }
 
-/* The same by the README: the rows of the first table below "## VIEW". A row has a unit (or a
- * dash) and a meaning. */
+/* The same by the README: the rows of the first table below "## VIEW". A row has the names of
+ * columns,
+ * ", " between, a unit (or a dash) and a meaning. */
 static char *documented(const char *readme, const char *view) {
   char heading[64];
   (void)snprintf(heading, sizeof heading, "\n## %s\n", view);
@@ -60,15 +61,20 @@ static char *documented(const char *readme, const char *view) {
     if (line == NULL || *++line != '|') {
       break;
     }
-    char name[64] = "";
+    char row[128] = "";
     char unit[32] = "";
     char meaning[400] = "";
-    if (sscanf(line, "| %63[^ |] | %31[^|]| %399[^|\n]|", name, unit, meaning) != 3 ||
+    if (sscanf(line, "| %127[^|]| %31[^|]| %399[^|\n]|", row, unit, meaning) != 3 ||
         strlen(meaning) < 4) {
       fail_msg("%s: not a row of a documented column: %.60s", view, line);
     }
-    (void)snprintf(names + strlen(names), FILE_MAX - strlen(names), "%s%s",
-                   names[0] != '\0' ? "\n" : "", name);
+    char *rest = row;
+    for (char *name = strsep(&rest, ", "); name != NULL; name = strsep(&rest, ", ")) {
+      if (name[0] != '\0') {
+        (void)snprintf(names + strlen(names), FILE_MAX - strlen(names), "%s%s",
+                       names[0] != '\0' ? "\n" : "", name);
+      }
+    }
   }
   return names;
 }
