@@ -16,14 +16,15 @@
   X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 
-/* How bytes are moved. Behind the name: the method's table method_NAME (engine/method), whether it
- * needs a build with CUDA, and the kinds of memory on a node and on a GPU that its flows have when
- * a scenario does not say. */
+/* How bytes are moved. Behind the name: the method's table method_NAME (engine/method); CUDA, or
+ * HOST where threads of the host move them between nodes; the kinds of memory on a node and on a
+ * GPU that its flows have when a scenario does not say; and what moves them, for the reference of
+ * keys. */
 #define METHOD_LIST(X)                                                                             \
-  X(METHOD_CE, "ce", ce, CUDA, PINNED, DEVICE)   /* a copy engine, through the driver's memcpy */  \
-  X(METHOD_SM, "sm", sm, CUDA, PINNED, DEVICE)   /* a kernel's own loads and stores */             \
-  X(METHOD_UM, "um", um, CUDA, MANAGED, MANAGED) /* unified memory: page faults or prefetch */     \
-  X(METHOD_CPU, "cpu", cpu, HOST, PAGEABLE, DEVICE) /* host threads; never a GPU's memory */
+  X(METHOD_CE, "ce", ce, CUDA, PINNED, DEVICE, "a copy engine")     /* the driver's memcpy */      \
+  X(METHOD_SM, "sm", sm, CUDA, PINNED, DEVICE, "a kernel")          /* its own loads and stores */ \
+  X(METHOD_UM, "um", um, CUDA, MANAGED, MANAGED, "unified memory")  /* page faults or prefetch */  \
+  X(METHOD_CPU, "cpu", cpu, HOST, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
 ENUM_NAMES_DECLARE(method, METHOD_LIST)
 
 /* Where memory is. */

@@ -81,6 +81,11 @@ static void check_nodes(struct subject *subject, const struct end *end, const st
   }
 }
 
+#define METHOD_IS_HOST_CUDA                         false
+#define METHOD_IS_HOST_HOST                         true
+#define METHOD_IS_HOST_(id, text, name, build, ...) [id] = METHOD_IS_HOST_##build,
+static const bool method_is_host[method_name_count] = {METHOD_LIST(METHOD_IS_HOST_)};
+
 /* Methods whose processors can reach both ends. */
 static void check_method(struct subject *subject, const struct end *from, const struct end *to) {
   const struct entry *method = subject_find(subject, "method");
@@ -88,10 +93,12 @@ static void check_method(struct subject *subject, const struct end *from, const 
     return;
   }
   const bool has_gpu = from->place == PLACE_GPU || to->place == PLACE_GPU;
-  if ((subject->methods & BIT(METHOD_CPU)) != 0 && has_gpu) {
-    subject_refuse(subject, method, entry_word_span(method, METHOD_CPU), "\"ce\", \"sm\" or \"um\"",
-                   "method \"cpu\" copies between NUMA nodes, and \"%s\" is a GPU",
-                   from->place == PLACE_GPU ? "from" : "to");
+  for (unsigned i = 0; i < method_name_count && has_gpu; i++) {
+    if (method_is_host[i] && (subject->methods & BIT(i)) != 0) {
+      subject_refuse(subject, method, entry_word_span(method, i), "\"ce\", \"sm\" or \"um\"",
+                     "method \"%s\" copies between NUMA nodes, and \"%s\" is a GPU",
+                     method_text((enum method)i), from->place == PLACE_GPU ? "from" : "to");
+    }
   }
   for (unsigned i = METHOD_SM; i <= METHOD_UM && !has_gpu; i++) {
     if ((subject->methods & BIT(i)) != 0) {

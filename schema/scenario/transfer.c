@@ -10,6 +10,8 @@ static bool flow_is_strided(const void *flow) {
 #define METHOD(name) (1U << METHOD_##name)
 
 #define FLOW_KEY(key, ...) KEY(key, IN_FLOWS, __VA_ARGS__)
+/* "; ce: a copy engine" */
+#define METHOD_HELP_(id, text, name, build, on_node, on_gpu, what) "; " text ": " what
 /* Keys that not every method has; path: their place in the definition. */
 #define METHOD_KEY(method, key, path, ...)                                                         \
   FLOW_KEY(key, .methods = METHOD(method), .json = path, __VA_ARGS__)
@@ -35,8 +37,7 @@ static const struct field transfer_fields[] = {
     KEY("name", IN(LOAD) | IN(FLOW), .type = FIELD_NAME, FLOW(name),
         HELP("Name for --set and in axes; by default its number, from 1")),
     FLOW_KEY("method", WORDS(method_names), FLOW(base.method),
-             HELP("What moves the bytes: a copy engine (ce), a kernel (sm), unified memory (um) or "
-                  "host threads (cpu)")),
+             HELP("What moves the bytes" METHOD_LIST(METHOD_HELP_))),
     END(from),
     END(to),
     KEY("direction", IN(TRANSFER), WORDS(direction_names), SETTING(transfer.direction),
@@ -98,7 +99,7 @@ static const struct field transfer_fields[] = {
         HELP("Distance between touched bytes; \"page\" is the page size of the touching end")),
 };
 
-#define USUAL_MEMORY_(id, text, name, build, on_node, on_gpu)                                      \
+#define USUAL_MEMORY_(id, text, name, build, on_node, on_gpu, ...)                                 \
   [id] = {MEMORY_##on_node, MEMORY_##on_gpu},
 
 /* The kind of memory that a flow of a method uses by default. */
