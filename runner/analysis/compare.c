@@ -285,6 +285,26 @@ static int compare_order_rows(const void *a, const void *b, void *context) {
   return (x->input > y->input) - (x->input < y->input);
 }
 
+/* All cases are judged together, so that who looks at the worst alone finds no better evidence. */
+static void compare_keep_only(const struct measured *measured, const char *only,
+                              struct comparison *comparison) {
+  struct diff_summary *summary = &comparison->summary;
+  size_t kept = 0;
+  memset(summary->verdicts, 0, sizeof summary->verdicts);
+  memset(summary->provisional, 0, sizeof summary->provisional);
+  comparison->judged_count = comparison->row_count;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (measured_case_matches(&measured->cases[row->bench], only)) {
+      summary->verdicts[row->result.verdict]++;
+      summary->provisional[row->result.verdict] += row->result.is_provisional;
+      comparison->tested_count += isnan(row->result.p) ? 0 : 1;
+      comparison->rows[kept++] = *row;
+    }
+  }
+  comparison->row_count = kept;
+}
+
 static void compare_judge(const struct measured *measured, const struct compare_options *options,
                           struct comparison *comparison) {
   struct arena arena = {0};
@@ -297,6 +317,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
   }
   arena_fini(&arena);
   compare_merge_renamed(measured, comparison);
+  compare_keep_only(measured, options->only, comparison);
   compare_set_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */
     qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_order_rows,

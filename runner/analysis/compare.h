@@ -77,6 +77,8 @@ struct comparison {
    * same. */
   struct comparison_row *rows;
   size_t row_count;
+  size_t judged_count;      /* with those that `only` left out */
+  size_t tested_count;      /* of the rows */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */
   size_t input_count;
   struct comparison_total totals[SIDES];
@@ -95,6 +97,7 @@ struct compare_options {
   struct diff_options diff;
   double margin;     /* for all cases, relative; 0 = of the scenario, else the usual one */
   const char *by;    /* fact that distinguishes the sides; NULL = none */
+  const char *only;  /* rows to keep once all are judged, as in measured_load(); NULL = all */
   bool any_hardware; /* pair by case_key alone */
   bool one_side;     /* side b may be empty: for a_a_test() of a */
 };

@@ -203,6 +203,15 @@ static enum status compare_find_reasons(struct database *database, struct compar
   return status;
 }
 
+static bool compare_any_matches(const struct measured *measured, const char *only) {
+  for (size_t i = 0; i < measured->case_count; i++) {
+    if (measured_case_matches(&measured->cases[i], only)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 enum status compare_runs(struct database *database, struct compare_request *request,
                          struct compare_result *result, struct error *err) {
   enum side *sides = NULL;
@@ -213,13 +222,14 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   if (status == STATUS_OK) {
     compare_drop_unsided(result->measured, sides);
     result->sides = sides;
-    status = measured_load(result->measured, database, request->filter.only, err);
+    status = measured_load(result->measured, database, NULL, err);
   }
-  if (status == STATUS_OK && result->measured->case_count == 0) {
+  if (status == STATUS_OK && !compare_any_matches(result->measured, request->filter.only)) {
     status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"",
                        request->filter.only != NULL ? request->filter.only : "*");
   }
   if (status == STATUS_OK) {
+    request->compare.only = request->filter.only;
     request->compare.one_side = request->a_a && request->name_count == 1;
     status = compare(result->measured, sides, &request->compare, &result->comparison, err);
   }

@@ -73,7 +73,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
   }
-  return comparison->summary.tests > 0
+  return comparison->tested_count > 0
              ? STATUS_OK
              : error_set(err, STATUS_UNSUPPORTED,
                          "nothing was compared: no case has two comparable processes on each side");

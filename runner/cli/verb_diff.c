@@ -63,6 +63,7 @@ const struct verb VERB_DIFF = {
         "everything else. Where a process of A and one of B usually differ by more (the line says "
         "\"margin\"), "
         "only a change beyond that is reported.\n\n"
+        "All cases of the runs are judged together, whatever --only shows of them.\n\n"
         "Verdicts:\n"
         "  BROKEN        more often failed, crashed, hung or corrupt in B; the line has the "
         "counts\n"

@@ -224,6 +224,11 @@ enum status measured_load(struct measured *measured, struct database *database, 
   return status;
 }
 
+bool measured_case_matches(const struct measured_case *bench, const char *only) {
+  return only == NULL || sqlite3_strglob(only, bench->name) == 0 ||
+         sqlite3_strglob(only, bench->block) == 0 || strcmp(only, bench->key) == 0;
+}
+
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,
                             size_t bench, const char **reason, struct error *err) {
   struct statement statement;

@@ -135,6 +135,8 @@ void measured_keep_runs(struct measured *measured,
  * NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) CHECK_RESULT;
+/* Whether measured_load() would take the case with that `only`. */
+bool measured_case_matches(const struct measured_case *bench, const char *only);
 /* Why a case has no result in a run: "hung: no answer for 10 s". Owned by measured; NULL = it has
  * none that is not ok. */
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,

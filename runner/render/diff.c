@@ -459,9 +459,12 @@ static enum status diff_print_page(const struct measured *measured,
     char counts[256];
     strbuf_clear(&text);
     diff_counts(comparison, counts, sizeof counts);
-    strbuf_printf(&text, "\n%zu %s: %s%s\n", comparison->row_count,
-                  diff_plural(comparison->row_count, "case", "cases"),
-                  counts[0] != '\0' ? counts : "nothing to compare",
+    strbuf_printf(&text, "\n%zu %s", comparison->row_count,
+                  diff_plural(comparison->row_count, "case", "cases"));
+    if (comparison->judged_count > comparison->row_count) {
+      strbuf_printf(&text, " of %zu judged together", comparison->judged_count);
+    }
+    strbuf_printf(&text, ": %s%s\n", counts[0] != '\0' ? counts : "nothing to compare",
                   diff_any_on_both(comparison) ? "" : "; none is on both sides");
     if (shown > 0 && diff_any_on_both(comparison)) {
       strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "

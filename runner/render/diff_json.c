@@ -127,6 +127,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_real(json, "high_percent", 100 * shift->change_high);
   json_out_close(json);
   diff_json_facts(json, comparison);
+  json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
   json_out_open(json, "summary", '{');
   for (int v = 0; v < (int)verdict_name_count; v++) {
     json_out_integer(json, verdict_text((enum verdict)v), (int64_t)comparison->summary.verdicts[v]);

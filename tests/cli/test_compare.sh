@@ -56,6 +56,9 @@ run_ok check tag:after tag:before --db r.db
 run check tag:after tag:before --db r.db --fail-on improved
 expect_code 1
 run_ok check tag:before tag:after --db r.db --only 'up/*'
+run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
+expect_out '^1 case of 18 judged together: 1 regressed'
+equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
 run check tag:before tag:after --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'

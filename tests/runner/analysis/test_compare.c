@@ -236,6 +236,29 @@ static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
   }
 }
 
+/* The rows that are left are those of the whole comparison, number by number. */
+static void only_filters_what_all_cases_were_judged_for(void **state) {
+  (void)state;
+  static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
+  struct measured *m = two_drivers();
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+    (void)add_case(m, KEYS[i], (int)i % MADE_GPUS, 50, i == 1 ? 49.3 : 50);
+  }
+  struct comparison *whole = compared(m, A_AND_B, &OPTIONS);
+  struct compare_options options = OPTIONS;
+  options.only = "b";
+  struct comparison *part = compared(m, A_AND_B, &options);
+  assert_int_equal(part->row_count, 1);
+  assert_int_equal(part->judged_count, 6);
+  assert_int_equal(part->tested_count, 1);
+  const struct diff_result *found = &part->rows[0].result;
+  const struct diff_result *wanted = &find(m, whole, "b")->result;
+  assert_int_equal(part->summary.verdicts[wanted->verdict], 1);
+  assert_true(found->q == wanted->q && found->q > found->p);
+  comparison_free(part);
+  done(m, whole);
+}
+
 static void simulated_and_real_are_not_mixed(void **state) {
   (void)state;
   struct measured *m = measured_new();
@@ -394,6 +417,7 @@ int main(void) {
       cmocka_unit_test(unclear_by_hand),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
+      cmocka_unit_test(only_filters_what_all_cases_were_judged_for),
       cmocka_unit_test(simulated_and_real_are_not_mixed),
       cmocka_unit_test(a_side_without_runs_is_an_error),
       cmocka_unit_test(runs_without_cases_compare_nothing),
