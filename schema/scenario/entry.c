@@ -83,30 +83,28 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
   return text;
 }
 
-static void entry_complain_unknown(struct reader *reader, const struct source *source,
-                                   enum section section, const char *path, const char *key,
-                                   struct toml_span span) {
+static void entry_complain_unknown(struct reader *reader, enum section section, const char *path,
+                                   const char *key, struct toml_span span) {
   const char *suggestion = entry_suggest_key(reader, section, path, key);
   const enum section home = entry_other_section(section, path, key);
   if (home != section_count && suggestion == NULL) {
-    diagnostics_add(reader->diagnostics, source, span,
+    diagnostics_add(reader->diagnostics, reader->source, span,
                     home == SECTION_ROOT
                         ? "the key above the first [table] of the file"
                         : arena_format(reader->arena, "the key in %s", section_row(home)->title),
                     NULL, "\"%s\" is not allowed in %s", path, section_row(section)->title);
     return;
   }
-  diagnostics_add(reader->diagnostics, source, span,
+  diagnostics_add(reader->diagnostics, reader->source, span,
                   entry_list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
                   "unknown key \"%s\" in %s", path, section_row(section)->title);
 }
 
-static void entries_read_node(struct reader *reader, const struct source *source,
-                              enum section section, const char *path, const struct toml_node *node,
-                              struct toml_span key_span, struct entries *entries);
+static void entries_read_node(struct reader *reader, enum section section, const char *path,
+                              const struct toml_node *node, struct toml_span key_span,
+                              struct entries *entries);
 
-static void entries_read_children(struct reader *reader, const struct source *source,
-                                  enum section section, const char *path,
+static void entries_read_children(struct reader *reader, enum section section, const char *path,
                                   const struct toml_node *table, struct entries *entries) {
   for (size_t i = 0; i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
@@ -114,40 +112,40 @@ static void entries_read_children(struct reader *reader, const struct source *so
       continue;
     }
     if (strchr(child->key, '.') != NULL) { /* a quoted key would be taken for a path */
-      diagnostics_add(reader->diagnostics, source, child->key_span,
+      diagnostics_add(reader->diagnostics, reader->source, child->key_span,
                       "keys without dots, or without quotes", NULL, "unknown key \"%s\"",
                       child->key);
       continue;
     }
     const char *below =
         path[0] == '\0' ? child->key : arena_format(reader->arena, "%s.%s", path, child->key);
-    entries_read_node(reader, source, section, below, child, child->key_span, entries);
+    entries_read_node(reader, section, below, child, child->key_span, entries);
   }
 }
 
-static void entries_read_node(struct reader *reader, const struct source *source,
-                              enum section section, const char *path, const struct toml_node *node,
-                              struct toml_span key_span, struct entries *entries) {
+static void entries_read_node(struct reader *reader, enum section section, const char *path,
+                              const struct toml_node *node, struct toml_span key_span,
+                              struct entries *entries) {
   const struct field *field = field_find(section, path);
   if (field != NULL) {
-    struct entry entry = {field, source, node, key_span, {NULL, 0}};
+    struct entry entry = {field, reader->source, node, key_span, {NULL, 0}};
     if (field->type != FIELD_TEXTS && field->type != FIELD_ZIP) {
-      (void)values_read(reader, source, field, node, &entry.values); /* complained, stays empty */
+      (void)values_read(reader, field, node, &entry.values); /* complained, stays empty */
     }
     entries_append(reader, entries, entry);
   } else if (!field_is_group(section, path)) {
     const char *dot = strrchr(path, '.');
     const char *key = dot == NULL ? path : dot + 1;
-    entry_complain_unknown(reader, source, section, path, key, key_span);
+    entry_complain_unknown(reader, section, path, key, key_span);
   } else if (node->kind != TOML_TABLE) {
     diagnostics_add(
-        reader->diagnostics, source, node->span,
+        reader->diagnostics, reader->source, node->span,
         arena_format(reader->arena, "a table with %s",
                      entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path),
                                      strlen(path) + 1)),
         NULL, "%s: %s is not allowed here", path, toml_kind_text(node->kind));
   } else {
-    entries_read_children(reader, source, section, path, node, entries);
+    entries_read_children(reader, section, path, node, entries);
   }
 }
 
@@ -160,18 +158,18 @@ static int entry_by_place(const void *left, const void *right) {
   return a->column < b->column ? -1 : a->column > b->column ? 1 : 0;
 }
 
-void entries_read(struct reader *reader, const struct source *source, enum section section,
-                  const struct toml_node *table, struct entries *entries) {
+void entries_read(struct reader *reader, enum section section, const struct toml_node *table,
+                  struct entries *entries) {
   const size_t first = entries->count;
-  entries_read_children(reader, source, section, "", table, entries);
+  entries_read_children(reader, section, "", table, entries);
   if (entries->count > first) { /* "from.numa, size, from.memory": by their places, not by groups */
     qsort(entries->items + first, entries->count - first, sizeof *entries->items, entry_by_place);
   }
 }
 
-void entries_read_key(struct reader *reader, const struct source *source, enum section section,
-                      const char *path, const struct toml_node *node, struct entries *entries) {
-  entries_read_node(reader, source, section, path, node, node->span, entries);
+void entries_read_key(struct reader *reader, enum section section, const char *path,
+                      const struct toml_node *node, struct entries *entries) {
+  entries_read_node(reader, section, path, node, node->span, entries);
 }
 
 void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over) {

@@ -25,11 +25,11 @@ struct entries {
 const struct entry *entries_find(const struct entries *entries, const char *name);
 /* Read a table: one entry per key, a diagnostic for each mistake. Tables that are sections of their
  * own (section_below) are left to the caller. */
-void entries_read(struct reader *reader, const struct source *source, enum section section,
-                  const struct toml_node *table, struct entries *entries);
+void entries_read(struct reader *reader, enum section section, const struct toml_node *table,
+                  struct entries *entries);
 /* Read one node as the key `path` (for --set): a value, or a table of values below it. */
-void entries_read_key(struct reader *reader, const struct source *source, enum section section,
-                      const char *path, const struct toml_node *node, struct entries *entries);
+void entries_read_key(struct reader *reader, enum section section, const char *path,
+                      const struct toml_node *node, struct entries *entries);
 /* Put every entry of `over` into `entries`: over the entry of the same key, or at the end. */
 void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over);
 

@@ -147,29 +147,29 @@ void loader_keep_document(struct storage *storage, struct toml_document *documen
   }
 }
 
+static void loader_complain(struct loader *loader, struct toml_span span, const char *expected,
+                            const char *message) {
+  diagnostics_add(loader->reader.diagnostics, loader->reader.source, span, expected, NULL, "%s",
+                  message);
+}
+
 /* NULL after a diagnostic. */
-static const struct toml_node *loader_parse(struct loader *loader, const struct source *source) {
+static const struct toml_node *loader_parse(struct loader *loader) {
+  const struct source *source = loader->reader.source;
   struct error err = {0};
   struct toml_document *document = NULL;
   if (toml_parse(source->text, source->length, source->path, &document, &err) != STATUS_OK) {
     const struct toml_span span = {err.position.line, err.position.column, 1};
-    diagnostics_add(loader->reader.diagnostics, source, span, NULL, NULL, "%s", err.message);
+    loader_complain(loader, span, NULL, err.message);
     return NULL;
   }
   loader_keep_document(loader->storage, document);
   return toml_root(document);
 }
 
-static void loader_complain(struct loader *loader, const struct source *source,
-                            struct toml_span span, const char *expected, const char *message) {
-  diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL, "%s", message);
-}
-
 /* The table or tables of a section; NULL after a diagnostic about wrong brackets. */
-static const struct toml_node *loader_get_section(struct loader *loader,
-                                                  const struct source *source,
-                                                  const struct toml_node *parent,
-                                                  enum section section) {
+static const struct toml_node *
+loader_get_section(struct loader *loader, const struct toml_node *parent, enum section section) {
   const struct section_row *row = section_row(section);
   const struct toml_node *node = toml_get(parent, row->key);
   bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
@@ -177,25 +177,25 @@ static const struct toml_node *loader_get_section(struct loader *loader,
     fits = node->children[i].kind == TOML_TABLE;
   }
   if (!fits) {
-    diagnostics_add(loader->reader.diagnostics, source, node->key_span, row->title, NULL,
-                    "\"%s\" must be written as %s", row->key, row->title);
+    diagnostics_add(loader->reader.diagnostics, loader->reader.source, node->key_span, row->title,
+                    NULL, "\"%s\" must be written as %s", row->key, row->title);
     return NULL;
   }
   return node;
 }
 
-static void loader_read_include(struct loader *loader, const struct source *source,
-                                const struct toml_node *node, const struct chain *above,
-                                struct entries *measure, struct entries *checks) {
+static void loader_read_include(struct loader *loader, const struct toml_node *node,
+                                const struct chain *above) {
   struct reader *reader = &loader->reader;
+  const struct source *includer = reader->source;
   struct source *included = arena_alloc(reader->arena, sizeof *included);
   struct error err = {0};
   if (loader->source_count > INCLUDE_COUNT_MAX || above->depth >= INCLUDE_DEPTH_MAX) {
-    loader_complain(loader, source, node->span, "fewer files", "too many includes");
+    loader_complain(loader, node->span, "fewer files", "too many includes");
     return;
   }
-  if (source_read_include(reader->arena, source->path, node->text, included, &err) != STATUS_OK) {
-    diagnostics_add(reader->diagnostics, source, node->span,
+  if (source_read_include(reader->arena, includer->path, node->text, included, &err) != STATUS_OK) {
+    diagnostics_add(reader->diagnostics, reader->source, node->span,
                     "the path of a file beside this one, or the name of a shipped scenario", NULL,
                     "include \"%s\": %s", node->text, err.message);
     return;
@@ -204,7 +204,7 @@ static void loader_read_include(struct loader *loader, const struct source *sour
                               above->depth + 1};
   for (const struct chain *link = above; link != NULL; link = link->above) {
     if (strcmp(link->identity, chain.identity) == 0) {
-      diagnostics_add(reader->diagnostics, source, node->span,
+      diagnostics_add(reader->diagnostics, reader->source, node->span,
                       "a file that does not include this one", NULL,
                       "include \"%s\": circular include", node->text);
       return;
@@ -213,46 +213,45 @@ static void loader_read_include(struct loader *loader, const struct source *sour
   included->order = loader->source_count++;
   included->has_lines = true;
   /* Mistakes are in the diagnostics. */
-  (void)loader_read_file(loader, included, &chain, measure, checks, false);
+  reader->source = included;
+  (void)loader_read_file(loader, &chain);
+  reader->source = includer;
 }
 
-static void loader_read_includes(struct loader *loader, const struct source *source,
-                                 const struct entry *include, const struct chain *chain,
-                                 struct entries *measure, struct entries *checks) {
+static void loader_read_includes(struct loader *loader, const struct entry *include,
+                                 const struct chain *chain) {
   const struct toml_node *node = include->node;
   if (node->kind != TOML_ARRAY) {
-    loader_complain(loader, source, node->span, "an array: include = [\"common/careful.toml\"]",
+    loader_complain(loader, node->span, "an array: include = [\"common/careful.toml\"]",
                     "include: expected an array of files");
     return;
   }
   for (size_t i = 0; i < node->child_count; i++) {
     if (node->children[i].kind != TOML_TEXT) {
-      loader_complain(loader, source, node->children[i].span, "the path of a file in quotes",
+      loader_complain(loader, node->children[i].span, "the path of a file in quotes",
                       "include: expected text");
     } else {
-      loader_read_include(loader, source, &node->children[i], chain, measure, checks);
+      loader_read_include(loader, &node->children[i], chain);
     }
   }
 }
 
-static void loader_read_section(struct loader *loader, const struct source *source,
-                                const struct toml_node *root, enum section section,
-                                struct entries *entries) {
-  const struct toml_node *node = loader_get_section(loader, source, root, section);
+static void loader_read_section(struct loader *loader, const struct toml_node *root,
+                                enum section section, struct entries *entries) {
+  const struct toml_node *node = loader_get_section(loader, root, section);
   if (node != NULL) {
     struct entries own = {0};
-    entries_read(&loader->reader, source, section, node, &own);
+    entries_read(&loader->reader, section, node, &own);
     entries_merge(&loader->reader, entries, &own);
   }
 }
 
-static void loader_read_slot(struct loader *loader, const struct source *source,
-                             const struct toml_node *node, enum section section, size_t number,
-                             struct slot *slot) {
+static void loader_read_slot(struct loader *loader, const struct toml_node *node,
+                             enum section section, size_t number, struct slot *slot) {
   struct arena *arena = loader->reader.arena;
-  *slot =
-      (struct slot){.section = section, .source = source, .node = node, .header_span = node->span};
-  entries_read(&loader->reader, source, section, node, &slot->entries);
+  *slot = (struct slot){
+      .section = section, .source = loader->reader.source, .node = node, .header_span = node->span};
+  entries_read(&loader->reader, section, node, &slot->entries);
   if (section_row(section)->parent != SECTION_ROOT) {
     const struct entry *name = entries_find(&slot->entries, "name");
     const char *key = section_row(section)->key;
@@ -263,30 +262,28 @@ static void loader_read_slot(struct loader *loader, const struct source *source,
 }
 
 /* Only transfers have sub-tables. */
-static const struct toml_node *loader_get_below(struct loader *loader, const struct source *source,
-                                                const struct toml_node *node,
+static const struct toml_node *loader_get_below(struct loader *loader, const struct toml_node *node,
                                                 const struct block *block, enum section section) {
   return (unsigned)section_row(section)->parent == SECTION_KIND + block->kind
-             ? loader_get_section(loader, source, node, section)
+             ? loader_get_section(loader, node, section)
              : NULL;
 }
 
-static void loader_read_block(struct loader *loader, const struct source *source,
-                              const struct toml_node *node, enum case_kind kind,
-                              struct block *block) {
+static void loader_read_block(struct loader *loader, const struct toml_node *node,
+                              enum case_kind kind, struct block *block) {
   block->kind = kind;
-  const struct toml_node *loads = loader_get_below(loader, source, node, block, SECTION_LOAD);
-  const struct toml_node *flows = loader_get_below(loader, source, node, block, SECTION_FLOW);
+  const struct toml_node *loads = loader_get_below(loader, node, block, SECTION_LOAD);
+  const struct toml_node *flows = loader_get_below(loader, node, block, SECTION_FLOW);
   block->load_count = loads == NULL ? 0 : loads->child_count;
   block->flow_count = flows == NULL ? 0 : flows->child_count;
   block->slot_count = 1 + block->load_count + block->flow_count;
   block->slots = arena_array(loader->reader.arena, block->slot_count, sizeof *block->slots);
-  loader_read_slot(loader, source, node, (enum section)(SECTION_KIND + kind), 0, &block->slots[0]);
+  loader_read_slot(loader, node, (enum section)(SECTION_KIND + kind), 0, &block->slots[0]);
   for (size_t i = 0; i < block->load_count; i++) {
-    loader_read_slot(loader, source, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
+    loader_read_slot(loader, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
   }
   for (size_t i = 0; i < block->flow_count; i++) {
-    loader_read_slot(loader, source, &flows->children[i], SECTION_FLOW, i,
+    loader_read_slot(loader, &flows->children[i], SECTION_FLOW, i,
                      &block->slots[1 + block->load_count + i]);
   }
   const struct entry *name = entries_find(&block->slots[0].entries, "name");
@@ -311,19 +308,18 @@ static const char *loader_list_kinds(struct loader *loader) {
 }
 
 /* Blocks of all kinds in the order of the file. */
-static void loader_read_blocks(struct loader *loader, const struct source *source,
-                               const struct toml_node *root, bool is_main) {
+static void loader_read_blocks(struct loader *loader, const struct toml_node *root, bool is_main) {
   const struct toml_node *nodes[case_kind_name_count];
   size_t next[case_kind_name_count] = {0};
   size_t count = 0;
   bool written = false;
   for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
-    nodes[kind] = loader_get_section(loader, source, root, (enum section)(SECTION_KIND + kind));
+    nodes[kind] = loader_get_section(loader, root, (enum section)(SECTION_KIND + kind));
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
     written = written || toml_get(root, kinds[kind]->section.key) != NULL;
   }
   if (!written && is_main) {
-    loader_complain(loader, source, (struct toml_span){1, 1, 1}, loader_list_kinds(loader),
+    loader_complain(loader, (struct toml_span){1, 1, 1}, loader_list_kinds(loader),
                     "nothing to measure");
   }
   loader->blocks =
@@ -340,13 +336,13 @@ static void loader_read_blocks(struct loader *loader, const struct source *sourc
     }
     const struct toml_node *node = &nodes[first]->children[next[first]++];
     if (!is_main) {
-      loader_complain(loader, source, node->span, "only [measure] and [checks]",
+      loader_complain(loader, node->span, "only [measure] and [checks]",
                       "blocks are not allowed in an included file");
       return;
     }
     struct block *block = arena_alloc(loader->reader.arena, sizeof *block);
     loader->blocks[loader->block_count++] = block;
-    loader_read_block(loader, source, node, (enum case_kind)first, block);
+    loader_read_block(loader, node, (enum case_kind)first, block);
   }
 }
 
@@ -363,30 +359,31 @@ void loader_require(struct loader *loader, const struct source *source, enum sec
   }
 }
 
-bool loader_read_file(struct loader *loader, const struct source *source, const struct chain *chain,
-                      struct entries *measure, struct entries *checks, bool is_main) {
-  const struct toml_node *root = loader_parse(loader, source);
+bool loader_read_file(struct loader *loader, const struct chain *chain) {
+  const bool is_main = chain->above == NULL;
+  const struct toml_node *root = loader_parse(loader);
   struct entries own = {0};
   if (root == NULL) {
     return false;
   }
   if (root->child_count == 0) {
-    loader_complain(loader, source, (struct toml_span){1, 1, 1},
+    loader_complain(loader, (struct toml_span){1, 1, 1},
                     is_main ? "schema_version, name and a block" : "[measure] or [checks]",
                     "the file is empty");
     return false;
   }
   struct entries *entries = is_main ? &loader->root : &own;
-  entries_read(&loader->reader, source, SECTION_ROOT, root, entries);
+  entries_read(&loader->reader, SECTION_ROOT, root, entries);
   const struct entry *include = entries_find(entries, "include");
   if (include != NULL) {
-    loader_read_includes(loader, source, include, chain, measure, checks);
+    loader_read_includes(loader, include, chain);
   }
-  loader_read_section(loader, source, root, SECTION_MEASURE, measure);
-  loader_read_section(loader, source, root, SECTION_CHECKS, checks);
+  loader_read_section(loader, root, SECTION_MEASURE, &loader->measure);
+  loader_read_section(loader, root, SECTION_CHECKS, &loader->checks);
   if (is_main) {
-    loader_require(loader, source, SECTION_ROOT, entries, (struct toml_span){1, 1, 1});
+    loader_require(loader, loader->reader.source, SECTION_ROOT, entries,
+                   (struct toml_span){1, 1, 1});
   }
-  loader_read_blocks(loader, source, root, is_main);
+  loader_read_blocks(loader, root, is_main);
   return true;
 }

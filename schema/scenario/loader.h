@@ -48,10 +48,9 @@ const char *source_identity(struct arena *arena, const char *path);
 
 /* Make the scenario the owner of the document, which may be NULL. */
 void loader_keep_document(struct storage *storage, struct toml_document *document);
-/* Read a file and its includes into the loader. False: it cannot be parsed, as a diagnostic says.
- * is_main: this is the scenario itself, not an include. */
-bool loader_read_file(struct loader *loader, const struct source *source, const struct chain *chain,
-                      struct entries *measure, struct entries *checks, bool is_main);
+/* Read the file reader.source and its includes into the loader. False: it cannot be parsed, as a
+ * diagnostic says. The file of a chain of one link is the scenario itself. */
+bool loader_read_file(struct loader *loader, const struct chain *chain);
 /* Add a diagnostic for each missing required key of the section. */
 void loader_require(struct loader *loader, const struct source *source, enum section section,
                     const struct entries *entries, struct toml_span span);

@@ -21,15 +21,15 @@ struct range {
   double factor; /* 0 = by step */
 };
 
-static bool range_refuse(struct reader *reader, const struct source *source, struct toml_span span,
-                         const struct field *field, const char *what) {
-  diagnostics_add(reader->diagnostics, source, span, range_expected, NULL, "%s: %s", field->name,
-                  what);
+static bool range_refuse(struct reader *reader, struct toml_span span, const struct field *field,
+                         const char *what) {
+  diagnostics_add(reader->diagnostics, reader->source, span, range_expected, NULL, "%s: %s",
+                  field->name, what);
   return false;
 }
 
-static bool range_check_keys(struct reader *reader, const struct source *source,
-                             const struct field *field, const struct toml_node *node) {
+static bool range_check_keys(struct reader *reader, const struct field *field,
+                             const struct toml_node *node) {
   static const char *const keys[] = {"from", "to", "factor", "step", NULL};
   bool good = true;
   for (size_t i = 0; i < node->child_count; i++) {
@@ -39,7 +39,7 @@ static bool range_check_keys(struct reader *reader, const struct source *source,
       known = known || strcmp(keys[k], child->key) == 0;
     }
     if (!known) {
-      diagnostics_add(reader->diagnostics, source, child->key_span, range_expected,
+      diagnostics_add(reader->diagnostics, reader->source, child->key_span, range_expected,
                       nearest_word(child->key, keys), "%s: unknown key \"%s\" in a range",
                       field->name, child->key);
       good = false;
@@ -48,31 +48,29 @@ static bool range_check_keys(struct reader *reader, const struct source *source,
   return good;
 }
 
-static bool range_read_factor(struct reader *reader, const struct source *source,
-                              const struct field *field, const struct toml_node *node,
-                              double *factor) {
+static bool range_read_factor(struct reader *reader, const struct field *field,
+                              const struct toml_node *node, double *factor) {
   *factor = node->kind == TOML_INTEGER ? (double)node->integer
                                        : (node->kind == TOML_NUMBER ? node->number : 0);
   if (!(*factor > 1) || !isfinite(*factor)) {
-    return range_refuse(reader, source, node->span, field, "factor must be a number above 1");
+    return range_refuse(reader, node->span, field, "factor must be a number above 1");
   }
   return true;
 }
 
 /* A step is a quantity of the same kind, above 0 and otherwise without limits. */
-static bool range_read_step(struct reader *reader, const struct source *source,
-                            const struct field *field, const struct toml_node *node,
-                            union value *step) {
+static bool range_read_step(struct reader *reader, const struct field *field,
+                            const struct toml_node *node, union value *step) {
   struct field any = *field;
   any.minimum = field->type == FIELD_NUMBER ? 1e-12 : 1;
   any.zero_word = NULL;
   any.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
   any.power_of_two = false;
-  return value_read(reader, source, &any, node, step);
+  return value_read(reader, &any, node, step);
 }
 
-static bool range_read_parts(struct reader *reader, const struct source *source,
-                             const struct toml_node *node, struct range *range) {
+static bool range_read_parts(struct reader *reader, const struct toml_node *node,
+                             struct range *range) {
   const struct toml_node *from = toml_get(node, "from");
   const struct toml_node *to = toml_get(node, "to");
   const struct toml_node *factor = toml_get(node, "factor");
@@ -81,20 +79,20 @@ static bool range_read_parts(struct reader *reader, const struct source *source,
   struct field end = *field; /* the ends of a range are numbers, never zero_word */
   end.zero_word = NULL;
   end.type = field->type == FIELD_GRID ? FIELD_COUNT : field->type;
-  if (!range_check_keys(reader, source, field, node)) {
+  if (!range_check_keys(reader, field, node)) {
     return false;
   }
   if (from == NULL || to == NULL || (factor == NULL) == (step == NULL)) {
-    return range_refuse(reader, source, node->span, field,
+    return range_refuse(reader, node->span, field,
                         from == NULL || to == NULL ? "a range needs from and to"
                                                    : "a range needs either factor or step");
   }
-  bool good = value_read(reader, source, &end, from, &range->from);
-  good = value_read(reader, source, &end, to, &range->to) && good;
+  bool good = value_read(reader, &end, from, &range->from);
+  good = value_read(reader, &end, to, &range->to) && good;
   if (factor != NULL) {
-    good = range_read_factor(reader, source, field, factor, &range->factor) && good;
+    good = range_read_factor(reader, field, factor, &range->factor) && good;
   } else {
-    good = range_read_step(reader, source, field, step, &range->step) && good;
+    good = range_read_step(reader, field, step, &range->step) && good;
   }
   return good;
 }
@@ -157,26 +155,26 @@ static bool range_is_powers_of_two(const struct values *values) {
   return true;
 }
 
-bool range_read(struct reader *reader, const struct source *source, const struct field *field,
-                const struct toml_node *node, struct values *values) {
+bool range_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                struct values *values) {
   struct range range = {.field = field};
-  if (!range_read_parts(reader, source, node, &range)) {
+  if (!range_read_parts(reader, node, &range)) {
     return false;
   }
   const bool is_number = field->type == FIELD_NUMBER;
   if (is_number ? range.from.number > range.to.number : range.from.integer > range.to.integer) {
-    return range_refuse(reader, source, node->span, field, "from is greater than to");
+    return range_refuse(reader, node->span, field, "from is greater than to");
   }
   const bool from_zero = is_number ? !(range.from.number > 0) : range.from.integer == 0;
   if (range.factor > 0 && from_zero) {
-    return range_refuse(reader, source, node->span, field, "a range by factor cannot start at 0");
+    return range_refuse(reader, node->span, field, "a range by factor cannot start at 0");
   }
   struct values made;
   if (!range_expand(reader, &range, &made)) {
-    return range_refuse(reader, source, node->span, field, "more than 1048576 values");
+    return range_refuse(reader, node->span, field, "more than 1048576 values");
   }
   if (field->power_of_two && !range_is_powers_of_two(&made)) {
-    return range_refuse(reader, source, node->span, field, "not all values are powers of two");
+    return range_refuse(reader, node->span, field, "not all values are powers of two");
   }
   *values = made;
   return true;
@@ -203,9 +201,8 @@ static void selector_set_span(struct reader *reader, int64_t first, int64_t last
   *selector = (struct selector){SELECTOR_LIST, indices, count};
 }
 
-static bool selector_read_word(struct reader *reader, const struct source *source,
-                               const struct field *field, const struct toml_node *node,
-                               struct selector *selector) {
+static bool selector_read_word(struct reader *reader, const struct field *field,
+                               const struct toml_node *node, struct selector *selector) {
   static const char *const words[] = {"*", "local", "remote", NULL};
   const bool nodes = field->type == FIELD_NODES;
   int64_t first = 0;
@@ -220,24 +217,23 @@ static bool selector_read_word(struct reader *reader, const struct source *sourc
     selector_set_span(reader, first, last, selector);
   } else {
     const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
-    value_complain(reader, source, field, node, nodes ? suggestion : NULL,
+    value_complain(reader, field, node, nodes ? suggestion : NULL,
                    arena_format(reader->arena, "invalid value \"%s\"", node->text));
     return false;
   }
   return true;
 }
 
-static bool selector_read_index(struct reader *reader, const struct source *source,
-                                const struct field *field, const struct toml_node *node,
-                                int32_t *index) {
+static bool selector_read_index(struct reader *reader, const struct field *field,
+                                const struct toml_node *node, int32_t *index) {
   if (node->kind != TOML_INTEGER) {
     value_complain(
-        reader, source, field, node, NULL,
+        reader, field, node, NULL,
         arena_format(reader->arena, "%s is not allowed here", toml_kind_text(node->kind)));
     return false;
   }
   if (node->integer < 0 || node->integer > FIELD_INDEX_MAX) {
-    value_complain(reader, source, field, node, NULL,
+    value_complain(reader, field, node, NULL,
                    arena_format(reader->arena, "%" PRId64 " is out of range", node->integer));
     return false;
   }
@@ -251,17 +247,16 @@ static int selector_by_number(const void *left, const void *right) {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-static bool selector_read_list(struct reader *reader, const struct source *source,
-                               const struct field *field, const struct toml_node *node,
-                               struct selector *selector) {
+static bool selector_read_list(struct reader *reader, const struct field *field,
+                               const struct toml_node *node, struct selector *selector) {
   if (node->child_count == 0) {
-    value_complain(reader, source, field, node, NULL, "the array is empty");
+    value_complain(reader, field, node, NULL, "the array is empty");
     return false;
   }
   int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);
   bool good = true;
   for (size_t i = 0; i < node->child_count; i++) {
-    good = selector_read_index(reader, source, field, &node->children[i], &indices[i]) && good;
+    good = selector_read_index(reader, field, &node->children[i], &indices[i]) && good;
   }
   qsort(indices, node->child_count, sizeof *indices, selector_by_number);
   size_t count = 1;
@@ -274,17 +269,17 @@ static bool selector_read_list(struct reader *reader, const struct source *sourc
   return good;
 }
 
-bool selector_read(struct reader *reader, const struct source *source, const struct field *field,
-                   const struct toml_node *node, struct selector *selector) {
+bool selector_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                   struct selector *selector) {
   *selector = (struct selector){SELECTOR_NONE, NULL, 0};
   if (node->kind == TOML_TEXT) {
-    return selector_read_word(reader, source, field, node, selector);
+    return selector_read_word(reader, field, node, selector);
   }
   if (node->kind == TOML_ARRAY) {
-    return selector_read_list(reader, source, field, node, selector);
+    return selector_read_list(reader, field, node, selector);
   }
   int32_t index = 0;
-  if (!selector_read_index(reader, source, field, node, &index)) {
+  if (!selector_read_index(reader, field, node, &index)) {
     return false;
   }
   selector_set_span(reader, index, index, selector);

@@ -13,14 +13,13 @@ enum { OVERRIDE_ORDER = 1 << 20, RESOLVED_MAX = 8 * SCENARIO_FILE_MAX };
 
 struct change {
   struct loader *loader;
-  const struct source *source;
   const struct toml_node *value;
 };
 
 static void override_change_entries(const struct change *change, enum section section,
                                     const char *key, struct entries *entries) {
   struct entries over = {0};
-  entries_read_key(&change->loader->reader, change->source, section, key, change->value, &over);
+  entries_read_key(&change->loader->reader, section, key, change->value, &over);
   entries_merge(&change->loader->reader, entries, &over);
 }
 
@@ -113,7 +112,8 @@ static void override_complain_unknown(const struct change *change, const char *k
   const char *suggestion = nearest.word == NULL || dot == NULL
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);
-  diagnostics_add(change->loader->reader.diagnostics, change->source, (struct toml_span){0},
+  diagnostics_add(change->loader->reader.diagnostics, change->loader->reader.source,
+                  (struct toml_span){0},
                   "measure.KEY, checks.KEY, KIND.KEY such as transfer.KEY, or BLOCKNAME.KEY",
                   suggestion, "unknown key \"%s\"", key);
 }
@@ -140,19 +140,18 @@ static void override_change_key(const struct change *change, const char *key) {
 }
 
 /* The value as TOML; other values are text, unless they start like an array, table or string. */
-static const struct toml_node *override_read_value(struct reader *reader,
-                                                   const struct source *source, const char *value,
+static const struct toml_node *override_read_value(struct reader *reader, const char *value,
                                                    struct toml_document **document) {
   const char *text = arena_format(reader->arena, "value = %s\n", value);
   struct error err = {0};
   *document = NULL;
-  if (toml_parse(text, strlen(text), source->path, document, &err) == STATUS_OK) {
+  if (toml_parse(text, strlen(text), reader->source->path, document, &err) == STATUS_OK) {
     const struct toml_node *root = toml_root(*document);
     if (root->child_count == 1 && strpbrk(value, "\n\r") == NULL) {
       return &root->children[0];
     }
   } else if (value[0] != '\0' && strchr("[{\"'", value[0]) != NULL) {
-    diagnostics_add(reader->diagnostics, source, (struct toml_span){0}, NULL, NULL, "%s",
+    diagnostics_add(reader->diagnostics, reader->source, (struct toml_span){0}, NULL, NULL, "%s",
                     err.message);
     return NULL;
   }
@@ -170,11 +169,11 @@ static void override_apply(struct loader *loader, const struct scenario_override
   source->path = arena_format(arena, "--set %s=%s", override->key, override->value);
   source->text = "";
   source->order = source_order;
-  const struct toml_node *value =
-      override_read_value(&loader->reader, source, override->value, &document);
+  loader->reader.source = source;
+  const struct toml_node *value = override_read_value(&loader->reader, override->value, &document);
   loader_keep_document(loader->storage, document);
   if (value != NULL) {
-    const struct change change = {loader, source, value};
+    const struct change change = {loader, value};
     override_change_key(&change, arena_strdup(arena, override->key));
   }
 }
@@ -399,7 +398,8 @@ static enum status scenario_read(struct loader *loader, const struct source *sou
   const struct chain chain = {NULL, source_identity(loader->reader.arena, source->path), 0};
   loader->storage->scenario.path = source->path;
   loader->storage->scenario.text = source->text;
-  if (loader_read_file(loader, source, &chain, &loader->measure, &loader->checks, true)) {
+  loader->reader.source = source;
+  if (loader_read_file(loader, &chain)) {
     scenario_make(loader, overrides, override_count);
   }
   struct scenario *made = scenario_finish(loader);
@@ -416,7 +416,7 @@ static void scenario_start(struct loader *loader, struct diagnostics *diagnostic
     abort(); /* as the arena does */
   }
   *loader = (struct loader){.storage = storage,
-                            .reader = {&storage->arena, diagnostics},
+                            .reader = {.arena = &storage->arena, .diagnostics = diagnostics},
                             .first_complaint = diagnostics_count(diagnostics),
                             .source_count = 1};
 }

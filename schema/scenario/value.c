@@ -114,11 +114,11 @@ bool value_from_text(const struct field *field, const char *text, union value *v
   return value_parse_numeric(field, text, value) && value_fits(field, value);
 }
 
-void value_complain(struct reader *reader, const struct source *source, const struct field *field,
-                    const struct toml_node *node, const char *suggestion, const char *what) {
+void value_complain(struct reader *reader, const struct field *field, const struct toml_node *node,
+                    const char *suggestion, const char *what) {
   char expected[FIELD_EXPECTED_MAX];
   field_expected(field, expected);
-  diagnostics_add(reader->diagnostics, source, node->span, expected, suggestion, "%s: %s",
+  diagnostics_add(reader->diagnostics, reader->source, node->span, expected, suggestion, "%s: %s",
                   field->name, what);
 }
 
@@ -149,9 +149,8 @@ static const char *value_suggest_quantity(struct reader *reader, const struct fi
   return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);
 }
 
-static bool value_read_text(struct reader *reader, const struct source *source,
-                            const struct field *field, const struct toml_node *node,
-                            union value *value) {
+static bool value_read_text(struct reader *reader, const struct field *field,
+                            const struct toml_node *node, union value *value) {
   if (value_from_text(field, node->text, value)) {
     if (field->type == FIELD_TEXT || field->type == FIELD_NAME || field->type == FIELD_VERSION) {
       value->text = arena_strdup(reader->arena, node->text);
@@ -170,13 +169,12 @@ static bool value_read_text(struct reader *reader, const struct source *source,
   } else if (field->type == FIELD_SIZE || field->type == FIELD_DURATION) {
     suggestion = value_suggest_quantity(reader, field, node->text);
   }
-  value_complain(reader, source, field, node, suggestion, what);
+  value_complain(reader, field, node, suggestion, what);
   return false;
 }
 
-static bool value_read_number(struct reader *reader, const struct source *source,
-                              const struct field *field, const struct toml_node *node,
-                              union value *value) {
+static bool value_read_number(struct reader *reader, const struct field *field,
+                              const struct toml_node *node, union value *value) {
   bool kind_fits = false;
   if (field->type == FIELD_NUMBER) {
     kind_fits = true;
@@ -202,24 +200,24 @@ static bool value_read_number(struct reader *reader, const struct source *source
   } else if (field->type == FIELD_NUMBER) {
     what = arena_format(reader->arena, "%g is out of range", node->number);
   }
-  value_complain(reader, source, field, node, NULL, what);
+  value_complain(reader, field, node, NULL, what);
   return false;
 }
 
-bool value_read(struct reader *reader, const struct source *source, const struct field *field,
-                const struct toml_node *node, union value *value) {
+bool value_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                union value *value) {
   const bool wants_text =
       field->type != FIELD_FLAG && (!field_is_numeric(field) || field->zero_word != NULL ||
                                     field->type == FIELD_SIZE || field->type == FIELD_DURATION);
   switch (node->kind) {
   case TOML_TEXT:
     if (wants_text) {
-      return value_read_text(reader, source, field, node, value);
+      return value_read_text(reader, field, node, value);
     }
     break;
   case TOML_INTEGER:
   case TOML_NUMBER:
-    return value_read_number(reader, source, field, node, value);
+    return value_read_number(reader, field, node, value);
   case TOML_BOOLEAN:
     if (field->type == FIELD_FLAG) {
       value->flag = node->boolean;
@@ -232,45 +230,44 @@ bool value_read(struct reader *reader, const struct source *source, const struct
   case toml_kind_name_count:
     break;
   }
-  value_complain(reader, source, field, node, NULL,
+  value_complain(reader, field, node, NULL,
                  arena_format(reader->arena, "%s is not allowed here", toml_kind_text(node->kind)));
   return false;
 }
 
-static bool values_read_axis(struct reader *reader, const struct source *source,
-                             const struct field *field, const struct toml_node *node,
-                             struct values *values) {
+static bool values_read_axis(struct reader *reader, const struct field *field,
+                             const struct toml_node *node, struct values *values) {
   if (!field_is_axis(field) || node->child_count == 0) {
-    value_complain(reader, source, field, node, NULL,
+    value_complain(reader, field, node, NULL,
                    node->child_count == 0 ? "the array is empty" : "only one value is allowed");
     return false;
   }
   if (node->child_count > SCENARIO_SETTINGS_MAX) {
-    value_complain(reader, source, field, node, NULL, "too many values");
+    value_complain(reader, field, node, NULL, "too many values");
     return false;
   }
   union value *items = arena_array(reader->arena, node->child_count, sizeof *items);
   bool good = true;
   for (size_t i = 0; i < node->child_count; i++) {
-    good = value_read(reader, source, field, &node->children[i], &items[i]) && good;
+    good = value_read(reader, field, &node->children[i], &items[i]) && good;
   }
   *values = (struct values){items, good ? node->child_count : 0};
   return good;
 }
 
-bool values_read(struct reader *reader, const struct source *source, const struct field *field,
-                 const struct toml_node *node, struct values *values) {
+bool values_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                 struct values *values) {
   *values = (struct values){NULL, 0};
   union value *one = arena_alloc(reader->arena, sizeof *one);
   if (field->type == FIELD_GPUS || field->type == FIELD_NODES) {
-    if (!selector_read(reader, source, field, node, &one->selector)) {
+    if (!selector_read(reader, field, node, &one->selector)) {
       return false;
     }
   } else if (node->kind == TOML_ARRAY) {
-    return values_read_axis(reader, source, field, node, values);
+    return values_read_axis(reader, field, node, values);
   } else if (node->kind == TOML_TABLE && field_is_axis(field) && field_is_numeric(field)) {
-    return range_read(reader, source, field, node, values);
-  } else if (!value_read(reader, source, field, node, one)) {
+    return range_read(reader, field, node, values);
+  } else if (!value_read(reader, field, node, one)) {
     return false;
   }
   *values = (struct values){one, 1};

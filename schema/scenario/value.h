@@ -11,6 +11,7 @@
 
 struct reader {
   struct arena *arena;
+  const struct source *source; /* being read */
   struct diagnostics *diagnostics;
 };
 
@@ -34,8 +35,8 @@ struct values {
 };
 
 /* False after a diagnostic. */
-bool values_read(struct reader *reader, const struct source *source, const struct field *field,
-                 const struct toml_node *node, struct values *values);
+bool values_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                 struct values *values);
 /* A default or text of --set; false, without a diagnostic, if it is not valid. */
 bool value_from_text(const struct field *field, const char *text, union value *value);
 /* The place of the i-th value of `node`. */
@@ -47,16 +48,16 @@ void value_store(const struct field *field, const union value *value, void *owne
 const char *value_text(struct arena *arena, const struct field *field, const union value *value);
 
 /* Add the diagnostic "FIELD: WHAT" at the node, with the values that the field expects. */
-void value_complain(struct reader *reader, const struct source *source, const struct field *field,
-                    const struct toml_node *node, const char *suggestion, const char *what);
+void value_complain(struct reader *reader, const struct field *field, const struct toml_node *node,
+                    const char *suggestion, const char *what);
 /* Numbers from a range table { from, to, factor | step }; in range.c. */
-bool range_read(struct reader *reader, const struct source *source, const struct field *field,
-                const struct toml_node *node, struct values *values);
+bool range_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                struct values *values);
 /* FIELD_GPUS and FIELD_NODES; in range.c. */
-bool selector_read(struct reader *reader, const struct source *source, const struct field *field,
-                   const struct toml_node *node, struct selector *selector);
+bool selector_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                   struct selector *selector);
 /* One value, not an array or range; false after a diagnostic. */
-bool value_read(struct reader *reader, const struct source *source, const struct field *field,
-                const struct toml_node *node, union value *value);
+bool value_read(struct reader *reader, const struct field *field, const struct toml_node *node,
+                union value *value);
 
 #endif
