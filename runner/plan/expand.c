@@ -43,8 +43,9 @@ void expand_resolve_end(struct expander *x, const struct endpoint_setting *end, 
 }
 
 void expand_resolve_pairs(struct expander *x, const struct endpoint_setting *from,
-                          const struct endpoint_setting *to) {
-  const struct pair_rule rule = {.unequal = true};
+                          const struct endpoint_setting *to, struct pair_rule rule,
+                          enum concurrent pattern) {
+  char reason[CASE_REASON_MAX] = "";
   pairs_resolve(&x->set, from, to);
   for (size_t i = 0; i < x->set.complaint_count; i++) {
     expand_emit_unresolved(x, from, to, x->set.complaints[i].near_gpu, NULL,
@@ -53,12 +54,19 @@ void expand_resolve_pairs(struct expander *x, const struct endpoint_setting *fro
   if (x->set.pair_count == 0) {
     return;
   }
-  pairs_apply(&x->set, from->place, to->place, rule);
+  if (pattern == CONCURRENT_RING || pattern == CONCURRENT_BISECT) {
+    pairs_make_pattern(&x->set, from->place, to->place, pattern, reason);
+  } else {
+    pairs_apply(&x->set, from->place, to->place, rule, reason);
+  }
   if (x->set.pair_count == 0) {
-    char reason[CASE_REASON_MAX];
-    pairs_say_none(&x->set, from->place, to->place, rule, reason);
     expand_emit_unresolved(x, from, to, -1, NULL, reason);
   }
+}
+
+void expand_resolve_others(struct expander *x, const struct endpoint_setting *from,
+                           const struct endpoint_setting *to) {
+  expand_resolve_pairs(x, from, to, (struct pair_rule){.unequal = true}, CONCURRENT_NONE);
 }
 
 uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,

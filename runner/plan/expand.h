@@ -56,10 +56,14 @@ void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *f
 /* Every index that a single end comes to; what is missing is handed out. */
 void expand_resolve_end(struct expander *x, const struct endpoint_setting *end, const char *space,
                         struct place_list *list);
-/* Every pair of two ends but those of a place with itself, into x->set.pairs; what is missing is
- * handed out. */
+/* The pairs of two ends that the rule wants, or their ring or bisection (pattern), into
+ * x->set.pairs; what is missing is handed out. */
 void expand_resolve_pairs(struct expander *x, const struct endpoint_setting *from,
-                          const struct endpoint_setting *to);
+                          const struct endpoint_setting *to, struct pair_rule rule,
+                          enum concurrent pattern);
+/* Every pair but those of a place with itself. */
+void expand_resolve_others(struct expander *x, const struct endpoint_setting *from,
+                           const struct endpoint_setting *to);
 /* Blocks of a kernel on that GPU: 0 = left to the engine, STREAM_GRID_FULL. Where nobody knows how
  * many SMs the GPU has, 0 with the reason. */
 uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,

@@ -23,7 +23,7 @@ static void plan_chase_emit(struct expander *x, const struct setting *setting, i
 static void plan_chase_expand(struct expander *x, const struct setting *setting) {
   const enum chase_space space = setting->work.chase.space;
   if (space == CHASE_HOST || space == CHASE_PEER) {
-    expand_resolve_pairs(x, &setting->at, &setting->of);
+    expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {
       const struct pair pair = x->set.pairs[i];
       plan_chase_emit(x, setting, pair.from,

@@ -19,7 +19,7 @@ static void plan_overhead_emit(struct expander *x, const struct setting *setting
 /* Memory that needs no driver: nodes alone, in no GPU's context. */
 static void plan_overhead_expand_nodes(struct expander *x, const struct setting *setting) {
   if (place_is_relative(&setting->of.selector)) {
-    expand_resolve_pairs(x, &setting->at, &setting->of);
+    expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {
       plan_overhead_emit(x, setting, -1, PLACE_NUMA, x->set.pairs[i].to);
     }
@@ -41,7 +41,7 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
   case MEMORY_PINNED:
   case MEMORY_REGISTERED:
   case MEMORY_WRITE_COMBINED:
-    expand_resolve_pairs(x, &setting->at, &setting->of);
+    expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {
       const struct pair pair = x->set.pairs[i];
       plan_overhead_emit(x, setting, pair.from, PLACE_NUMA, pair.to);

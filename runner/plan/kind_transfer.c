@@ -82,19 +82,6 @@ static struct pair_rule plan_transfer_rule_of_transfer(const struct transfer_set
   return rule;
 }
 
-/* ring and bisect: of the places of both ends together. */
-static void plan_transfer_make_pattern(struct expander *x, const struct transfer_setting *transfer,
-                                       char reason[CASE_REASON_MAX]) {
-  if (transfer->flow.from.place == transfer->flow.to.place) {
-    pairs_make_pattern(&x->set, transfer->concurrent, reason);
-    return;
-  }
-  (void)snprintf(reason, CASE_REASON_MAX,
-                 "concurrent = \"%s\" needs two ends of one kind, not a GPU and a NUMA node",
-                 concurrent_text(transfer->concurrent));
-  x->set.pair_count = 0;
-}
-
 /* The side whose processor starts a flow when nobody says. */
 static enum initiator plan_transfer_usual_initiator(const struct machine *machine,
                                                     const struct endpoint *source,
@@ -156,11 +143,6 @@ static void plan_transfer_add_flows(struct expander *x, const struct flow_settin
   }
 }
 
-static void plan_transfer_emit_unresolved(struct expander *x, const struct flow_setting *setting,
-                                          int32_t near_gpu, const char *reason) {
-  expand_emit_unresolved(x, &setting->from, &setting->to, near_gpu, NULL, reason);
-}
-
 /* Who starts the mirror of a flow: the same end by its role, but never a node where the other end
  * is a GPU, nor one without processors where the other has some. */
 static enum initiator plan_transfer_initiator_of_mirror(const struct expander *x,
@@ -211,7 +193,7 @@ static void plan_transfer_emit_case(struct expander *x, const struct flow_settin
     char reason[CASE_REASON_MAX];
     (void)snprintf(reason, sizeof reason, "%zu flows at once, at most %d can be measured", count,
                    CASE_FLOWS_MAX);
-    plan_transfer_emit_unresolved(x, setting, -1, reason);
+    expand_emit_unresolved(x, &setting->from, &setting->to, -1, NULL, reason);
     return;
   }
   struct flow *flows = arena_array(x->arena, count, sizeof *flows);
@@ -227,25 +209,33 @@ static void plan_transfer_emit_case(struct expander *x, const struct flow_settin
   expand_emit(x, &bench, x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL);
 }
 
+/* The pairs of a flow that is listed, into x->set. False: something is missing, or no pair is left;
+ * *why says what. */
+static bool plan_transfer_resolve(struct expander *x, const struct flow_setting *flow,
+                                  struct complaint *why) {
+  pairs_resolve(&x->set, &flow->from, &flow->to);
+  *why = (struct complaint){.near_gpu = -1};
+  pairs_apply(&x->set, flow->from.place, flow->to.place, plan_transfer_rule_default(flow),
+              why->reason);
+  if (x->set.complaint_count > 0) {
+    *why = x->set.complaints[0];
+  }
+  return why->reason[0] == '\0';
+}
+
 static void plan_transfer_make_loads(struct expander *x, const struct transfer_setting *transfer) {
   x->load_count = 0;
   x->load_reason[0] = '\0';
   for (size_t i = 0; i < transfer->load_count; i++) {
     const struct flow_setting *load = &transfer->loads[i];
+    struct complaint why;
     if (load->mirrors) {
       continue; /* plan_transfer_emit_case() makes them: they depend on the measured flows */
     }
-    const struct pair_rule rule = plan_transfer_rule_default(load);
-    pairs_resolve(&x->set, &load->from, &load->to);
-    pairs_apply(&x->set, load->from.place, load->to.place, rule);
-    if (x->set.complaint_count > 0) {
-      (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s",
-                     x->set.complaints[0].reason);
-    } else if (x->set.pair_count == 0) {
-      char reason[CASE_REASON_MAX];
-      pairs_say_none(&x->set, load->from.place, load->to.place, rule, reason);
-      (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s", reason);
-    } else if (x->load_count + x->set.pair_count > CASE_FLOWS_MAX) {
+    if (!plan_transfer_resolve(x, load, &why)) {
+      (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s", why.reason);
+    }
+    if (x->load_count + x->set.pair_count > CASE_FLOWS_MAX) {
       (void)snprintf(x->load_reason, sizeof x->load_reason, "more than %d flows of load at once",
                      CASE_FLOWS_MAX);
       return;
@@ -262,18 +252,9 @@ static void plan_transfer_expand_spelled(struct expander *x,
   x->flow_count = 0;
   for (size_t i = 0; i < transfer->flow_count; i++) {
     const struct flow_setting *flow = &transfer->flows[i];
-    const struct pair_rule rule = plan_transfer_rule_default(flow);
-    pairs_resolve(&x->set, &flow->from, &flow->to);
-    pairs_apply(&x->set, flow->from.place, flow->to.place, rule);
-    if (x->set.complaint_count > 0) {
-      plan_transfer_emit_unresolved(x, flow, x->set.complaints[0].near_gpu,
-                                    x->set.complaints[0].reason);
-      return;
-    }
-    if (x->set.pair_count == 0) {
-      char reason[CASE_REASON_MAX];
-      pairs_say_none(&x->set, flow->from.place, flow->to.place, rule, reason);
-      plan_transfer_emit_unresolved(x, flow, -1, reason);
+    struct complaint why;
+    if (!plan_transfer_resolve(x, flow, &why)) {
+      expand_emit_unresolved(x, &flow->from, &flow->to, why.near_gpu, NULL, why.reason);
       return;
     }
     for (size_t p = 0; p < x->set.pair_count; p++) {
@@ -342,29 +323,8 @@ static void plan_transfer_expand(struct expander *x, const struct setting *whole
     plan_transfer_expand_spelled(x, transfer);
     return;
   }
-  const struct flow_setting *setting = &transfer->flow;
-  pairs_resolve(&x->set, &setting->from, &setting->to);
-  for (size_t i = 0; i < x->set.complaint_count; i++) {
-    plan_transfer_emit_unresolved(x, setting, x->set.complaints[i].near_gpu,
-                                  x->set.complaints[i].reason);
-  }
-  if (x->set.pair_count == 0) {
-    return;
-  }
-  char reason[CASE_REASON_MAX] = "";
-  if (transfer->concurrent == CONCURRENT_RING || transfer->concurrent == CONCURRENT_BISECT) {
-    plan_transfer_make_pattern(x, transfer, reason);
-  } else {
-    const struct pair_rule rule = plan_transfer_rule_of_transfer(transfer);
-    pairs_apply(&x->set, setting->from.place, setting->to.place, rule);
-    if (x->set.pair_count == 0) {
-      pairs_say_none(&x->set, setting->from.place, setting->to.place, rule, reason);
-    }
-  }
-  if (x->set.pair_count == 0) {
-    plan_transfer_emit_unresolved(x, setting, -1, reason);
-    return;
-  }
+  expand_resolve_pairs(x, &transfer->flow.from, &transfer->flow.to,
+                       plan_transfer_rule_of_transfer(transfer), transfer->concurrent);
   plan_transfer_expand_pairs(x, transfer);
 }
 

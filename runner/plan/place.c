@@ -62,24 +62,14 @@ void place_format_indices(const int32_t *indices, size_t count, const char *thro
 }
 
 void place_format_asked(const struct endpoint_setting *end, struct strbuf *text) {
+  static const char *const texts[] = {[SELECTOR_NONE] = ".none",
+                                      [SELECTOR_ALL] = ".all",
+                                      [SELECTOR_LIST] = "",
+                                      [SELECTOR_LOCAL] = ".local",
+                                      [SELECTOR_REMOTE] = ".remote"};
   strbuf_append(text, place_text(end->place));
-  switch (end->selector.kind) {
-  case SELECTOR_NONE:
-    strbuf_append(text, ".none");
-    break;
-  case SELECTOR_ALL:
-    strbuf_append(text, ".all");
-    break;
-  case SELECTOR_LIST:
-    place_format_indices(end->selector.indices, end->selector.count, "..", text);
-    break;
-  case SELECTOR_LOCAL:
-    strbuf_append(text, ".local");
-    break;
-  case SELECTOR_REMOTE:
-    strbuf_append(text, ".remote");
-    break;
-  }
+  strbuf_append(text, texts[end->selector.kind]);
+  place_format_indices(end->selector.indices, end->selector.count, "..", text);
 }
 
 /* "GPU 7: this machine has 4, 0-3" */
@@ -139,7 +129,7 @@ static void place_resolve_gpus(const struct endpoint_setting *end, const struct 
   case SELECTOR_ALL:
     *list = visible;
     break;
-  case SELECTOR_LIST: {
+  case SELECTOR_LIST:
     place_pick(end, &visible, list, reason);
     if (reason[0] != '\0' && visible.count < machine->gpu_count) {
       const size_t length = strlen(reason);
@@ -147,7 +137,6 @@ static void place_resolve_gpus(const struct endpoint_setting *end, const struct 
                      machine->gpu_count);
     }
     break;
-  }
   case SELECTOR_NONE:
   case SELECTOR_LOCAL:
   case SELECTOR_REMOTE:
@@ -208,13 +197,10 @@ static void place_resolve_nodes(const struct endpoint_setting *end, const struct
     place_pick(end, &present, list, reason);
     break;
   }
-  case SELECTOR_LOCAL: {
-    const int32_t node = place_nearest_node(machine, near_gpu, &usable, reason);
-    if (node >= 0) {
-      list->indices[list->count++] = node;
-    }
+  case SELECTOR_LOCAL:
+    list->indices[0] = place_nearest_node(machine, near_gpu, &usable, reason);
+    list->count = list->indices[0] >= 0 ? 1 : 0;
     break;
-  }
   case SELECTOR_REMOTE: {
     const int32_t node = place_nearest_node(machine, near_gpu, &usable, reason);
     for (size_t i = 0; node >= 0 && i < usable.count; i++) {
@@ -235,15 +221,10 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
                    int32_t near_gpu, struct place_list *list, char reason[CASE_REASON_MAX]) {
   list->count = 0;
   reason[0] = '\0';
-  switch (end->place) {
-  case PLACE_GPU:
+  if (end->place == PLACE_GPU) {
     place_resolve_gpus(end, machine, list, reason);
-    break;
-  case PLACE_NUMA:
+  } else {
     place_resolve_nodes(end, machine, near_gpu, list, reason);
-    break;
-  case place_name_count:
-    break;
   }
 }
 
@@ -320,29 +301,9 @@ static bool pairs_has(const struct pair_set *x, int32_t from, int32_t to) {
   return false;
 }
 
-void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule) {
-  if (from != to) {
-    x->pair_count = rule.unequal ? x->pair_count : 0;
-    return;
-  }
-  /* Decide before dropping: pairs_has() looks at all of them. */
-  for (size_t i = 0; i < x->pair_count; i++) {
-    const struct pair pair = x->pairs[i];
-    const bool wanted = pair.from == pair.to ? rule.equal : rule.unequal;
-    const bool again = rule.once && pair.from > pair.to && pairs_has(x, pair.to, pair.from);
-    x->dropped[i] = !wanted || again;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < x->pair_count; i++) {
-    if (!x->dropped[i]) {
-      x->pairs[kept++] = x->pairs[i];
-    }
-  }
-  x->pair_count = kept;
-}
-
-void pairs_say_none(const struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
-                    char reason[CASE_REASON_MAX]) {
+/* Why no pair is left. */
+static void pairs_say_none(const struct pair_set *x, enum place from, enum place to,
+                           struct pair_rule rule, char reason[CASE_REASON_MAX]) {
   const bool gpu = from == PLACE_GPU;
   const uint32_t count = gpu ? x->machine->gpu_count : x->machine->node_count;
   const char *what = gpu ? "GPU" : "NUMA node";
@@ -356,6 +317,28 @@ void pairs_say_none(const struct pair_set *x, enum place from, enum place to, st
   } else {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "from and to come to the same %s; pairs = \"same\" copies inside one", what);
+  }
+}
+
+void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
+                 char reason[CASE_REASON_MAX]) {
+  /* Decide before dropping: pairs_has() looks at all of them. */
+  for (size_t i = 0; i < x->pair_count; i++) {
+    const struct pair pair = x->pairs[i];
+    const bool wanted = from == to && pair.from == pair.to ? rule.equal : rule.unequal;
+    const bool again =
+        from == to && rule.once && pair.from > pair.to && pairs_has(x, pair.to, pair.from);
+    x->dropped[i] = !wanted || again;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < x->pair_count; i++) {
+    if (!x->dropped[i]) {
+      x->pairs[kept++] = x->pairs[i];
+    }
+  }
+  x->pair_count = kept;
+  if (kept == 0) {
+    pairs_say_none(x, from, to, rule, reason);
   }
 }
 
@@ -379,11 +362,18 @@ static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLA
   return count;
 }
 
-void pairs_make_pattern(struct pair_set *x, enum concurrent pattern, char reason[CASE_REASON_MAX]) {
+void pairs_make_pattern(struct pair_set *x, enum place from, enum place to, enum concurrent pattern,
+                        char reason[CASE_REASON_MAX]) {
   const bool ring = pattern == CONCURRENT_RING;
   int32_t places[2 * PLACES_MAX + 1];
   size_t count = pairs_list_places(x, places);
   x->pair_count = 0;
+  if (from != to) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "concurrent = \"%s\" needs two ends of one kind, not a GPU and a NUMA node",
+                   concurrent_text(pattern));
+    return;
+  }
   if (count < 2) {
     (void)snprintf(reason, CASE_REASON_MAX, "concurrent = \"%s\" needs two places, there is %zu",
                    concurrent_text(pattern), count);

@@ -75,13 +75,13 @@ struct pair_rule {
 /* from x to, each resolved as place.h says; what is missing becomes complaints. */
 void pairs_resolve(struct pair_set *x, const struct endpoint_setting *from,
                    const struct endpoint_setting *to);
-/* Drop the pairs that the rule does not want; ends of different kinds are all unequal. */
-void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule);
-/* Why no pair is left. */
-void pairs_say_none(const struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
-                    char reason[CASE_REASON_MAX]);
-/* Replace the pairs, whose ends must be of one kind, by a ring or by a bisection of their places;
- * none and the reason where there are too few. */
-void pairs_make_pattern(struct pair_set *x, enum concurrent pattern, char reason[CASE_REASON_MAX]);
+/* Drop the pairs that the rule does not want; ends of different kinds are all unequal. The reason
+ * is set where none is left. */
+void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
+                 char reason[CASE_REASON_MAX]);
+/* Replace the pairs by a ring or by a bisection of their places; none and the reason where the ends
+ * are of different kinds or there are too few places. */
+void pairs_make_pattern(struct pair_set *x, enum place from, enum place to, enum concurrent pattern,
+                        char reason[CASE_REASON_MAX]);
 
 #endif

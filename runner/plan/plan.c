@@ -112,18 +112,6 @@ struct plan_builder {
   const struct setting *setting;
 };
 
-static void *plan_grow(void *items, size_t count, size_t *capacity, size_t size_bytes) {
-  if (count < *capacity) {
-    return items;
-  }
-  *capacity = *capacity == 0 ? 64 : *capacity * 2;
-  void *larger = reallocarray(items, *capacity, size_bytes);
-  if (larger == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
-  return larger;
-}
-
 struct plan_builder *plan_builder_new(const struct machine *machine, const char *only) {
   struct plan_builder *b = calloc(1, sizeof *b);
   struct plan *plan = calloc(1, sizeof *plan);
@@ -156,10 +144,6 @@ void plan_builder_free(struct plan_builder *builder) {
   free(builder->expander);
   text_map_fini(&builder->names);
   text_map_fini(&builder->keys);
-  free(builder->taken);
-  free(builder->cases);
-  free(builder->duplicates);
-  free(builder->blocks);
   strbuf_fini(&builder->path);
   strbuf_fini(&builder->axes);
   strbuf_fini(&builder->name);
@@ -196,7 +180,8 @@ static bool plan_take_name(struct plan_builder *b, const char *key) {
       again = b->taken_count;
     } while (!text_map_add(&b->names, name, &again));
   }
-  b->taken = plan_grow(b->taken, b->taken_count, &b->taken_capacity, sizeof *b->taken);
+  b->taken =
+      arena_grow(&b->plan->arena, b->taken, b->taken_count, &b->taken_capacity, sizeof *b->taken);
   b->taken[b->taken_count++] = (struct taken_name){.name = name, .key = key};
   return true;
 }
@@ -206,8 +191,8 @@ static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t same_as) {
-  b->duplicates =
-      plan_grow(b->duplicates, b->duplicate_count, &b->duplicate_capacity, sizeof *b->duplicates);
+  b->duplicates = arena_grow(&b->plan->arena, b->duplicates, b->duplicate_count,
+                             &b->duplicate_capacity, sizeof *b->duplicates);
   b->duplicates[b->duplicate_count++] =
       (struct plan_duplicate){.name = name, .same_as = b->cases[same_as].bench.name};
 }
@@ -300,7 +285,8 @@ static void plan_receive(void *context, const struct expansion *expansion) {
     plan_add_duplicate(b, name, at);
     return;
   }
-  b->cases = plan_grow(b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
+  b->cases =
+      arena_grow(&b->plan->arena, b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
   plan_fill_case(b, &bench, expansion, name, key, &b->cases[b->case_count]);
   b->case_count++;
 }
@@ -311,7 +297,8 @@ static void plan_begin_block(struct plan_builder *b, const char *block) {
   }
   b->block = arena_strdup(&b->plan->arena, block);
   b->block_wanted = b->only != NULL && fnmatch(b->only, block, 0) == 0;
-  b->blocks = plan_grow(b->blocks, b->block_count, &b->block_capacity, sizeof *b->blocks);
+  b->blocks =
+      arena_grow(&b->plan->arena, b->blocks, b->block_count, &b->block_capacity, sizeof *b->blocks);
   b->blocks[b->block_count++] = b->block;
 }
 
@@ -346,20 +333,14 @@ static int plan_compare_ranks(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Cases into the arena, in the order of measuring. */
+/* The cases in the order of measuring. */
 static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_order order,
                                           uint64_t seed) {
-  struct plan_case *cases = arena_array(&b->plan->arena, b->case_count, sizeof *cases);
   if (order == CASE_ORDER_FILE || b->case_count == 0) {
-    if (b->case_count > 0) {
-      memcpy(cases, b->cases, b->case_count * sizeof *cases);
-    }
-    return cases;
+    return b->cases;
   }
-  struct rank *ranks = reallocarray(NULL, b->case_count, sizeof *ranks);
-  if (ranks == NULL) {
-    abort();
-  }
+  struct plan_case *cases = arena_array(&b->plan->arena, b->case_count, sizeof *cases);
+  struct rank *ranks = arena_array(&b->plan->arena, b->case_count, sizeof *ranks);
   for (size_t i = 0; i < b->case_count; i++) {
     const char *key = b->cases[i].bench.key;
     ranks[i] = (struct rank){XXH3_64bits_withSeed(key, strlen(key), seed), i};
@@ -368,7 +349,6 @@ static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_orde
   for (size_t i = 0; i < b->case_count; i++) {
     cases[i] = b->cases[ranks[i].index];
   }
-  free(ranks);
   return cases;
 }
 
@@ -430,12 +410,7 @@ enum status plan_builder_finish(struct plan_builder *builder, enum case_order or
   struct plan_case *cases = plan_order_cases(builder, order, seed);
   made->cases = cases;
   made->case_count = builder->case_count;
-  struct plan_duplicate *duplicates =
-      arena_array(&made->arena, builder->duplicate_count, sizeof *duplicates);
-  if (builder->duplicate_count > 0) {
-    memcpy(duplicates, builder->duplicates, builder->duplicate_count * sizeof *duplicates);
-  }
-  made->duplicates = duplicates;
+  made->duplicates = builder->duplicates;
   made->duplicate_count = builder->duplicate_count;
   plan_total(made, cases);
   *plan = made;
@@ -447,16 +422,13 @@ enum status plan_builder_finish(struct plan_builder *builder, enum case_order or
 
 static enum status plan_add_block(struct plan_builder *builder, const struct block *block,
                                   struct error *err) {
-  const size_t count = block_setting_count(block);
-  for (size_t i = 0; i < count; i++) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < block_setting_count(block); i++) {
     struct setting setting;
     block_setting(block, i, &setting);
-    enum status status = plan_builder_add(builder, block_name(block), &setting, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    status = plan_builder_add(builder, block_name(block), &setting, err);
   }
-  return STATUS_OK;
+  return status;
 }
 
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,
