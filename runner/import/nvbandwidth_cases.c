@@ -3,28 +3,35 @@
 #include <math.h>
 #include <string.h>
 
-/* What a test copies. "row" and "column" are the GPUs of a cell; tests with one row have a GPU a
- * column. */
-enum shape {
-  SHAPE_TO_GPU,        /* host -> column */
-  SHAPE_FROM_GPU,      /* column -> host */
-  SHAPE_TO_GPU_LOADED, /* the same beside a copy back that is not counted */
-  SHAPE_FROM_GPU_LOADED,
-  SHAPE_PULL,       /* column -> row, by row */
-  SHAPE_PUSH,       /* row -> column, by row */
-  SHAPE_ALL_PUSH,   /* all others -> column, by the others, in one window */
-  SHAPE_ONE_PULLS,  /* all others -> column, by column */
-  SHAPE_ONE_PUSHES, /* column -> all others, by column */
-  SHAPE_ALL_PULL,   /* column -> all others, by the others */
-  SHAPE_LOCAL,      /* column -> column */
-  SHAPE_OTHER,      /* nothing that haul measures; the reason says why */
+/* An end of the copies of a test. Row and column are the GPUs of a cell of its matrix; tests with
+ * one row have a GPU per column. */
+enum end { END_HOST, END_ROW, END_COLUMN, END_OTHERS /* every GPU but the column, a flow each */ };
+
+enum { ANY_INITIATOR = -1 };
+
+/* What a test copies. */
+struct shape {
+  enum end source, target;
+  int initiator; /* enum initiator */
+  bool loaded;   /* beside a copy back that is not counted */
 };
+static const struct shape TO_GPU = {END_HOST, END_COLUMN, ANY_INITIATOR, false};
+static const struct shape FROM_GPU = {END_COLUMN, END_HOST, ANY_INITIATOR, false};
+static const struct shape TO_GPU_LOADED = {END_HOST, END_COLUMN, ANY_INITIATOR, true};
+static const struct shape FROM_GPU_LOADED = {END_COLUMN, END_HOST, ANY_INITIATOR, true};
+static const struct shape PULL = {END_COLUMN, END_ROW, INITIATOR_TARGET, false};
+static const struct shape PUSH = {END_ROW, END_COLUMN, INITIATOR_SOURCE, false};
+static const struct shape ALL_PUSH = {END_OTHERS, END_COLUMN, INITIATOR_SOURCE, false};
+static const struct shape ONE_PULLS = {END_OTHERS, END_COLUMN, INITIATOR_TARGET, false};
+static const struct shape ONE_PUSHES = {END_COLUMN, END_OTHERS, INITIATOR_SOURCE, false};
+static const struct shape ALL_PULL = {END_COLUMN, END_OTHERS, INITIATOR_TARGET, false};
+static const struct shape LOCAL = {END_COLUMN, END_COLUMN, ANY_INITIATOR, false};
 
 struct definition {
   const char *name;
   enum method method;
-  enum shape shape;
-  const char *reason;
+  const struct shape *shape; /* NULL: nothing that haul measures */
+  const char *reason;        /* why not */
 };
 
 #define TWO_WINDOWS                                                                                \
@@ -41,41 +48,41 @@ struct definition {
 /* What nvbandwidth 0.8's sources do (testcases_ce.cpp, testcases_sm.cpp, testcase.cpp): the copy's
  * source and target, whose context it is launched in, and what is counted. */
 static const struct definition DEFINITIONS[] = {
-    {"host_to_device_memcpy_ce", METHOD_CE, SHAPE_TO_GPU, NULL},
-    {"device_to_host_memcpy_ce", METHOD_CE, SHAPE_FROM_GPU, NULL},
-    {"host_to_device_bidirectional_memcpy_ce", METHOD_CE, SHAPE_TO_GPU_LOADED, NULL},
-    {"device_to_host_bidirectional_memcpy_ce", METHOD_CE, SHAPE_FROM_GPU_LOADED, NULL},
-    {"device_to_device_memcpy_read_ce", METHOD_CE, SHAPE_PULL, NULL},
-    {"device_to_device_memcpy_write_ce", METHOD_CE, SHAPE_PUSH, NULL},
-    {"device_to_device_bidirectional_memcpy_read_ce", METHOD_CE, SHAPE_OTHER, TWO_WINDOWS},
-    {"device_to_device_bidirectional_memcpy_write_ce", METHOD_CE, SHAPE_OTHER, TWO_WINDOWS},
-    {"all_to_host_memcpy_ce", METHOD_CE, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"all_to_host_bidirectional_memcpy_ce", METHOD_CE, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"host_to_all_memcpy_ce", METHOD_CE, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"host_to_all_bidirectional_memcpy_ce", METHOD_CE, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"all_to_one_write_ce", METHOD_CE, SHAPE_ALL_PUSH, NULL},
-    {"all_to_one_read_ce", METHOD_CE, SHAPE_ALL_PULL, NULL},
-    {"one_to_all_write_ce", METHOD_CE, SHAPE_ONE_PUSHES, NULL},
-    {"one_to_all_read_ce", METHOD_CE, SHAPE_ONE_PULLS, NULL},
-    {"host_to_device_memcpy_sm", METHOD_SM, SHAPE_TO_GPU, NULL},
-    {"device_to_host_memcpy_sm", METHOD_SM, SHAPE_FROM_GPU, NULL},
-    {"host_to_device_bidirectional_memcpy_sm", METHOD_SM, SHAPE_TO_GPU_LOADED, NULL},
-    {"device_to_host_bidirectional_memcpy_sm", METHOD_SM, SHAPE_FROM_GPU_LOADED, NULL},
-    {"device_to_device_memcpy_read_sm", METHOD_SM, SHAPE_PULL, NULL},
-    {"device_to_device_memcpy_write_sm", METHOD_SM, SHAPE_PUSH, NULL},
-    {"device_to_device_bidirectional_memcpy_read_sm", METHOD_SM, SHAPE_OTHER, TWO_WINDOWS},
-    {"device_to_device_bidirectional_memcpy_write_sm", METHOD_SM, SHAPE_OTHER, TWO_WINDOWS},
-    {"all_to_host_memcpy_sm", METHOD_SM, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"all_to_host_bidirectional_memcpy_sm", METHOD_SM, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"host_to_all_memcpy_sm", METHOD_SM, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"host_to_all_bidirectional_memcpy_sm", METHOD_SM, SHAPE_OTHER, ONE_AT_A_TIME},
-    {"all_to_one_write_sm", METHOD_SM, SHAPE_ALL_PUSH, NULL},
-    {"all_to_one_read_sm", METHOD_SM, SHAPE_OTHER, WRITES("one_to_all_write_sm")},
-    {"one_to_all_write_sm", METHOD_SM, SHAPE_ONE_PUSHES, NULL},
-    {"one_to_all_read_sm", METHOD_SM, SHAPE_OTHER, WRITES("all_to_one_write_sm")},
-    {"host_device_latency_sm", METHOD_SM, SHAPE_OTHER, LAUNCH},
-    {"device_to_device_latency_sm", METHOD_SM, SHAPE_OTHER, LAUNCH},
-    {"device_local_copy", METHOD_CE, SHAPE_LOCAL, NULL},
+    {"host_to_device_memcpy_ce", METHOD_CE, &TO_GPU, NULL},
+    {"device_to_host_memcpy_ce", METHOD_CE, &FROM_GPU, NULL},
+    {"host_to_device_bidirectional_memcpy_ce", METHOD_CE, &TO_GPU_LOADED, NULL},
+    {"device_to_host_bidirectional_memcpy_ce", METHOD_CE, &FROM_GPU_LOADED, NULL},
+    {"device_to_device_memcpy_read_ce", METHOD_CE, &PULL, NULL},
+    {"device_to_device_memcpy_write_ce", METHOD_CE, &PUSH, NULL},
+    {"device_to_device_bidirectional_memcpy_read_ce", METHOD_CE, NULL, TWO_WINDOWS},
+    {"device_to_device_bidirectional_memcpy_write_ce", METHOD_CE, NULL, TWO_WINDOWS},
+    {"all_to_host_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
+    {"all_to_host_bidirectional_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
+    {"host_to_all_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
+    {"host_to_all_bidirectional_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
+    {"all_to_one_write_ce", METHOD_CE, &ALL_PUSH, NULL},
+    {"all_to_one_read_ce", METHOD_CE, &ALL_PULL, NULL},
+    {"one_to_all_write_ce", METHOD_CE, &ONE_PUSHES, NULL},
+    {"one_to_all_read_ce", METHOD_CE, &ONE_PULLS, NULL},
+    {"host_to_device_memcpy_sm", METHOD_SM, &TO_GPU, NULL},
+    {"device_to_host_memcpy_sm", METHOD_SM, &FROM_GPU, NULL},
+    {"host_to_device_bidirectional_memcpy_sm", METHOD_SM, &TO_GPU_LOADED, NULL},
+    {"device_to_host_bidirectional_memcpy_sm", METHOD_SM, &FROM_GPU_LOADED, NULL},
+    {"device_to_device_memcpy_read_sm", METHOD_SM, &PULL, NULL},
+    {"device_to_device_memcpy_write_sm", METHOD_SM, &PUSH, NULL},
+    {"device_to_device_bidirectional_memcpy_read_sm", METHOD_SM, NULL, TWO_WINDOWS},
+    {"device_to_device_bidirectional_memcpy_write_sm", METHOD_SM, NULL, TWO_WINDOWS},
+    {"all_to_host_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
+    {"all_to_host_bidirectional_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
+    {"host_to_all_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
+    {"host_to_all_bidirectional_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
+    {"all_to_one_write_sm", METHOD_SM, &ALL_PUSH, NULL},
+    {"all_to_one_read_sm", METHOD_SM, NULL, WRITES("one_to_all_write_sm")},
+    {"one_to_all_write_sm", METHOD_SM, &ONE_PUSHES, NULL},
+    {"one_to_all_read_sm", METHOD_SM, NULL, WRITES("all_to_one_write_sm")},
+    {"host_device_latency_sm", METHOD_SM, NULL, LAUNCH},
+    {"device_to_device_latency_sm", METHOD_SM, NULL, LAUNCH},
+    {"device_local_copy", METHOD_CE, &LOCAL, NULL},
 };
 
 /* Below it, nvbandwidth's kernel has each thread repeat its own 16 bytes. */
@@ -90,116 +97,39 @@ static const struct definition *nvbandwidth_find_definition(const char *name) {
   return NULL;
 }
 
-static bool nvbandwidth_is_gpu(const struct endpoint *end, int32_t gpu) {
-  return end->place == PLACE_GPU && end->memory == MEMORY_DEVICE && end->index == gpu;
-}
-
-static bool nvbandwidth_is_host(const struct endpoint *end) {
-  return end->place == PLACE_NUMA && end->memory == MEMORY_PINNED;
-}
-
-/* The flows of a planned case, told apart. */
-struct flows {
-  const struct flow *measured; /* the first */
-  const struct flow *load;
-  uint32_t measured_count, load_count;
-};
-
-/* False: a flow that nvbandwidth has not. */
-static bool nvbandwidth_sort_flows(const struct bench_case *bench, enum method method,
-                                   struct flows *flows) {
-  *flows = (struct flows){0};
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    if (flow->method != method || flow->staged || copy_shape_is_strided(&flow->shape)) {
-      return false;
-    }
-    if (flow->role == FLOW_LOAD) {
-      flows->load = flow;
-      flows->load_count++;
-    } else {
-      flows->measured = flows->measured_count == 0 ? flow : flows->measured;
-      flows->measured_count++;
-    }
+static bool nvbandwidth_is_end(const struct endpoint *endpoint, enum end end, int32_t row,
+                               int32_t column) {
+  if (end == END_HOST) {
+    return endpoint->place == PLACE_NUMA && endpoint->memory == MEMORY_PINNED;
   }
-  return flows->measured_count > 0;
+  const bool right = end == END_OTHERS ? endpoint->index != column
+                                       : endpoint->index == (end == END_ROW ? row : column);
+  return right && endpoint->place == PLACE_GPU && endpoint->memory == MEMORY_DEVICE;
 }
 
-/* All others into one, or one into all others. */
-static bool nvbandwidth_is_star(const struct bench_case *bench, int32_t hub, bool into,
-                                enum initiator by, uint32_t device_count) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    const struct endpoint *one = into ? &flow->target : &flow->source;
-    const struct endpoint *other = into ? &flow->source : &flow->target;
-    if (flow->role != FLOW_MEASURED || flow->initiator != by || !nvbandwidth_is_gpu(one, hub) ||
-        !nvbandwidth_is_gpu(other, other->index) || other->index == hub) {
-      return false;
-    }
-  }
-  /* A plan has each pair once; "all" of the file are its devices. */
-  return bench->flow_count == device_count - 1;
-}
-
-static bool nvbandwidth_is_pair(const struct flows *flows, int32_t source, int32_t target,
-                                enum initiator by) {
-  const struct flow *flow = flows->measured;
-  return flows->measured_count == 1 && flows->load_count == 0 &&
-         nvbandwidth_is_gpu(&flow->source, source) && nvbandwidth_is_gpu(&flow->target, target) &&
-         flow->initiator == by;
-}
-
-static bool nvbandwidth_is_host_copy(const struct flows *flows, int32_t gpu, bool to_gpu,
-                                     bool loaded) {
-  const struct flow *flow = flows->measured;
-  const struct flow *load = flows->load;
-  if (flows->measured_count != 1 || flows->load_count != (loaded ? 1 : 0)) {
-    return false;
-  }
-  if (loaded &&
-      !(to_gpu ? nvbandwidth_is_gpu(&load->source, gpu) && nvbandwidth_is_host(&load->target)
-               : nvbandwidth_is_host(&load->source) && nvbandwidth_is_gpu(&load->target, gpu))) {
-    return false;
-  }
-  return to_gpu ? nvbandwidth_is_host(&flow->source) && nvbandwidth_is_gpu(&flow->target, gpu)
-                : nvbandwidth_is_gpu(&flow->source, gpu) && nvbandwidth_is_host(&flow->target);
-}
-
+/* Whether all flows of the case are those of the test, and as many. */
 static bool nvbandwidth_matches(const struct bench_case *bench, const struct definition *definition,
                                 int32_t row, int32_t column, uint32_t device_count) {
-  struct flows flows;
-  if (bench->kind != CASE_TRANSFER || !nvbandwidth_sort_flows(bench, definition->method, &flows)) {
-    return false;
+  const struct shape *shape = definition->shape;
+  const bool star = shape->source == END_OTHERS || shape->target == END_OTHERS;
+  uint32_t measured = 0;
+  uint32_t loads = 0;
+  for (uint32_t i = 0; bench->kind == CASE_TRANSFER && i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    const bool load = flow->role == FLOW_LOAD;
+    const enum end source = load ? shape->target : shape->source;
+    const enum end target = load ? shape->source : shape->target;
+    if (flow->method != definition->method || flow->staged || copy_shape_is_strided(&flow->shape) ||
+        (shape->initiator != ANY_INITIATOR && shape->initiator != (int)flow->initiator) ||
+        !nvbandwidth_is_end(&flow->source, source, row, column) ||
+        !nvbandwidth_is_end(&flow->target, target, row, column)) {
+      return false;
+    }
+    measured += !load;
+    loads += load;
   }
-  switch (definition->shape) {
-  case SHAPE_TO_GPU:
-    return nvbandwidth_is_host_copy(&flows, column, true, false);
-  case SHAPE_FROM_GPU:
-    return nvbandwidth_is_host_copy(&flows, column, false, false);
-  case SHAPE_TO_GPU_LOADED:
-    return nvbandwidth_is_host_copy(&flows, column, true, true);
-  case SHAPE_FROM_GPU_LOADED:
-    return nvbandwidth_is_host_copy(&flows, column, false, true);
-  case SHAPE_PULL:
-    return nvbandwidth_is_pair(&flows, column, row, INITIATOR_TARGET);
-  case SHAPE_PUSH:
-    return nvbandwidth_is_pair(&flows, row, column, INITIATOR_SOURCE);
-  case SHAPE_ALL_PUSH:
-    return nvbandwidth_is_star(bench, column, true, INITIATOR_SOURCE, device_count);
-  case SHAPE_ONE_PULLS:
-    return nvbandwidth_is_star(bench, column, true, INITIATOR_TARGET, device_count);
-  case SHAPE_ONE_PUSHES:
-    return nvbandwidth_is_star(bench, column, false, INITIATOR_SOURCE, device_count);
-  case SHAPE_ALL_PULL:
-    return nvbandwidth_is_star(bench, column, false, INITIATOR_TARGET, device_count);
-  case SHAPE_LOCAL:
-    return flows.measured_count == 1 && flows.load_count == 0 &&
-           nvbandwidth_is_gpu(&flows.measured->source, column) &&
-           nvbandwidth_is_gpu(&flows.measured->target, column);
-  case SHAPE_OTHER:
-    break;
-  }
-  return false;
+  /* A plan has each pair once; "all" of the file are its devices. */
+  return measured > 0 && measured == (star ? device_count - 1 : 1) && loads == shape->loaded;
 }
 
 /* While values are being taken. */
@@ -250,10 +180,10 @@ static const char *nvbandwidth_refuse_test(const struct taking *taking,
   if (strcmp(test->status, "Passed") != 0 && test->status[0] != '\0') {
     return arena_format(arena, "nvbandwidth says: %.40s", test->status);
   }
-  if (definition->shape == SHAPE_OTHER) {
+  if (definition->shape == NULL) {
     return definition->reason;
   }
-  const bool square = definition->shape == SHAPE_PULL || definition->shape == SHAPE_PUSH;
+  const bool square = definition->shape == &PULL || definition->shape == &PUSH;
   const size_t rows = square ? taking->device_count : 1;
   if (test->rows != rows || test->columns != taking->device_count) {
     return arena_format(arena, "its matrix is %zu by %zu, not %zu by %zu as of %zu GPUs",

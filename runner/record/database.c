@@ -169,6 +169,14 @@ void database_rollback(struct database *database) {
   }
 }
 
+enum status database_end(struct database *database, enum status status, struct error *err) {
+  if (status == STATUS_OK) {
+    return database_commit(database, err);
+  }
+  database_rollback(database);
+  return status;
+}
+
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) {
   const struct sql_text text = sql_find(name);
@@ -205,10 +213,6 @@ void statement_bind_real(struct statement *statement, const char *parameter, dou
 void statement_bind_text(struct statement *statement, const char *parameter, const char *text) {
   (void)sqlite3_bind_text(statement->stmt, statement_parameter(statement, parameter), text, -1,
                           SQLITE_STATIC);
-}
-
-void statement_bind_null(struct statement *statement, const char *parameter) {
-  (void)sqlite3_bind_null(statement->stmt, statement_parameter(statement, parameter));
 }
 
 void statement_reset(struct statement *statement) {

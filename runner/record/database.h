@@ -76,7 +76,6 @@ int statement_parameter(const struct statement *statement, const char *parameter
 void statement_bind_int(struct statement *statement, const char *parameter, int64_t value);
 void statement_bind_real(struct statement *statement, const char *parameter, double value);
 void statement_bind_text(struct statement *statement, const char *parameter, const char *text);
-void statement_bind_null(struct statement *statement, const char *parameter);
 /* Run a statement that returns no rows, and make it ready for the next binding. */
 enum status statement_run(struct statement *statement, struct error *err) CHECK_RESULT;
 /* Step to the next row, if *status is STATUS_OK. False: there is none, or *status says what went
@@ -102,6 +101,9 @@ enum status database_run_sql(struct database *database, const char *sql, const c
 enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
 enum status database_commit(struct database *database, struct error *err) CHECK_RESULT;
 void database_rollback(struct database *database);
+/* Commit if the work since the beginning came to STATUS_OK, else roll back. */
+enum status database_end(struct database *database, enum status status,
+                         struct error *err) CHECK_RESULT;
 
 /* Fill err from the handle's last error: the file, what (a statement's name), SQLite's message, and
  * for the usual causes (full disk, lock, read-only) what to do. */

@@ -12,50 +12,34 @@ const char *record_fact(const struct machine *machine, const char *name) {
   return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
 }
 
-/* The parameter with the name of a key; 0: the statement has none, the key is not recorded. */
-static int record_key_parameter(const struct statement *statement, const struct key *key) {
-  char parameter[64];
-  (void)snprintf(parameter, sizeof parameter, ":%s", key->name);
-  return sqlite3_bind_parameter_index(statement->stmt, parameter);
-}
-
-/* The keys of an object that its statement records, for the key of the environment. */
-static void record_add_keys(struct content *content, const struct statement *statement,
-                            const void *object, const struct key *keys, size_t count) {
+/* The keys of an object that have a parameter in its statement, and so are recorded: into the
+ * content, or, if that is NULL, into the statement. */
+static void record_take_keys(struct statement *statement, struct content *content,
+                             const void *object, const struct key *keys, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (record_key_parameter(statement, &keys[i]) == 0) {
+    char parameter[64];
+    (void)snprintf(parameter, sizeof parameter, ":%s", keys[i].name);
+    const bool text = keys[i].type == KEY_TEXT;
+    if (sqlite3_bind_parameter_index(statement->stmt, parameter) == 0) {
       continue;
     }
-    if (keys[i].type == KEY_TEXT) {
+    if (content != NULL && text) {
       content_text(content, machine_key_text(object, &keys[i]));
-    } else {
+    } else if (content != NULL) {
       content_int(content, machine_key_number(object, &keys[i]));
-    }
-  }
-}
-
-/* The same, into the statement. */
-static void record_bind_keys(struct statement *statement, const void *object,
-                             const struct key *keys, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const int parameter = record_key_parameter(statement, &keys[i]);
-    if (parameter == 0) {
-      continue;
-    }
-    if (keys[i].type == KEY_TEXT) {
-      (void)sqlite3_bind_text(statement->stmt, parameter, machine_key_text(object, &keys[i]), -1,
-                              SQLITE_STATIC);
+    } else if (text) {
+      statement_bind_text(statement, parameter, machine_key_text(object, &keys[i]));
     } else {
-      (void)sqlite3_bind_int64(statement->stmt, parameter, machine_key_number(object, &keys[i]));
+      statement_bind_int(statement, parameter, machine_key_number(object, &keys[i]));
     }
   }
 }
 
 static void record_environment_key(struct record *record, const struct machine *machine,
                                    char key[CONTENT_KEY_MAX]) {
-  const struct statement *gpu = record_statement(record, INSERT_GPU);
-  const struct statement *link = record_statement(record, INSERT_GPU_LINK);
-  const struct statement *node = record_statement(record, INSERT_NODE);
+  struct statement *gpu = record_statement(record, INSERT_GPU);
+  struct statement *link = record_statement(record, INSERT_GPU_LINK);
+  struct statement *node = record_statement(record, INSERT_NODE);
   struct content *content = content_new();
   content_int(content, machine->simulated);
   content_text(content, machine->host_name);
@@ -63,14 +47,14 @@ static void record_environment_key(struct record *record, const struct machine *
   content_text(content, machine->cuda_state);
   content_int(content, machine->gpu_count);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    record_add_keys(content, gpu, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
+    record_take_keys(gpu, content, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
     for (uint32_t j = 0; j < machine->gpu_count; j++) {
-      record_add_keys(content, link, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
+      record_take_keys(link, content, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
     }
   }
   content_int(content, machine->node_count);
   for (uint32_t i = 0; i < machine->node_count; i++) {
-    record_add_keys(content, node, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
+    record_take_keys(node, content, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
     for (uint32_t j = 0; j < machine->node_count; j++) {
       content_int(content, machine->node_distance[i][j]);
     }
@@ -115,7 +99,7 @@ static enum status record_insert_environment(struct record *record, const struct
   }
   statement_bind_text(statement, ":key", key);
   statement_bind_text(statement, ":source", machine->source);
-  record_bind_keys(statement, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
+  record_take_keys(statement, NULL, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
   statement_bind_text(statement, ":gpu_name", machine->gpu_count > 0 ? gpu_names : NULL);
   statement_bind_int(statement, ":gpu_count", machine->gpu_count);
   statement_bind_int(statement, ":node_count", machine->node_count);
@@ -148,7 +132,7 @@ static enum status record_insert_gpus(struct record *record, const struct machin
   for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++) {
     statement_bind_int(gpu, ":environment", id);
     statement_bind_int(gpu, ":number", i);
-    record_bind_keys(gpu, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
+    record_take_keys(gpu, NULL, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
     status = statement_run(gpu, err);
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -159,7 +143,7 @@ static enum status record_insert_gpus(struct record *record, const struct machin
       statement_bind_int(link, ":environment", id);
       statement_bind_int(link, ":source", i);
       statement_bind_int(link, ":target", j);
-      record_bind_keys(link, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
+      record_take_keys(link, NULL, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
       status = statement_run(link, err);
     }
   }
@@ -173,7 +157,7 @@ static enum status record_insert_nodes(struct record *record, const struct machi
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->node_count && status == STATUS_OK; i++) {
     statement_bind_int(node, ":environment", id);
-    record_bind_keys(node, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
+    record_take_keys(node, NULL, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
     status = statement_run(node, err);
   }
   for (uint32_t i = 0; i < machine->node_count; i++) {

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 /* https://www.sqlite.org/fileformat.html, 1.3 */
 enum { HEADER_BYTES = 100, HEADER_WRITE_VERSION = 18, HEADER_READ_VERSION = 19, WAL_VERSION = 2 };
-enum { COPY_CHUNK = 1 << 16 };
+enum { COPY_CHUNK = 1 << 20 };
 static const char MAGIC[16] = "SQLite format 3";
 
 /* f_type of file systems that do not share memory between the machines that mount them, or whose
@@ -219,26 +220,13 @@ static enum status database_file_copy_file(const char *from, const char *to, str
   if (target < 0) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
   }
-  static const size_t CHUNK = COPY_CHUNK;
-  char *buffer = malloc(CHUNK);
-  if (buffer == NULL) {
-    abort();
-  }
-  for (ssize_t got = 1; got > 0 && status == STATUS_OK;) {
-    got = read(source, buffer, CHUNK);
-    if (got < 0) {
-      status = error_set_errno(err, errno, "%s cannot be read", from);
-    }
-    for (ssize_t done = 0; done < got && status == STATUS_OK;) {
-      ssize_t written = write(target, buffer + done, (size_t)(got - done));
-      if (written < 0) {
-        status = error_set_errno(err, errno, "cannot write a copy to %s", to);
-      } else {
-        done += written;
-      }
+  ssize_t copied = 1;
+  while (status == STATUS_OK && copied > 0) {
+    copied = sendfile(target, source, NULL, COPY_CHUNK);
+    if (copied < 0) {
+      status = error_set_errno(err, errno, "cannot write a copy to %s", to);
     }
   }
-  free(buffer);
   if (target >= 0 && close(target) != 0 && status == STATUS_OK) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
   }

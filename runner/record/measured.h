@@ -147,7 +147,7 @@ enum status measured_reason(struct measured *measured, struct database *database
  * no such fact. */
 const char *measured_run_fact(struct measured *measured, size_t run, const char *name);
 /* Whether any run has a fact of that name; nearest and the names are for the message. */
-bool measured_knows_fact(const struct measured *measured, const char *name);
+bool measured_knows_fact(struct measured *measured, const char *name);
 /* Every name once, sorted; NULL-terminated, owned by measured. */
 const char *const *measured_fact_names(struct measured *measured);
 

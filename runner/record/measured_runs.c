@@ -255,22 +255,6 @@ const char *measured_run_fact(struct measured *measured, size_t run, const char 
   return value;
 }
 
-bool measured_knows_fact(const struct measured *measured, const char *name) {
-  for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    if (strcmp(name, RUN_FACTS[i]) == 0) {
-      return true;
-    }
-  }
-  for (size_t e = 0; e < measured->environment_count; e++) {
-    for (size_t i = 0; i < measured->environments[e].fact_count; i++) {
-      if (strcmp(measured->environments[e].facts[i].name, name) == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 static int measured_compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -299,4 +283,13 @@ const char *const *measured_fact_names(struct measured *measured) {
   names = arena_grow(&measured->arena, names, kept, &capacity, sizeof *names);
   names[kept] = NULL;
   return names;
+}
+
+bool measured_knows_fact(struct measured *measured, const char *name) {
+  for (const char *const *known = measured_fact_names(measured); *known != NULL; known++) {
+    if (strcmp(*known, name) == 0) {
+      return true;
+    }
+  }
+  return false;
 }

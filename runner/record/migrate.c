@@ -7,16 +7,6 @@
 
 #define MIGRATION_FOLDER "migrations/"
 
-/* The schema's files: in alphabetical order, and so migrations in that of their versions. */
-struct schema_files {
-  const struct embedded_file *files;
-  size_t count;
-};
-
-static struct schema_files migrate_own_files(void) {
-  return (struct schema_files){results_sql, results_sql_count};
-}
-
 /* The version a file leads to; 0: not a migration. */
 static int migrate_version_of(const struct embedded_file *file) {
   size_t length = strlen(MIGRATION_FOLDER);
@@ -26,27 +16,26 @@ static int migrate_version_of(const struct embedded_file *file) {
   return (int)strtol(file->name + length, NULL, 10);
 }
 
-static int migrate_last_of(struct schema_files schema) {
+/* Of the newest migration. */
+static int migrate_last_of(const struct embedded_file *files, size_t count) {
   int latest = 0;
-  for (size_t i = 0; i < schema.count; i++) {
-    int version = migrate_version_of(&schema.files[i]);
+  for (size_t i = 0; i < count; i++) {
+    int version = migrate_version_of(&files[i]);
     latest = version > latest ? version : latest;
   }
   return latest;
 }
 
 int migrate_latest_version(void) {
-  return migrate_last_of(migrate_own_files());
+  return migrate_last_of(results_sql, results_sql_count);
 }
 
 int migrate_first_version(void) {
-  for (size_t i = 0; i < results_sql_count; i++) {
-    int version = migrate_version_of(&results_sql[i]);
-    if (version > 0) {
-      return version;
-    }
+  int version = 0; /* files are in alphabetical order, and so migrations in that of versions */
+  for (size_t i = 0; i < results_sql_count && version == 0; i++) {
+    version = migrate_version_of(&results_sql[i]);
   }
-  return 0;
+  return version;
 }
 
 enum status migrate_read_version(struct database *database, int *application_id, int *objects,
@@ -136,17 +125,16 @@ static enum status migrate_check_references(struct database *database, struct er
   return status;
 }
 
-static enum status migrate_apply_missing(struct database *database, struct schema_files schema,
+static enum status migrate_apply_missing(struct database *database,
+                                         const struct embedded_file *files, size_t count,
                                          struct error *err) {
   enum status status = database_run_generated(database, "database/drop_views", err);
-  for (size_t i = 0; i < schema.count && status == STATUS_OK; i++) {
-    const struct embedded_file *file = &schema.files[i];
-    int version = migrate_version_of(file);
-    if (version <= database->version) {
-      continue;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    int version = migrate_version_of(&files[i]);
+    if (version > database->version) {
+      status = database_run_sql(database, (const char *)files[i].data, files[i].name, err);
+      database->version = version;
     }
-    status = database_run_sql(database, (const char *)file->data, file->name, err);
-    database->version = version;
   }
   if (status == STATUS_OK) {
     status = database_script(database, "views.sql", err);
@@ -157,35 +145,31 @@ static enum status migrate_apply_missing(struct database *database, struct schem
   return status;
 }
 
-static enum status migrate_locked(struct database *database, struct schema_files schema,
-                                  struct error *err) {
+static enum status migrate_locked(struct database *database, const struct embedded_file *files,
+                                  size_t count, struct error *err) {
+  const int latest = migrate_last_of(files, count);
   enum status status = database_begin(database, err);
   if (status != STATUS_OK) {
     return status;
   }
   /* Another process may have been faster. */
-  status = migrate_judge(database, DATABASE_WRITE, migrate_last_of(schema), err);
-  if (status == STATUS_OK && database->version < migrate_last_of(schema)) {
-    status = migrate_apply_missing(database, schema, err);
+  status = migrate_judge(database, DATABASE_WRITE, latest, err);
+  if (status == STATUS_OK && database->version < latest) {
+    status = migrate_apply_missing(database, files, count, err);
   }
-  if (status != STATUS_OK) {
-    database_rollback(database);
-    return status;
-  }
-  return database_commit(database, err);
+  return database_end(database, status, err);
 }
 
 enum status migrate_run_files(struct database *database, const struct embedded_file *files,
                               size_t count, struct error *err) {
-  const struct schema_files schema = {files, count};
-  if (database->version >= migrate_last_of(schema)) {
+  if (database->version >= migrate_last_of(files, count)) {
     return STATUS_OK;
   }
   enum status status = database_script(database, "database/migration_start", err);
   if (status != STATUS_OK) {
     return status;
   }
-  status = migrate_locked(database, schema, err);
+  status = migrate_locked(database, files, count, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");
   }

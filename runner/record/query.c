@@ -215,10 +215,14 @@ static const char *query_bare(const char *name) {
   return strchr(":@$", name[0]) != NULL && name[0] != '\0' ? name + 1 : name;
 }
 
+static bool query_same_name(const char *a, const char *b) {
+  return strcmp(query_bare(a), query_bare(b)) == 0;
+}
+
 static const struct query_parameter *query_given(const struct query_parameter *parameters,
                                                  size_t count, const char *name) {
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(query_bare(parameters[i].name), query_bare(name)) == 0) {
+    if (query_same_name(parameters[i].name, name)) {
       return &parameters[i];
     }
   }
@@ -302,7 +306,7 @@ static enum status query_bind_guessed(struct query *query, sqlite3_stmt *stmt, i
 static const struct saved_parameter *query_declared(const struct saved_query *saved,
                                                     const char *name) {
   for (size_t i = 0; i < saved->parameter_count; i++) {
-    if (strcmp(query_bare(saved->parameters[i].name), query_bare(name)) == 0) {
+    if (query_same_name(saved->parameters[i].name, name)) {
       return &saved->parameters[i];
     }
   }
@@ -338,7 +342,7 @@ static enum status query_bind_all(struct query *query, sqlite3_stmt *stmt,
     bool wanted = false;
     for (int index = 1; index <= parameter_count && !wanted; index++) {
       const char *name = sqlite3_bind_parameter_name(stmt, index);
-      wanted = name != NULL && strcmp(query_bare(name), query_bare(parameters[i].name)) == 0;
+      wanted = name != NULL && query_same_name(name, parameters[i].name);
     }
     if (!wanted) {
       return error_set(err, STATUS_USAGE, "the query has no parameter :%s",

@@ -112,11 +112,7 @@ const char *record_run_uuid(const struct record *record) {
 }
 
 enum status record_finish(struct record *record, enum status status, struct error *err) {
-  if (status == STATUS_OK) {
-    status = database_commit(record->database, err);
-  } else {
-    database_rollback(record->database);
-  }
+  status = database_end(record->database, status, err);
   if (status != STATUS_OK && record->run != 0) {
     status =
         error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,

@@ -269,11 +269,7 @@ enum status baseline_set(struct database *database, const char *name, const stru
   if (status == STATUS_OK) {
     status = selector_insert_runs(database, name, runs, err);
   }
-  if (status == STATUS_OK) {
-    return database_commit(database, err);
-  }
-  database_rollback(database);
-  return status;
+  return database_end(database, status, err);
 }
 
 enum status baseline_remove(struct database *database, const char *name, struct error *err) {
