@@ -6,12 +6,9 @@ enum status analysis_load(struct command *command, const char *const *selectors,
                           size_t selector_count, struct error *err) {
   struct filter *filter = &command->request.filter;
   struct measured *measured = command->measured = measured_new();
-  if (command_open_database(command, DATABASE_READ, err) != STATUS_OK ||
-      filter_runs(filter, command->database, measured, selectors, selector_count, err) !=
-          STATUS_OK ||
-      measured_load(measured, command->database, filter->only, err) != STATUS_OK) {
-    return err->status;
-  }
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(filter_runs(filter, command->database, measured, selectors, selector_count, err));
+  RETURN_ON_ERROR(measured_load(measured, command->database, filter->only, err));
   return filter->only != NULL && measured->case_count == 0
              ? error_set(err, STATUS_NOT_FOUND,
                          "no case or block matches \"%s\"; haul list cases lists them",
@@ -21,9 +18,8 @@ enum status analysis_load(struct command *command, const char *const *selectors,
 
 enum status analysis_compare(struct command *command, struct compare_result *result,
                              struct error *err) {
-  const enum status status = command_open_database(command, DATABASE_READ, err);
-  return status == STATUS_OK ? compare_runs(command->database, &command->request, result, err)
-                             : status;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  return compare_runs(command->database, &command->request, result, err);
 }
 
 enum status analysis_show(struct command *command, const struct compare_result *result,

@@ -31,12 +31,10 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
   const char *name = command->words[1];
   struct run_list runs = {0};
   bool replaced = false;
-  if (selector_find_all(command->database, command->words[2], &command->arena, &runs, err) !=
-          STATUS_OK ||
-      command_open_database(command, DATABASE_WRITE, err) != STATUS_OK ||
-      baseline_set(command->database, name, &runs, &replaced, err) != STATUS_OK) {
-    return err->status;
-  }
+  RETURN_ON_ERROR(
+      selector_find_all(command->database, command->words[2], &command->arena, &runs, err));
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  RETURN_ON_ERROR(baseline_set(command->database, name, &runs, &replaced, err));
   say_note(&command->common, "baseline %s is now %s %.8s%s%s", name,
            runs.count == 1 ? "run" : "the runs from", runs.runs[0].uuid,
            runs.count > 1 ? " on" : "",
@@ -47,20 +45,16 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
 static enum status verb_baseline_run(struct command *command, struct error *err) {
   if (command->choice == BASELINE_LIST) {
     const struct row_sink *sink = command_rows(command, "no baselines");
-    const enum status status = command_open_query(command, err);
-    return status != STATUS_OK
-               ? status
-               : query_run_saved(command->query, "baselines", NULL, 0, NULL, sink, err);
+    RETURN_ON_ERROR(command_open_query(command, err));
+    return query_run_saved(command->query, "baselines", NULL, 0, NULL, sink, err);
   }
   /* Read first: writing would make a database where there is none. */
-  enum status status = command_open_database(command, DATABASE_READ, err);
-  if (status == STATUS_OK && command->choice == BASELINE_SET) {
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  if (command->choice == BASELINE_SET) {
     return verb_baseline_set(command, err);
   }
-  if (status == STATUS_OK) {
-    status = command_open_database(command, DATABASE_WRITE, err);
-  }
-  return status == STATUS_OK ? baseline_remove(command->database, command->words[1], err) : status;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  return baseline_remove(command->database, command->words[1], err);
 }
 
 const struct verb VERB_BASELINE = {

@@ -88,12 +88,8 @@ static enum status verb_check_run(struct command *command, struct error *err) {
                        (command->strict && (v == VERDICT_UNCLEAR || v == VERDICT_INSUFFICIENT));
   }
   enum status status = analysis_compare(command, &result, err);
-  if (status == STATUS_OK) {
-    status = analysis_show(command, &result, &show, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_check_judge(command, result.comparison, err);
-  }
+  status = THEN(status, analysis_show(command, &result, &show, err));
+  status = THEN(status, verb_check_judge(command, result.comparison, err));
   compare_result_fini(&result);
   return status;
 }

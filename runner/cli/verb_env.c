@@ -14,20 +14,15 @@ static const struct verb_option VERB_ENV_OPTIONS[] = {
 };
 
 static enum status verb_env_run(struct command *command, struct error *err) {
-  enum status status = command_get_machine(command, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(command_get_machine(command, err));
   if (command->output == NULL) {
     const struct table_options options = table_to_stdout(&command->common);
     return env_print(command->target, &options, err);
   }
   struct output_file file;
-  status = output_file_open(strcmp(command->output, "-") == 0 ? NULL : command->output, &file, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = machine_file_save(file.stream, command->target, err);
+  RETURN_ON_ERROR(
+      output_file_open(strcmp(command->output, "-") == 0 ? NULL : command->output, &file, err));
+  const enum status status = machine_file_save(file.stream, command->target, err);
   return output_file_close(&file, status, err);
 }
 

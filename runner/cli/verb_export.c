@@ -60,10 +60,8 @@ static enum status verb_export_rows(struct command *command, FILE *stream, struc
   command->table = table_new(&table_options);
   char *sql = database_sql(NAMES[one_run][command->trials]);
   enum status status = command_open_query(command, err);
-  if (status == STATUS_OK) {
-    status = query_run(command->query, sql, &run, one_run ? 1 : 0, &query_options,
-                       table_sink(command->table), err);
-  }
+  status = THEN(status, query_run(command->query, sql, &run, one_run ? 1 : 0, &query_options,
+                                  table_sink(command->table), err));
   free(sql);
   return table_reader_gone(command->table) ? STATUS_OK : status;
 }
@@ -215,18 +213,13 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
   struct measured *measured = command->measured = measured_new();
   struct verdicts verdicts = {0};
   bool *against = NULL;
-  if (command_open_database(command, DATABASE_READ, err) != STATUS_OK ||
-      filter_runs(filter, command->database, measured, NULL, 0, err) != STATUS_OK) {
-    return err->status;
-  }
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(filter_runs(filter, command->database, measured, NULL, 0, err));
   measured_keep_runs(measured, verb_export_was_measured, NULL);
   enum status status = measured_load(measured, command->database, filter->only, err);
-  if (status == STATUS_OK) {
-    status = verb_export_find_against(command, measured, &against, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_export_compare_hosts(&command->arena, measured, against, &verdicts, err);
-  }
+  status = THEN(status, verb_export_find_against(command, measured, &against, err));
+  status =
+      THEN(status, verb_export_compare_hosts(&command->arena, measured, against, &verdicts, err));
   if (status == STATUS_OK) {
     size_t count = 0;
     const struct latest_case *cases = latest_cases(measured, &command->arena, &count);
@@ -241,12 +234,10 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
 
 static enum status verb_export_run(struct command *command, struct error *err) {
   struct output_file file;
-  enum status status = output_file_open(command->output, &file, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = command->choice == EXPORT_PROMETHEUS ? verb_export_prometheus(command, file.stream, err)
-                                                : verb_export_rows(command, file.stream, err);
+  RETURN_ON_ERROR(output_file_open(command->output, &file, err));
+  const enum status status = command->choice == EXPORT_PROMETHEUS
+                                 ? verb_export_prometheus(command, file.stream, err)
+                                 : verb_export_rows(command, file.stream, err);
   return output_file_close(&file, status, err);
 }
 

@@ -20,15 +20,13 @@ static void verb_history_check(struct command *command, struct argp_state *state
 static enum status verb_history_run(struct command *command, struct error *err) {
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
-  enum status status = analysis_load(command, NULL, 0, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(analysis_load(command, NULL, 0, err));
   struct history *history = history_new(command->measured);
-  status = history->series_count == 0
-               ? error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
-                           command->request.filter.only)
-               : history_print(command->measured, history, common->verbose, &rows, err);
+  const enum status status =
+      history->series_count == 0
+          ? error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
+                      command->request.filter.only)
+          : history_print(command->measured, history, common->verbose, &rows, err);
   history_free(history);
   return status;
 }

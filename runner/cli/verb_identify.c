@@ -99,7 +99,7 @@ static enum status verb_identify_print_verdicts(const struct known *known,
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
     status = verb_identify_print_verdict(known, &samples->items[i], sink, err);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 static enum status verb_identify_print_confusion(const struct known *known,
@@ -114,7 +114,7 @@ static enum status verb_identify_print_confusion(const struct known *known,
       status = runs > 0 ? sink_row(sink, cells, err) : STATUS_OK;
     }
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 static void verb_identify_say_accuracy(const struct common_options *common,
@@ -140,11 +140,9 @@ static enum status verb_identify_run(struct command *command, struct error *err)
   const struct query_options options = {.interrupted = watch_interrupts()};
   const struct row_sink *sink = command_rows(command, NULL);
   const char *run = command->word_count > 0 ? command->words[0] : NULL;
-  if (command_open_query(command, err) != STATUS_OK ||
-      fingerprints_read(command->query, run, &options, &command->arena, &known.samples, err) !=
-          STATUS_OK) {
-    return err->status;
-  }
+  RETURN_ON_ERROR(command_open_query(command, err));
+  RETURN_ON_ERROR(
+      fingerprints_read(command->query, run, &options, &command->arena, &known.samples, err));
   verb_identify_learn(&known, &command->arena);
   const enum status status = command->confusion ? verb_identify_print_confusion(&known, sink, err)
                                                 : verb_identify_print_verdicts(&known, sink, err);

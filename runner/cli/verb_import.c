@@ -88,15 +88,11 @@ static void verb_import_fini(struct import *import) {
 static enum status verb_import_find_machine(struct command *command, struct import *import,
                                             struct error *err) {
   import->machine = machine_new();
-  enum status status = STATUS_OK;
   if (command->machine != NULL) {
-    status = command_get_machine(command, err);
+    RETURN_ON_ERROR(command_get_machine(command, err));
   }
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = nvbandwidth_machine(&import->file, command->target, command->host, import->machine,
-                               import->gpu_of_device, err);
+  const enum status status = nvbandwidth_machine(&import->file, command->target, command->host,
+                                                 import->machine, import->gpu_of_device, err);
   return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", command->words[1]);
 }
 
@@ -139,16 +135,9 @@ static void verb_import_name_run(struct import *import) {
 static enum status verb_import_prepare(struct command *command, struct import *import,
                                        struct error *err) {
   struct stat info;
-  enum status status = nvbandwidth_read(command->words[1], &command->arena, &import->file, err);
-  if (status == STATUS_OK) {
-    status = verb_import_find_machine(command, import, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_import_make_plan(command, import, err);
-  }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(nvbandwidth_read(command->words[1], &command->arena, &import->file, err));
+  RETURN_ON_ERROR(verb_import_find_machine(command, import, err));
+  RETURN_ON_ERROR(verb_import_make_plan(command, import, err));
   nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &command->arena,
                     &import->cases);
   verb_import_name_run(import);
@@ -164,12 +153,8 @@ static enum status verb_import_write_run(struct command *command, struct import 
   const char *path = NULL;
   struct record *record = NULL;
   enum status status = command_path(command, &path, err);
-  if (status == STATUS_OK) {
-    status = record_open(path, &record, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_find_run(record, import->uuid, &import->known_run, err);
-  }
+  status = THEN(status, record_open(path, &record, err));
+  status = THEN(status, record_find_run(record, import->uuid, &import->known_run, err));
   if (status == STATUS_OK && import->known_run == 0) {
     const struct run_info info = {
         .tag = command->tag,
@@ -183,9 +168,7 @@ static enum status verb_import_write_run(struct command *command, struct import 
     status =
         record_import(record, &info, import->machine, &import->cases.plan, import->cases.median_ns,
                       nvbandwidth_note(&import->file, &command->arena), err);
-    if (status == STATUS_OK) {
-      status = record_find_run(record, import->uuid, run, err);
-    }
+    status = THEN(status, record_find_run(record, import->uuid, run, err));
   }
   record_close(record);
   return status;
@@ -201,7 +184,7 @@ static enum status verb_import_show_tests(const struct import *import, const str
                                  cell_integer((int64_t)test->taken), cell_text(test->reason)};
     status = sink_row(sink, cells, err);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 static void verb_import_say_result(const struct command *command, const struct import *import,
@@ -243,9 +226,8 @@ static enum status verb_import_record(struct command *command, struct import *im
   if (status == STATUS_OK && !nothing) {
     status = verb_import_write_run(command, import, &run, err);
   }
-  if (status == STATUS_OK) {
-    status = verb_import_show_tests(import, command_rows(command, "the file has no tests"), err);
-  }
+  status = THEN(
+      status, verb_import_show_tests(import, command_rows(command, "the file has no tests"), err));
   if (status == STATUS_OK && nothing) {
     status = error_set(err, STATUS_UNSUPPORTED, "%s: haul measures none of its values the same way",
                        command->words[1]);

@@ -47,7 +47,7 @@ static enum status verb_list_scenarios(const struct row_sink *sink, struct error
     scenario_free(scenario);
     diagnostics_free(diagnostics);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 /* ":run=latest :block=%" */
@@ -75,7 +75,7 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
     status = sink_row(sink, cells, err);
   }
   arena_fini(&arena);
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 static enum status verb_list_run(struct command *command, struct error *err) {
@@ -88,10 +88,9 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   }
   /* The others are saved queries. */
   const struct query_parameter run = {"run", command->run};
-  const enum status status = command_open_query(command, err);
-  return status != STATUS_OK ? status
-                             : query_run_saved(command->query, command->words[0], &run,
-                                               command->run != NULL ? 1 : 0, NULL, sink, err);
+  RETURN_ON_ERROR(command_open_query(command, err));
+  return query_run_saved(command->query, command->words[0], &run, command->run != NULL ? 1 : 0,
+                         NULL, sink, err);
 }
 
 const struct verb VERB_LIST = {

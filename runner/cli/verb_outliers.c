@@ -24,9 +24,7 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   enum status status = latest ? analysis_load(command, LATEST, 1, err)
                               : analysis_load(command, command->words, command->word_count, err);
   struct outliers *outliers = NULL;
-  if (status == STATUS_OK) {
-    status = outliers_find(command->measured, &outliers, err);
-  }
+  status = THEN(status, outliers_find(command->measured, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
     status = outliers_print(command->measured, outliers, common->verbose, &rows, err);
   }

@@ -75,12 +75,7 @@ static enum status verb_query_give_rows(struct command *command, const struct ro
   if (command->saved == NULL && strcmp(sql, "-") == 0) {
     status = verb_query_read_stdin(&command->arena, &sql, err);
   }
-  if (status == STATUS_OK) {
-    status = command_open_query(command, err);
-  }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(THEN(status, command_open_query(command, err)));
   status = command->saved != NULL
                ? query_run_saved(command->query, command->saved, command->parameters,
                                  command->parameter_count, &options, sink, err)

@@ -212,9 +212,7 @@ static enum status verb_report_put_out(const char *output, const char *text, siz
   const char *path = strcmp(output, "-") == 0 ? NULL : output;
   struct output_file file;
   enum status status = output_file_open(path, &file, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   errno = 0;
   if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) &&
       errno != EPIPE) {
@@ -236,9 +234,7 @@ static enum status verb_report_write_page(const struct command *command,
   if (fclose(page) != 0) {
     abort(); /* out of memory */
   }
-  if (status == STATUS_OK) {
-    status = verb_report_put_out(command->output, text, length, err);
-  }
+  status = THEN(status, verb_report_put_out(command->output, text, length, err));
   free(text);
   return status;
 }
@@ -248,19 +244,13 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   struct report_request request = {
       .flows = command->common.verbose, .haul_version = HAUL_VERSION, .sides = &command->request};
   enum status status = verb_report_check_output(command->output, err);
-  if (status == STATUS_OK) {
-    status = command_open_query(command, err);
-  }
+  status = THEN(status, command_open_query(command, err));
   if (status == STATUS_OK) {
     request.query = command->query;
     status = verb_report_find_runs(command, &request, err);
   }
-  if (status == STATUS_OK) {
-    status = verb_report_compare_sides(command, &result, &request, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_report_write_page(command, &request, err);
-  }
+  status = THEN(status, verb_report_compare_sides(command, &result, &request, err));
+  status = THEN(status, verb_report_write_page(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
     say_note(&command->common, "%zu %s in %s", request.run_count,
              request.run_count == 1 ? "run is" : "runs are", command->output);

@@ -118,12 +118,9 @@ static enum status verb_run_resume(struct command *command, const struct run_req
                      request->database);
   }
   enum status status = record_open(request->database, &record, err);
-  if (status == STATUS_OK) {
-    status = record_resume_find(record, command->resume, &resumed, err);
-  }
-  if (status == STATUS_OK) {
-    status = verb_run_resume_record(command, request, &record, &resumed, &scenario, &plan, err);
-  }
+  status = THEN(status, record_resume_find(record, command->resume, &resumed, err));
+  status = THEN(status,
+                verb_run_resume_record(command, request, &record, &resumed, &scenario, &plan, err));
   plan_free(plan);
   scenario_free(scenario);
   resumed_run_fini(&resumed);
@@ -151,7 +148,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   } else if (status == STATUS_OK) {
     verb_run_batch(command, &request);
   }
-  return status == STATUS_OK ? concat_sink_end(&concat, err) : status;
+  return THEN(status, concat_sink_end(&concat, err));
 }
 
 static enum status verb_run_run(struct command *command, struct error *err) {

@@ -113,14 +113,14 @@ enum status command_open_database(struct command *command, enum database_access 
   const char *path = NULL;
   database_close(command->database);
   command->database = NULL;
-  const enum status status = command_path(command, &path, err);
-  return status == STATUS_OK ? database_open(path, access, &command->database, err) : status;
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  return database_open(path, access, &command->database, err);
 }
 
 enum status command_open_query(struct command *command, struct error *err) {
   const char *path = NULL;
-  const enum status status = command_path(command, &path, err);
-  return status == STATUS_OK ? query_open(path, &command->query, err) : status;
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  return query_open(path, &command->query, err);
 }
 
 enum status command_get_machine(struct command *command, struct error *err) {

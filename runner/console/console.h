@@ -33,9 +33,9 @@ struct common_options {
   enum output_format format;
   bool format_given;
   enum when colour;
-  bool quiet;         /* errors only */
-  bool verbose;       /* more */
-  bool junit;         /* --format junit, of haul check alone */
+  bool quiet;   /* errors only */
+  bool verbose; /* more */
+  bool junit;   /* --format junit, of haul check alone */
 };
 
 /* --db, then HAUL_DB, then $XDG_DATA_HOME/haul/results.db, then ~/.local/share/haul/results.db. */

@@ -29,9 +29,7 @@ int plan_show(const struct common_options *common, const struct scenario *scenar
   struct plan_options options = {.only = only};
   struct table_options rows = table_to_stdout(common);
   enum status status = plan_new(scenario, machine, &options, &plan, &err);
-  if (status == STATUS_OK) {
-    status = plan_render(plan, scenario->run.processes, &rows, &err);
-  }
+  status = THEN(status, plan_render(plan, scenario->run.processes, &rows, &err));
   plan_free(plan);
   return status == STATUS_OK ? EXIT_DONE : fail(common, &err);
 }

@@ -65,10 +65,7 @@ static bool run_wait_for_database(void *context, uint64_t waited_ms) {
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
-  enum status status = record_case(state->record, state->plan, report, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(record_case(state->record, state->plan, report, err));
   state->counts[report->outcome->status]++;
   state->done++;
   status_line_case(&state->line, &state->plan->cases[report->case_index].bench, report, state->done,
@@ -180,9 +177,7 @@ static enum status run_show_blocks(struct query *query, const struct common_opti
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", run, 1, NULL, &flows.sink, err);
   }
-  if (status == STATUS_OK) {
-    status = run_result_print(&cases, common->verbose ? &flows : NULL, &output, err);
-  }
+  status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, &output, err));
   result_set_fini(&cases);
   result_set_fini(&flows);
   return status;
@@ -220,11 +215,10 @@ static int run_show(const struct run_request *request, const struct plan *plan, 
   snprintf(run, sizeof run, "run:%s", uuid);
   const struct query_parameter parameter = {"run", run};
   enum status status = query_open(request->database, &query, &err);
-  if (status == STATUS_OK) {
-    status = output_layout_of(common->format) == LAYOUT_PAGE
-                 ? run_show_blocks(query, common, &parameter, &err)
-                 : query_run_saved(query, "run-result", &parameter, 1, NULL, request->result, &err);
-  }
+  status = THEN(status, output_layout_of(common->format) == LAYOUT_PAGE
+                            ? run_show_blocks(query, common, &parameter, &err)
+                            : query_run_saved(query, "run-result", &parameter, 1, NULL,
+                                              request->result, &err));
   if (status == STATUS_OK && request->plot.wanted) {
     status = run_show_curves(query, request, &parameter, &err);
   }
@@ -301,9 +295,7 @@ static int run_measure_and_show(struct run_state *state) {
 
   record_when_locked(state->record, run_wait_for_database, state);
   enum status status = run_measure(state, &err);
-  if (status == STATUS_OK) {
-    status = run_record_late_checks(state, &err);
-  }
+  status = THEN(status, run_record_late_checks(state, &err));
   if (status == STATUS_OK) {
     status = record_end_run(state->record, "done", NULL, &err);
   } else {
@@ -382,13 +374,9 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .processes = state->processes,
   };
   enum status status = record_open(request->database, &state->record, err);
-  if (status == STATUS_OK) {
-    status = run_warn_of_clock(state, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_begin_run(state->record, &info, state->plan->machine, state->plan,
-                              preflight->results, preflight->count, err);
-  }
+  status = THEN(status, run_warn_of_clock(state, err));
+  status = THEN(status, record_begin_run(state->record, &info, state->plan->machine, state->plan,
+                                         preflight->results, preflight->count, err));
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@ uint64_t child_now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int child_detach(int keep_fd, pid_t parent) {
+/* Cut off from what the parent has: the number under which the child keeps its socket. */
+static int child_detach(int keep_fd, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) { /* it died before prctl() */
     _exit(EXIT_FAILURE);
@@ -40,6 +42,30 @@ int child_detach(int keep_fd, pid_t parent) {
   return CHILD_FD;
 }
 
+enum status child_start(int socket_type, const char *purpose, child_main *run, const void *context,
+                        pid_t *pid, int *fd, struct error *err) {
+  int pair[2];
+  if (socketpair(AF_UNIX, socket_type | SOCK_CLOEXEC, 0, pair) != 0) {
+    return error_set_errno(err, errno, "cannot make a socket pair for %s", purpose);
+  }
+  (void)fflush(NULL);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    run(child_detach(pair[1], parent), context);
+    _exit(EXIT_FAILURE);
+  }
+  const int fork_errno = errno;
+  close(pair[1]);
+  if (child < 0) {
+    close(pair[0]);
+    return error_set_errno(err, fork_errno, "cannot start %s", purpose);
+  }
+  *pid = child;
+  *fd = pair[0];
+  return STATUS_OK;
+}
+
 struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
   struct child_end end = {0};
   uint64_t deadline = child_now_ns() + limit_ns;
@@ -57,7 +83,11 @@ struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
   }
 }
 
-struct child_end child_kill(pid_t pid) {
+struct child_end child_finish(pid_t pid, uint64_t limit_ns) {
+  const struct child_end end = child_wait(pid, limit_ns);
+  if (end.ended) {
+    return end;
+  }
   kill(pid, SIGKILL);
   return child_wait(pid, kill_limit_ns);
 }

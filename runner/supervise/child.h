@@ -3,6 +3,8 @@
 #ifndef HAUL_RUNNER_SUPERVISE_CHILD_H
 #define HAUL_RUNNER_SUPERVISE_CHILD_H
 
+#include "engine/base/error.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,14 +19,19 @@ struct child_end {
 
 /* CLOCK_MONOTONIC. */
 uint64_t child_now_ns(void);
-/* To be called right after fork() in a child that may touch CUDA. The child dies with its parent,
- * leaves interrupts to it, writes what libraries print to stderr, and keeps no open file but
- * stdin, stdout, stderr and keep_fd, which is returned under its new number. */
-int child_detach(int keep_fd, pid_t parent);
+/* What a child does with its end of the socket. It ends with _exit(): buffers and handlers in its
+ * copy of the parent's memory belong to the parent. */
+typedef void child_main(int fd, const void *context);
+/* Fork a child that may touch CUDA. It dies with its parent, leaves interrupts to it, writes what
+ * libraries print to stderr, and keeps no open file but stdin, stdout, stderr and its end of a
+ * socket pair of that type; *fd is the other end. purpose: what cannot be started, for messages. */
+enum status child_start(int socket_type, const char *purpose, child_main *run, const void *context,
+                        pid_t *pid, int *fd, struct error *err) CHECK_RESULT;
 /* Wait at most limit_ns. */
 struct child_end child_wait(pid_t pid, uint64_t limit_ns);
-/* SIGKILL, then wait at most 10 s: a process inside the driver may be unable to die. */
-struct child_end child_kill(pid_t pid);
+/* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.
+ */
+struct child_end child_finish(pid_t pid, uint64_t limit_ns);
 /* "was killed by signal 11 (SIGSEGV)", "ended with exit code 3". */
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]);
 

@@ -95,66 +95,52 @@ enum receive message_receive(int fd, struct message *message) {
 /* ---- what the parent keeps ---- */
 
 void collect_fini(struct collect *collect) {
-  free(collect->trials);
-  free(collect->flow_trials);
-  free(collect->samples);
+  free(collect->trials.items);
+  free(collect->flow_trials.items);
+  free(collect->samples.items);
   *collect = (struct collect){0};
 }
 
 void collect_clear(struct collect *collect) {
-  collect->trial_count = 0;
-  collect->flow_trial_count = 0;
-  collect->sample_count = 0;
+  collect->trials.count = 0;
+  collect->flow_trials.count = 0;
+  collect->samples.count = 0;
 }
 
-/* Append count items to a growing array; false when it would pass maximum. */
-static bool collect_append(void **items, size_t *have, size_t *capacity, size_t maximum,
-                           const void *more, size_t count, size_t size_bytes) {
-  if (count > maximum - *have) {
+/* false: there would be more than maximum. */
+static bool collect_append(struct collected *list, size_t maximum, const void *more, size_t count,
+                           size_t size_bytes) {
+  if (count > maximum - list->count) {
     return false;
   }
-  if (*have + count > *capacity) {
-    size_t wanted = *capacity == 0 ? 1024 : 2 * *capacity;
-    while (wanted < *have + count) {
+  if (list->count + count > list->capacity) {
+    size_t wanted = list->capacity == 0 ? 1024 : 2 * list->capacity;
+    while (wanted < list->count + count) {
       wanted *= 2;
     }
-    void *larger = realloc(*items, wanted * size_bytes);
+    void *larger = realloc(list->items, wanted * size_bytes);
     if (larger == NULL) {
       /* As in arena.h: no caller could recover from it. */
       fprintf(stderr, "haul: out of memory\n");
       abort();
     }
-    *items = larger;
-    *capacity = wanted;
+    list->items = larger;
+    list->capacity = wanted;
   }
-  memcpy((char *)*items + *have * size_bytes, more, count * size_bytes);
-  *have += count;
+  memcpy((char *)list->items + list->count * size_bytes, more, count * size_bytes);
+  list->count += count;
   return true;
 }
 
 bool collect_message(struct collect *collect, const struct message *message) {
-  void *items;
-  bool fits;
-  if (message->kind == MESSAGE_TRIALS) {
-    items = collect->trials;
-    fits =
-        collect_append(&items, &collect->trial_count, &collect->trial_capacity, COLLECT_TRIALS_MAX,
-                       message->trials, message->count, sizeof *message->trials);
-    collect->trials = items;
-  } else {
-    items = collect->flow_trials;
-    fits = collect_append(&items, &collect->flow_trial_count, &collect->flow_trial_capacity,
-                          COLLECT_FLOW_TRIALS_MAX, message->flow_trials, message->count,
-                          sizeof *message->flow_trials);
-    collect->flow_trials = items;
-  }
-  return fits;
+  return message->kind == MESSAGE_TRIALS
+             ? collect_append(&collect->trials, COLLECT_TRIALS_MAX, message->trials, message->count,
+                              sizeof *message->trials)
+             : collect_append(&collect->flow_trials, COLLECT_FLOW_TRIALS_MAX, message->flow_trials,
+                              message->count, sizeof *message->flow_trials);
 }
 
 void collect_samples(struct collect *collect, const struct telemetry_sample *samples,
                      size_t count) {
-  void *items = collect->samples;
-  (void)collect_append(&items, &collect->sample_count, &collect->sample_capacity,
-                       COLLECT_SAMPLES_MAX, samples, count, sizeof *samples);
-  collect->samples = items;
+  (void)collect_append(&collect->samples, COLLECT_SAMPLES_MAX, samples, count, sizeof *samples);
 }

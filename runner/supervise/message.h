@@ -65,12 +65,10 @@ enum {
 
 /* What arrived of the case that is being measured. */
 struct collect {
-  struct trial *trials;
-  size_t trial_count, trial_capacity;
-  struct flow_trial *flow_trials;
-  size_t flow_trial_count, flow_trial_capacity;
-  struct telemetry_sample *samples;
-  size_t sample_count, sample_capacity;
+  struct collected {
+    void *items;
+    size_t count, capacity;
+  } trials, flow_trials, samples; /* of struct trial, flow_trial, telemetry_sample */
 };
 
 void collect_fini(struct collect *collect);

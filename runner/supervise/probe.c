@@ -4,11 +4,11 @@
 #include "runner/supervise/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const uint64_t leave_limit_ns = 2000000000;
@@ -20,12 +20,13 @@ struct answer {
   struct machine machine;
 };
 
-static _Noreturn void probe_answer_and_exit(int fd, probe_look *look) {
+static void probe_answer(int fd, const void *context) {
+  probe_look *const *look = context;
   struct answer *answer = calloc(1, sizeof *answer);
   if (answer == NULL) {
     _exit(EXIT_FAILURE);
   }
-  answer->status = look(&answer->machine, &answer->error);
+  answer->status = (*look)(&answer->machine, &answer->error);
   answer->error.position = (struct position){0};
   const char *from = (const char *)answer;
   for (size_t left = sizeof *answer; left > 0;) {
@@ -88,53 +89,33 @@ static bool probe_machine_is_sound(const struct machine *machine) {
 /* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer. */
 static enum status probe_ask(probe_look *look, uint64_t limit_ns, struct machine *machine,
                              struct error *err) {
-  int pipe_fds[2];
-  if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
-    return error_set_errno(err, errno, "cannot make a pipe to look at the machine");
-  }
-  (void)fflush(NULL);
-  pid_t parent = getpid();
-  pid_t pid = fork();
-  if (pid == 0) {
-    probe_answer_and_exit(child_detach(pipe_fds[1], parent), look);
-  }
-  int fork_errno = errno;
-  close(pipe_fds[1]);
-  if (pid < 0) {
-    close(pipe_fds[0]);
-    return error_set_errno(err, fork_errno, "cannot start a process to look at the machine");
-  }
+  pid_t pid;
+  int fd;
+  RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", probe_answer, &look,
+                              &pid, &fd, err));
   struct answer *answer = malloc(sizeof *answer);
   if (answer == NULL) {
     abort();
   }
   bool timed_out = false;
-  size_t got =
-      probe_read(pipe_fds[0], answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
-  close(pipe_fds[0]);
+  const size_t got = probe_read(fd, answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
+  const bool sound = got == sizeof *answer && probe_machine_is_sound(&answer->machine);
+  close(fd);
+  const struct child_end end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
+  char text[CHILD_TEXT_MAX];
   enum status status;
-  if (got == sizeof *answer && probe_machine_is_sound(&answer->machine)) {
-    if (!child_wait(pid, leave_limit_ns).ended) {
-      (void)child_kill(pid);
-    }
+  if (sound) {
     *machine = answer->machine;
     status = answer->status;
     if (status != STATUS_OK && err != NULL) {
       *err = answer->error;
     }
   } else if (timed_out) {
-    char limit[UNITS_TEXT_MAX];
-    units_format_duration_short(limit_ns, limit);
-    (void)child_kill(pid);
-    status = error_set(err, STATUS_TIMEOUT, "gave no answer in %s", limit);
+    units_format_duration_short(limit_ns, text);
+    status = error_set(err, STATUS_TIMEOUT, "gave no answer in %s", text);
   } else {
-    char how[CHILD_TEXT_MAX];
-    struct child_end end = child_wait(pid, limit_ns);
-    if (!end.ended) {
-      end = child_kill(pid);
-    }
-    child_describe(&end, how);
-    status = error_set(err, STATUS_CRASHED, "%s", how);
+    child_describe(&end, text);
+    status = error_set(err, STATUS_CRASHED, "%s", text);
   }
   free(answer);
   return status;

@@ -26,11 +26,18 @@ static bool sampler_wait_for_end(int fd, uint64_t interval_ns) {
   return poll(&waited, 1, (int)((interval_ns + 999999) / 1000000)) > 0;
 }
 
-static _Noreturn void sampler_sample_and_exit(int fd, const struct supervise_ops *ops,
-                                              const struct machine *machine, uint64_t interval_ns) {
+struct sampling {
+  const struct supervise_ops *ops;
+  const struct machine *machine;
+  uint64_t interval_ns;
+};
+
+static void sampler_sample(int fd, const void *context) {
+  const struct sampling *sampling = context;
+  const struct supervise_ops *ops = sampling->ops;
   struct telemetry *telemetry = NULL;
   /* Without NVML there is nothing to sample, and nothing wrong. */
-  if (ops->telemetry_new(machine, &telemetry, NULL) != STATUS_OK) {
+  if (ops->telemetry_new(sampling->machine, &telemetry, NULL) != STATUS_OK) {
     _exit(EXIT_SUCCESS);
   }
   do {
@@ -42,7 +49,7 @@ static _Noreturn void sampler_sample_and_exit(int fd, const struct supervise_ops
         errno != EAGAIN && errno != EINTR) {
       break;
     }
-  } while (!sampler_wait_for_end(fd, interval_ns));
+  } while (!sampler_wait_for_end(fd, sampling->interval_ns));
   ops->telemetry_free(telemetry);
   _exit(EXIT_SUCCESS);
 }
@@ -59,23 +66,12 @@ static void sampler_forget(struct sampler *sampler) {
 void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
                    const struct machine *machine, uint64_t interval_ns) {
   *sampler = (struct sampler){.fd = -1};
-  int pair[2];
-  if (interval_ns == 0 || ops->telemetry_new == NULL ||
-      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-    return;
+  const struct sampling sampling = {ops, machine, interval_ns};
+  if (interval_ns > 0 && ops->telemetry_new != NULL &&
+      child_start(SOCK_SEQPACKET, "a process to sample the GPUs", sampler_sample, &sampling,
+                  &sampler->pid, &sampler->fd, NULL) == STATUS_OK) {
+    sampler->checked_ns = child_now_ns();
   }
-  (void)fflush(NULL);
-  pid_t parent = getpid();
-  pid_t pid = fork();
-  if (pid == 0) {
-    sampler_sample_and_exit(child_detach(pair[1], parent), ops, machine, interval_ns);
-  }
-  close(pair[1]);
-  if (pid < 0) {
-    close(pair[0]);
-    return;
-  }
-  *sampler = (struct sampler){.pid = pid, .fd = pair[0], .checked_ns = child_now_ns()};
 }
 
 /* The child ended by itself. */
@@ -141,7 +137,5 @@ void sampler_stop(struct sampler *sampler, bool force) {
   const pid_t pid = sampler->pid;
   const bool hangs = sampler->silence_told;
   sampler_forget(sampler);
-  if (force || hangs || !child_wait(pid, leave_limit_ns).ended) {
-    (void)child_kill(pid);
-  }
+  (void)child_finish(pid, force || hangs ? 0 : leave_limit_ns);
 }

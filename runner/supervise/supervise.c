@@ -45,7 +45,6 @@ struct supervisor {
   pid_t worker;  /* 0 = none */
   int fd;        /* to the worker */
   unsigned lost; /* workers in a row that ended outside a case */
-  char lost_reason[CASE_REASON_MAX];
   struct collect collect;
   struct sampler sampler;
   uint64_t next_tick_ns;
@@ -129,45 +128,16 @@ static enum event supervise_next_event(struct supervisor *supervisor, uint64_t d
 
 /* Workers ------------------------------------------------------------------------------------- */
 
-static enum status supervise_fork_worker(struct supervisor *supervisor, struct error *err) {
-  int pair[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-    return error_set_errno(err, errno, "cannot make a socket pair for a worker process");
-  }
-  (void)fflush(NULL);
-  pid_t parent = getpid();
-  pid_t pid = fork();
-  if (pid < 0) {
-    enum status status = error_set_errno(err, errno, "cannot start a worker process");
-    close(pair[0]);
-    close(pair[1]);
-    return status;
-  }
-  if (pid == 0) {
-    worker_run(child_detach(pair[1], parent), supervisor->plan, supervisor->options->ops);
-  }
-  close(pair[1]);
-  fcntl(pair[0], F_SETFL, O_NONBLOCK);
-  supervisor->worker = pid;
-  supervisor->fd = pair[0];
-  return STATUS_OK;
-}
-
-static void supervise_forget_worker(struct supervisor *supervisor) {
-  close(supervisor->fd);
-  supervisor->worker = 0;
+static void supervise_work(int fd, const void *context) {
+  const struct supervisor *supervisor = context;
+  worker_run(fd, supervisor->plan, supervisor->options->ops);
 }
 
 /* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
 static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
-  struct child_end end = {0};
-  if (!force) {
-    end = child_wait(supervisor->worker, leave_limit_ns);
-  }
-  if (!end.ended) {
-    end = child_kill(supervisor->worker);
-  }
-  supervise_forget_worker(supervisor);
+  const struct child_end end = child_finish(supervisor->worker, force ? 0 : leave_limit_ns);
+  close(supervisor->fd);
+  supervisor->worker = 0;
   return end;
 }
 
@@ -182,21 +152,17 @@ static void supervise_dismiss_worker(struct supervisor *supervisor) {
 /* A worker ended outside a case: start-up, or between two cases. */
 static enum status supervise_lose_worker(struct supervisor *supervisor, const char *reason,
                                          struct error *err) {
-  (void)snprintf(supervisor->lost_reason, sizeof supervisor->lost_reason, "%.*s",
-                 (int)sizeof supervisor->lost_reason - 1, reason);
-  if (++supervisor->lost >= STARTS_MAX) {
-    return error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
-                     supervisor->lost, supervisor->lost_reason);
-  }
-  return STATUS_OK;
+  return ++supervisor->lost < STARTS_MAX
+             ? STATUS_OK
+             : error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
+                         supervisor->lost, reason);
 }
 
 /* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
 static enum status supervise_try_start_worker(struct supervisor *supervisor, struct error *err) {
-  enum status status = supervise_fork_worker(supervisor, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(child_start(SOCK_SEQPACKET, "a worker process", supervise_work, supervisor,
+                              &supervisor->worker, &supervisor->fd, err));
+  fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
   struct message message;
   uint64_t limit_ns = START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns;
   enum event event = supervise_next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
@@ -208,26 +174,19 @@ static enum status supervise_try_start_worker(struct supervisor *supervisor, str
     return supervise_lose_worker(supervisor, message.error.message, err);
   }
   struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
+  char how[CHILD_TEXT_MAX];
   char text[CHILD_TEXT_MAX + UNITS_TEXT_MAX];
-  switch (event) {
-  case EVENT_STOPPED:
+  if (event == EVENT_STOPPED) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted");
-  case EVENT_TIMEOUT: {
-    char limit[UNITS_TEXT_MAX];
-    units_format_duration_short(limit_ns, limit);
-    snprintf(text, sizeof text, "it was not ready after %s", limit);
-    break;
   }
-  case EVENT_END: {
-    char how[CHILD_TEXT_MAX];
+  if (event == EVENT_TIMEOUT) {
+    units_format_duration_short(limit_ns, how);
+    snprintf(text, sizeof text, "it was not ready after %s", how);
+  } else if (event == EVENT_END) {
     child_describe(&end, how);
     snprintf(text, sizeof text, "it %s", how);
-    break;
-  }
-  case EVENT_MESSAGE:
-  case EVENT_BAD:
+  } else {
     snprintf(text, sizeof text, "it sent something unreadable");
-    break;
   }
   return supervise_lose_worker(supervisor, text, err);
 }
@@ -250,24 +209,15 @@ static void supervise_fail_case(struct supervisor *supervisor, enum event event,
   memset(outcome, 0, sizeof *outcome);
   outcome->total_ns = child_now_ns() - supervisor->case_started_ns;
   outcome->status = CASE_CRASHED;
-  switch (event) {
-  case EVENT_TIMEOUT: {
+  if (event == EVENT_TIMEOUT) {
     char limit[UNITS_TEXT_MAX];
     units_format_duration_short(limit_ns, limit);
     outcome->status = CASE_HUNG;
     snprintf(outcome->reason, sizeof outcome->reason, "no answer for %s; the worker process %s",
              limit, end.ended ? "was killed" : how);
-    break;
-  }
-  case EVENT_END:
-    snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s", how);
-    break;
-  case EVENT_MESSAGE:
-  case EVENT_BAD:
-  case EVENT_STOPPED:
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "the worker process sent something unreadable and was killed");
-    break;
+  } else {
+    snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s",
+             event == EVENT_END ? how : "sent something unreadable and was killed");
   }
 }
 
@@ -275,21 +225,18 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
                                        const struct case_outcome *outcome, struct error *err) {
   struct collect *collect = &supervisor->collect;
   const struct supervise_sink *sink = supervisor->sink;
-  if (collect->sample_count > 0) {
-    enum status status =
-        sink->telemetry(sink->context, collect->samples, collect->sample_count, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+  if (collect->samples.count > 0) {
+    RETURN_ON_ERROR(
+        sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err));
   }
   struct case_report report = {
       .process = supervisor->progress.process,
       .case_index = case_index,
       .outcome = outcome,
-      .trials = collect->trials,
-      .trial_count = collect->trial_count,
-      .flow_trials = collect->flow_trials,
-      .flow_trial_count = collect->flow_trial_count,
+      .trials = collect->trials.items,
+      .trial_count = collect->trials.count,
+      .flow_trials = collect->flow_trials.items,
+      .flow_trial_count = collect->flow_trials.count,
   };
   return sink->case_finished(sink->context, &report, err);
 }
@@ -383,21 +330,15 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
       return error_set(err, STATUS_INTERRUPTED, "interrupted");
     }
     if (supervisor->worker == 0) {
-      enum status status = supervise_try_start_worker(supervisor, err);
-      if (status != STATUS_OK) {
-        return status;
-      }
+      RETURN_ON_ERROR(supervise_try_start_worker(supervisor, err));
       if (supervisor->worker == 0) {
         continue;
       }
     }
     if (!*process_started) {
       *process_started = true;
-      enum status status = sink->process_started(sink->context, supervisor->progress.process,
-                                                 supervisor->worker, err);
-      if (status != STATUS_OK) {
-        return status;
-      }
+      RETURN_ON_ERROR(sink->process_started(sink->context, supervisor->progress.process,
+                                            supervisor->worker, err));
     }
     bool started = false;
     enum status status = supervise_run_case(supervisor, case_index, &started, err);
@@ -416,10 +357,7 @@ static enum status supervise_run_process(struct supervisor *supervisor, uint32_t
     if (!supervise_is_wanted(supervisor, process, i)) {
       continue;
     }
-    enum status status = supervise_run_wanted_case(supervisor, i, &process_started, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, &process_started, err));
   }
   supervise_dismiss_worker(supervisor);
   return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
