@@ -3,6 +3,7 @@
 #include "runner/cli/options.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 /* Columns of a source line, escapes apart; roff fills the text anew. */
@@ -44,30 +45,14 @@ static const struct man_entry EXAMPLES[] = {
 
 /* ---- roff ---- */
 
-static void man_put_char(FILE *stream, char c) {
-  if (c == '\\') {
-    fputs("\\e", stream);
-  } else if (c == '-') {
-    fputs("\\-", stream);
-  } else if (c == '\'') {
-    fputs("\\(aq", stream);
-  } else if (c == '"') {
-    fputs("\\(dq", stream);
-  } else if (c == '^') {
-    fputs("\\(ha", stream);
-  } else if (c == '~') {
-    fputs("\\(ti", stream);
-  } else if (c == '`') {
-    fputs("\\(ga", stream);
-  } else {
-    fputc(c, stream);
-  }
-}
-
 /* Text as it is: no character of it is a request or an escape of roff. */
 static void man_put(FILE *stream, const char *text, size_t length) {
+  static const char *const ESCAPES[UCHAR_MAX + 1] = {
+      ['\\'] = "\\e",  ['-'] = "\\-",   ['\''] = "\\(aq", ['"'] = "\\(dq",
+      ['^'] = "\\(ha", ['~'] = "\\(ti", ['`'] = "\\(ga"};
   for (size_t i = 0; i < length; i++) {
-    man_put_char(stream, text[i]);
+    const char *escape = ESCAPES[(unsigned char)text[i]];
+    fputs(escape != NULL ? escape : (const char[]){text[i], '\0'}, stream);
   }
 }
 

@@ -13,34 +13,18 @@ enum { OUTPUT_BASH, OUTPUT_ZSH, OUTPUT_MAN };
 static const char *const OUTPUTS[] = {"bash", "zsh", "man", NULL};
 enum { WORDS_MAX = 1 << 16 };
 
-static void verb_completion_add_word(struct strbuf *words, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void verb_completion_add_word(struct strbuf *words, const char *format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  strbuf_printf(words, "%s%s", words->length > 0 ? " " : "", text);
+static void verb_completion_add(struct strbuf *words, const char *word, const char *end) {
+  strbuf_printf(words, "%s%s%s", words->length > 0 ? " " : "", word, end);
 }
 
-static void verb_completion_add_words(struct strbuf *words, const char *const *list) {
+static void verb_completion_add_list(struct strbuf *words, const char *const *list) {
   for (; *list != NULL; list++) {
-    verb_completion_add_word(words, "%s", *list);
+    verb_completion_add(words, *list, "");
   }
 }
 
-static void verb_completion_add_scenarios(struct strbuf *words) {
-  for (size_t i = 0; i < scenarios_count(); i++) {
-    const struct embedded_file *file = scenarios_at(i);
-    if (scenarios_runnable(file)) {
-      const char *dot = strrchr(file->name, '.');
-      verb_completion_add_word(words, "%.*s",
-                               (int)(dot != NULL ? dot - file->name : (long)strlen(file->name)),
-                               file->name);
-    }
-  }
+static void verb_completion_add_key(void *words, const struct reference_key *key) {
+  verb_completion_add(words, key->key, "=");
 }
 
 static void verb_completion_add_saved_queries(struct strbuf *words) {
@@ -48,79 +32,74 @@ static void verb_completion_add_saved_queries(struct strbuf *words) {
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query query;
     saved_query_at(i, &arena, &query);
-    verb_completion_add_word(words, "%s", query.name);
+    verb_completion_add(words, query.name, "");
   }
   arena_fini(&arena);
 }
 
-static void verb_completion_add_key(void *words, const struct reference_key *key) {
-  verb_completion_add_word(words, "%s=", key->key);
+static const char *verb_completion_end(struct arena *arena, struct strbuf *words) {
+  const char *text = arena_strdup(arena, words->text);
+  strbuf_fini(words);
+  return text;
 }
 
-/* The words that may follow an option, or nothing: then it is a file or anything. */
-static void verb_completion_add_values(struct strbuf *words, const char *option) {
-  if (strcmp(option, "format") == 0) {
-    verb_completion_add_words(words, output_format_names);
-  } else if (strcmp(option, "color") == 0) {
-    verb_completion_add_words(words, when_names);
-  } else if (strcmp(option, "saved") == 0) {
-    verb_completion_add_saved_queries(words);
-  } else if (strcmp(option, "set") == 0) {
-    reference_keys(verb_completion_add_key, words);
-  } else if (strcmp(option, "resume") == 0) {
-    verb_completion_add_word(words, "latest");
-    verb_completion_add_word(words, "previous");
+/* The words that may follow an option; "": any, or a file. */
+static const char *verb_completion_values(struct arena *arena, const struct verb_option *option) {
+  struct strbuf words;
+  strbuf_init(&words, WORDS_MAX);
+  if (strcmp(option->name, "format") == 0 || strcmp(option->name, "color") == 0) {
+    verb_completion_add_list(&words, option->names);
+  } else if (strcmp(option->name, "saved") == 0) {
+    verb_completion_add_saved_queries(&words);
+  } else if (strcmp(option->name, "set") == 0) {
+    reference_keys(verb_completion_add_key, &words);
+  } else if (strcmp(option->name, "resume") == 0) {
+    verb_completion_add(&words, "latest previous", "");
   }
+  return verb_completion_end(arena, &words);
 }
 
-static void verb_completion_add_arguments(struct strbuf *words, const struct verb *verb) {
-  switch (verb->argument_kind) {
-  case ARGUMENTS_NONE:
-    return;
-  case ARGUMENTS_SCENARIOS:
-    verb_completion_add_scenarios(words);
-    return;
-  case ARGUMENTS_WORDS:
-    verb_completion_add_words(words, verb->words);
-    return;
+static const char *verb_completion_arguments(struct arena *arena, const struct verb *verb) {
+  struct strbuf words;
+  strbuf_init(&words, WORDS_MAX);
+  if (verb->words != NULL) {
+    verb_completion_add_list(&words, verb->words);
   }
+  for (size_t i = 0; verb->argument_kind == ARGUMENTS_SCENARIOS && i < scenarios_count(); i++) {
+    const struct embedded_file *file = scenarios_at(i);
+    if (scenarios_runnable(file)) {
+      verb_completion_add(&words, input_shipped_name(arena, file), "");
+    }
+  }
+  return verb_completion_end(arena, &words);
 }
 
 /* bash ------------------------------------------------------------------------------------------
  */
 
-static void verb_completion_print_bash_values(const struct verb_option *option) {
-  struct strbuf words;
-  strbuf_init(&words, WORDS_MAX);
-  if (option->argument != NULL) {
-    verb_completion_add_values(&words, option->name);
+static void verb_completion_print_bash_values(struct arena *arena,
+                                              const struct verb_option *option) {
+  for (; option != NULL && option->name != NULL; option++) {
+    const char *values = verb_completion_values(arena, option);
+    if (values[0] != '\0') {
+      printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
+             values);
+    }
   }
-  if (words.length > 0) {
-    printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
-           words.text);
-  }
-  strbuf_fini(&words);
 }
 
-static void verb_completion_print_bash_verb(const struct verb *verb) {
-  struct strbuf options, arguments;
-  strbuf_init(&options, WORDS_MAX);
-  strbuf_init(&arguments, WORDS_MAX);
+static void verb_completion_print_bash_verb(struct arena *arena, const struct verb *verb) {
+  printf("    %s)\n      options='", verb->name);
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (option->help != NULL) {
-      verb_completion_add_word(&options, "--%s", option->name);
+      printf("--%s ", option->name);
     }
   }
-  verb_completion_add_word(&options, "--help");
-  verb_completion_add_arguments(&arguments, verb);
-  printf("    %s)\n      options='%s'\n      arguments='%s' ;;\n", verb->name, options.text,
-         arguments.text);
-  strbuf_fini(&options);
-  strbuf_fini(&arguments);
+  printf("--help'\n      arguments='%s' ;;\n", verb_completion_arguments(arena, verb));
 }
 
-static void verb_completion_print_bash(void) {
+static void verb_completion_print_bash(struct arena *arena) {
   printf("# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
          "_haul() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} options= arguments=\n"
@@ -134,18 +113,14 @@ static void verb_completion_print_bash(void) {
          "    return\n"
          "  fi\n"
          "  case ${COMP_WORDS[COMP_CWORD-1]} in\n");
-  for (const struct verb_option *option = COMMON_OPTIONS; option->name != NULL; option++) {
-    verb_completion_print_bash_values(option);
-  }
+  verb_completion_print_bash_values(arena, COMMON_OPTIONS);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    for (const struct verb_option *o = (*verb)->options; o != NULL && o->name != NULL; o++) {
-      verb_completion_print_bash_values(o);
-    }
+    verb_completion_print_bash_values(arena, (*verb)->options);
   }
   printf("  esac\n"
          "  case ${COMP_WORDS[1]} in\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_bash_verb(*verb);
+    verb_completion_print_bash_verb(arena, *verb);
   }
   printf("  esac\n"
          "  case $current in\n"
@@ -169,57 +144,50 @@ static void verb_completion_print_zsh_text(const char *text) {
   }
 }
 
-static void verb_completion_print_zsh_option(const struct verb_option *option) {
+static void verb_completion_print_zsh_option(struct arena *arena,
+                                             const struct verb_option *option) {
   printf("        '--%s%s[", option->name, option->argument != NULL ? "=" : "");
   verb_completion_print_zsh_text(option->help);
   printf("]");
   if (option->argument != NULL) {
-    struct strbuf words;
-    strbuf_init(&words, WORDS_MAX);
-    verb_completion_add_values(&words, option->name);
+    const char *values = verb_completion_values(arena, option);
     printf(":");
     verb_completion_print_zsh_text(option->argument);
-    if (words.length > 0) {
-      printf(":(%s)", words.text);
-    } else if (strcmp(option->argument, "FILE") == 0) {
-      printf(":_files");
+    if (values[0] != '\0') {
+      printf(":(%s)", values);
     } else {
-      printf(": ");
+      printf(strcmp(option->argument, "FILE") == 0 ? ":_files" : ": ");
     }
-    strbuf_fini(&words);
   }
   printf("' \\\n");
 }
 
-static void verb_completion_print_zsh_verb(const struct verb *verb) {
+static void verb_completion_print_zsh_verb(struct arena *arena, const struct verb *verb) {
   printf("    %s)\n      _arguments \\\n", verb->name);
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (option->help != NULL) {
-      verb_completion_print_zsh_option(option);
+      verb_completion_print_zsh_option(arena, option);
     }
   }
-  struct strbuf arguments;
-  strbuf_init(&arguments, WORDS_MAX);
-  verb_completion_add_arguments(&arguments, verb);
+  printf("        '--help[list the options]'");
+  const char *arguments = verb_completion_arguments(arena, verb);
   switch (verb->argument_kind) {
   case ARGUMENTS_NONE:
-    printf("        '--help[list the options]' ;;\n");
     break;
   case ARGUMENTS_SCENARIOS:
-    printf("        '--help[list the options]' \\\n"
-           "        '*:scenario:{ _alternative \"shipped:shipped scenario:(%s)\" "
-           "\"files:file:_files\" }' ;;\n",
-           arguments.text);
+    printf(" \\\n        '*:scenario:{ _alternative \"shipped:shipped scenario:(%s)\" "
+           "\"files:file:_files\" }'",
+           arguments);
     break;
   case ARGUMENTS_WORDS:
-    printf("        '--help[list the options]' \\\n        '1:what:(%s)' ;;\n", arguments.text);
+    printf(" \\\n        '1:what:(%s)'", arguments);
     break;
   }
-  strbuf_fini(&arguments);
+  printf(" ;;\n");
 }
 
-static void verb_completion_print_zsh(void) {
+static void verb_completion_print_zsh(struct arena *arena) {
   printf("#compdef haul\n"
          "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
          "_haul() {\n"
@@ -239,7 +207,7 @@ static void verb_completion_print_zsh(void) {
          "  (( CURRENT-- ))\n"
          "  case $words[1] in\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_zsh_verb(*verb);
+    verb_completion_print_zsh_verb(arena, *verb);
   }
   printf("  esac\n"
          "}\n"
@@ -253,9 +221,9 @@ static void verb_completion_print_zsh(void) {
 static enum status verb_completion_run(struct command *command, struct error *err) {
   (void)err;
   if (command->choice == OUTPUT_BASH) {
-    verb_completion_print_bash();
+    verb_completion_print_bash(&command->arena);
   } else if (command->choice == OUTPUT_ZSH) {
-    verb_completion_print_zsh();
+    verb_completion_print_zsh(&command->arena);
   } else {
     man_page_print(stdout);
   }

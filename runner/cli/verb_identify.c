@@ -52,6 +52,19 @@ static const char *verb_identify_uuid_or_null(const struct known *known, size_t 
   return gpu < known->gpu_count ? known->uuids[gpu] : NULL;
 }
 
+#define IDENTIFY_COLUMNS(X)                                                                        \
+  X("gpu", cell_integer(sample->gpu))                                                              \
+  X("recorded_uuid", cell_text(sample->uuid))                                                      \
+  X("verdict", cell_text(identify_verdict_text(identified.verdict)))                               \
+  X("named_uuid", cell_text(named ? nearest : NULL))                                               \
+  X("right", cell_text(!named ? NULL : strcmp(nearest, sample->uuid) == 0 ? "yes" : "no"))         \
+  X("nearest_uuid", cell_text(nearest))                                                            \
+  X("distance", cell_finite(identified.distance))                                                  \
+  X("second_uuid", cell_text(verb_identify_uuid_or_null(known, identified.second)))                \
+  X("second_distance", cell_finite(identified.second_distance))                                    \
+  X("rival_uuid", cell_text(not_told_apart ? rival : NULL))                                        \
+  X("reason", cell_text(not_told_apart ? reason : NULL))
+
 static enum status verb_identify_print_verdict(const struct known *known,
                                                const struct fingerprint *sample,
                                                const struct row_sink *sink, struct error *err) {
@@ -65,36 +78,20 @@ static enum status verb_identify_print_verdict(const struct known *known,
     identify_name(known->identify, sample->features, &identified);
   }
   const bool named = identified.verdict == IDENTIFY_NAMED;
+  const bool not_told_apart = identified.verdict == IDENTIFY_NOT_TOLD_APART;
   const char *nearest = verb_identify_uuid_or_null(known, identified.nearest);
-  char reason[TEXT_MAX] = "";
-  if (identified.verdict == IDENTIFY_NOT_TOLD_APART) {
-    (void)snprintf(reason, sizeof reason, "of %zu runs of the two %zu were right",
-                   identified.pair_total, identified.pair_right);
-  }
-  const struct cell cells[] = {
-      cell_integer(sample->gpu),
-      cell_text(sample->uuid),
-      cell_text(identify_verdict_text(identified.verdict)),
-      cell_text(named ? nearest : NULL),
-      named ? cell_text(strcmp(nearest, sample->uuid) == 0 ? "yes" : "no") : cell_null(),
-      cell_text(nearest),
-      cell_finite(identified.distance),
-      cell_text(verb_identify_uuid_or_null(known, identified.second)),
-      cell_finite(identified.second_distance),
-      cell_text(identified.verdict == IDENTIFY_NOT_TOLD_APART
-                    ? verb_identify_uuid_or_null(known, identified.rival)
-                    : NULL),
-      cell_text(reason[0] != '\0' ? reason : NULL),
-  };
+  const char *rival = verb_identify_uuid_or_null(known, identified.rival);
+  char reason[TEXT_MAX];
+  (void)snprintf(reason, sizeof reason, "of %zu runs of the two %zu were right",
+                 identified.pair_total, identified.pair_right);
+  const struct cell cells[] = {IDENTIFY_COLUMNS(COLUMN_CELL)};
   return sink_row(sink, cells, err);
 }
 
 static enum status verb_identify_print_verdicts(const struct known *known,
                                                 const struct row_sink *sink, struct error *err) {
-  static const char *const columns[] = {
-      "gpu",      "recorded_uuid", "verdict",         "named_uuid", "right", "nearest_uuid",
-      "distance", "second_uuid",   "second_distance", "rival_uuid", "reason"};
-  enum status status = sink_begin(sink, columns, sizeof columns / sizeof *columns, err);
+  static const char *const COLUMNS[] = {IDENTIFY_COLUMNS(COLUMN_NAME)};
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   const struct fingerprints *samples = &known->samples;
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
     status = verb_identify_print_verdict(known, &samples->items[i], sink, err);

@@ -3,8 +3,6 @@
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
 
-#include <string.h>
-
 #define LIST_WHAT_LIST(X)                                                                          \
   X(LIST_RUNS, "runs")                                                                             \
   X(LIST_CASES, "cases")                                                                           \
@@ -35,10 +33,8 @@ static enum status verb_list_scenarios(const struct row_sink *sink, struct error
     struct diagnostics *diagnostics = diagnostics_new();
     if (input_read(&input, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
       struct arena arena = {0};
-      const char *dot = strrchr(file->name, '.');
-      const char *name =
-          dot != NULL ? arena_strndup(&arena, file->name, (size_t)(dot - file->name)) : file->name;
-      struct cell cells[] = {cell_text(name), cell_text(scenario->description)};
+      struct cell cells[] = {cell_text(input_shipped_name(&arena, file)),
+                             cell_text(scenario->description)};
       status = sink_row(sink, cells, err);
       arena_fini(&arena);
     } else {

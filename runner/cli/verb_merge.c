@@ -2,11 +2,8 @@
 #include "runner/cli/cli.h"
 #include "runner/record/merge.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,38 +39,19 @@ static void verb_merge_add_input(struct arena *arena, struct merge_inputs *input
   inputs->paths[inputs->count++] = arena_strdup(arena, path);
 }
 
-static int verb_merge_is_database_file(const struct dirent *entry) {
-  const char *dot = strrchr(entry->d_name, '.');
-  return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".db") == 0;
-}
-
-static enum status verb_merge_add_folder(struct arena *arena, struct merge_inputs *inputs,
-                                         const char *path, struct error *err) {
-  struct dirent **entries = NULL;
-  int count = scandir(path, &entries, verb_merge_is_database_file, alphasort);
-  if (count < 0) {
-    return error_set_errno(err, errno, "cannot read the folder %s", path);
-  }
-  size_t length = strlen(path);
-  for (int i = 0; i < count; i++) {
-    verb_merge_add_input(arena, inputs,
-                         arena_format(arena, "%s%s%s", path,
-                                      length > 0 && path[length - 1] == '/' ? "" : "/",
-                                      entries[i]->d_name));
-    free(entries[i]);
-  }
-  free(entries);
-  return count > 0 ? STATUS_OK
-                   : error_set(err, STATUS_NOT_FOUND, "no database (*.db) in the folder %s", path);
-}
-
 /* A file, a folder of *.db, or a pattern that no shell has expanded. A file that is not there is an
  * input like any other bad one. */
 static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs *inputs,
                                        const char *word, struct error *err) {
   struct stat info;
   if (stat(word, &info) == 0 && S_ISDIR(info.st_mode)) {
-    return verb_merge_add_folder(arena, inputs, word, err);
+    const char **files = NULL;
+    size_t count = 0;
+    RETURN_ON_ERROR(batch_find_files(word, ".db", "database", arena, &files, &count, err));
+    for (size_t i = 0; i < count; i++) {
+      verb_merge_add_input(arena, inputs, files[i]);
+    }
+    return STATUS_OK;
   }
   glob_t found = {0};
   if (strpbrk(word, "*?[") == NULL || lstat(word, &info) == 0 || glob(word, 0, NULL, &found) != 0) {
@@ -87,26 +65,20 @@ static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs 
   return STATUS_OK;
 }
 
-/* Tables for people have no reasons: they stand in the warnings beside. */
-static const char *const COLUMNS[] = {"input",     "outcome", "runs",  "added",
-                                      "completed", "results", "reason"};
+/* Tables for people lack the last column: reasons stand in the warnings beside. */
+#define MERGE_COLUMNS(X)                                                                           \
+  X("input", cell_text(path))                                                                      \
+  X("outcome", cell_text(status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped"))        \
+  X("runs", cell_integer(result.runs))                                                             \
+  X("added", cell_integer(result.added))                                                           \
+  X("completed", cell_integer(result.completed))                                                   \
+  X("results", cell_integer(result.results))                                                       \
+  X("reason", cell_text(status == STATUS_OK ? NULL : err.message))
+static const char *const COLUMNS[] = {MERGE_COLUMNS(COLUMN_NAME)};
 
 static size_t verb_merge_column_count(const struct common_options *common) {
   const size_t count = sizeof COLUMNS / sizeof *COLUMNS;
   return output_layout_of(common->format) == LAYOUT_PAGE ? count - 1 : count;
-}
-
-static enum status verb_merge_give_row(const struct row_sink *sink, const char *path,
-                                       const char *outcome, const struct merge_result *result,
-                                       const char *reason, struct error *err) {
-  const struct cell cells[] = {cell_text(path),
-                               cell_text(outcome),
-                               cell_integer(result->runs),
-                               cell_integer(result->added),
-                               cell_integer(result->completed),
-                               cell_integer(result->results),
-                               cell_text(reason)};
-  return sink_row(sink, cells, err);
 }
 
 static const char *verb_merge_outcome_of(const struct merge_result *result) {
@@ -116,21 +88,18 @@ static const char *verb_merge_outcome_of(const struct merge_result *result) {
   return result->added + result->completed + result->results > 0 ? "merged" : "unchanged";
 }
 
-/* One line that is rewritten, on a terminal. */
+/* One line that is rewritten, on a terminal; path NULL: it is cleared. */
 static void verb_merge_show_progress(const struct common_options *common, size_t done, size_t count,
                                      const char *path) {
   const unsigned width = terminal_width(stderr);
-  if (width > 0 && !common->quiet && count > 1) {
-    char line[256];
+  char line[256] = "";
+  if (width == 0 || common->quiet || count < 2) {
+    return;
+  }
+  if (path != NULL) {
     (void)snprintf(line, sizeof line, "merging %zu of %zu: %s", done + 1, count, path);
-    fprintf(stderr, "\r%.*s\033[K", (int)(width < sizeof line ? width - 1 : sizeof line - 1), line);
   }
-}
-
-static void verb_merge_clear_progress(const struct common_options *common, size_t count) {
-  if (terminal_width(stderr) > 0 && !common->quiet && count > 1) {
-    fputs("\r\033[K", stderr);
-  }
+  fprintf(stderr, "\r%.*s\033[K", (int)(width < sizeof line ? width - 1 : sizeof line - 1), line);
 }
 
 static void verb_merge_count_input(struct merge_total *total, const struct merge_result *result) {
@@ -160,7 +129,7 @@ static int verb_merge_all(const struct command *command, const struct merge_inpu
     if (status == STATUS_OK) {
       verb_merge_count_input(total, &result);
     } else {
-      verb_merge_clear_progress(&command->common, inputs->count);
+      verb_merge_show_progress(&command->common, i, inputs->count, NULL);
     }
     if (status != STATUS_OK && fatal) {
       code = worse(code, fail(&command->common, &err));
@@ -169,11 +138,10 @@ static int verb_merge_all(const struct command *command, const struct merge_inpu
       code = worse(code, EXIT_NOT_MEASURED);
       say_warning(&command->common, "skipped %s: %s", path, err.message);
     }
-    if (sink != NULL && !fatal &&
-        verb_merge_give_row(sink, path,
-                            status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped",
-                            &result, status == STATUS_OK ? NULL : err.message, &err) != STATUS_OK) {
-      code = worse(code, fail(&command->common, &err));
+    const struct cell cells[] = {MERGE_COLUMNS(COLUMN_CELL)};
+    struct error unwritten = {0};
+    if (sink != NULL && !fatal && sink_row(sink, cells, &unwritten) != STATUS_OK) {
+      code = worse(code, fail(&command->common, &unwritten));
       break;
     }
     if (*interrupted != 0 && !fatal) {
@@ -181,7 +149,7 @@ static int verb_merge_all(const struct command *command, const struct merge_inpu
       code = EXIT_INTERRUPTED;
     }
   }
-  verb_merge_clear_progress(&command->common, inputs->count);
+  verb_merge_show_progress(&command->common, 0, inputs->count, NULL);
   merge_free(merge);
   return code;
 }
@@ -217,28 +185,20 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
   const struct common_options *common = &command->common;
   struct merge_inputs inputs = {0};
   struct merge_total total = {0};
-  enum status status = STATUS_OK;
-  for (size_t i = 1; i < command->word_count && status == STATUS_OK; i++) {
-    status = verb_merge_add_word(&command->arena, &inputs, command->words[i], err);
-  }
-  if (status != STATUS_OK) {
-    return status;
+  for (size_t i = 1; i < command->word_count; i++) {
+    RETURN_ON_ERROR(verb_merge_add_word(&command->arena, &inputs, command->words[i], err));
   }
   const struct row_sink *sink = NULL;
   if (common->format_given || common->verbose || inputs.count <= LISTED_MAX) {
     sink = command_rows(command, NULL);
-    status = sink_begin(sink, COLUMNS, verb_merge_column_count(common), err);
+    RETURN_ON_ERROR(sink_begin(sink, COLUMNS, verb_merge_column_count(common), err));
   }
-  if (status == STATUS_OK) {
-    command->code = verb_merge_all(command, &inputs, sink, &total);
+  command->code = verb_merge_all(command, &inputs, sink, &total);
+  if (sink != NULL) {
+    RETURN_ON_ERROR(sink_end(sink, err));
   }
-  if (status == STATUS_OK && sink != NULL) {
-    status = sink_end(sink, err);
-  }
-  if (status == STATUS_OK) {
-    verb_merge_say_total(command, &inputs, &total);
-  }
-  return status;
+  verb_merge_say_total(command, &inputs, &total);
+  return STATUS_OK;
 }
 
 const struct verb VERB_MERGE = {

@@ -118,44 +118,6 @@ static enum status verb_report_check_output(const char *path, struct error *err)
 
 /* ---- runs ---- */
 
-static enum status verb_report_add_run(struct command *command, struct run_ref **runs,
-                                       size_t *count, size_t *capacity, const struct run_ref *run,
-                                       struct error *err) {
-  for (size_t i = 0; *runs != NULL && i < *count; i++) {
-    if ((*runs)[i].id == run->id) {
-      return STATUS_OK;
-    }
-  }
-  if (*count == REPORT_RUNS_MAX) {
-    return error_set(err, STATUS_INVALID,
-                     "more than %d runs are selected, the most that a report can hold",
-                     REPORT_RUNS_MAX);
-  }
-  *runs = arena_grow(&command->arena, *runs, *count, capacity, sizeof **runs);
-  (*runs)[(*count)++] = *run;
-  return STATUS_OK;
-}
-
-static enum status verb_report_find_runs(struct command *command, struct report_request *request,
-                                         struct error *err) {
-  struct run_ref *runs = NULL;
-  size_t capacity = 0;
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < command->word_count && status == STATUS_OK; i++) {
-    struct run_list list = {NULL, 0};
-    status = selector_find_all(query_database(request->query), command->words[i], &command->arena,
-                               &list, err);
-    for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
-      status =
-          verb_report_add_run(command, &runs, &request->run_count, &capacity, &list.runs[r], err);
-    }
-  }
-  request->runs = runs;
-  return status;
-}
-
-/* ---- the comparison ---- */
-
 /* "a,b" of a and b. */
 static const char *verb_report_join_selectors(struct command *command) {
   const char *text = command->words[0];
@@ -164,6 +126,24 @@ static const char *verb_report_join_selectors(struct command *command) {
   }
   return text;
 }
+
+static enum status verb_report_find_runs(struct command *command, struct report_request *request,
+                                         struct error *err) {
+  struct run_list list;
+  RETURN_ON_ERROR(selector_find_all(query_database(request->query),
+                                    verb_report_join_selectors(command), &command->arena, &list,
+                                    err));
+  if (list.count > REPORT_RUNS_MAX) {
+    return error_set(err, STATUS_INVALID,
+                     "more than %d runs are selected, the most that a report can hold",
+                     REPORT_RUNS_MAX);
+  }
+  request->runs = list.runs;
+  request->run_count = list.count;
+  return STATUS_OK;
+}
+
+/* ---- the comparison ---- */
 
 static bool verb_report_any_on_both(const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {

@@ -22,28 +22,40 @@ static void input_add(struct input_list *list, struct input input) {
   list->items[list->count++] = input;
 }
 
-static int input_is_scenario(const struct dirent *entry) {
-  const char *dot = strrchr(entry->d_name, '.');
-  return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".toml") == 0;
-}
-
-static enum status input_add_folder(struct input_list *list, const char *path, struct error *err) {
+enum status batch_find_files(const char *path, const char *suffix, const char *what,
+                             struct arena *arena, const char ***files, size_t *count,
+                             struct error *err) {
   struct dirent **entries = NULL;
-  int count = scandir(path, &entries, input_is_scenario, alphasort);
-  if (count < 0) {
+  const int entry_count = scandir(path, &entries, NULL, alphasort);
+  if (entry_count < 0) {
     return error_set_errno(err, errno, "cannot read the folder %s", path);
   }
-  size_t length = strlen(path);
+  const size_t length = strlen(path);
   const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
-  for (int i = 0; i < count; i++) {
-    const char *file = arena_format(list->arena, "%s%s%s", path, slash, entries[i]->d_name);
-    input_add(list, (struct input){.name = file, .path = file});
+  *files = arena_array(arena, (size_t)entry_count, sizeof **files);
+  *count = 0;
+  for (int i = 0; i < entry_count; i++) {
+    const char *name = entries[i]->d_name;
+    const char *dot = strrchr(name, '.');
+    if (name[0] != '.' && dot != NULL && strcmp(dot, suffix) == 0) {
+      (*files)[(*count)++] = arena_format(arena, "%s%s%s", path, slash, name);
+    }
     free(entries[i]);
   }
   free(entries);
-  return count > 0
+  return *count > 0
              ? STATUS_OK
-             : error_set(err, STATUS_NOT_FOUND, "no scenario (*.toml) in the folder %s", path);
+             : error_set(err, STATUS_NOT_FOUND, "no %s (*%s) in the folder %s", what, suffix, path);
+}
+
+static enum status input_add_folder(struct input_list *list, const char *path, struct error *err) {
+  const char **files = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(batch_find_files(path, ".toml", "scenario", list->arena, &files, &count, err));
+  for (size_t i = 0; i < count; i++) {
+    input_add(list, (struct input){.name = files[i], .path = files[i]});
+  }
+  return STATUS_OK;
 }
 
 /* Every shipped scenario below "word/". */
@@ -61,12 +73,15 @@ static bool input_add_group(struct input_list *list, const char *word) {
   return found;
 }
 
+const char *input_shipped_name(struct arena *arena, const struct embedded_file *file) {
+  const char *dot = strrchr(file->name, '.');
+  return dot != NULL ? arena_strndup(arena, file->name, (size_t)(dot - file->name)) : file->name;
+}
+
 const char *input_nearest(struct arena *arena, const char *word) {
   struct nearest nearest = nearest_start(word);
   for (size_t i = 0; i < scenarios_count(); i++) {
-    const char *name = scenarios_at(i)->name;
-    const char *dot = strrchr(name, '.');
-    nearest_offer(&nearest, dot != NULL ? arena_strndup(arena, name, (size_t)(dot - name)) : name);
+    nearest_offer(&nearest, input_shipped_name(arena, scenarios_at(i)));
   }
   return nearest.word;
 }

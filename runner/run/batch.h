@@ -17,6 +17,13 @@ struct input {
   const struct embedded_file *embedded; /* NULL = a file */
 };
 
+/* The files of a folder whose names end in that suffix and do not begin with a dot, sorted by name.
+ * STATUS_NOT_FOUND: it has none; `what` says of what, for the message. */
+enum status batch_find_files(const char *path, const char *suffix, const char *what,
+                             struct arena *arena, const char ***files, size_t *count,
+                             struct error *err) CHECK_RESULT;
+/* The name of a shipped scenario without ".toml". */
+const char *input_shipped_name(struct arena *arena, const struct embedded_file *file);
 /* The shipped scenario whose name is nearest to the word, without ".toml"; NULL = none is near. */
 const char *input_nearest(struct arena *arena, const char *word);
 /* As scenario_load(). */

@@ -14,13 +14,12 @@ struct preflight {
   char abort_reason[CASE_REASON_MAX];
 };
 
-/* Evaluate what can be before the run; warnings go to stderr. */
-void preflight_before(struct preflight *preflight, const struct common_options *common,
-                      const struct scenario *scenario, const struct machine *machine);
-/* Evaluate the rest: it is too late to skip or abort, so such failures are warnings too. */
-void preflight_after(struct preflight *preflight, const struct common_options *common,
+/* Evaluate the checks; warnings go to stderr. extents NULL: before the run, those that need no
+ * telemetry. Else one per GPU, after the run, the rest: it is too late to skip or abort, so such
+ * failures are warnings too. */
+void preflight_check(struct preflight *preflight, const struct common_options *common,
                      const struct scenario *scenario, const struct machine *machine,
-                     const struct telemetry_extent extents[MACHINE_GPUS_MAX]);
+                     const struct telemetry_extent *extents);
 void preflight_fini(struct preflight *preflight);
 
 #endif

@@ -264,7 +264,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
 
 static enum status run_record_late_checks(struct run_state *state, struct error *err) {
   struct preflight late;
-  preflight_after(&late, state->request->common, state->plan->scenario, state->plan->machine,
+  preflight_check(&late, state->request->common, state->plan->scenario, state->plan->machine,
                   state->extents);
   enum status status =
       late.count > 0 ? record_checks(state->record, late.results, late.count, err) : STATUS_OK;
@@ -373,17 +373,16 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .haul_version = HAUL_VERSION,
       .processes = state->processes,
   };
-  enum status status = record_open(request->database, &state->record, err);
-  status = THEN(status, run_warn_of_clock(state, err));
-  status = THEN(status, record_begin_run(state->record, &info, state->plan->machine, state->plan,
-                                         preflight->results, preflight->count, err));
-  return status;
+  RETURN_ON_ERROR(record_open(request->database, &state->record, err));
+  RETURN_ON_ERROR(run_warn_of_clock(state, err));
+  return record_begin_run(state->record, &info, state->plan->machine, state->plan,
+                          preflight->results, preflight->count, err);
 }
 
 int run_plan(const struct run_request *request, const struct plan *plan) {
   struct error err = {0};
   struct preflight preflight;
-  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  preflight_check(&preflight, request->common, plan->scenario, plan->machine, NULL);
   struct plan_case *skipped_cases = NULL;
   struct plan skipped_plan;
   if (preflight.skip_reason[0] != '\0') {
@@ -412,7 +411,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
 static enum status run_check_again(const struct run_request *request, const struct plan *plan,
                                    struct record *record, struct error *err) {
   struct preflight preflight;
-  preflight_before(&preflight, request->common, plan->scenario, plan->machine);
+  preflight_check(&preflight, request->common, plan->scenario, plan->machine, NULL);
   const char *reason =
       preflight.abort_reason[0] != '\0' ? preflight.abort_reason : preflight.skip_reason;
   enum status status = STATUS_OK;
