@@ -54,20 +54,17 @@ static bool arithmetic_check_latency(struct subject *subject, const struct setti
   const struct entry *threads = subject_find(subject, "block");
   const struct entry *grid = subject_find(subject, "grid");
   if (arithmetic->ilp != 1) {
-    subject_refuse(subject, ilp, ilp->node->span, "1, or measure = \"throughput\"",
-                   "ilp: a latency is measured with one chain, not %u", arithmetic->ilp);
-    return false;
+    return subject_refuse(subject, ilp, ilp->node->span, "1, or measure = \"throughput\"",
+                          "ilp: a latency is measured with one chain, not %u", arithmetic->ilp);
   }
   if (arithmetic->block > WARP) {
-    subject_refuse(subject, threads, threads->node->span, "at most 32, or measure = \"throughput\"",
-                   "block: a latency is measured with at most one warp, not %u threads",
-                   arithmetic->block);
-    return false;
+    return subject_refuse(
+        subject, threads, threads->node->span, "at most 32, or measure = \"throughput\"",
+        "block: a latency is measured with at most one warp, not %u threads", arithmetic->block);
   }
   if (setting->grid.kind != GRID_BLOCKS || setting->grid.count != 1) {
-    subject_refuse(subject, grid, grid->node->span, "1, or measure = \"throughput\"",
-                   "grid: a latency is measured with one block");
-    return false;
+    return subject_refuse(subject, grid, grid->node->span, "1, or measure = \"throughput\"",
+                          "grid: a latency is measured with one block");
   }
   return true;
 }
@@ -81,16 +78,14 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
   }
   const struct entry *instructions = subject_find(&subject, "instructions");
   if (instructions != NULL && arithmetic->instructions % ARITHMETIC_UNIT != 0) {
-    subject_refuse(&subject, instructions, instructions->node->span, "a multiple of 512",
-                   "instructions: %u is not a multiple of %d", arithmetic->instructions,
-                   (int)ARITHMETIC_UNIT);
-    return false;
+    return subject_refuse(&subject, instructions, instructions->node->span, "a multiple of 512",
+                          "instructions: %u is not a multiple of %d", arithmetic->instructions,
+                          (int)ARITHMETIC_UNIT);
   }
   if (setting->grid.kind == GRID_FULL) {
     const struct entry *grid = subject_find(&subject, "grid");
-    subject_refuse(&subject, grid, grid->node->span, "a number or \"per_sm*N\"",
-                   "grid: \"full\" needs arrays, and there are none");
-    return false;
+    return subject_refuse(&subject, grid, grid->node->span, "a number or \"per_sm*N\"",
+                          "grid: \"full\" needs arrays, and there are none");
   }
   return arithmetic->measure != ARITHMETIC_LATENCY || arithmetic_check_latency(&subject, setting);
 }

@@ -126,19 +126,15 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
   }
 }
 
-static void check_cache(struct subject *subject, unsigned spaces) {
-  const struct entry *cache = subject_find(subject, "cache");
-  if (cache != NULL && spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
-    subject_refuse_key(subject, cache, "space \"global\"", "cache: only space \"global\" uses it");
-  }
-}
-
 static void chase_check_keys(struct reader *reader, const struct block *block) {
+  static const char *const of_global[] = {"cache", NULL};
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
   chase_check_place(&subject, spaces);
   chase_check_memory(&subject, spaces);
-  check_cache(&subject, spaces);
+  if (spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
+    subject_refuse_keys(&subject, of_global, "space \"global\"", ": only space \"global\" uses it");
+  }
 }
 
 static bool chase_check_setting(struct reader *reader, const struct block *block,
@@ -153,26 +149,23 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
   }
   const unsigned element_bytes = chase->space == CHASE_SHARED ? 4 : 8;
   if (stride != NULL && chase->stride_bytes % element_bytes != 0) {
-    subject_refuse(&subject, stride, stride->node->span,
-                   element_bytes == 4 ? "a multiple of 4 bytes" : "a multiple of 8 bytes",
-                   "stride: elements have %u bytes, and %llu is not a multiple of %u",
-                   element_bytes, (unsigned long long)chase->stride_bytes, element_bytes);
-    return false;
+    return subject_refuse(&subject, stride, stride->node->span,
+                          element_bytes == 4 ? "a multiple of 4 bytes" : "a multiple of 8 bytes",
+                          "stride: elements have %u bytes, and %llu is not a multiple of %u",
+                          element_bytes, (unsigned long long)chase->stride_bytes, element_bytes);
   }
   if (chase->footprint_bytes / chase->stride_bytes < 2) {
     const struct entry *at = entry_either(footprint, stride);
-    subject_refuse(&subject, at, at->node->span, "two strides or more",
-                   "footprint: %llu bytes are less than two strides of %llu bytes",
-                   (unsigned long long)chase->footprint_bytes,
-                   (unsigned long long)chase->stride_bytes);
-    return false;
+    return subject_refuse(&subject, at, at->node->span, "two strides or more",
+                          "footprint: %llu bytes are less than two strides of %llu bytes",
+                          (unsigned long long)chase->footprint_bytes,
+                          (unsigned long long)chase->stride_bytes);
   }
   if (chase->footprint_bytes / chase->stride_bytes > UINT32_MAX) {
     const struct entry *at = entry_either(footprint, stride);
-    subject_refuse(&subject, at, at->node->span, "at most 4294967295 elements",
-                   "footprint: too many elements of %llu bytes",
-                   (unsigned long long)chase->stride_bytes);
-    return false;
+    return subject_refuse(&subject, at, at->node->span, "at most 4294967295 elements",
+                          "footprint: too many elements of %llu bytes",
+                          (unsigned long long)chase->stride_bytes);
   }
   return true;
 }

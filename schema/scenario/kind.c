@@ -56,7 +56,7 @@ const struct slot *subject_slot(const struct subject *subject) {
   return &subject->block->slots[subject->slot];
 }
 
-void subject_refuse(struct subject *subject, const struct entry *entry, struct toml_span span,
+bool subject_refuse(struct subject *subject, const struct entry *entry, struct toml_span span,
                     const char *expected, const char *format, ...) {
   char message[ERROR_MESSAGE_MAX];
   va_list args;
@@ -66,6 +66,17 @@ void subject_refuse(struct subject *subject, const struct entry *entry, struct t
   diagnostics_add(subject->reader->diagnostics,
                   entry == NULL ? subject_slot(subject)->source : entry->source, span, expected,
                   NULL, "%s", message);
+  return false;
+}
+
+void subject_refuse_keys(struct subject *subject, const char *const *keys, const char *expected,
+                         const char *why) {
+  for (size_t i = 0; keys[i] != NULL; i++) {
+    const struct entry *entry = subject_find(subject, keys[i]);
+    if (entry != NULL) {
+      subject_refuse(subject, entry, entry->key_span, expected, "%s%s", keys[i], why);
+    }
+  }
 }
 
 void subject_refuse_key(struct subject *subject, const struct entry *entry, const char *expected,
@@ -112,10 +123,9 @@ static bool rules_check_trials(struct subject *subject, const struct entries *me
   const struct entry *max = rules_measure_entry(measure, subject->block, "trials.max");
   const struct entry *min = rules_measure_entry(measure, subject->block, "trials.min");
   const struct entry *at = entry_either(max, min);
-  subject_refuse(subject, at, at->node->span, "min not greater than max",
-                 "trials: min, %u, is greater than max, %u%s", made->trials_min, made->trials_max,
-                 max == NULL ? " by default" : "");
-  return false;
+  return subject_refuse(subject, at, at->node->span, "min not greater than max",
+                        "trials: min, %u, is greater than max, %u%s", made->trials_min,
+                        made->trials_max, max == NULL ? " by default" : "");
 }
 
 bool entries_are_read(const struct entries *entries, const char *prefix) {

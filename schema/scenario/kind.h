@@ -79,12 +79,15 @@ void rules_check_settings(struct reader *reader, const struct entries *measure,
 /* The entry that decides about a key in the slot, or NULL. */
 const struct entry *subject_find(const struct subject *subject, const char *key);
 const struct slot *subject_slot(const struct subject *subject);
-/* Add a diagnostic about an entry (NULL: about the table itself) at that place. */
-__attribute__((format(printf, 5, 6))) void
+/* Add a diagnostic about an entry (NULL: about the table itself) at that place; returns false. */
+__attribute__((format(printf, 5, 6))) bool
 subject_refuse(struct subject *subject, const struct entry *entry, struct toml_span span,
                const char *expected, const char *format, ...);
 void subject_refuse_key(struct subject *subject, const struct entry *entry, const char *expected,
                         const char *message);
+/* Add a diagnostic "KEY why" about each of the keys that the slot has; NULL-terminated. */
+void subject_refuse_keys(struct subject *subject, const char *const *keys, const char *expected,
+                         const char *why);
 /* The words among the values of an entry, as a bit set; 0 for NULL. */
 unsigned entry_word_set(const struct entry *entry);
 /* The place of the first value with that word. */

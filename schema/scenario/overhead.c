@@ -54,19 +54,12 @@ static void overhead_finish(const struct block *block, struct setting *setting) 
 }
 
 static void overhead_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_allocations[] = {"memory", "size", "at.numa"};
+  static const char *const of_allocations[] = {"memory", "size", "at.numa", NULL};
   struct subject subject = {reader, block, 0, 0};
-  const struct entry *operation = subject_find(&subject, "operation");
-  const unsigned operations = entry_word_set(operation);
-  if (operations == 0 || (operations & (BIT(OVERHEAD_ALLOCATE) | BIT(OVERHEAD_FREE))) != 0) {
-    return;
-  }
-  for (size_t i = 0; i < sizeof of_allocations / sizeof *of_allocations; i++) {
-    const struct entry *entry = subject_find(&subject, of_allocations[i]);
-    if (entry != NULL) {
-      subject_refuse(&subject, entry, entry->key_span, "operation \"allocate\" or \"free\"",
-                     "%s: applies to operations that allocate or free", of_allocations[i]);
-    }
+  const unsigned operations = entry_word_set(subject_find(&subject, "operation"));
+  if (operations != 0 && (operations & (BIT(OVERHEAD_ALLOCATE) | BIT(OVERHEAD_FREE))) == 0) {
+    subject_refuse_keys(&subject, of_allocations, "operation \"allocate\" or \"free\"",
+                        ": applies to operations that allocate or free");
   }
 }
 

@@ -198,6 +198,28 @@ static void check_size(struct subject *subject, bool needed) {
   }
 }
 
+/* Keys that apply only if the block itself selects the flows. */
+static void check_selection(struct subject *subject, const struct end *from, const struct end *to) {
+  if (!from->known || !to->known || from->place == to->place) {
+    return;
+  }
+  const struct entry *pairs = subject_find(subject, "pairs");
+  if ((entry_word_set(pairs) & BIT(PAIRS_SAME)) != 0) {
+    subject_refuse(subject, pairs, entry_word_span(pairs, PAIRS_SAME),
+                   "\"ordered\" or \"unordered\"",
+                   "pairs \"same\" needs both ends to be GPUs, or both NUMA nodes");
+  }
+  const struct entry *concurrent = subject_find(subject, "concurrent");
+  for (unsigned i = CONCURRENT_RING; i <= CONCURRENT_BISECT; i++) {
+    if ((entry_word_set(concurrent) & BIT(i)) != 0) {
+      subject_refuse(subject, concurrent, entry_word_span(concurrent, i),
+                     "\"none\", \"per_target\", \"per_source\" or \"all\"",
+                     "concurrent \"%s\" needs both ends to be GPUs, or both NUMA nodes",
+                     concurrent_text((enum concurrent)i));
+    }
+  }
+}
+
 static void check_flow(struct subject *subject) {
   const struct entry *direction =
       subject->slot > 0 ? entries_find(&subject_slot(subject)->entries, "direction") : NULL;
@@ -223,6 +245,7 @@ static void check_flow(struct subject *subject) {
   check_initiator(subject, &from, &to);
   check_peer(subject, &from, &to);
   check_size(subject, true);
+  check_selection(subject, &from, &to);
 }
 
 /* A load without ends has those of the measured flows. */
@@ -249,44 +272,6 @@ static void check_mirror(struct subject *subject) {
   check_size(subject, false);
 }
 
-/* Keys that apply only if the block itself selects the flows. */
-static void check_selection(struct subject *subject) {
-  const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
-  const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
-  if (!from.known || !to.known || from.place == to.place) {
-    return;
-  }
-  const struct entry *pairs = subject_find(subject, "pairs");
-  if ((entry_word_set(pairs) & BIT(PAIRS_SAME)) != 0) {
-    subject_refuse(subject, pairs, entry_word_span(pairs, PAIRS_SAME),
-                   "\"ordered\" or \"unordered\"",
-                   "pairs \"same\" needs both ends to be GPUs, or both NUMA nodes");
-  }
-  const struct entry *concurrent = subject_find(subject, "concurrent");
-  for (unsigned i = CONCURRENT_RING; i <= CONCURRENT_BISECT; i++) {
-    if ((entry_word_set(concurrent) & BIT(i)) != 0) {
-      subject_refuse(subject, concurrent, entry_word_span(concurrent, i),
-                     "\"none\", \"per_target\", \"per_source\" or \"all\"",
-                     "concurrent \"%s\" needs both ends to be GPUs, or both NUMA nodes",
-                     concurrent_text((enum concurrent)i));
-    }
-  }
-}
-
-/* With [[transfer.flow]] the block itself copies nothing. */
-static void check_no_selection(struct subject *subject) {
-  static const char *const keys[] = {"from.gpu", "from.numa", "from.memory", "to.gpu",
-                                     "to.numa",  "to.memory", "pairs",       "concurrent"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const struct entry *entry = subject_find(subject, keys[i]);
-    if (entry != NULL) {
-      subject_refuse(subject, entry, entry->key_span,
-                     "the key in the flows, or no [[transfer.flow]]",
-                     "%s has no effect with [[transfer.flow]]", keys[i]);
-    }
-  }
-}
-
 static void check_labels(struct subject *subject) {
   const struct slot *slot = subject_slot(subject);
   for (size_t i = 1; i < subject->slot; i++) {
@@ -299,6 +284,10 @@ static void check_labels(struct subject *subject) {
 }
 
 void transfer_check_keys(struct reader *reader, const struct block *block) {
+  /* With [[transfer.flow]] the block itself copies nothing. */
+  static const char *const of_selection[] = {"from.gpu", "from.numa",  "from.memory",
+                                             "to.gpu",   "to.numa",    "to.memory",
+                                             "pairs",    "concurrent", NULL};
   unsigned any_method = 0;
   bool unknown = false; /* a method is missing or wrong: one complaint about it is enough */
   for (size_t i = block->slot_count; i-- > 0;) {
@@ -315,9 +304,9 @@ void transfer_check_keys(struct reader *reader, const struct block *block) {
       check_mirror(&subject);
     } else if (selects) {
       check_flow(&subject);
-      check_selection(&subject);
     } else {
-      check_no_selection(&subject);
+      subject_refuse_keys(&subject, of_selection, "the key in the flows, or no [[transfer.flow]]",
+                          " has no effect with [[transfer.flow]]");
     }
     if (i == 0) { /* what the block says holds for its loads and flows as well */
       subject.methods = unknown ? 0 : any_method;
@@ -336,16 +325,15 @@ static bool check_shape(struct subject *subject, const struct flow_setting *flow
   }
   const struct entry *width = subject_find(subject, "shape.width");
   if (bytes > 0x1p46) {
-    subject_refuse(subject, width, width->node->span, "at most 64TiB in all",
-                   "the shape is too large");
-    return false;
+    return subject_refuse(subject, width, width->node->span, "at most 64TiB in all",
+                          "the shape is too large");
   }
   if (shape->pitch_bytes < shape->width_bytes) {
     const struct entry *pitch = entry_either(subject_find(subject, "shape.pitch"), width);
-    subject_refuse(subject, pitch, pitch->node->span, "a pitch of the width or more",
-                   "shape: rows of %llu bytes cannot stand %llu bytes apart",
-                   (unsigned long long)shape->width_bytes, (unsigned long long)shape->pitch_bytes);
-    return false;
+    return subject_refuse(subject, pitch, pitch->node->span, "a pitch of the width or more",
+                          "shape: rows of %llu bytes cannot stand %llu bytes apart",
+                          (unsigned long long)shape->width_bytes,
+                          (unsigned long long)shape->pitch_bytes);
   }
   return true;
 }

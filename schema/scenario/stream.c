@@ -59,16 +59,6 @@ static void stream_finish(const struct block *block, struct setting *setting) {
   }
 }
 
-/* Keys that apply only to the other place. */
-static void refuse_keys(struct subject *subject, const char *const *keys, const char *message) {
-  for (size_t i = 0; keys[i] != NULL; i++) {
-    const struct entry *entry = subject_find(subject, keys[i]);
-    if (entry != NULL) {
-      subject_refuse(subject, entry, entry->key_span, NULL, "%s: %s", keys[i], message);
-    }
-  }
-}
-
 static void stream_check_memory(struct subject *subject, enum place place) {
   const struct entry *memory = subject_find(subject, "at.memory");
   for (size_t i = 0; memory != NULL && i < memory->values.count; i++) {
@@ -106,16 +96,15 @@ static void stream_check_keys(struct reader *reader, const struct block *block) 
                        "at.numa: at.gpu is given already");
     return;
   }
-  const struct entry *local = numa;
-  if (local != NULL && local->values.count == 1 &&
-      (local->values.items[0].selector.kind == SELECTOR_LOCAL ||
-       local->values.items[0].selector.kind == SELECTOR_REMOTE)) {
-    subject_refuse(&subject, local, local->node->span,
-                   "a node's number, an array of them, or \"*\"",
+  if (numa != NULL && numa->values.count == 1 &&
+      (numa->values.items[0].selector.kind == SELECTOR_LOCAL ||
+       numa->values.items[0].selector.kind == SELECTOR_REMOTE)) {
+    subject_refuse(&subject, numa, numa->node->span, "a node's number, an array of them, or \"*\"",
                    "at.numa: \"local\" and \"remote\" are relative to a GPU, and there is none");
   }
-  refuse_keys(&subject, numa != NULL ? of_gpu : of_node,
-              numa != NULL ? "only a stream on a GPU has it" : "only a stream on a node has it");
+  subject_refuse_keys(&subject, numa != NULL ? of_gpu : of_node, NULL,
+                      numa != NULL ? ": only a stream on a GPU has it"
+                                   : ": only a stream on a node has it");
   stream_check_memory(&subject, numa != NULL ? PLACE_NUMA : PLACE_GPU);
   check_type(&subject);
 }
@@ -134,22 +123,19 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   const struct entry *vector = subject_find(&subject, "vector_bytes");
   const struct entry *unroll = subject_find(&subject, "unroll");
   if (size != NULL && stream->size_bytes % element_bytes != 0) {
-    subject_refuse(&subject, size, size->node->span, "a whole number of elements",
-                   "size: %llu bytes are not a whole number of %s of %u bytes",
-                   (unsigned long long)stream->size_bytes, number_type_text(stream->type),
-                   element_bytes);
-    return false;
+    return subject_refuse(&subject, size, size->node->span, "a whole number of elements",
+                          "size: %llu bytes are not a whole number of %s of %u bytes",
+                          (unsigned long long)stream->size_bytes, number_type_text(stream->type),
+                          element_bytes);
   }
   if (vector != NULL && stream->vector_bytes > 0 && stream->vector_bytes < element_bytes) {
-    subject_refuse(&subject, vector, vector->node->span, "at least one number",
-                   "vector_bytes: %u is less than one %s", stream->vector_bytes,
-                   number_type_text(stream->type));
-    return false;
+    return subject_refuse(&subject, vector, vector->node->span, "at least one number",
+                          "vector_bytes: %u is less than one %s", stream->vector_bytes,
+                          number_type_text(stream->type));
   }
   if (unroll != NULL && stream->unroll == 2) {
-    subject_refuse(&subject, unroll, unroll->node->span, "1, 4 or \"auto\"",
-                   "unroll: there is no kernel for 2");
-    return false;
+    return subject_refuse(&subject, unroll, unroll->node->span, "1, 4 or \"auto\"",
+                          "unroll: there is no kernel for 2");
   }
   return true;
 }
