@@ -381,7 +381,23 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   }
 }
 
-static struct shift diff_common_shift(const struct diff_case *cases, size_t count,
+/* How many cases the shift of the middle case is true of. */
+static void diff_set_share(const struct diff_result *results, size_t count,
+                           struct diff_summary *summary) {
+  const struct shift *shift = &summary->shift;
+  size_t known = 0;
+  size_t agree = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct diff_result *r = &results[i];
+    known += isnan(r->change_low) ? 0 : 1;
+    agree += r->change_low <= shift->change && shift->change <= r->change_high;
+  }
+  summary->shift_share = known > 0 ? (double)agree / (double)known : NAN;
+  summary->shift_is_common = summary->shift_share >= DIFF_SHARE_COMMON &&
+                             (shift->change_low > 0 || shift->change_high < 0);
+}
+
+static struct shift diff_middle_shift(const struct diff_case *cases, size_t count,
                                       struct arena *arena) {
   struct shift_pair *pairs = arena_array(arena, count, sizeof *pairs);
   size_t used = 0;
@@ -398,7 +414,7 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   struct arena arena = {0};
   struct work *work = arena_array(&arena, count, sizeof *work);
   double *p = arena_array(&arena, count, sizeof *p);
-  *summary = (struct diff_summary){.shift = diff_common_shift(cases, count, &arena)};
+  *summary = (struct diff_summary){.shift = diff_middle_shift(cases, count, &arena)};
   for (size_t i = 0; i < count; i++) {
     diff_start(&cases[i], &work[i], &results[i]);
   }
@@ -409,6 +425,7 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
     }
     p[i] = results[i].p;
   }
+  diff_set_share(results, count, summary);
   summary->tests = fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
     results[i].q = p[i];

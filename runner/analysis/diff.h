@@ -42,7 +42,8 @@
 #include <stdbool.h>
 
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
-#define DIFF_SPREAD_MIN 5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_SHARE_COMMON 0.9
+#define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Processes per side that a diff should have where the spread is unknown. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4 };
 
@@ -101,7 +102,10 @@ struct diff_options {
 };
 
 struct diff_summary {
-  struct shift shift; /* that all cases have in common */
+  struct shift shift; /* of the middle case */
+  /* Share of the cases with an interval whose interval holds the shift; NAN = there are none. */
+  double shift_share;
+  bool shift_is_common; /* nearly all do: DIFF_SHARE_COMMON, and the shift's interval excludes 0 */
   size_t tests;
   size_t verdicts[verdict_name_count];
   size_t provisional[verdict_name_count]; /* of those */

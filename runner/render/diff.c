@@ -171,14 +171,19 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
     return;
   }
   diff_percent_words(shift->change, change);
-  strbuf_printf(text, "Common to all %zu %s: speed %s %%", shift->pairs,
-                diff_plural(shift->pairs, "case", "cases"), change);
+  strbuf_printf(text,
+                comparison->summary.shift_is_common ? "Common to nearly all %zu cases: speed %s %%"
+                                                    : "Middle case of %zu: speed %s %%",
+                shift->pairs, change);
   if (isfinite(shift->change_low)) {
     diff_percent_words(shift->change_low, low);
     diff_percent_words(shift->change_high, high);
     strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
     if (shift->change_low <= 0 && shift->change_high >= 0) {
       strbuf_append(text, ", no common shift");
+    } else if (!comparison->summary.shift_is_common) {
+      strbuf_printf(text, "; %.0f %% of the cases agree with it",
+                    floor(100 * comparison->summary.shift_share));
     }
   }
 }

@@ -1,6 +1,6 @@
 /* diff.h - what `haul diff` and `haul check` print.
  *
- *   table  for people: the sides, the shift common to all cases, what differs in the environments,
+ *   table  for people: the sides, the shift of the middle case, what differs in the environments,
  *          and the cases that are not SAME, strongest evidence first
  *   json   one object: sides, shift, environment, summary, a_a_test, and every case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
@@ -63,7 +63,7 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
 void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 const char *diff_plural(size_t count, const char *one, const char *many);
 
-/* Append the shift common to all cases; nothing where none is known. */
+/* Append the shift of the middle case; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
 /* Append the sizes from which on a change matters. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);

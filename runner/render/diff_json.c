@@ -125,6 +125,8 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_real(json, "speed_percent", shift->pairs > 0 ? 100 * shift->change : NAN);
   json_out_real(json, "low_percent", 100 * shift->change_low);
   json_out_real(json, "high_percent", 100 * shift->change_high);
+  json_out_real(json, "share_percent", 100 * comparison->summary.shift_share);
+  json_out_boolean(json, "common", comparison->summary.shift_is_common);
   json_out_close(json);
   diff_json_facts(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);

@@ -1,4 +1,4 @@
-/* shift.h - the shift that all pairs of samples have in common.
+/* shift.h - the shift of the middle pair of many pairs of samples.
  *
  * Each process gets one number: the median, over its pairs, of the distance between its value and
  * the pair's middle. The shift is the difference of the sides' means of these numbers, its interval

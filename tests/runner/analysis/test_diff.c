@@ -298,6 +298,26 @@ static void a_common_shift_is_told_with_the_interval_of_processes(void **state) 
   assert_true(shift.change_high - shift.change_low > 5 * narrow);
 }
 
+/* A shift of all cases is common; one of 60 % of them is that of the middle case alone. */
+static void a_shift_is_common_where_nearly_all_agree(void **state) {
+  (void)state;
+  make(50, 6, 0.002);
+  for (size_t i = 0; i < 50; i++) {
+    slow_down(i, 1.003);
+  }
+  compare(DIFF_MODERATED);
+  assert_true(data.summary.shift_is_common && data.summary.shift_share >= DIFF_SHARE_COMMON);
+  make(50, 6, 0.002);
+  compare(DIFF_MODERATED);
+  assert_true(data.summary.shift_share >= DIFF_SHARE_COMMON); /* of no shift */
+  for (size_t i = 0; i < 30; i++) {
+    slow_down(i, 2);
+  }
+  compare(DIFF_MODERATED);
+  assert_false(data.summary.shift_is_common);
+  assert_true(data.summary.shift.change < -0.4 && data.summary.shift_share < 0.7);
+}
+
 static void a_shift_needs_processes_for_its_interval(void **state) {
   (void)state;
   struct shift shift;
@@ -445,6 +465,7 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_compared_says_so),
       cmocka_unit_test(undecided_says_how_many_more),
       cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_processes),
+      cmocka_unit_test(a_shift_is_common_where_nearly_all_agree),
       cmocka_unit_test(a_shift_needs_processes_for_its_interval),
       cmocka_unit_test(processes_of_several_hosts_are_kept_apart),
       cmocka_unit_test(nothing_to_compare),
