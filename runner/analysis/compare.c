@@ -117,6 +117,49 @@ static unsigned compare_count_processes(const struct measured *measured, const e
   return total;
 }
 
+static size_t compare_first_run(const struct measured *measured, const enum side *sides,
+                                enum side side) {
+  size_t i = 0;
+  while (i < measured->run_count && sides[i] != side) {
+    i++;
+  }
+  return i;
+}
+
+static bool compare_is_one_boot(const struct measured *measured, size_t run_a, size_t run_b) {
+  const char *a = measured->environments[measured->runs[run_a].environment].boot_id;
+  const char *b = measured->environments[measured->runs[run_b].environment].boot_id;
+  return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* What all processes of a side share, a difference cannot be told from. */
+static void compare_set_confounded(const struct measured *measured, const enum side *sides,
+                                   struct comparison *comparison) {
+  const struct comparison_total *a = &comparison->totals[SIDE_A];
+  const struct comparison_total *b = &comparison->totals[SIDE_B];
+  if (a->runs == 0 || b->runs == 0) {
+    return; /* an A/A test */
+  }
+  const size_t run_a = compare_first_run(measured, sides, SIDE_A);
+  const size_t run_b = compare_first_run(measured, sides, SIDE_B);
+  if (a->runs == 1 || b->runs == 1) {
+    comparison->confounded = arena_format(
+        &comparison->arena,
+        "%s: a difference may be the run's, not the driver's; haul run %s --tag TAG, four more "
+        "times on each side and in turn where that can be, settles it",
+        a->runs == b->runs ? "One run each"
+        : a->runs == 1     ? "A is one run"
+                           : "B is one run",
+        measured->runs[run_b].scenario);
+  } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
+    comparison->confounded =
+        arena_format(&comparison->arena,
+                     "One boot each: a difference may be the boot's, not the driver's; haul run %s "
+                     "--tag TAG after other boots of each side settles it",
+                     measured->runs[run_b].scenario);
+  }
+}
+
 /* ---- verdicts ---- */
 
 static void compare_set_change(struct comparison_row *row, const struct diff_result *result) {
@@ -341,6 +384,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
   for (size_t s = 0; s < SIDES; s++) {
     made->totals[s].processes = compare_count_processes(measured, sides, (enum side)s);
   }
+  compare_set_confounded(measured, sides, made);
   compare_pair_sides(measured, sides, options, made);
   made->input_count = made->row_count;
   compare_judge(measured, options, made);

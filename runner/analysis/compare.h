@@ -86,7 +86,10 @@ struct comparison {
   const struct fact_difference *facts;
   size_t fact_count;
   bool simulated;
-  bool other_machine;        /* some cases compare different hardware */
+  bool other_machine; /* some cases compare different hardware */
+  /* Why a difference may be that of two runs or boots, and what settles it; NULL = each side has
+   * several. */
+  const char *confounded;
   size_t undecided;          /* rows that more processes would decide: INSUFFICIENT, provisional */
   unsigned processes_needed; /* per side, to decide them all; 0 = there are none */
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */

@@ -291,6 +291,11 @@ static void diff_put_notes(struct strbuf *text, const struct comparison *compari
     strbuf_append(text, "\nOther hardware: cases are compared between different GPUs or hosts; a "
                         "change may be theirs\n");
   }
+  if (comparison->confounded != NULL) {
+    strbuf_append_char(text, '\n');
+    text_append(text, comparison->confounded);
+    strbuf_append_char(text, '\n');
+  }
 }
 
 /* What differs in the environments, as a table of its own. */

@@ -85,6 +85,9 @@ static void page_put_diff_notes(FILE *page, const struct comparison *comparison)
                 "different GPUs or hosts; a change may be theirs.</p>\n",
                 page);
   }
+  if (comparison->confounded != NULL) {
+    html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", comparison->confounded);
+  }
 }
 
 /* The sentences about all cases together. */

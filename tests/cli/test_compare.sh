@@ -22,6 +22,7 @@ expect_out 'REGRESSED +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
 expect_out '18 cases: 2 regressed, 16 same'
 expect_out 'driver_version +580.* +590\.44\.01'
+expect_out "^One run each: a difference may be the run's, not the driver's; haul run gpu --tag TAG, four more"
 expect_out '^(Common to nearly all 18 cases|Middle case of 18): speed'
 expect_out 'SIMULATED'
 cp out by-name

@@ -292,6 +292,48 @@ static void runs_without_cases_compare_nothing(void **state) {
   done(m, comparison);
 }
 
+/* What the processes of a side share is said where nothing else can tell it from the driver. */
+static void one_run_or_boot_a_side_is_warned_of(void **state) {
+  (void)state;
+  static const struct {
+    enum side sides[4];
+    bool same_boot;
+    const char *begin; /* NULL = no warning */
+  } CASES[] = {
+      {{SIDE_A, SIDE_NONE, SIDE_NONE, SIDE_B},
+       false,
+       "One run each: a difference may be the run's"},
+      {{SIDE_A, SIDE_B, SIDE_NONE, SIDE_B}, false, "A is one run: "},
+      {{SIDE_A, SIDE_A, SIDE_NONE, SIDE_B}, true, "B is one run: "},
+      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B}, false, "One boot each: a difference may be the boot's"},
+      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B}, true, NULL},
+      {{SIDE_A, SIDE_B, SIDE_A, SIDE_B}, false, NULL},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct measured *m = measured_new();
+    const size_t a = made_environment(m, "node", "580.1", false);
+    const size_t b = made_environment(m, "node", "590.1", false);
+    m->environments[b].gpus = m->environments[a].gpus;
+    if (CASES[i].same_boot) {
+      m->environments[b].boot_id = m->environments[a].boot_id;
+    }
+    const size_t bench = made_case(m, "a", "block", 0, MIB);
+    for (size_t run = 0; run < 4; run++) {
+      made_run(m, run < 2 ? a : b);
+      made_medians(m, bench, run, 50, 5);
+    }
+    struct comparison *comparison = compared(m, CASES[i].sides, &OPTIONS);
+    if (CASES[i].begin == NULL) {
+      assert_null(comparison->confounded);
+    } else {
+      assert_non_null(comparison->confounded);
+      assert_memory_equal(comparison->confounded, CASES[i].begin, strlen(CASES[i].begin));
+      assert_non_null(strstr(comparison->confounded, "haul run test --tag TAG"));
+    }
+    done(m, comparison);
+  }
+}
+
 static void another_gpu_in_its_place_is_incomparable(void **state) {
   (void)state;
   struct measured *m = two_drivers();
@@ -421,6 +463,7 @@ int main(void) {
       cmocka_unit_test(simulated_and_real_are_not_mixed),
       cmocka_unit_test(a_side_without_runs_is_an_error),
       cmocka_unit_test(runs_without_cases_compare_nothing),
+      cmocka_unit_test(one_run_or_boot_a_side_is_warned_of),
       cmocka_unit_test(another_gpu_in_its_place_is_incomparable),
       cmocka_unit_test(each_gpu_of_a_cluster_is_compared_with_itself),
       cmocka_unit_test(two_machines_are_compared_and_that_is_said),
