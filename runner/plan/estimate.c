@@ -90,12 +90,10 @@ static uint64_t estimate_hold(struct estimate_pool *pool, const struct endpoint 
 }
 
 uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench) {
-  bool (*memory)(const struct bench_case *, uint32_t, struct endpoint *, uint64_t *) =
-      plan_kinds[bench->kind]->memory;
   struct endpoint endpoint;
   uint64_t size_bytes = 0;
   uint64_t total_ns = 0;
-  for (uint32_t i = 0; memory != NULL && memory(bench, i, &endpoint, &size_bytes); i++) {
+  for (uint32_t i = 0; plan_case_memory(bench, i, &endpoint, &size_bytes); i++) {
     total_ns += size_bytes > 0 ? estimate_hold(pool, &endpoint, size_bytes) : 0;
   }
   return total_ns;

@@ -40,6 +40,13 @@ struct plan_kind {
 /* In the order of enum case_kind; in plan.c. */
 extern const struct plan_kind *const plan_kinds[case_kind_name_count];
 
+/* The i-th memory that the case takes, as its kind says. */
+static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
+                                    struct endpoint *memory, uint64_t *size_bytes) {
+  const struct plan_kind *kind = plan_kinds[bench->kind];
+  return kind->memory != NULL && kind->memory(bench, i, memory, size_bytes);
+}
+
 /* Why the case cannot run on this machine, for a person, in reason or static; NULL = it can.
  * Besides what its kind says: what the engine refuses (engine_case_unsupported_reason), and memory
  * that does not fit in what was free when the machine was looked at. A node or GPU whose free

@@ -21,16 +21,7 @@ static void end_set_add(struct end_set *set, const struct endpoint *endpoint) {
     set->uniform = true;
   }
   set->uniform = set->uniform && set->place == endpoint->place && set->memory == endpoint->memory;
-  size_t at = set->count;
-  while (at > 0 && set->indices[at - 1] > endpoint->index) {
-    at--;
-  }
-  if (at > 0 && set->indices[at - 1] == endpoint->index) {
-    return;
-  }
-  memmove(&set->indices[at + 1], &set->indices[at], (set->count - at) * sizeof *set->indices);
-  set->indices[at] = endpoint->index;
-  set->count++;
+  place_insert(set->indices, &set->count, endpoint->index);
 }
 
 static void name_append_memory(struct strbuf *text, enum place place, enum memory_kind memory) {

@@ -45,6 +45,18 @@ static void place_visible_gpus(const struct machine *machine, struct place_list 
   }
 }
 
+void place_insert(int32_t *indices, size_t *count, int32_t index) {
+  size_t at = *count;
+  while (at > 0 && indices[at - 1] > index) {
+    at--;
+  }
+  if (at > 0 && indices[at - 1] == index) {
+    return;
+  }
+  memmove(&indices[at + 1], &indices[at], ((*count)++ - at) * sizeof *indices);
+  indices[at] = index;
+}
+
 void place_format_indices(const int32_t *indices, size_t count, const char *through,
                           struct strbuf *text) {
   for (size_t first = 0; first < count;) {
@@ -346,18 +358,8 @@ void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair
 static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLACES_MAX]) {
   size_t count = 0;
   for (size_t i = 0; i < x->pair_count; i++) {
-    const int32_t ends[2] = {x->pairs[i].from, x->pairs[i].to};
-    for (size_t e = 0; e < 2; e++) {
-      size_t at = 0;
-      while (at < count && places[at] < ends[e]) {
-        at++;
-      }
-      if (at == count || places[at] != ends[e]) {
-        memmove(&places[at + 1], &places[at], (count - at) * sizeof *places);
-        places[at] = ends[e];
-        count++;
-      }
-    }
+    place_insert(places, &count, x->pairs[i].from);
+    place_insert(places, &count, x->pairs[i].to);
   }
   return count;
 }

@@ -36,6 +36,8 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
 /* True when node has processors, so that host threads can run there. */
 bool place_has_processors(const struct machine *machine, int32_t node);
 
+/* Put an index where it belongs among ascending ones, unless it is there already. */
+void place_insert(int32_t *indices, size_t *count, int32_t index);
 /* Ascending indices in short: "0..3,6" with ".." for through. */
 void place_format_indices(const int32_t *indices, size_t count, const char *through,
                           struct strbuf *text);

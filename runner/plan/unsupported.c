@@ -11,11 +11,9 @@ static void unsupported_format_gib(uint64_t bytes, char text[32]) {
 }
 
 static bool unsupported_uses_node(const struct bench_case *bench, int32_t node) {
-  bool (*memory)(const struct bench_case *, uint32_t, struct endpoint *, uint64_t *) =
-      plan_kinds[bench->kind]->memory;
   struct endpoint endpoint;
   uint64_t size_bytes = 0;
-  for (uint32_t i = 0; memory != NULL && memory(bench, i, &endpoint, &size_bytes); i++) {
+  for (uint32_t i = 0; plan_case_memory(bench, i, &endpoint, &size_bytes); i++) {
     if (endpoint.place == PLACE_NUMA && endpoint.index == node) {
       return true;
     }

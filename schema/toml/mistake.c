@@ -30,6 +30,13 @@ static bool scanner_is_at(const struct scanner *scanner, const char *text) {
   return (size_t)(scanner->end - scanner->at) >= length && memcmp(scanner->at, text, length) == 0;
 }
 
+/* A byte order mark does not count as a column. */
+static struct scanner scanner_start(const char *text, size_t length) {
+  struct scanner scanner = {text, text + length, 1, 1};
+  scanner.at += scanner_is_at(&scanner, "\xef\xbb\xbf") ? 3 : 0;
+  return scanner;
+}
+
 /* Skips the string whose opening quotes are at the scanner. False if it is not closed on its line
  * or, with three quotes, in the file. */
 static bool scanner_skip_string(struct scanner *scanner, const char *quotes) {
@@ -84,8 +91,8 @@ static char scanner_next(struct scanner *scanner) {
   return c;
 }
 
-static enum status toml_prescan_refuse(struct error *err, const char *path, unsigned line,
-                                       unsigned column, const char *message) {
+enum status toml_refuse(struct error *err, const char *path, unsigned line, unsigned column,
+                        const char *message) {
   (void)error_set(err, STATUS_INVALID, "%s", message);
   if (err != NULL) {
     err->position = (struct position){path, line, column};
@@ -96,21 +103,21 @@ static enum status toml_prescan_refuse(struct error *err, const char *path, unsi
 static enum status toml_prescan_bytes(const char *text, size_t length, const char *path,
                                       struct error *err) {
   if (length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
-    return toml_prescan_refuse(err, path, 1, 1, "the file is UTF-16: save it as UTF-8");
+    return toml_refuse(err, path, 1, 1, "the file is UTF-16: save it as UTF-8");
   }
   const char *nul = length == 0 ? NULL : memchr(text, '\0', length);
   if (nul != NULL) {
     struct scanner scanner = {text, nul, 1, 1};
     scanner_advance(&scanner, (size_t)(nul - text));
-    return toml_prescan_refuse(err, path, scanner.line, scanner.column,
-                               "NUL byte: this is a binary file, not TOML");
+    return toml_refuse(err, path, scanner.line, scanner.column,
+                       "NUL byte: this is a binary file, not TOML");
   }
   for (size_t i = 0; i < length; i++) {
     const unsigned char c = (unsigned char)text[i];
     if ((c < 0x20 && strchr("\t\n\r", c) == NULL) || c == 0x7f) {
       struct scanner scanner = {text, text + length, 1, 1};
       scanner_advance(&scanner, i);
-      return toml_prescan_refuse(
+      return toml_refuse(
           err, path, scanner.line, scanner.column,
           "control character: in quotes, write it as an escape sequence such as \\u001b");
     }
@@ -122,10 +129,7 @@ static enum status toml_prescan_bytes(const char *text, size_t length, const cha
  * False: there is none. *span covers the opening quotes, *quotes says which. */
 static bool toml_find_unclosed(const char *text, size_t length, struct toml_span *span,
                                const char **quotes) {
-  struct scanner scanner = {text, text + length, 1, 1};
-  if (scanner_is_at(&scanner, "\xef\xbb\xbf")) {
-    scanner.at += 3;
-  }
+  struct scanner scanner = scanner_start(text, length);
   while (scanner.at < scanner.end) {
     *quotes = scanner_quotes(&scanner);
     if (*quotes == NULL) {
@@ -145,19 +149,15 @@ enum status toml_prescan(const char *text, size_t length, const char *path, stru
   if (status != STATUS_OK) {
     return status;
   }
-  struct scanner scanner = {text, text + length, 1, 1};
-  if (scanner_is_at(&scanner, "\xef\xbb\xbf")) {
-    scanner.at += 3; /* a byte order mark does not count as a column */
-  }
+  struct scanner scanner = scanner_start(text, length);
   unsigned parts = 1;
   while (scanner.at < scanner.end) {
     const unsigned line = scanner.line;
     const unsigned column = scanner.column;
     const char c = scanner_next(&scanner);
     if ((unsigned char)c >= 0x80) {
-      return toml_prescan_refuse(
-          err, path, line, column,
-          "characters outside ASCII are allowed in quoted text and comments only");
+      return toml_refuse(err, path, line, column,
+                         "characters outside ASCII are allowed in quoted text and comments only");
     }
     if (c == '.') {
       parts++;
@@ -165,7 +165,7 @@ enum status toml_prescan(const char *text, size_t length, const char *path, stru
       parts = 1;
     }
     if (parts > TOML_KEY_PARTS_MAX) {
-      return toml_prescan_refuse(err, path, line, column, "a key of more than 32 dotted parts");
+      return toml_refuse(err, path, line, column, "a key of more than 32 dotted parts");
     }
   }
   return STATUS_OK;

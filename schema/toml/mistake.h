@@ -13,6 +13,10 @@
 enum status toml_prescan(const char *text, size_t length, const char *path,
                          struct error *err) CHECK_RESULT;
 
+/* STATUS_INVALID with that message at that place. */
+enum status toml_refuse(struct error *err, const char *path, unsigned line, unsigned column,
+                        const char *message);
+
 /* description: of toml++ 3.3, at *span in the text. Gives the message and, where the mistake begins
  * before the place at which the parser saw it, moves *span there. A description that is not known
  * is passed on as "not valid TOML: ...". */

@@ -13,6 +13,7 @@
 #include <deque>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -66,26 +67,22 @@ void toml_convert(toml_document &document, const toml::node &from, toml_node &to
 
 void toml_convert_table(toml_document &document, const toml::table &table, toml_node &to) {
   std::vector<toml_node> &children = document.children.emplace_back(table.size());
-  std::vector<const toml::node *> values(table.size());
-  std::vector<size_t> order(table.size());
-  std::vector<toml_node> unordered(table.size());
-  size_t count = 0;
+  std::vector<std::pair<toml_node, const toml::node *>> entries;
   for (auto &&[key, value] : table) {
-    unordered[count].key_span = toml_span_of(key.source());
-    unordered[count].key = toml_keep_text(document, key.str(), unordered[count].key_span);
-    values[count] = &value;
-    order[count] = count;
-    count++;
+    toml_node child = {};
+    child.key_span = toml_span_of(key.source());
+    child.key = toml_keep_text(document, key.str(), child.key_span);
+    entries.emplace_back(child, &value);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return toml_stands_before(unordered[a], unordered[b]);
+  std::stable_sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
+    return toml_stands_before(a.first, b.first);
   });
-  for (size_t i = 0; i < count; i++) {
-    children[i] = unordered[order[i]];
-    toml_convert(document, *values[order[i]], children[i]);
+  for (size_t i = 0; i < entries.size(); i++) {
+    children[i] = entries[i].first;
+    toml_convert(document, *entries[i].second, children[i]);
   }
   to.children = children.data();
-  to.child_count = count;
+  to.child_count = children.size();
 }
 
 void toml_convert_array(toml_document &document, const toml::array &array, toml_node &to) {
@@ -141,15 +138,6 @@ void toml_convert(toml_document &document, const toml::node &from, toml_node &to
   }
 }
 
-status toml_refuse(error *err, const char *path, const toml_span &span,
-                   const std::string &message) {
-  (void)error_set(err, STATUS_INVALID, "%s", message.c_str());
-  if (err != nullptr) {
-    err->position = {path, span.line, span.column};
-  }
-  return STATUS_INVALID;
-}
-
 } // namespace
 
 status toml_parse(const char *text, size_t length, const char *path, toml_document **document,
@@ -165,14 +153,15 @@ status toml_parse(const char *text, size_t length, const char *path, toml_docume
     strbuf message;
     strbuf_init(&message, MESSAGE_MAX);
     toml_explain(std::string(failure.description()).c_str(), text, length, &span, &message);
-    status = toml_refuse(err, path, span, message.text);
+    status = toml_refuse(err, path, span.line, span.column, message.text);
     strbuf_fini(&message);
     return status;
   }
   toml_document *made = new toml_document{};
   toml_convert(*made, result.table(), made->root);
   if (made->invalid.line != 0) {
-    status = toml_refuse(err, path, made->invalid, "a NUL character in text is not allowed");
+    status = toml_refuse(err, path, made->invalid.line, made->invalid.column,
+                         "a NUL character in text is not allowed");
     toml_free(made);
     return status;
   }
