@@ -229,6 +229,7 @@ static enum status verb_import_record(struct command *command, struct import *im
   status = THEN(
       status, verb_import_show_tests(import, command_rows(command, "the file has no tests"), err));
   if (status == STATUS_OK && nothing) {
+    command->code = EXIT_NOT_MEASURED;
     status = error_set(err, STATUS_UNSUPPORTED, "%s: haul measures none of its values the same way",
                        command->words[1]);
   } else if (status == STATUS_OK) {

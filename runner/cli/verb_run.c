@@ -77,33 +77,32 @@ static void verb_run_batch(struct command *command, struct run_request *request)
   }
 }
 
-/* Plan the recorded scenario again, and continue. */
+/* Plan the recorded scenario again, and continue; *record is NULL once it is closed. */
 static enum status verb_run_resume_record(struct command *command,
                                           const struct run_request *request, struct record **record,
-                                          const struct resumed_run *resumed,
-                                          struct scenario **scenario, struct plan **plan,
-                                          struct error *err) {
+                                          const struct resumed_run *resumed, struct error *err) {
+  struct scenario *scenario = NULL;
+  struct plan *plan = NULL;
   struct diagnostics *diagnostics = diagnostics_new();
   struct plan_options plan_options = {.only = resumed->only};
-  const bool valid =
-      scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
-                     NULL, 0, scenario, diagnostics) == STATUS_OK;
-  if (!valid) {
+  enum status status = STATUS_OK;
+  if (scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
+                     NULL, 0, &scenario, diagnostics) != STATUS_OK) {
     diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
     command->code = EXIT_USAGE;
-  }
-  diagnostics_free(diagnostics);
-  if (!valid) {
-    return STATUS_OK;
-  }
-  if (command_get_machine(command, err) != STATUS_OK ||
-      plan_new(*scenario, command->target, &plan_options, plan, err) != STATUS_OK) {
+  } else {
     command->code = EXIT_NOT_MEASURED;
-    return err->status;
+    status = command_get_machine(command, err);
+    status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
-  command->code = run_resumed(request, *plan, *record, resumed);
-  *record = NULL; /* it closed it */
-  return STATUS_OK;
+  if (plan != NULL) {
+    command->code = run_resumed(request, plan, *record, resumed);
+    *record = NULL;
+  }
+  plan_free(plan);
+  diagnostics_free(diagnostics);
+  scenario_free(scenario);
+  return status;
 }
 
 /* Find the run and continue it. The search must not create an empty database. */
@@ -111,18 +110,13 @@ static enum status verb_run_resume(struct command *command, const struct run_req
                                    struct error *err) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  struct scenario *scenario = NULL;
-  struct plan *plan = NULL;
   if (access(request->database, F_OK) != 0) {
     return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
                      request->database);
   }
   enum status status = record_open(request->database, &record, err);
   status = THEN(status, record_resume_find(record, command->resume, &resumed, err));
-  status = THEN(status,
-                verb_run_resume_record(command, request, &record, &resumed, &scenario, &plan, err));
-  plan_free(plan);
-  scenario_free(scenario);
+  status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
   resumed_run_fini(&resumed);
   record_close(record);
   return status;

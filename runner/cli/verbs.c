@@ -164,9 +164,10 @@ static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
   }
   compare_request_init(&command.request);
   options_parse(&command, argc, argv);
-  /* A reader that went away is no error. */
-  if (verb->run(&command, &err) != STATUS_OK &&
-      (command.table == NULL || !table_reader_gone(command.table))) {
+  const enum status status = verb->run(&command, &err);
+  /* A reader that went away is no error, unless the verb says that it did not do its work. */
+  const bool reader_gone = command.table != NULL && table_reader_gone(command.table);
+  if (status != STATUS_OK && (command.code != EXIT_DONE || !reader_gone)) {
     command.code = worse(command.code, fail(&command.common, &err));
   }
   command_fini(&command);
