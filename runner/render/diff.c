@@ -537,7 +537,7 @@ static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,
                                    const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {DIFF_COLUMNS(COLUMN_NAME)};
-  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &measured->cases[row->bench];

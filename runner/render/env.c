@@ -1,53 +1,59 @@
 #include "runner/render/env.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
-enum { CELL_MAX = 128, LABEL_MAX = 16, GROUP_MAX = 160, FACT_INDENT = 22, TEXT_MAX = 1 << 16 };
+enum { FACT_INDENT = 22, TEXT_MAX = 1 << 16 };
 
 struct env_printer {
   const struct machine *machine;
   const struct table_options *options;
   struct output output; /* the same */
+  struct arena *arena;
   struct error *err;
 };
 
 /* ---- pieces of text ---- */
 
 static void env_heading(const struct env_printer *printer, const char *text) {
-  (void)fputc('\n', printer->output.stream);
+  output_gap(&printer->output);
   output_heading(&printer->output, text);
 }
 
 /* A line of text that came from elsewhere: control characters are shown, not obeyed. */
-static void env_line(const struct env_printer *printer, int indent, const char *text) {
+static void __attribute__((format(printf, 3, 4)))
+env_line(const struct env_printer *printer, const char *indent, const char *format, ...) {
+  char text[4 * FACT_VALUE_MAX];
   struct strbuf line;
-  char first[8];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
   strbuf_init(&line, TEXT_MAX);
   text_append(&line, text);
-  (void)snprintf(first, sizeof first, "%*s", indent, "");
-  output_wrapped(&printer->output, first, line.text);
+  output_wrapped(&printer->output, indent, line.text);
   strbuf_fini(&line);
 }
 
 /* 85028896768 -> "79.2 GiB"; "?" when not known. */
-static void env_size_text(uint64_t size_bytes, char text[CELL_MAX]) {
+static const char *env_size_text(struct arena *arena, uint64_t size_bytes) {
   char size[UNITS_TEXT_MAX];
   units_format_size_short(size_bytes, size);
-  (void)snprintf(text, CELL_MAX, "%s", size_bytes == 0 ? "?" : size);
+  return size_bytes == 0 ? "?" : arena_strdup(arena, size);
 }
 
-static void env_rate_text(uint64_t bytes_per_second, char text[CELL_MAX]) {
-  double gigabytes = (double)bytes_per_second / 1e9;
-  (void)snprintf(text, CELL_MAX, "%.*f GB/s", gigabytes < 1000 ? 1 : 0, gigabytes);
-  if (bytes_per_second == 0) {
-    (void)snprintf(text, CELL_MAX, "?");
-  }
+static const char *env_rate_text(struct arena *arena, uint64_t bytes_per_second) {
+  const double gigabytes = (double)bytes_per_second / 1e9;
+  return bytes_per_second == 0
+             ? "?"
+             : arena_format(arena, "%.*f GB/s", gigabytes < 1000 ? 1 : 0, gigabytes);
 }
 
 /* In GB/s; blank when not known. */
@@ -56,18 +62,18 @@ static struct cell env_rate_cell(uint64_t bytes_per_second) {
 }
 
 /* What leads to the host: "PCIe 5 x16", "C2C", "?". */
-static void env_host_link_text(const struct gpu *gpu, enum limit limit, char text[CELL_MAX]) {
-  if (limit == LIMIT_PCIE) {
-    (void)snprintf(text, CELL_MAX, "PCIe %u x%u", gpu->pcie_generation_max, gpu->pcie_width_max);
-  } else {
-    (void)snprintf(text, CELL_MAX, "%s", limit == LIMIT_C2C ? "C2C" : "?");
-  }
+static const char *env_host_link_text(struct arena *arena, const struct gpu *gpu,
+                                      enum limit limit) {
+  return limit == LIMIT_PCIE
+             ? arena_format(arena, "PCIe %u x%u", gpu->pcie_generation_max, gpu->pcie_width_max)
+         : limit == LIMIT_C2C ? "C2C"
+                              : "?";
 }
 
 /* Every one is from NVIDIA: the word only costs columns. */
 static const char *env_short_name(const struct gpu *gpu) {
   static const char VENDOR[] = "NVIDIA ";
-  bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
+  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
   return gpu->name + (named ? sizeof VENDOR - 1 : 0);
 }
 
@@ -81,72 +87,38 @@ static const char *env_fact_or(const struct machine *machine, const char *name,
 
 static void env_print_head(const struct env_printer *printer) {
   const struct machine *machine = printer->machine;
-  char line[4 * FACT_VALUE_MAX];
-  (void)snprintf(line, sizeof line, "%s: %s, Linux %s",
-                 machine->host_name[0] != '\0' ? machine->host_name : "this machine",
-                 env_fact_or(machine, "os", "?"), env_fact_or(machine, "kernel", "?"));
-  env_line(printer, 0, line);
-  (void)snprintf(line, sizeof line, "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
-                 env_fact_or(machine, "cpu_count", "?"));
-  env_line(printer, 0, line);
   const char *driver = env_fact_or(machine, "driver_version", NULL);
+  const char *module = env_fact_or(machine, "kernel_module", NULL);
+  env_line(printer, "", "%s: %s, Linux %s",
+           machine->host_name[0] != '\0' ? machine->host_name : "this machine",
+           env_fact_or(machine, "os", "?"), env_fact_or(machine, "kernel", "?"));
+  env_line(printer, "", "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
+           env_fact_or(machine, "cpu_count", "?"));
   if (driver != NULL) {
-    const char *module = env_fact_or(machine, "kernel_module", NULL);
-    (void)snprintf(line, sizeof line, "NVIDIA driver %s%s%s%s, CUDA %s", driver,
-                   module != NULL ? " (" : "", module != NULL ? module : "",
-                   module != NULL ? " kernel module)" : "",
-                   env_fact_or(machine, "cuda_driver_version", "?"));
-    env_line(printer, 0, line);
+    env_line(printer, "", "NVIDIA driver %s%s%s%s, CUDA %s", driver, module != NULL ? " (" : "",
+             module != NULL ? module : "", module != NULL ? " kernel module)" : "",
+             env_fact_or(machine, "cuda_driver_version", "?"));
   }
   if (strcmp(machine->cuda_state, "ok") != 0) {
-    (void)snprintf(line, sizeof line, "No GPU to use: %s", machine->cuda_state);
-    env_line(printer, 0, line);
+    env_line(printer, "", "No GPU to use: %s", machine->cuda_state);
   }
   if (machine->simulated) {
-    env_line(printer, 0, "SIMULATED: a fake driver answers; rates measured here mean nothing");
+    env_line(printer, "", "SIMULATED: a fake driver answers; rates measured here mean nothing");
   }
 }
 
 /* ---- GPUs ---- */
 
-static void env_print_gpu_row(const struct env_printer *printer, struct table *table, uint32_t i) {
-  const struct gpu *gpu = &printer->machine->gpus[i];
-  char memory[CELL_MAX], link[CELL_MAX], nvlink[CELL_MAX] = "-";
-  enum limit limit;
-  uint64_t host_peak = peak_gpu_host(gpu, &limit);
-  env_size_text(gpu->memory_bytes, memory);
-  env_host_link_text(gpu, limit, link);
-  if (gpu->nvlink_count > 0) {
-    (void)snprintf(nvlink, sizeof nvlink, "%u x %.1f", gpu->nvlink_count,
-                   (double)gpu->nvlink_bytes_per_second / 1e9);
-  }
-  const struct cell cells[] = {cell_integer(i),
-                               cell_text(env_short_name(gpu)),
-                               gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node),
-                               cell_text(memory),
-                               env_rate_cell(peak_dram(gpu)),
-                               cell_text(link),
-                               env_rate_cell(host_peak),
-                               cell_text(nvlink)};
-  table_add(table, cells, printer->err);
-}
-
 static void env_print_model(const struct env_printer *printer, const struct gpu *gpu) {
-  char l2[CELL_MAX];
-  char line[2 * FACT_VALUE_MAX];
-  env_size_text(gpu->l2_bytes, l2);
-  (void)snprintf(line, sizeof line, "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
-                 gpu->compute_major, gpu->compute_minor, gpu->sm_count,
-                 (double)gpu->sm_clock_max_khz / 1e3, l2);
-  env_line(printer, 0, line);
-  (void)snprintf(line, sizeof line, "%u copy engines, memory at 2 x %.0f MHz on %u bits",
-                 gpu->copy_engine_count, (double)gpu->memory_clock_khz / 1e3, gpu->memory_bus_bits);
-  env_line(printer, 2, line);
+  env_line(printer, "", "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
+           gpu->compute_major, gpu->compute_minor, gpu->sm_count,
+           (double)gpu->sm_clock_max_khz / 1e3, env_size_text(printer->arena, gpu->l2_bytes));
+  env_line(printer, "  ", "%u copy engines, memory at 2 x %.0f MHz on %u bits",
+           gpu->copy_engine_count, (double)gpu->memory_clock_khz / 1e3, gpu->memory_bus_bits);
   if (gpu->pcie_generation > 0 && gpu->pcie_width > 0 &&
       (gpu->pcie_generation < gpu->pcie_generation_max || gpu->pcie_width < gpu->pcie_width_max)) {
-    (void)snprintf(line, sizeof line, "PCIe at %u x%u when looked at; idle links slow down",
-                   gpu->pcie_generation, gpu->pcie_width);
-    env_line(printer, 2, line);
+    env_line(printer, "  ", "PCIe at %u x%u when looked at; idle links slow down",
+             gpu->pcie_generation, gpu->pcie_width);
   }
 }
 
@@ -167,9 +139,8 @@ static void env_print_models(const struct env_printer *printer) {
 static enum status env_print_addresses(const struct env_printer *printer) {
   static const char *const COLUMNS[] = {"gpu", "PCI address", "UUID"};
   const struct machine *machine = printer->machine;
-  (void)fputc('\n', printer->output.stream);
-  struct table *table =
-      table_open(printer->options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, printer->err);
+  output_gap(&printer->output);
+  struct table *table = TABLE_OPEN(printer->options, COLUMNS, printer->err);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     const struct cell cells[] = {cell_integer(i), cell_text(machine->gpus[i].pci_address),
                                  cell_text(machine->gpus[i].uuid)};
@@ -178,14 +149,29 @@ static enum status env_print_addresses(const struct env_printer *printer) {
   return table_close(table, printer->err);
 }
 
+#define GPU_COLUMNS(X)                                                                             \
+  X("gpu", cell_integer(i))                                                                        \
+  X("name", cell_text(env_short_name(gpu)))                                                        \
+  X("node", gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node))                       \
+  X("memory", cell_text(env_size_text(printer->arena, gpu->memory_bytes)))                         \
+  X("GB/s", env_rate_cell(peak_dram(gpu)))                                                         \
+  X("host", cell_text(env_host_link_text(printer->arena, gpu, limit)))                             \
+  X("GB/s", env_rate_cell(host_peak))                                                              \
+  X("NVLink", cell_text(gpu->nvlink_count == 0                                                     \
+                            ? "-"                                                                  \
+                            : arena_format(printer->arena, "%u x %.1f", gpu->nvlink_count,         \
+                                           (double)gpu->nvlink_bytes_per_second / 1e9)))
+
 static enum status env_print_gpus(const struct env_printer *printer) {
-  static const char *const COLUMNS[] = {"gpu",  "name", "node", "memory",
-                                        "GB/s", "host", "GB/s", "NVLink"};
+  static const char *const COLUMNS[] = {GPU_COLUMNS(COLUMN_NAME)};
   env_heading(printer, "GPUs, with theoretical peaks");
-  struct table *table =
-      table_open(printer->options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, printer->err);
+  struct table *table = TABLE_OPEN(printer->options, COLUMNS, printer->err);
   for (uint32_t i = 0; i < printer->machine->gpu_count; i++) {
-    env_print_gpu_row(printer, table, i);
+    const struct gpu *gpu = &printer->machine->gpus[i];
+    enum limit limit;
+    const uint64_t host_peak = peak_gpu_host(gpu, &limit);
+    const struct cell cells[] = {GPU_COLUMNS(COLUMN_CELL)};
+    table_add(table, cells, printer->err);
   }
   enum status status = table_close(table, printer->err);
   if (status == STATUS_OK) {
@@ -198,153 +184,136 @@ static enum status env_print_gpus(const struct env_printer *printer) {
 /* ---- links between GPUs ---- */
 
 /* "NV18": links; "PCIe": peer access over PCIe; "host": none, copies go through host memory. */
-static void env_link_label(const struct gpu_link *link, char label[LABEL_MAX]) {
-  if (link->nvlink_count > 0) {
-    (void)snprintf(label, LABEL_MAX, "NV%u", link->nvlink_count);
-  } else {
-    (void)snprintf(label, LABEL_MAX, "%s", link->peer_access ? "PCIe" : "host");
-  }
-}
-
-static void env_print_link_rows(const struct env_printer *printer, struct table *table) {
-  const struct machine *machine = printer->machine;
-  for (uint32_t from = 0; from < machine->gpu_count; from++) {
-    char labels[MACHINE_GPUS_MAX][LABEL_MAX];
-    struct cell cells[MACHINE_GPUS_MAX + 1] = {cell_integer(from)};
-    for (uint32_t to = 0; to < machine->gpu_count; to++) {
-      env_link_label(&machine->links[from][to], labels[to]);
-      cells[to + 1] = cell_text(from == to ? "-" : labels[to]);
-    }
-    table_add(table, cells, printer->err);
-  }
+static const char *env_link_label(struct arena *arena, const struct gpu_link *link) {
+  return link->nvlink_count > 0 ? arena_format(arena, "NV%u", link->nvlink_count)
+         : link->peer_access    ? "PCIe"
+                                : "host";
 }
 
 /* The kinds of link in the matrix, each explained once. */
 struct link_kind {
-  char label[LABEL_MAX];
+  const char *label;
   const struct gpu_link *example;
   uint64_t slowest, fastest;
 };
+enum { LINK_KINDS_MAX = 16 };
 
-static size_t env_collect_link_kinds(const struct machine *machine, struct link_kind *kinds,
-                                     size_t max) {
-  size_t count = 0;
-  for (uint32_t from = 0; from < machine->gpu_count; from++) {
-    for (uint32_t to = 0; to < machine->gpu_count; to++) {
-      const struct gpu_link *link = &machine->links[from][to];
-      char label[LABEL_MAX];
-      env_link_label(link, label);
-      size_t i = 0;
-      while (i < count && strcmp(kinds[i].label, label) != 0) {
-        i++;
-      }
-      if (from == to || i == max) {
-        continue;
-      }
-      if (i == count) {
-        kinds[count++] = (struct link_kind){.example = link, .slowest = UINT64_MAX};
-        (void)snprintf(kinds[i].label, LABEL_MAX, "%s", label);
-      }
-      uint64_t rate = link->bytes_per_second;
-      kinds[i].slowest = rate < kinds[i].slowest ? rate : kinds[i].slowest;
-      kinds[i].fastest = rate > kinds[i].fastest ? rate : kinds[i].fastest;
-    }
+/* Kinds past the last are not explained. */
+static void env_add_link_kind(const struct gpu_link *link, const char *label,
+                              struct link_kind kinds[LINK_KINDS_MAX]) {
+  const uint64_t rate = link->bytes_per_second;
+  size_t i = 0;
+  while (i < LINK_KINDS_MAX && kinds[i].example != NULL && strcmp(kinds[i].label, label) != 0) {
+    i++;
   }
-  return count;
+  if (i == LINK_KINDS_MAX) {
+    return;
+  }
+  if (kinds[i].example == NULL) {
+    kinds[i] = (struct link_kind){label, link, rate, rate};
+  }
+  kinds[i].slowest = rate < kinds[i].slowest ? rate : kinds[i].slowest;
+  kinds[i].fastest = rate > kinds[i].fastest ? rate : kinds[i].fastest;
 }
 
-static void env_print_legend(const struct env_printer *printer) {
-  struct link_kind kinds[16];
-  size_t count = env_collect_link_kinds(printer->machine, kinds, sizeof kinds / sizeof kinds[0]);
-  for (size_t i = 0; i < count; i++) {
-    char rate[CELL_MAX], fastest[CELL_MAX], range[2 * CELL_MAX + 8];
-    const struct gpu_link *link = kinds[i].example;
-    env_rate_text(kinds[i].slowest, rate);
-    env_rate_text(kinds[i].fastest, fastest);
-    (void)snprintf(range, sizeof range, kinds[i].slowest == kinds[i].fastest ? "%s" : "%s to %s",
-                   rate, fastest);
-    if (link->nvlink_count > 0) {
-      (void)fprintf(printer->output.stream, "%s: %u NVLinks, %s each way%s\n", kinds[i].label,
-                    link->nvlink_count, range, link->peer_access ? "" : ", no peer access");
-    } else if (link->peer_access) {
-      (void)fprintf(printer->output.stream, "PCIe: peer access over PCIe, %s each way\n", range);
-    } else {
-      (void)fprintf(printer->output.stream,
-                    "host: no peer access, copies go through host memory, at most %s each way\n",
-                    range);
-    }
+static void env_print_link_kind(const struct env_printer *printer, const struct link_kind *kind) {
+  FILE *stream = printer->output.stream;
+  const struct gpu_link *link = kind->example;
+  const char *range = env_rate_text(printer->arena, kind->slowest);
+  if (kind->slowest != kind->fastest) {
+    range = arena_format(printer->arena, "%s to %s", range,
+                         env_rate_text(printer->arena, kind->fastest));
+  }
+  if (link->nvlink_count > 0) {
+    (void)fprintf(stream, "%s: %u NVLinks, %s each way%s\n", kind->label, link->nvlink_count, range,
+                  link->peer_access ? "" : ", no peer access");
+  } else {
+    (void)fprintf(
+        stream,
+        link->peer_access
+            ? "PCIe: peer access over PCIe, %s each way\n"
+            : "host: no peer access, copies go through host memory, at most %s each way\n",
+        range);
   }
 }
 
 static enum status env_print_links(const struct env_printer *printer) {
   const struct machine *machine = printer->machine;
-  char names[MACHINE_GPUS_MAX][LABEL_MAX];
   const char *columns[MACHINE_GPUS_MAX + 1] = {"from \\ to"};
+  struct link_kind kinds[LINK_KINDS_MAX] = {{.example = NULL}};
   if (machine->gpu_count < 2) {
     return STATUS_OK;
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    (void)snprintf(names[i], LABEL_MAX, "%u", i);
-    columns[i + 1] = names[i];
+    columns[i + 1] = arena_format(printer->arena, "%u", i);
   }
   env_heading(printer, "GPU to GPU");
   struct table *table = table_open(printer->options, columns, machine->gpu_count + 1, printer->err);
-  env_print_link_rows(printer, table);
+  for (uint32_t from = 0; from < machine->gpu_count; from++) {
+    struct cell cells[MACHINE_GPUS_MAX + 1] = {cell_integer(from)};
+    for (uint32_t to = 0; to < machine->gpu_count; to++) {
+      const struct gpu_link *link = &machine->links[from][to];
+      const char *label = from == to ? "-" : env_link_label(printer->arena, link);
+      cells[to + 1] = cell_text(label);
+      if (from != to) {
+        env_add_link_kind(link, label, kinds);
+      }
+    }
+    table_add(table, cells, printer->err);
+  }
   const enum status status = table_close(table, printer->err);
-  env_print_legend(printer);
+  for (size_t i = 0; i < LINK_KINDS_MAX && kinds[i].example != NULL; i++) {
+    env_print_link_kind(printer, &kinds[i]);
+  }
   return status;
 }
 
 /* ---- NUMA nodes ---- */
 
 /* GPUs whose nearest node it is: "0-3", "-" for none. */
-static void env_gpus_of_node(const struct machine *machine, int32_t number, char text[CELL_MAX]) {
-  size_t length = 0;
-  (void)snprintf(text, CELL_MAX, "-");
-  for (uint32_t i = 0; i < machine->gpu_count && length < CELL_MAX - 8; i++) {
+static const char *env_gpus_of_node(struct arena *arena, const struct machine *machine,
+                                    int32_t number) {
+  const char *text = "";
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
     uint32_t last = i;
     while (last < machine->gpu_count && machine->gpus[last].numa_node == number) {
       last++;
     }
     if (last > i) {
-      length +=
-          (size_t)snprintf(text + length, CELL_MAX - length, last - i > 1 ? "%s%u-%u" : "%s%u",
-                           length > 0 ? "," : "", i, last - 1);
+      text = arena_format(arena, last - i > 1 ? "%s%s%u-%u" : "%s%s%u", text,
+                          text[0] != '\0' ? "," : "", i, last - 1);
       i = last;
     }
   }
+  return text[0] != '\0' ? text : "-";
 }
 
-static void env_print_node_row(const struct env_printer *printer, struct table *table, uint32_t i) {
-  const struct machine *machine = printer->machine;
-  const struct numa_node *node = &machine->nodes[i];
-  char memory[CELL_MAX], available[CELL_MAX], gpus[CELL_MAX];
-  char distance[MACHINE_NODES_MAX * 5] = "";
-  size_t length = 0;
-  env_size_text(node->memory_bytes, memory);
-  env_size_text(node->free_memory_bytes, available);
-  env_gpus_of_node(machine, node->number, gpus);
+static const char *env_distances(struct arena *arena, const struct machine *machine,
+                                 uint32_t node) {
+  const char *text = "";
   for (uint32_t to = 0; to < machine->node_count; to++) {
-    length += (size_t)snprintf(distance + length, sizeof distance - length, "%s%u",
-                               to > 0 ? " " : "", machine->node_distance[i][to]);
+    text = arena_format(arena, "%s%s%u", text, to > 0 ? " " : "", machine->node_distance[node][to]);
   }
-  const struct cell cells[] = {cell_integer(node->number),
-                               node->cpu_count == 0 ? cell_text("none")
-                                                    : cell_integer(node->cpu_count),
-                               cell_text(memory),
-                               cell_text(available),
-                               cell_text(gpus),
-                               cell_text(distance)};
-  table_add(table, cells, printer->err);
+  return text;
 }
+
+#define NODE_COLUMNS(X)                                                                            \
+  X("node", cell_integer(node->number))                                                            \
+  X("processors", node->cpu_count == 0 ? cell_text("none") : cell_integer(node->cpu_count))        \
+  X("memory", cell_text(env_size_text(arena, node->memory_bytes)))                                 \
+  X("free", cell_text(env_size_text(arena, node->free_memory_bytes)))                              \
+  X("GPUs", cell_text(env_gpus_of_node(arena, printer->machine, node->number)))                    \
+  X("distance", cell_text(env_distances(arena, printer->machine, i)))
 
 static enum status env_print_nodes(const struct env_printer *printer) {
-  static const char *const COLUMNS[] = {"node", "processors", "memory", "free", "GPUs", "distance"};
+  static const char *const COLUMNS[] = {NODE_COLUMNS(COLUMN_NAME)};
+  struct arena *arena = printer->arena;
   env_heading(printer, "NUMA nodes");
-  struct table *table =
-      table_open(printer->options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, printer->err);
+  struct table *table = TABLE_OPEN(printer->options, COLUMNS, printer->err);
   for (uint32_t i = 0; i < printer->machine->node_count; i++) {
-    env_print_node_row(printer, table, i);
+    const struct numa_node *node = &printer->machine->nodes[i];
+    const struct cell cells[] = {NODE_COLUMNS(COLUMN_CELL)};
+    table_add(table, cells, printer->err);
   }
   return table_close(table, printer->err);
 }
@@ -353,18 +322,13 @@ static enum status env_print_nodes(const struct env_printer *printer) {
 
 /* Facts are bare numbers for queries; people want the unit. */
 static const char *env_fact_unit(const char *fact, const char *value) {
-  static const struct {
-    const char *fact, *unit;
-  } UNITS[] = {{"power_limit", " mW"}, {"memlock_limit", " bytes"}};
-  for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-    if (strcmp(UNITS[i].fact, fact) == 0 && value[strspn(value, "0123456789")] == '\0') {
-      return UNITS[i].unit;
-    }
-  }
-  return "";
+  return value[strspn(value, "0123456789")] != '\0' ? ""
+         : strcmp(fact, "power_limit") == 0         ? " mW"
+         : strcmp(fact, "memlock_limit") == 0       ? " bytes"
+                                                    : "";
 }
 
-/* `gpus`: the GPUs whose fact it is, where it is not that of all. */
+/* `gpus`: the GPUs whose fact it is, where it is not that of all; else "". */
 static void env_print_fact(const struct env_printer *printer, const struct fact *fact,
                            const char *gpus) {
   static const char *const COLOURS[] = {"", COLOUR_DIM, COLOUR_RED}; /* by state */
@@ -374,7 +338,7 @@ static void env_print_fact(const struct env_printer *printer, const struct fact 
   struct strbuf lines;
   strbuf_init(&text, TEXT_MAX);
   strbuf_init(&lines, TEXT_MAX);
-  if (gpus != NULL) {
+  if (gpus[0] != '\0') {
     strbuf_printf(&text, "gpu %s: ", gpus);
   }
   if (fact->state != FACT_OK) {
@@ -394,7 +358,7 @@ static enum status env_print_host_facts(const struct env_printer *printer) {
   env_heading(printer, "Facts");
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     if (machine->facts[i].gpu < 0) {
-      env_print_fact(printer, &machine->facts[i], NULL);
+      env_print_fact(printer, &machine->facts[i], "");
     }
   }
   return STATUS_OK;
@@ -404,33 +368,32 @@ static bool env_is_same_answer(const struct fact *a, const struct fact *b) {
   return strcmp(a->name, b->name) == 0 && a->state == b->state && strcmp(a->value, b->value) == 0;
 }
 
-/* The GPUs with the same answer as that fact; their number, or 0 when an earlier GPU had it. */
-static uint32_t env_fact_group(const struct machine *machine, uint32_t fact, char text[GROUP_MAX]) {
-  size_t length = 0;
+/* The GPUs with the same answer as that fact: "" for all, NULL when an earlier GPU had it. */
+static const char *env_fact_group(const struct env_printer *printer, uint32_t fact) {
+  const struct machine *machine = printer->machine;
+  const char *text = "";
   uint32_t count = 0;
   for (uint32_t i = 0; i < machine->fact_count; i++) {
-    if (machine->facts[i].gpu < 0 ||
-        !env_is_same_answer(&machine->facts[i], &machine->facts[fact])) {
+    const struct fact *other = &machine->facts[i];
+    if (other->gpu < 0 || !env_is_same_answer(other, &machine->facts[fact])) {
       continue;
     }
     if (i < fact) {
-      return 0;
+      return NULL;
     }
+    text = arena_format(printer->arena, "%s%s%d", text, count > 0 ? "," : "", other->gpu);
     count++;
-    length += (size_t)snprintf(text + length, GROUP_MAX - length, "%s%d", length > 0 ? "," : "",
-                               machine->facts[i].gpu);
   }
-  return count;
+  return count == machine->gpu_count ? "" : text;
 }
 
 static enum status env_print_gpu_facts(const struct env_printer *printer) {
   const struct machine *machine = printer->machine;
   env_heading(printer, "GPU facts");
   for (uint32_t i = 0; i < machine->fact_count; i++) {
-    char group[GROUP_MAX] = "";
-    uint32_t count = machine->facts[i].gpu < 0 ? 0 : env_fact_group(machine, i, group);
-    if (count > 0) {
-      env_print_fact(printer, &machine->facts[i], count == machine->gpu_count ? NULL : group);
+    const char *group = machine->facts[i].gpu < 0 ? NULL : env_fact_group(printer, i);
+    if (group != NULL) {
+      env_print_fact(printer, &machine->facts[i], group);
     }
   }
   return STATUS_OK;
@@ -438,10 +401,12 @@ static enum status env_print_gpu_facts(const struct env_printer *printer) {
 
 static enum status env_print_page(const struct machine *machine,
                                   const struct table_options *options, struct error *err) {
+  struct arena arena = {0};
   const struct env_printer printer = {
       .machine = machine,
       .options = options,
       .output = {options->stream, options->width, options->colour, NULL},
+      .arena = &arena,
       .err = err,
   };
   static enum status (*const PARTS[])(const struct env_printer *) = {
@@ -452,6 +417,7 @@ static enum status env_print_page(const struct machine *machine,
   for (size_t i = first; status == STATUS_OK && i < sizeof PARTS / sizeof PARTS[0]; i++) {
     status = PARTS[i](&printer);
   }
+  arena_fini(&arena);
   errno = 0;
   return status == STATUS_OK ? stream_check(fflush(options->stream) != 0, NULL, err) : status;
 }
@@ -459,7 +425,7 @@ static enum status env_print_page(const struct machine *machine,
 static enum status env_print_fact_rows(const struct machine *machine,
                                        const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"gpu", "name", "state", "value"};
-  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     const struct fact *fact = &machine->facts[i];
     const struct cell cells[] = {fact->gpu < 0 ? cell_null() : cell_integer(fact->gpu),

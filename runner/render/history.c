@@ -138,7 +138,7 @@ static enum status history_print_runs(const struct measured *measured,
   static const char *const COLUMNS[] = {"started_at", "run",  "driver", "tag",      "median",
                                         "low",        "high", "n",      "change %", "mark"};
   (void)fputc('\n', options->stream);
-  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     const struct measured_run *run = &measured->runs[point->run];
@@ -188,7 +188,7 @@ static enum status history_print_rows(const struct measured *measured,
                                       const struct history *history,
                                       const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {HISTORY_COLUMNS(COLUMN_NAME)};
-  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {

@@ -75,7 +75,7 @@ static enum status outliers_print_table(const struct measured *measured,
   lean.drop_empty = true;
   struct strbuf paths;
   strbuf_init(&paths, TEXT_MAX);
-  struct table *table = table_open(&lean, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     char change[CELL_MAX];
@@ -139,7 +139,7 @@ static enum status outliers_print_rows(const struct measured *measured,
                                        const struct outliers *outliers,
                                        const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {OUTLIERS_COLUMNS(COLUMN_NAME)};
-  struct table *table = table_open(options, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     const struct cell cells[] = {OUTLIERS_COLUMNS(COLUMN_CELL)};

@@ -6,14 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 16, NAMES_SHOWN_MAX = 2, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
-
-/* What the columns of the whole table need. */
-struct table_shape {
-  bool settings; /* a case has axes that path and size do not show */
-  bool flows;    /* a case has several flows */
-  bool peak;     /* a case has a known peak */
-};
+enum { NAMES_SHOWN_MAX = 2, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
 
 /* The part of a name between path and size: its axes. */
 static void plan_append_settings(const struct plan_case *c, struct strbuf *text) {
@@ -28,14 +21,6 @@ static void plan_append_settings(const struct plan_case *c, struct strbuf *text)
     }
     rest = part + length;
   }
-}
-
-static bool plan_has_settings(const struct plan_case *c) {
-  return strchr(c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path), '=') != NULL;
-}
-
-static const struct flow *plan_first_flow(const struct plan_case *c) {
-  return c->bench.flow_count > 0 ? &c->bench.flows[0] : NULL;
 }
 
 /* Bytes of a measured flow, 0 where they differ; of a chase its footprint. */
@@ -57,93 +42,62 @@ static uint64_t plan_common_size(const struct plan_case *c) {
 }
 
 static const char *plan_common_method(const struct plan_case *c) {
-  const struct flow *first = plan_first_flow(c);
-  if (first == NULL) {
-    return NULL;
-  }
   for (uint32_t i = 1; i < c->bench.flow_count; i++) {
-    if (c->bench.flows[i].role == FLOW_MEASURED && c->bench.flows[i].method != first->method) {
+    if (c->bench.flows[i].role == FLOW_MEASURED &&
+        c->bench.flows[i].method != c->bench.flows[0].method) {
       return "mixed";
     }
   }
-  return method_text(first->method);
+  return c->bench.flow_count > 0 ? method_text(c->bench.flows[0].method) : NULL;
 }
 
-static struct table_shape plan_shape_of(const struct plan *plan) {
-  struct table_shape shape = {false, false, false};
+/* Whether a case that will be measured has several flows. */
+static bool plan_has_flows(const struct plan *plan) {
   for (size_t i = 0; i < plan->case_count; i++) {
-    const struct plan_case *c = &plan->cases[i];
-    if (c->skip_reason == NULL) {
-      shape.settings = shape.settings || plan_has_settings(c);
-      shape.flows = shape.flows || c->bench.flow_count > 1;
-      shape.peak = shape.peak || c->bench.peak_bytes_per_second > 0;
+    if (plan->cases[i].skip_reason == NULL && plan->cases[i].bench.flow_count > 1) {
+      return true;
     }
   }
-  return shape;
+  return false;
 }
 
-static enum status plan_print_case(const struct plan_case *c, const struct table_shape *shape,
-                                   const struct row_sink *sink, struct error *err) {
-  struct cell cells[COLUMNS_MAX];
-  size_t count = 0;
-  char size[UNITS_TEXT_MAX] = "";
-  char time[UNITS_TEXT_MAX];
+/* The columns for people, and their cells. Those without a value are left out. */
+#define PLAN_TABLE_COLUMNS(X)                                                                      \
+  X("block", cell_text(bench->block))                                                              \
+  X("path", cell_text(bench->path))                                                                \
+  X("size", cell_text(size))                                                                       \
+  X("settings", cell_words(settings.text, TONE_NONE))                                              \
+  X("method", cell_text(moves ? plan_common_method(c) : case_kind_text(bench->kind)))              \
+  X("flows", has_flows ? cell_integer(bench->flow_count) : cell_null())                            \
+  X("peak GB/s", gbps > 0 ? cell_real(gbps) : cell_null())                                         \
+  X("limit", gbps > 0 ? cell_text(limit_text(bench->limit)) : cell_null())                         \
+  X("time", cell_text(time))
+
+static void plan_print_cases(const struct plan *plan, struct table *table, struct error *err) {
+  const bool flows = plan_has_flows(plan);
   struct strbuf settings;
   strbuf_init(&settings, TEXT_MAX);
-  if (plan_common_size(c) > 0) {
-    units_format_size(plan_common_size(c), size);
-  }
-  units_format_duration_short(c->estimate_ns, time);
-  plan_append_settings(c, &settings);
-  cells[count++] = cell_text(c->bench.block);
-  cells[count++] = cell_text(c->bench.path);
-  cells[count++] = cell_text(size);
-  if (shape->settings) {
-    cells[count++] = cell_text(settings.text);
-  }
-  const bool moves = c->bench.kind == CASE_TRANSFER;
-  cells[count++] = cell_text(moves ? plan_common_method(c) : case_kind_text(c->bench.kind));
-  if (shape->flows) {
-    cells[count++] = moves ? cell_integer(c->bench.flow_count) : cell_null();
-  }
-  if (shape->peak) {
-    const double gbps = (double)c->bench.peak_bytes_per_second / 1e9;
-    cells[count++] = gbps > 0 ? cell_real(gbps) : cell_null();
-    cells[count++] = gbps > 0 ? cell_text(limit_text(c->bench.limit)) : cell_null();
-  }
-  cells[count++] = cell_text(time);
-  enum status status = sink_row(sink, cells, err);
-  strbuf_fini(&settings);
-  return status;
-}
-
-static enum status plan_print_cases(const struct plan *plan, const struct row_sink *sink,
-                                    struct error *err) {
-  const struct table_shape shape = plan_shape_of(plan);
-  const char *columns[COLUMNS_MAX];
-  size_t count = 0;
-  columns[count++] = "block";
-  columns[count++] = "path";
-  columns[count++] = "size";
-  if (shape.settings) {
-    columns[count++] = "settings";
-  }
-  columns[count++] = "method";
-  if (shape.flows) {
-    columns[count++] = "flows";
-  }
-  if (shape.peak) {
-    columns[count++] = "peak GB/s";
-    columns[count++] = "limit";
-  }
-  columns[count++] = "time";
-  enum status status = sink_begin(sink, columns, count, err);
-  for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
-    if (plan->cases[i].skip_reason == NULL) {
-      status = plan_print_case(&plan->cases[i], &shape, sink, err);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct plan_case *c = &plan->cases[i];
+    const struct bench_case *bench = &c->bench;
+    const bool moves = bench->kind == CASE_TRANSFER;
+    const bool has_flows = flows && moves;
+    const double gbps = (double)bench->peak_bytes_per_second / 1e9;
+    char size[UNITS_TEXT_MAX] = "";
+    char time[UNITS_TEXT_MAX];
+    if (c->skip_reason != NULL) {
+      continue;
     }
+    if (plan_common_size(c) > 0) {
+      units_format_size(plan_common_size(c), size);
+    }
+    units_format_duration_short(c->estimate_ns, time);
+    strbuf_clear(&settings);
+    plan_append_settings(c, &settings);
+    const struct cell cells[] = {PLAN_TABLE_COLUMNS(COLUMN_CELL)};
+    table_add(table, cells, err);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  strbuf_fini(&settings);
 }
 
 /* ---- below the table ---- */
@@ -282,43 +236,32 @@ static enum status plan_print_below(const struct plan *plan, uint32_t processes,
   X("skip_reason", cell_text(c->skip_reason))                                                      \
   X("kind", cell_text(case_kind_text(bench->kind)))
 
-static enum status plan_print_rows(const struct plan *plan, const struct row_sink *sink,
+static enum status plan_print_rows(const struct plan *plan, const struct table_options *options,
                                    struct error *err) {
   static const char *const COLUMNS[] = {PLAN_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
-  for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
-    if (sink_has_enough(sink)) {
-      break;
-    }
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  for (size_t i = 0; i < plan->case_count && !table_reader_gone(table); i++) {
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
     const uint64_t size_bytes = plan_common_size(c);
     const struct cell cells[] = {PLAN_COLUMNS(COLUMN_CELL)};
-    status = sink_row(sink, cells, err);
+    table_add(table, cells, err);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return table_close(table, err);
 }
 
 static enum status plan_print_page(const struct plan *plan, uint32_t processes,
                                    const struct table_options *options, struct error *err) {
-  struct table *rows = table_new(options);
+  static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
+  struct table_options lean = *options;
+  lean.drop_empty = true;
   enum status status = STATUS_OK;
   if (plan->skip_count < plan->case_count) {
-    status = plan_print_cases(plan, table_sink(rows), err);
+    struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
+    plan_print_cases(plan, table, err);
+    status = table_close(table, err);
   }
-  if (status == STATUS_OK && !table_reader_gone(rows)) {
-    status = plan_print_below(plan, processes, options->stream, err);
-  }
-  table_free(rows);
-  return status;
-}
-
-static enum status plan_print_for_programs(const struct plan *plan,
-                                           const struct table_options *options, struct error *err) {
-  struct table *rows = table_new(options);
-  enum status status = plan_print_rows(plan, table_sink(rows), err);
-  table_free(rows);
-  return status;
+  return status == STATUS_OK ? plan_print_below(plan, processes, options->stream, err) : status;
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes,
@@ -332,5 +275,5 @@ enum status plan_render(const struct plan *plan, uint32_t processes,
   case LAYOUT_ROWS:
     break;
   }
-  return plan_print_for_programs(plan, options, err);
+  return plan_print_rows(plan, options, err);
 }

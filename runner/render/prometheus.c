@@ -17,24 +17,39 @@ struct sample {
   double value;
 };
 
-struct family {
-  const char *name;
-  const char *help;
-  struct sample *samples;
-  size_t count, capacity;
-};
+/* X(enum family_index, name, help) */
+#define FAMILY_LIST(X)                                                                             \
+  X(FAMILY_BANDWIDTH, "haul_bandwidth_bytes_per_second",                                           \
+    "Latest median rate of a case: payload of all its flows.")                                     \
+  X(FAMILY_HOP, "haul_hop_seconds", "Latest median time of one dependent load of a case.")         \
+  X(FAMILY_CALL, "haul_call_seconds", "Latest median time of one call of the driver.")             \
+  X(FAMILY_ITERATION, "haul_iteration_seconds", "Latest median time of one iteration of a case.")  \
+  X(FAMILY_OK, "haul_case_ok",                                                                     \
+    "1: every process of the latest run measured the case; 0: one failed, crashed, hung or was "   \
+    "corrupt.")                                                                                    \
+  X(FAMILY_PROCESSES, "haul_case_processes", "Processes that the latest medians come from.")       \
+  X(FAMILY_MEASURED_AT, "haul_case_run_start_timestamp_seconds",                                   \
+    "When the run of the latest median started, seconds since 1970.")                              \
+  X(FAMILY_VERDICT, "haul_case_verdict",                                                           \
+    "1 for the verdict on the case against the runs it is compared with.")                         \
+  X(FAMILY_CHANGE, "haul_case_change_ratio",                                                       \
+    "Change of the case's rate against these, or of its time where it has no rate: 0.01 is 1 % "   \
+    "more.")
 
 enum family_index {
-  FAMILY_BANDWIDTH,
-  FAMILY_HOP,
-  FAMILY_CALL,
-  FAMILY_ITERATION,
-  FAMILY_OK,
-  FAMILY_PROCESSES,
-  FAMILY_MEASURED_AT,
-  FAMILY_VERDICT,
-  FAMILY_CHANGE,
-  FAMILIES
+#define FAMILY_ID(id, name, help) id,
+  FAMILY_LIST(FAMILY_ID) FAMILIES
+};
+
+static const struct {
+  const char *name, *help;
+} FAMILY_TEXTS[] = {
+#define FAMILY_TEXT(id, name, help) {name, help},
+    FAMILY_LIST(FAMILY_TEXT)};
+
+struct family {
+  struct sample *samples;
+  size_t count, capacity;
 };
 
 struct writing {
@@ -42,34 +57,6 @@ struct writing {
   struct measured *measured;
   struct family families[FAMILIES];
 };
-
-static void prometheus_name_families(struct family families[FAMILIES]) {
-  families[FAMILY_BANDWIDTH] =
-      (struct family){.name = "haul_bandwidth_bytes_per_second",
-                      .help = "Latest median rate of a case: payload of all its flows."};
-  families[FAMILY_HOP] = (struct family){
-      .name = "haul_hop_seconds", .help = "Latest median time of one dependent load of a case."};
-  families[FAMILY_CALL] = (struct family){.name = "haul_call_seconds",
-                                          .help = "Latest median time of one call of the driver."};
-  families[FAMILY_ITERATION] = (struct family){
-      .name = "haul_iteration_seconds", .help = "Latest median time of one iteration of a case."};
-  families[FAMILY_OK] = (struct family){
-      .name = "haul_case_ok",
-      .help = "1: every process of the latest run measured the case; 0: one failed, crashed, hung "
-              "or was corrupt."};
-  families[FAMILY_PROCESSES] = (struct family){
-      .name = "haul_case_processes", .help = "Processes that the latest medians come from."};
-  families[FAMILY_MEASURED_AT] =
-      (struct family){.name = "haul_case_run_start_timestamp_seconds",
-                      .help = "When the run of the latest median started, seconds since 1970."};
-  families[FAMILY_VERDICT] = (struct family){
-      .name = "haul_case_verdict",
-      .help = "1 for the verdict on the case against the runs it is compared with."};
-  families[FAMILY_CHANGE] = (struct family){
-      .name = "haul_case_change_ratio",
-      .help = "Change of the case's rate against these, or of its time where it has no rate: 0.01 "
-              "is 1 % more."};
-}
 
 static void prometheus_append_label(struct strbuf *text, const char *name, const char *value) {
   if (value == NULL) {
@@ -103,24 +90,28 @@ static const char *prometheus_labels_of(struct writing *writing, size_t run_inde
   struct strbuf text;
   char size[24];
   (void)snprintf(size, sizeof size, "%" PRIu64, measured->size_bytes);
+  const struct {
+    const char *name, *value;
+  } labels[] = {{"host", at->host_name},
+                {"gpu_name", measured_run_fact(writing->measured, run_index, "gpu_name")},
+                {"driver_version", at->driver_version},
+                {"scenario", run->scenario},
+                {"block", measured->block},
+                {"case", measured->name},
+                {"path", measured->path},
+                {"method", measured->method},
+                {"size_bytes", measured->size_bytes > 0 ? size : NULL},
+                {"simulated", at->simulated ? "1" : NULL},
+                {"verdict", verdict}};
   strbuf_init(&text, LABELS_MAX);
   strbuf_append_char(&text, '{');
-  prometheus_append_label(&text, "host", at->host_name);
-  prometheus_append_label(&text, "gpu_name",
-                          measured_run_fact(writing->measured, run_index, "gpu_name"));
-  prometheus_append_label(&text, "driver_version", at->driver_version);
-  prometheus_append_label(&text, "scenario", run->scenario);
-  prometheus_append_label(&text, "block", measured->block);
-  prometheus_append_label(&text, "case", measured->name);
-  prometheus_append_label(&text, "path", measured->path);
-  prometheus_append_label(&text, "method", measured->method);
-  prometheus_append_label(&text, "size_bytes", measured->size_bytes > 0 ? size : NULL);
-  prometheus_append_label(&text, "simulated", at->simulated ? "1" : NULL);
-  prometheus_append_label(&text, "verdict", verdict);
+  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+    prometheus_append_label(&text, labels[i].name, labels[i].value);
+  }
   strbuf_append_char(&text, '}');
-  const char *labels = arena_strdup(&writing->arena, text.text);
+  const char *kept = arena_strdup(&writing->arena, text.text);
   strbuf_fini(&text);
-  return labels;
+  return kept;
 }
 
 static void prometheus_add_sample(struct writing *writing, enum family_index which,
@@ -133,9 +124,8 @@ static void prometheus_add_sample(struct writing *writing, enum family_index whi
 
 static void prometheus_add_figure(struct writing *writing, const struct measured_case *bench,
                                   double ns, const char *labels) {
-  const enum figure figure = bench->figure;
   const double value = figure_value(bench, ns);
-  switch (figure) {
+  switch (bench->figure) {
   case FIGURE_RATE:
     prometheus_add_sample(writing, FAMILY_BANDWIDTH, labels, value * NS_PER_S); /* of bytes a ns */
     return;
@@ -191,11 +181,14 @@ static int prometheus_compare_samples(const void *left, const void *right) {
   return strcmp(a->labels, b->labels);
 }
 
-static void prometheus_print_family(struct family *family, FILE *stream) {
+static void prometheus_print_family(struct writing *writing, enum family_index which,
+                                    FILE *stream) {
+  struct family *family = &writing->families[which];
+  const char *name = FAMILY_TEXTS[which].name;
   if (family->count == 0) {
     return;
   }
-  fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", family->name, family->help, family->name);
+  fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, FAMILY_TEXTS[which].help, name);
   qsort(family->samples, family->count, sizeof *family->samples, prometheus_compare_samples);
   for (size_t i = 0; i < family->count; i++) {
     char number[NUMBER_TEXT_MAX];
@@ -204,7 +197,7 @@ static void prometheus_print_family(struct family *family, FILE *stream) {
       continue;
     }
     text_real_exact(family->samples[i].value, number);
-    fprintf(stream, "%s%s %s\n", family->name, family->samples[i].labels, number);
+    fprintf(stream, "%s%s %s\n", name, family->samples[i].labels, number);
   }
 }
 
@@ -212,15 +205,14 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
                              size_t case_count, struct comparison *const *comparisons,
                              size_t comparison_count, FILE *stream, struct error *err) {
   struct writing writing = {.measured = measured};
-  prometheus_name_families(writing.families);
   for (size_t i = 0; i < case_count; i++) {
     prometheus_add_case(&writing, &cases[i]);
   }
   for (size_t i = 0; i < comparison_count; i++) {
     prometheus_add_verdicts(&writing, comparisons[i]);
   }
-  for (int i = 0; i < FAMILIES; i++) {
-    prometheus_print_family(&writing.families[i], stream);
+  for (unsigned i = 0; i < FAMILIES; i++) {
+    prometheus_print_family(&writing, (enum family_index)i, stream);
   }
   arena_fini(&writing.arena);
   if (fflush(stream) != 0 && errno != EPIPE) {

@@ -6,24 +6,49 @@
 #include "engine/case/enums.h"
 #include "runner/render/run_result.h"
 
+/* The columns of run-result and run-flows that are used, and the members of a row that keep them:
+ * TEXT(column, member), NUMBER(column, member). */
+#define RUN_ROW_LIST(TEXT, NUMBER)                                                                 \
+  TEXT("case", name)                                                                               \
+  TEXT("block", block)                                                                             \
+  TEXT("path", path)                                                                               \
+  TEXT("axes", axes)                                                                               \
+  TEXT("kind", kind)                                                                               \
+  TEXT("method", method)                                                                           \
+  TEXT("operation", operation)                                                                     \
+  TEXT("direction", direction)                                                                     \
+  TEXT("source", source)               /* "gpu0" */                                                \
+  TEXT("source_memory", source_memory) /* "device" */                                              \
+  TEXT("target", target)                                                                           \
+  TEXT("target_memory", target_memory)                                                             \
+  NUMBER("flows", flows)                                                                           \
+  NUMBER("under_load", under_load)                                                                 \
+  NUMBER("size_bytes", size_bytes)                                                                 \
+  NUMBER("gbps", gbps)                                                                             \
+  NUMBER("percent_of_peak", percent_of_peak)                                                       \
+  NUMBER("peak_gbps", peak_gbps)                                                                   \
+  TEXT("limited_by", limited_by)                                                                   \
+  NUMBER("ns_per_hop", ns_per_hop)                                                                 \
+  NUMBER("cycles_per_hop", cycles_per_hop)                                                         \
+  TEXT("measure", measure) /* of arithmetic: "latency", "throughput" */                            \
+  NUMBER("ns_per_op", ns_per_op)                                                                   \
+  NUMBER("cycles_per_op", cycles_per_op)                                                           \
+  NUMBER("ops_per_clock_sm", ops_per_clock_sm)                                                     \
+  NUMBER("median_ns", median_ns)                                                                   \
+  NUMBER("low_ns", low_ns)                                                                         \
+  NUMBER("high_ns", high_ns)                                                                       \
+  NUMBER("processes", processes)                                                                   \
+  TEXT("status", status)                                                                           \
+  TEXT("reason", reason)                                                                           \
+  TEXT("note", note)                                                                               \
+  TEXT("stop", stop) /* why the trials ended: "precision", "trials", "time" */
+
 /* One case, or one flow of a case. NULL and NAN where the database has NULL; texts are escaped for
  * a terminal. */
 struct run_row {
-  const char *name; /* column "case" */
-  const char *block, *path, *axes;
-  const char *kind, *method, *operation, *direction;
-  const char *source, *source_memory, *target, *target_memory; /* "gpu0", "device" */
-  double flows, under_load;
-  double size_bytes;
-  double gbps, gbps_low, gbps_high, percent_of_peak, peak_gbps;
-  const char *limited_by;
-  double ns_per_hop, cycles_per_hop;
-  const char *measure; /* of arithmetic: "latency", "throughput" */
-  double ns_per_op, cycles_per_op, ops_per_clock_sm;
-  double median_ns, low_ns, high_ns;
-  double processes;
-  const char *status, *reason, *note;
-  const char *stop; /* why the trials ended: "precision", "trials", "time" */
+#define RUN_ROW_TEXT(column, member)   const char *member;
+#define RUN_ROW_NUMBER(column, member) double member;
+  RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_NUMBER)
 };
 
 struct run_rows {
@@ -45,6 +70,8 @@ struct result_page {
   bool printed; /* something was printed before */
 };
 
+/* A blank line, but before the first block. */
+void result_page_begin_block(struct result_page *page);
 bool result_row_shown(const struct run_row *row);
 /* "ce" of a transfer with one method, "" where there is none. */
 const char *result_method(const struct run_row *row);
@@ -71,26 +98,25 @@ enum status result_print_table(struct result_page *page, const struct result_blo
 
 enum { FOOTNOTES_MAX = 99 };
 
-/* Texts that many rows share, each printed once below them. Texts are borrowed. */
-struct footnotes {
-  const char *texts[FOOTNOTES_MAX]; /* those past the last are dropped */
-  size_t uses[FOOTNOTES_MAX];
-  unsigned numbers[FOOTNOTES_MAX]; /* from 1; 0 = belongs to every row */
-  size_t count;
+/* A text that several rows may share, printed once below them. */
+struct footnote {
+  const char *text; /* borrowed */
+  size_t uses;
+  unsigned number; /* from 1; 0 = belongs to every row */
 };
 
 /* What the reader of a number must know, below a table or the matrices of a block: why a case has
  * no number, the note of its measurement, and that its trials ended before the number was as
- * precise as the scenario asks. */
+ * precise as the scenario asks. Zeroed but for the arena: there is no row yet. */
 struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  const char *stops[stop_name_count]; /* the remark on cases whose trials ended so; NULL = none */
-  struct footnotes notes;
+  const char *stops[stop_name_count];   /* the remark on cases whose trials ended so; NULL = none */
+  struct footnote notes[FOOTNOTES_MAX]; /* those past the last are dropped */
+  size_t note_count;
 };
 
-void result_remarks_init(struct result_remarks *remarks, struct arena *arena);
 /* One row that is shown; borrowed. */
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row);
 /* After the last row, before the first mark. */

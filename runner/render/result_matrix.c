@@ -68,11 +68,6 @@ static const char *setting_text(struct arena *arena, const struct plan_of_block 
   return text;
 }
 
-static const char *place_label(struct arena *arena, const struct plan_of_block *plan,
-                               const char *place, const char *memory) {
-  return plan->memories_vary ? place : result_place(arena, place, memory);
-}
-
 /* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
  * host and its GPUs are not. */
 static bool block_is_mirrored(const struct result_block *block) {
@@ -176,35 +171,30 @@ struct drawing {
   const struct result_remarks *remarks;
 };
 
-static const char *matrix_source_label(const struct drawing *drawing, const struct run_row *row) {
-  return place_label(drawing->arena, drawing->plan, row->source, row->source_memory);
-}
-
-static const char *matrix_target_label(const struct drawing *drawing, const struct run_row *row) {
-  return place_label(drawing->arena, drawing->plan, row->target, row->target_memory);
-}
-
-static const char *row_label(const struct drawing *drawing, const struct run_row *row) {
-  if (drawing->plan->local) {
+/* The label of the row or of the column that a pair stands in. */
+static const char *matrix_label(const struct drawing *drawing, const struct run_row *row,
+                                bool of_column) {
+  const struct plan_of_block *plan = drawing->plan;
+  const bool of_source = of_column == plan->transposed;
+  const char *place = of_source ? row->source : row->target;
+  if (plan->local && !of_column) {
     return "";
   }
-  return drawing->plan->transposed ? matrix_target_label(drawing, row)
-                                   : matrix_source_label(drawing, row);
-}
-
-static const char *matrix_column_label(const struct drawing *drawing, const struct run_row *row) {
-  return drawing->plan->transposed ? matrix_source_label(drawing, row)
-                                   : matrix_target_label(drawing, row);
+  return plan->memories_vary ? place
+                             : result_place(drawing->arena, place,
+                                            of_source ? row->source_memory : row->target_memory);
 }
 
 static void matrix_find_labels(struct drawing *drawing, const struct run_row *const *rows,
                                size_t count) {
   for (size_t i = 0; i < count; i++) {
-    labels_add(drawing->arena, &drawing->rows, row_label(drawing, rows[i]));
-    labels_add(drawing->arena, &drawing->columns, matrix_column_label(drawing, rows[i]));
+    const char *row = matrix_label(drawing, rows[i], false);
+    const char *column = matrix_label(drawing, rows[i], true);
+    labels_add(drawing->arena, &drawing->rows, row);
+    labels_add(drawing->arena, &drawing->columns, column);
     if (drawing->plan->mirrored) {
-      labels_add(drawing->arena, &drawing->rows, matrix_column_label(drawing, rows[i]));
-      labels_add(drawing->arena, &drawing->columns, row_label(drawing, rows[i]));
+      labels_add(drawing->arena, &drawing->rows, column);
+      labels_add(drawing->arena, &drawing->columns, row);
     }
   }
   if (count > 0) {
@@ -230,22 +220,24 @@ static struct matrix_cell matrix_cell_of(struct drawing *drawing, const struct r
   return cell;
 }
 
+/* The cell of a pair, or the one on the other side of the diagonal. */
+static struct matrix_cell *matrix_find_cell(const struct drawing *drawing,
+                                            const struct run_row *row, bool mirrored) {
+  return &drawing->cells[labels_index(&drawing->rows, matrix_label(drawing, row, mirrored)) *
+                             drawing->columns.count +
+                         labels_index(&drawing->columns, matrix_label(drawing, row, !mirrored))];
+}
+
 static void matrix_fill(struct drawing *drawing, const struct run_row *const *rows, size_t count) {
-  const size_t width = drawing->columns.count;
-  drawing->cells = arena_array(drawing->arena, drawing->rows.count * width, sizeof *drawing->cells);
+  drawing->cells = arena_array(drawing->arena, drawing->rows.count * drawing->columns.count,
+                               sizeof *drawing->cells);
   for (size_t i = 0; i < count; i++) {
-    const size_t row = labels_index(&drawing->rows, row_label(drawing, rows[i]));
-    const size_t column = labels_index(&drawing->columns, matrix_column_label(drawing, rows[i]));
-    drawing->cells[row * width + column] = matrix_cell_of(drawing, rows[i]);
+    *matrix_find_cell(drawing, rows[i], false) = matrix_cell_of(drawing, rows[i]);
   }
   for (size_t i = 0; drawing->plan->mirrored && i < count; i++) {
-    const size_t row = labels_index(&drawing->rows, matrix_column_label(drawing, rows[i]));
-    const size_t column = labels_index(&drawing->columns, row_label(drawing, rows[i]));
-    struct matrix_cell *cell = &drawing->cells[row * width + column];
-    if (cell->kind == MATRIX_NONE && row != column) {
-      *cell =
-          drawing->cells[labels_index(&drawing->rows, row_label(drawing, rows[i])) * width +
-                         labels_index(&drawing->columns, matrix_column_label(drawing, rows[i]))];
+    struct matrix_cell *cell = matrix_find_cell(drawing, rows[i], true);
+    if (cell->kind == MATRIX_NONE) {
+      *cell = *matrix_find_cell(drawing, rows[i], false);
       cell->kind = cell->kind == MATRIX_VALUE ? MATRIX_AGAIN : cell->kind;
     }
   }
@@ -338,10 +330,7 @@ static void block_print_title(struct result_page *page, const struct result_bloc
   const char *method = strstr(setting, "method=") == NULL ? result_method(first) : "";
   const char *words = matrix_words(arena, plan, first);
   const char *by = method[0] != '\0' ? arena_format(arena, " by %s", method) : "";
-  if (page->printed) {
-    output_gap(page->output);
-  }
-  page->printed = true;
+  result_page_begin_block(page);
   output_heading(page->output, block->name);
   if (plan->setting_count == 1) {
     words = arena_format(arena, "%s%s: %s", setting, by, words);
@@ -385,9 +374,8 @@ enum status result_print_matrices(struct result_page *page, const struct result_
                                   struct error *err) {
   struct arena *arena = &page->arena;
   struct plan_of_block plan;
-  struct result_remarks remarks;
+  struct result_remarks remarks = {.arena = arena};
   block_plan(arena, block, &plan);
-  result_remarks_init(&remarks, arena);
   for (size_t i = 0; i < block->count; i++) {
     if (result_row_shown(block->rows[i])) {
       result_remarks_add(&remarks, block->rows[i]);

@@ -1,4 +1,4 @@
-/* result_remarks.c - footnotes, and the remarks on cases that become footnotes. */
+/* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result_block.h"
 
 #include <math.h>
@@ -6,65 +6,42 @@
 
 /* ---- footnotes ---- */
 
-static size_t footnotes_find(const struct footnotes *notes, const char *text) {
+static size_t remarks_find(const struct result_remarks *remarks, const char *text) {
   size_t i = 0;
-  while (i < notes->count && strcmp(notes->texts[i], text) != 0) {
+  while (i < remarks->note_count && (text == NULL || strcmp(remarks->notes[i].text, text) != 0)) {
     i++;
   }
   return i;
 }
 
 /* One row has that text; NULL = nothing. A row has a text once at most. */
-static void footnotes_add(struct footnotes *notes, const char *text) {
-  if (text == NULL) {
+static void remarks_use(struct result_remarks *remarks, const char *text) {
+  const size_t i = remarks_find(remarks, text);
+  if (text == NULL || i == FOOTNOTES_MAX) {
     return;
   }
-  const size_t i = footnotes_find(notes, text);
-  if (i == FOOTNOTES_MAX) {
-    return;
+  if (i == remarks->note_count) {
+    remarks->notes[remarks->note_count++] = (struct footnote){.text = text};
   }
-  if (i == notes->count) {
-    notes->texts[i] = text;
-    notes->uses[i] = 0;
-    notes->count++;
-  }
-  notes->uses[i]++;
-}
-
-/* After the last of `rows` rows. */
-static void footnotes_settle(struct footnotes *notes, size_t rows) {
-  unsigned number = 0;
-  for (size_t i = 0; i < notes->count; i++) {
-    notes->numbers[i] = notes->uses[i] == rows ? 0 : ++number;
-  }
+  remarks->notes[i].uses++;
 }
 
 /* 0 where the row needs no mark. */
-static unsigned footnotes_number(const struct footnotes *notes, const char *text) {
-  const size_t i = text != NULL ? footnotes_find(notes, text) : notes->count;
-  return i < notes->count ? notes->numbers[i] : 0;
-}
-
-static void footnotes_print(const struct footnotes *notes, const struct output *output) {
-  for (size_t i = 0; i < notes->count; i++) {
-    char mark[16] = "note: ";
-    if (notes->numbers[i] > 0) {
-      (void)snprintf(mark, sizeof mark, "[%u] ", notes->numbers[i]);
-    }
-    output_wrapped(output, mark, notes->texts[i]);
-  }
+static unsigned remarks_number(const struct result_remarks *remarks, const char *text) {
+  const size_t i = remarks_find(remarks, text);
+  return i < remarks->note_count ? remarks->notes[i].number : 0;
 }
 
 /* ---- remarks ---- */
-
-void result_remarks_init(struct result_remarks *remarks, struct arena *arena) {
-  *remarks = (struct result_remarks){.arena = arena};
-}
 
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row) {
   remarks->rows = arena_grow(remarks->arena, remarks->rows, remarks->count, &remarks->capacity,
                              sizeof(const struct run_row *));
   remarks->rows[remarks->count++] = row;
+}
+
+static const char *remarks_why(const struct run_row *row) {
+  return row->reason != NULL ? row->reason : row->note;
 }
 
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
@@ -78,7 +55,7 @@ static enum stop remarks_stop_of(const struct run_row *row) {
 
 /* Of all cases that ended so: how far the trials came, and what would have helped. */
 static const char *remarks_describe(const struct result_remarks *remarks, enum stop stop,
-                                    const char *limit, const char *help) {
+                                    const char *limit_and_help) {
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
@@ -88,51 +65,37 @@ static const char *remarks_describe(const struct result_remarks *remarks, enum s
       continue;
     }
     several = several || row->processes > 1;
-    if (!isnan(result_spread(row))) {
-      few = false;
-      widest = fmax(widest, result_spread(row));
-    }
+    few = few && isnan(result_spread(row));
+    widest = fmax(widest, result_spread(row));
   }
   const char *reached = several ? " in some processes"
                         : few   ? " (too few trials for a 95 % interval)"
                                 : arena_format(remarks->arena, " (up to +/- %s %%)",
                                                result_percent(remarks->arena, widest));
-  return arena_format(remarks->arena, "not within precision%s: %s ended the trials; %s", reached,
-                      limit, help);
-}
-
-static const char *remarks_describe_stop(const struct result_remarks *remarks, enum stop stop) {
-  switch (stop) {
-  case STOP_NONE:
-  case STOP_PRECISION:
-  case stop_name_count:
-    break;
-  case STOP_TRIALS:
-    return remarks_describe(remarks, stop, "trials.max",
-                            "more trials help: --set measure.trials.max=N");
-  case STOP_TIME:
-    return remarks_describe(remarks, stop, "max_time",
-                            "more time helps: --set measure.max_time=TIME");
-  }
-  return NULL;
+  return arena_format(remarks->arena, "not within precision%s: %s", reached, limit_and_help);
 }
 
 void result_remarks_settle(struct result_remarks *remarks) {
-  for (unsigned stop = 0; stop < stop_name_count; stop++) {
-    remarks->stops[stop] = remarks_describe_stop(remarks, (enum stop)stop);
-  }
+  unsigned number = 0;
+  remarks->stops[STOP_TRIALS] =
+      remarks_describe(remarks, STOP_TRIALS,
+                       "trials.max ended the trials; more trials help: --set measure.trials.max=N");
+  remarks->stops[STOP_TIME] =
+      remarks_describe(remarks, STOP_TIME,
+                       "max_time ended the trials; more time helps: --set measure.max_time=TIME");
   for (size_t i = 0; i < remarks->count; i++) {
-    const struct run_row *row = remarks->rows[i];
-    footnotes_add(&remarks->notes, row->reason != NULL ? row->reason : row->note);
-    footnotes_add(&remarks->notes, remarks->stops[remarks_stop_of(row)]);
+    remarks_use(remarks, remarks_why(remarks->rows[i]));
+    remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
   }
-  footnotes_settle(&remarks->notes, remarks->count);
+  for (size_t i = 0; i < remarks->note_count; i++) {
+    struct footnote *note = &remarks->notes[i];
+    note->number = note->uses == remarks->count ? 0 : ++number;
+  }
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  const unsigned why =
-      footnotes_number(&remarks->notes, row->reason != NULL ? row->reason : row->note);
-  const unsigned stop = footnotes_number(&remarks->notes, remarks->stops[remarks_stop_of(row)]);
+  const unsigned why = remarks_number(remarks, remarks_why(row));
+  const unsigned stop = remarks_number(remarks, remarks->stops[remarks_stop_of(row)]);
   if (why > 0 && stop > 0) {
     return arena_format(remarks->arena, "[%u,%u]", why < stop ? why : stop,
                         why < stop ? stop : why);
@@ -141,5 +104,9 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
 }
 
 void result_remarks_print(const struct result_remarks *remarks, const struct output *output) {
-  footnotes_print(&remarks->notes, output);
+  for (size_t i = 0; i < remarks->note_count; i++) {
+    const unsigned number = remarks->notes[i].number;
+    output_wrapped(output, number > 0 ? arena_format(remarks->arena, "[%u] ", number) : "note: ",
+                   remarks->notes[i].text);
+  }
 }

@@ -43,92 +43,95 @@ static const struct column columns[column_count] = {
     [COLUMN_REMARK] = {"remark", ALIGN_LEFT, false, false},
 };
 
-struct case_line {
-  const struct run_row *row; /* NULL = a flow of the case above */
-  const char *texts[column_count];
-  enum tone tone;
-  bool failed; /* only its number and its remark have the tone */
-};
-
 struct case_table {
   struct arena *arena;
-  struct case_line *lines;
-  size_t count, capacity;
+  struct result_set set;
+  const struct run_row **rows; /* of the set; NULL = a flow of the case above */
+  size_t capacity;
   struct result_remarks remarks;
 };
 
-static struct case_line *case_table_add_line(struct case_table *table) {
-  table->lines =
-      arena_grow(table->arena, table->lines, table->count, &table->capacity, sizeof *table->lines);
-  struct case_line *line = &table->lines[table->count++];
-  for (size_t i = 0; i < column_count; i++) {
-    line->texts[i] = "";
-  }
-  line->row = NULL;
-  line->tone = TONE_NONE;
-  line->failed = false;
-  return line;
+static void case_table_put(struct case_table *table, size_t row, enum case_column column,
+                           const char *text) {
+  const unsigned tone = result_set_cell(&table->set, row, column)->tone;
+  result_set_put(&table->set, row, column, cell_words(text, tone));
 }
 
-static const char *case_number(struct arena *arena, double value) {
-  char text[MATRIX_NUMBER_MAX];
-  if (isnan(value)) {
-    return "";
+/* Only the number and the remark of a case that failed have a tone. */
+static size_t case_table_add_row(struct case_table *table, const struct run_row *row,
+                                 enum tone tone) {
+  const size_t at = result_set_add_row(&table->set);
+  table->rows = arena_grow(table->arena, table->rows, at, &table->capacity, sizeof *table->rows);
+  table->rows[at] = row;
+  for (size_t c = 0; c < column_count; c++) {
+    const bool toned = tone != TONE_BAD || c == COLUMN_GBPS || c == COLUMN_REMARK;
+    result_set_put(&table->set, at, c, cell_words("", toned ? tone : TONE_NONE));
   }
-  matrix_number(value, text);
-  return arena_strdup(arena, text);
+  return at;
+}
+
+/* Nothing where it is not known. */
+static void case_table_put_number(struct case_table *table, size_t row, enum case_column column,
+                                  double value) {
+  char text[MATRIX_NUMBER_MAX];
+  if (!isnan(value)) {
+    matrix_number(value, text);
+    case_table_put(table, row, column, text);
+  }
 }
 
 /* The numbers that people ask of such a case. */
-static void case_line_set_numbers(struct arena *arena, const struct run_row *row,
-                                  struct case_line *line) {
+static void case_table_put_numbers(struct case_table *table, size_t at, const struct run_row *row) {
   if (!isnan(row->gbps)) {
-    line->texts[COLUMN_GBPS] = case_number(arena, row->gbps);
+    case_table_put_number(table, at, COLUMN_GBPS, row->gbps);
   } else if (!isnan(row->ns_per_hop)) {
-    line->texts[COLUMN_NS_HOP] = case_number(arena, row->ns_per_hop);
-    line->texts[COLUMN_CYCLES_HOP] = case_number(arena, row->cycles_per_hop);
+    case_table_put_number(table, at, COLUMN_NS_HOP, row->ns_per_hop);
+    case_table_put_number(table, at, COLUMN_CYCLES_HOP, row->cycles_per_hop);
   } else if (!isnan(row->ops_per_clock_sm)) {
-    line->texts[COLUMN_OPS] = case_number(arena, row->ops_per_clock_sm);
+    case_table_put_number(table, at, COLUMN_OPS, row->ops_per_clock_sm);
   } else if (!isnan(row->ns_per_op)) {
-    line->texts[COLUMN_NS_OP] = case_number(arena, row->ns_per_op);
-    line->texts[COLUMN_CYCLES_OP] = case_number(arena, row->cycles_per_op);
+    case_table_put_number(table, at, COLUMN_NS_OP, row->ns_per_op);
+    case_table_put_number(table, at, COLUMN_CYCLES_OP, row->cycles_per_op);
   } else {
-    line->texts[COLUMN_NS] = case_number(arena, row->median_ns);
+    case_table_put_number(table, at, COLUMN_NS, row->median_ns);
   }
-  line->texts[COLUMN_SPREAD] =
-      isnan(result_spread(row)) ? "" : arena_format(arena, "%.2f", result_spread(row));
-  line->texts[COLUMN_PEAK] =
-      isnan(row->percent_of_peak) ? "" : arena_format(arena, "%.1f", row->percent_of_peak);
+  if (!isnan(result_spread(row))) {
+    case_table_put(table, at, COLUMN_SPREAD,
+                   arena_format(table->arena, "%.2f", result_spread(row)));
+  }
+  if (!isnan(row->percent_of_peak)) {
+    case_table_put(table, at, COLUMN_PEAK,
+                   arena_format(table->arena, "%.1f", row->percent_of_peak));
+  }
 }
 
 static void case_table_add(struct case_table *table, const struct run_row *row) {
   struct arena *arena = table->arena;
-  struct case_line *line = case_table_add_line(table);
-  line->row = row;
+  const bool ok = strcmp(row->status, "ok") == 0;
+  const size_t at = case_table_add_row(table, row, ok ? TONE_NONE : TONE_BAD);
   result_remarks_add(&table->remarks, row);
-  line->texts[COLUMN_BLOCK] = row->block;
-  line->texts[COLUMN_PATH] =
-      row->operation != NULL ? arena_format(arena, "%s %s", row->operation, row->path) : row->path;
-  line->texts[COLUMN_SETTINGS] = result_axes(arena, row);
-  line->texts[COLUMN_SIZE] = result_size(arena, row);
-  if (strcmp(row->status, "ok") == 0) {
-    case_line_set_numbers(arena, row, line);
-  } else {
-    line->tone = TONE_BAD;
-    line->failed = true;
+  case_table_put(table, at, COLUMN_BLOCK, row->block);
+  case_table_put(table, at, COLUMN_PATH,
+                 row->operation != NULL ? arena_format(arena, "%s %s", row->operation, row->path)
+                                        : row->path);
+  case_table_put(table, at, COLUMN_SETTINGS, result_axes(arena, row));
+  case_table_put(table, at, COLUMN_SIZE, result_size(arena, row));
+  if (ok) {
+    case_table_put_numbers(table, at, row);
   }
 }
 
 /* Once all rows are there: "[1]", "failed [2]". */
-static void case_table_set_remarks(struct case_table *table) {
+static void case_table_put_remarks(struct case_table *table) {
   result_remarks_settle(&table->remarks);
-  for (size_t i = 0; i < table->count; i++) {
-    struct case_line *line = &table->lines[i];
-    if (line->row != NULL) {
-      const char *mark = result_remarks_mark(&table->remarks, line->row);
-      const char *status = line->failed ? line->row->status : "";
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const struct run_row *row = table->rows[i];
+    if (row != NULL) {
+      const char *mark = result_remarks_mark(&table->remarks, row);
+      const char *status = strcmp(row->status, "ok") != 0 ? row->status : "";
       const char *space = status[0] != '\0' && mark[0] != '\0' ? " " : "";
-      line->texts[COLUMN_REMARK] = arena_format(table->arena, "%s%s%s", status, space, mark);
+      case_table_put(table, i, COLUMN_REMARK,
+                     arena_format(table->arena, "%s%s%s", status, space, mark));
     }
   }
 }
@@ -136,44 +139,30 @@ static void case_table_set_remarks(struct case_table *table) {
 /* The flows of a case, below it. They follow each other; `at` is where the search begins. */
 static void case_table_add_flows(struct case_table *table, const struct run_rows *flows,
                                  const struct run_row *row, size_t *at) {
+  bool found = false;
   for (size_t tried = 0; tried < flows->count; tried++, (*at)++) {
     const struct run_row *flow = &flows->items[*at % flows->count];
     if (strcmp(flow->name, row->name) == 0) {
-      break;
-    }
-  }
-  for (; flows->count > 0; (*at)++) {
-    const struct run_row *flow = &flows->items[*at % flows->count];
-    if (strcmp(flow->name, row->name) != 0 || *at >= 2 * flows->count) {
-      return;
-    }
-    struct case_line *line = case_table_add_line(table);
-    line->texts[COLUMN_PATH] = arena_format(
-        table->arena, "  %s-%s", result_place(table->arena, flow->source, flow->source_memory),
-        result_place(table->arena, flow->target, flow->target_memory));
-    line->texts[COLUMN_GBPS] = case_number(table->arena, flow->gbps);
-    line->tone = TONE_DIM;
-    if (*at + 1 == flows->count) {
-      (*at)++;
+      const size_t line = case_table_add_row(table, NULL, TONE_DIM);
+      const char *source = result_place(table->arena, flow->source, flow->source_memory);
+      const char *target = result_place(table->arena, flow->target, flow->target_memory);
+      case_table_put(table, line, COLUMN_PATH,
+                     arena_format(table->arena, "  %s-%s", source, target));
+      case_table_put_number(table, line, COLUMN_GBPS, flow->gbps);
+      found = true;
+    } else if (found) {
       return;
     }
   }
 }
 
 static size_t case_table_width(const struct case_table *table, enum case_column column) {
-  size_t width = 0;
-  for (size_t i = 0; i < table->count; i++) {
-    const size_t own = strlen(table->lines[i].texts[column]);
-    width = own > width ? own : width;
+  size_t width = strlen(columns[column].name);
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const char *text = result_set_text_at(&table->set, i, column);
+    width = text != NULL && strlen(text) > width ? strlen(text) : width;
   }
-  const size_t heading = strlen(columns[column].name);
-  return width == 0 ? 0 : (heading > width ? heading : width) + 2;
-}
-
-static void case_table_clear(struct case_table *table, enum case_column column) {
-  for (size_t i = 0; i < table->count; i++) {
-    table->lines[i].texts[column] = "";
-  }
+  return table->set.facts[column].filled ? width + 2 : 0;
 }
 
 static void case_table_fit(struct case_table *table, unsigned limit) {
@@ -185,41 +174,21 @@ static void case_table_fit(struct case_table *table, unsigned limit) {
     if (width <= limit + 2) {
       return;
     }
-    case_table_clear(table, spare[s]);
+    result_set_clear_column(&table->set, spare[s]);
   }
 }
 
 /* The size that all rows have, which then needs no column. */
 static const char *case_table_common_size(const struct case_table *table) {
   const char *size = NULL;
-  for (size_t i = 0; i < table->count; i++) {
-    const char *own = table->lines[i].texts[COLUMN_SIZE];
-    if (own[0] != '\0' && size != NULL && strcmp(own, size) != 0) {
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const char *own = result_set_text_at(&table->set, i, COLUMN_SIZE);
+    if (own != NULL && size != NULL && strcmp(own, size) != 0) {
       return NULL;
     }
-    size = own[0] != '\0' ? own : size;
+    size = own != NULL ? own : size;
   }
   return size;
-}
-
-static enum status case_table_print(const struct case_table *table, const struct output *output,
-                                    struct error *err) {
-  struct result_set set;
-  result_set_init(&set, SIZE_MAX);
-  for (size_t i = 0; i < column_count; i++) {
-    (void)result_set_add_column(&set, &columns[i]);
-  }
-  for (size_t i = 0; i < table->count; i++) {
-    const struct case_line *line = &table->lines[i];
-    const size_t row = result_set_add_row(&set);
-    for (unsigned c = 0; c < column_count; c++) {
-      const bool toned = c == COLUMN_GBPS || c == COLUMN_REMARK || !line->failed;
-      result_set_put(&set, row, c, cell_words(line->texts[c], toned ? line->tone : TONE_NONE));
-    }
-  }
-  const enum status status = output_table(output, &set, err);
-  result_set_fini(&set);
-  return status;
 }
 
 /* "64MiB by ce: GB/s of all flows together, over one window" */
@@ -248,13 +217,10 @@ static void case_table_print_heading(struct result_page *page, const struct resu
   for (size_t i = 0; i < block->count && !result_row_shown(row); i++) {
     row = block->rows[i];
   }
-  const char *size = case_table_common_size(table);
-  const char *axes = table->count > 0 ? table->lines[0].texts[COLUMN_SETTINGS] : "";
-  const char *words = case_table_words(table->arena, row, size, axes);
-  case_table_clear(table, COLUMN_BLOCK);
-  if (size != NULL) {
-    case_table_clear(table, COLUMN_SIZE);
-  }
+  const char *axes = result_set_text_at(&table->set, 0, COLUMN_SETTINGS);
+  const char *words =
+      case_table_words(table->arena, row, case_table_common_size(table), axes != NULL ? axes : "");
+  result_set_clear_column(&table->set, COLUMN_BLOCK);
   output_heading(page->output, block->name);
   if (words[0] != '\0') {
     output_wrapped(page->output, "", words);
@@ -263,19 +229,15 @@ static void case_table_print_heading(struct result_page *page, const struct resu
 
 /* Above blocks that share a table. */
 static void case_table_print_shared_heading(struct result_page *page,
-                                            const struct result_block *blocks, size_t block_count,
-                                            struct case_table *table) {
+                                            const struct case_table *table) {
   const char *size = case_table_common_size(table);
   bool several = true; /* every case has flows at once */
-  for (size_t b = 0; b < block_count; b++) {
-    for (size_t i = 0; i < blocks[b].count; i++) {
-      several = several && (!result_row_shown(blocks[b].rows[i]) || blocks[b].rows[i]->flows > 1);
-    }
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    several = several && (table->rows[i] == NULL || table->rows[i]->flows > 1);
   }
   const char *words = several ? "GB/s of all flows at once, over one window" : "";
   if (size != NULL) {
     words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
-    case_table_clear(table, COLUMN_SIZE);
   }
   if (words[0] != '\0') {
     output_wrapped(page->output, "", words);
@@ -284,37 +246,41 @@ static void case_table_print_shared_heading(struct result_page *page,
 
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
-  struct case_table table = {.arena = &page->arena};
-  result_remarks_init(&table.remarks, table.arena);
+  struct case_table table = {.arena = &page->arena, .remarks = {.arena = &page->arena}};
   size_t at = 0;
   size_t shown_blocks = 0;
+  result_set_init(&table.set, SIZE_MAX);
+  for (size_t i = 0; i < column_count; i++) {
+    (void)result_set_add_column(&table.set, &columns[i]);
+  }
   for (size_t b = 0; b < block_count; b++) {
     shown_blocks += blocks[b].shown > 0;
     for (size_t i = 0; i < blocks[b].count; i++) {
       const struct run_row *row = blocks[b].rows[i];
       if (result_row_shown(row)) {
         case_table_add(&table, row);
-        if (page->flows.count > 0 && row->flows > 1) {
+        if (row->flows > 1) {
           case_table_add_flows(&table, &page->flows, row, &at);
         }
       }
     }
   }
-  if (page->printed) {
-    output_gap(page->output);
-  }
-  page->printed = true;
+  result_page_begin_block(page);
   if (shown_blocks == 1) {
     case_table_print_heading(page, &blocks[0], &table);
   } else {
-    case_table_print_shared_heading(page, blocks, block_count, &table);
+    case_table_print_shared_heading(page, &table);
   }
-  case_table_set_remarks(&table);
+  if (case_table_common_size(&table) != NULL) {
+    result_set_clear_column(&table.set, COLUMN_SIZE);
+  }
+  case_table_put_remarks(&table);
   case_table_fit(&table, page->output->width);
-  enum status status = case_table_print(&table, page->output, err);
+  enum status status = output_table(page->output, &table.set, err);
   if (status == STATUS_OK) {
     result_remarks_print(&table.remarks, page->output);
     status = output_check(page->output, err);
   }
+  result_set_fini(&table.set);
   return status;
 }

@@ -9,48 +9,9 @@
 /* ---- rows ---- */
 
 static const struct result_field run_row_fields[] = {
-#define TEXT(column, member)                                                                       \
-  { column, offsetof(struct run_row, member), false }
-#define NUMBER(column, member)                                                                     \
-  { column, offsetof(struct run_row, member), true }
-    TEXT("case", name),
-    TEXT("block", block),
-    TEXT("path", path),
-    TEXT("axes", axes),
-    TEXT("kind", kind),
-    TEXT("method", method),
-    TEXT("operation", operation),
-    TEXT("direction", direction),
-    TEXT("source", source),
-    TEXT("source_memory", source_memory),
-    TEXT("target", target),
-    TEXT("target_memory", target_memory),
-    NUMBER("flows", flows),
-    NUMBER("under_load", under_load),
-    NUMBER("size_bytes", size_bytes),
-    NUMBER("gbps", gbps),
-    NUMBER("gbps_low", gbps_low),
-    NUMBER("gbps_high", gbps_high),
-    NUMBER("percent_of_peak", percent_of_peak),
-    NUMBER("peak_gbps", peak_gbps),
-    TEXT("limited_by", limited_by),
-    NUMBER("ns_per_hop", ns_per_hop),
-    NUMBER("cycles_per_hop", cycles_per_hop),
-    TEXT("measure", measure),
-    NUMBER("ns_per_op", ns_per_op),
-    NUMBER("cycles_per_op", cycles_per_op),
-    NUMBER("ops_per_clock_sm", ops_per_clock_sm),
-    NUMBER("median_ns", median_ns),
-    NUMBER("low_ns", low_ns),
-    NUMBER("high_ns", high_ns),
-    NUMBER("processes", processes),
-    TEXT("status", status),
-    TEXT("reason", reason),
-    TEXT("note", note),
-    TEXT("stop", stop),
-#undef TEXT
-#undef NUMBER
-};
+#define TEXT(column, member)   {column, offsetof(struct run_row, member), false},
+#define NUMBER(column, member) {column, offsetof(struct run_row, member), true},
+    RUN_ROW_LIST(TEXT, NUMBER)};
 
 static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
@@ -63,6 +24,13 @@ static struct run_rows run_rows_of(const struct result_set *set) {
 }
 
 /* ---- the texts of a row ---- */
+
+void result_page_begin_block(struct result_page *page) {
+  if (page->printed) {
+    output_gap(page->output);
+  }
+  page->printed = true;
+}
 
 bool result_row_shown(const struct run_row *row) {
   return strcmp(row->status, "skipped") != 0;

@@ -2,7 +2,6 @@
 #include "runner/table/text.h"
 #include "runner/table/writer.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static void csv_text(struct strbuf *buffer, const char *bytes, size_t length) {
@@ -24,88 +23,68 @@ static void csv_text(struct strbuf *buffer, const char *bytes, size_t length) {
   strbuf_append_char(buffer, '"');
 }
 
-static void csv_value(struct strbuf *buffer, const struct cell *cell) {
-  char number[NUMBER_TEXT_MAX];
-  switch (cell->kind) {
-  case CELL_NULL:
-    break;
-  case CELL_INTEGER:
-    strbuf_printf(buffer, "%" PRId64, cell->as.integer);
-    break;
-  case CELL_REAL:
-    text_real_exact(cell->as.real, number);
-    strbuf_append(buffer, number);
-    break;
-  case CELL_TEXT:
+static void csv_cell(struct strbuf *buffer, const struct cell *cell) {
+  if (cell->kind == CELL_TEXT) {
     csv_text(buffer, cell->as.text.bytes, cell->as.text.length);
-    break;
-  case CELL_BLOB:
-    text_hex(buffer, cell->as.text.bytes, cell->as.text.length);
-    break;
+  } else {
+    text_cell_exact(buffer, cell);
   }
 }
 
-static enum status csv_begin(struct table *table, struct error *err) {
+static void markdown_cell(struct strbuf *buffer, const struct cell *cell) {
+  text_cell(buffer, cell, ESCAPE_MARKDOWN);
+}
+
+/* One line; the heading's cells are the names of the columns. */
+static void delimited_line(struct table *table, const struct cell *cells,
+                           const char *const marks[3],
+                           void (*put)(struct strbuf *buffer, const struct cell *cell)) {
+  strbuf_append(&table->record, marks[0]);
   for (size_t i = 0; i < table->column_count; i++) {
-    if (i > 0) {
-      strbuf_append_char(&table->record, ',');
-    }
-    csv_text(&table->record, table->columns[i].name, strlen(table->columns[i].name));
+    const struct cell name = cell_text(table->columns[i].name);
+    strbuf_append(&table->record, i > 0 ? marks[1] : "");
+    put(&table->record, cells != NULL ? &cells[i] : &name);
   }
-  strbuf_append(&table->record, "\r\n");
+  strbuf_append(&table->record, marks[2]);
+}
+
+static const char *const CSV_MARKS[] = {"", ",", "\r\n"};
+static const char *const MARKDOWN_MARKS[] = {"| ", " | ", " |\n"};
+
+static enum status csv_begin(struct table *table, struct error *err) {
+  delimited_line(table, NULL, CSV_MARKS, csv_cell);
   return table_write_record(table, err);
 }
 
 static enum status csv_row(struct table *table, const struct cell *cells, struct error *err) {
-  for (size_t i = 0; i < table->column_count; i++) {
-    if (i > 0) {
-      strbuf_append_char(&table->record, ',');
-    }
-    csv_value(&table->record, &cells[i]);
-  }
-  strbuf_append(&table->record, "\r\n");
+  delimited_line(table, cells, CSV_MARKS, csv_cell);
   return table_write_record(table, err);
 }
 
 /* The heading waits for the first row (NULL = there is none), whose kinds align the columns. */
 static void markdown_heading(struct table *table, const struct cell *first) {
-  struct strbuf *record = &table->record;
-  strbuf_append_char(record, '|');
-  for (size_t i = 0; i < table->column_count; i++) {
-    strbuf_append_char(record, ' ');
-    text_escape(record, table->columns[i].name, strlen(table->columns[i].name), ESCAPE_MARKDOWN);
-    strbuf_append(record, " |");
-  }
-  strbuf_append(record, "\n|");
+  delimited_line(table, NULL, MARKDOWN_MARKS, markdown_cell);
+  strbuf_append_char(&table->record, '|');
   for (size_t i = 0; i < table->column_count; i++) {
     const bool number =
         first != NULL && (first[i].kind == CELL_INTEGER || first[i].kind == CELL_REAL);
-    strbuf_append(record, number ? " ---: |" : " --- |");
+    strbuf_append(&table->record, number ? " ---: |" : " --- |");
   }
-  strbuf_append_char(record, '\n');
+  strbuf_append_char(&table->record, '\n');
 }
 
 static enum status markdown_row(struct table *table, const struct cell *cells, struct error *err) {
   if (table->row_count == 0) {
     markdown_heading(table, cells);
   }
-  strbuf_append_char(&table->record, '|');
-  for (size_t i = 0; i < table->column_count; i++) {
-    strbuf_append_char(&table->record, ' ');
-    text_cell(&table->record, &cells[i], ESCAPE_MARKDOWN);
-    strbuf_append(&table->record, " |");
-  }
-  strbuf_append_char(&table->record, '\n');
+  delimited_line(table, cells, MARKDOWN_MARKS, markdown_cell);
   return table_write_record(table, err);
 }
 
 static enum status markdown_end(struct table *table, struct error *err) {
-  if (table->row_count > 0) {
-    return STATUS_OK;
-  }
-  if (table->options.empty != NULL) {
+  if (table->row_count == 0 && table->options.empty != NULL) {
     strbuf_printf(&table->record, "%s\n", table->options.empty);
-  } else {
+  } else if (table->row_count == 0) {
     markdown_heading(table, NULL);
   }
   return table_write_record(table, err);

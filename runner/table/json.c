@@ -134,24 +134,16 @@ void json_out_break(struct json_out *json) {
 /* ---- rows ---- */
 
 static void append_json_cell(struct strbuf *text, const struct cell *cell) {
-  switch (cell->kind) {
-  case CELL_NULL:
+  if (cell->kind == CELL_NULL) {
     strbuf_append(text, "null");
-    break;
-  case CELL_INTEGER:
-    strbuf_printf(text, "%" PRId64, cell->as.integer);
-    break;
-  case CELL_REAL:
+  } else if (cell->kind == CELL_REAL) {
     append_json_real(text, cell->as.real, text_real_digits(cell->as.real));
-    break;
-  case CELL_TEXT:
+  } else if (cell->kind == CELL_TEXT) {
     append_json_text(text, cell->as.text.bytes, cell->as.text.length);
-    break;
-  case CELL_BLOB:
-    strbuf_append_char(text, '"');
-    text_hex(text, cell->as.text.bytes, cell->as.text.length);
-    strbuf_append_char(text, '"');
-    break;
+  } else {
+    strbuf_append(text, cell->kind == CELL_BLOB ? "\"" : "");
+    text_cell_exact(text, cell);
+    strbuf_append(text, cell->kind == CELL_BLOB ? "\"" : "");
   }
 }
 

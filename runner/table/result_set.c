@@ -40,6 +40,13 @@ void result_set_put(struct result_set *set, size_t row, size_t column, struct ce
   set->cells[row * set->column_count + column] = cell;
 }
 
+void result_set_clear_column(struct result_set *set, size_t column) {
+  set->facts[column] = (struct column_facts){false, false};
+  for (size_t row = 0; row < set->row_count; row++) {
+    set->cells[row * set->column_count + column].kind = CELL_NULL;
+  }
+}
+
 static enum status result_set_begin(void *context, const struct column *columns, size_t count,
                                     struct error *err) {
   (void)err;

@@ -47,6 +47,8 @@ void result_set_fini(struct result_set *set);
 size_t result_set_add_column(struct result_set *set, const struct column *column);
 size_t result_set_add_row(struct result_set *set);
 void result_set_put(struct result_set *set, size_t row, size_t column, struct cell cell);
+/* All its cells become NULL; their tones stay. */
+void result_set_clear_column(struct result_set *set, size_t column);
 
 const struct cell *result_set_cell(const struct result_set *set, size_t row, size_t column);
 /* No cell is a text: then numbers stand to the right. */

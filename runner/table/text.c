@@ -142,13 +142,19 @@ void text_repair(struct strbuf *buffer, const char *bytes, size_t length) {
   }
 }
 
-void text_hex(struct strbuf *buffer, const char *bytes, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    strbuf_printf(buffer, "%02x", (unsigned)(unsigned char)bytes[i]);
+void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style) {
+  char number[NUMBER_TEXT_MAX];
+  if (cell->kind == CELL_TEXT) {
+    text_escape(buffer, cell->as.text.bytes, cell->as.text.length, style);
+  } else if (cell->kind == CELL_REAL) {
+    text_real_short(cell->as.real, number);
+    strbuf_append(buffer, number);
+  } else {
+    text_cell_exact(buffer, cell);
   }
 }
 
-void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style) {
+void text_cell_exact(struct strbuf *buffer, const struct cell *cell) {
   char number[NUMBER_TEXT_MAX];
   switch (cell->kind) {
   case CELL_NULL:
@@ -157,14 +163,16 @@ void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style
     strbuf_printf(buffer, "%" PRId64, cell->as.integer);
     break;
   case CELL_REAL:
-    text_real_short(cell->as.real, number);
+    text_real_exact(cell->as.real, number);
     strbuf_append(buffer, number);
     break;
   case CELL_TEXT:
-    text_escape(buffer, cell->as.text.bytes, cell->as.text.length, style);
+    strbuf_append_n(buffer, cell->as.text.bytes, cell->as.text.length);
     break;
   case CELL_BLOB:
-    text_hex(buffer, cell->as.text.bytes, cell->as.text.length);
+    for (size_t i = 0; i < cell->as.text.length; i++) {
+      strbuf_printf(buffer, "%02x", (unsigned)(unsigned char)cell->as.text.bytes[i]);
+    }
     break;
   }
 }

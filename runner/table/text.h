@@ -24,9 +24,10 @@ void text_append(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);
 /* Valid UTF-8: invalid bytes become U+FFFD. */
 void text_repair(struct strbuf *buffer, const char *bytes, size_t length);
-void text_hex(struct strbuf *buffer, const char *bytes, size_t length);
 /* A cell for people (table, md); nothing for NULL. */
 void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style);
+/* A cell in full: numbers by text_real_exact(), a blob as hexadecimal digits, a text as it is. */
+void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
 /* Columns on a terminal: characters of valid UTF-8. */
 size_t text_width(const char *text);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
