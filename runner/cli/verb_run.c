@@ -124,17 +124,17 @@ static enum status verb_run_resume(struct command *command, const struct run_req
 
 /* With the scenarios read and valid: measure. */
 static enum status verb_run_measure(struct command *command, struct error *err) {
-  struct concat_sink concat;
-  concat_sink_init(&concat, command_rows(command, "nothing was measured"),
-                   output_layout_of(command->common.format) != LAYOUT_PAGE);
   struct run_request request = {
       .common = &command->common,
       .tag = command->tag,
       .only = command->request.filter.only,
       .command_line = command->line,
-      .result = &concat.sink,
+      .result = command_rows(command, "nothing was measured"),
       .plot = command->plot,
   };
+  if (output_layout_of(command->common.format) != LAYOUT_PAGE) {
+    table_concatenate(command->table);
+  }
   enum status status = command_path(command, &request.database, err);
   if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
@@ -142,7 +142,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   } else if (status == STATUS_OK) {
     verb_run_batch(command, &request);
   }
-  return THEN(status, concat_sink_end(&concat, err));
+  return THEN(status, table_end_all(command->table, err));
 }
 
 static enum status verb_run_run(struct command *command, struct error *err) {

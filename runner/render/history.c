@@ -131,12 +131,24 @@ static enum status history_print_chart(const struct measured *measured,
 
 /* ---- rows ---- */
 
-/* The runs of one series, for people. */
+/* The columns of the runs of one series, for people, and their cells. */
+#define HISTORY_TABLE_COLUMNS(X)                                                                   \
+  X("started_at", cell_text(when))                                                                 \
+  X("run", cell_integer(run->ref.id))                                                              \
+  X("driver", cell_text(measured->environments[run->environment].driver_version))                  \
+  X("tag", cell_text(run->tag))                                                                    \
+  X("median", cell_real(point->value))                                                             \
+  X("low", cell_real(point->low))                                                                  \
+  X("high", cell_real(point->high))                                                                \
+  X("n", cell_integer((int64_t)point->processes))                                                  \
+  X("change %", isfinite(point->change) ? cell_text(change) : cell_null())                         \
+  X("mark",                                                                                        \
+    point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())
+
 static enum status history_print_runs(const struct measured *measured,
                                       const struct history_series *series,
                                       const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"started_at", "run",  "driver", "tag",      "median",
-                                        "low",        "high", "n",      "change %", "mark"};
+  static const char *const COLUMNS[] = {HISTORY_TABLE_COLUMNS(COLUMN_NAME)};
   (void)fputc('\n', options->stream);
   struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t i = 0; i < series->point_count; i++) {
@@ -146,18 +158,7 @@ static enum status history_print_runs(const struct measured *measured,
     char change[CELL_MAX];
     history_time_text(run->started_at_ns, when);
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
-    const struct cell cells[] = {
-        cell_text(when),
-        cell_integer(run->ref.id),
-        cell_text(measured->environments[run->environment].driver_version),
-        cell_text(run->tag),
-        cell_real(point->value),
-        cell_real(point->low),
-        cell_real(point->high),
-        cell_integer((int64_t)point->processes),
-        isfinite(point->change) ? cell_text(change) : cell_null(),
-        point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null(),
-    };
+    const struct cell cells[] = {HISTORY_TABLE_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
   return table_close(table, err);

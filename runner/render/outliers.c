@@ -1,5 +1,6 @@
 #include "runner/render/outliers.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "runner/table/text.h"
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, PATHS_SHOWN = 4 };
+enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
@@ -27,31 +28,26 @@ static const char *outliers_role_words(const struct outlier *row) {
   return NULL;
 }
 
-/* The first of the paths, and how many there are. */
-static void outliers_put_paths(struct strbuf *text, const char *paths) {
+/* The first of the paths of a GPU, and how many there are. */
+static const char *outliers_paths_text(struct arena *arena, const struct outlier *row) {
+  const char *text = NULL;
   size_t count = 0;
-  for (const char *path = paths; path != NULL; count++) {
-    const char *comma = strstr(path, ", ");
-    const size_t length = comma != NULL ? (size_t)(comma - path) : strlen(path);
+  for (const char *at = row->entity == ENTITY_GPU ? row->paths : NULL; at != NULL; count++) {
+    const char *comma = strstr(at, ", ");
     if (count < PATHS_SHOWN) {
-      strbuf_append(text, count > 0 ? ", " : "");
-      strbuf_append_n(text, path, length);
+      text = arena_strndup(arena, row->paths,
+                           strlen(row->paths) - (comma != NULL ? strlen(comma) : 0));
     }
-    path = comma != NULL ? comma + 2 : NULL;
+    at = comma != NULL ? comma + 2 : NULL;
   }
-  if (count > PATHS_SHOWN) {
-    strbuf_printf(text, ", ... (%zu)", count);
-  }
+  return count > PATHS_SHOWN ? arena_format(arena, "%s, ... (%zu)", text, count) : text;
 }
 
 /* "-3.02", or both of a GPU that is slow in both: "-3.02, -2.96". */
-static void outliers_change_text(const struct outlier *row, char text[CELL_MAX]) {
-  if (isnan(row->source_change)) {
-    (void)snprintf(text, CELL_MAX, "%+.2f", 100 * row->change);
-  } else {
-    (void)snprintf(text, CELL_MAX, "%+.2f, %+.2f", 100 * row->source_change,
-                   100 * row->target_change);
-  }
+static const char *outliers_change_text(struct arena *arena, const struct outlier *row) {
+  return isnan(row->source_change) ? arena_format(arena, "%+.2f", 100 * row->change)
+                                   : arena_format(arena, "%+.2f, %+.2f", 100 * row->source_change,
+                                                  100 * row->target_change);
 }
 
 /* Whether the block was measured between other kinds of memory as well. */
@@ -65,49 +61,38 @@ static bool outliers_memory_matters(const struct outliers *outliers, const struc
   return false;
 }
 
+/* The columns for people, and their cells. Those without a value are left out. */
+#define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
+  X("what", cell_text(row->name))                                                                  \
+  X("how", cell_text(outliers_role_words(row)))                                                    \
+  X("host", cell_text(row->host))                                                                  \
+  X("block", cell_text(row->block))                                                                \
+  X("memory", outliers_memory_matters(outliers, row) ? cell_text(row->memory) : cell_null())       \
+  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
+  X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
+  X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \
+  X("cases", cell_text(arena_format(&arena, "%zu of %zu", row->slow_cases, row->cases)))           \
+  X("paths", cell_text(outliers_paths_text(&arena, row)))                                          \
+  X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
+  X("finding", cell_text(all ? finding_text(row->finding) : NULL))
+
 static enum status outliers_print_table(const struct measured *measured,
                                         const struct outliers *outliers, bool all,
                                         const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {"what",   "how",   "host",     "block",
-                                        "memory", "sizes", "change %", "robust z",
-                                        "cases",  "paths", "only in",  "finding"};
+  static const char *const COLUMNS[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
+  struct arena arena = {0};
   lean.drop_empty = true;
-  struct strbuf paths;
-  strbuf_init(&paths, TEXT_MAX);
   struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    char change[CELL_MAX];
-    char z[CELL_MAX];
-    char cases[CELL_MAX];
-    if (row->finding == FINDING_UNDECIDED || (!all && row->finding != FINDING_SLOW)) {
-      continue; /* outliers_put_undecided() lists it below the table */
+    /* outliers_put_undecided() lists the undecided ones below the table. */
+    if (row->finding == FINDING_SLOW || (all && row->finding != FINDING_UNDECIDED)) {
+      const struct cell cells[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_CELL)};
+      table_add(table, cells, err);
     }
-    outliers_change_text(row, change);
-    strbuf_clear(&paths);
-    if (row->entity == ENTITY_GPU && row->paths != NULL) {
-      outliers_put_paths(&paths, row->paths);
-    }
-    (void)snprintf(z, sizeof z, "%+.1f", row->robust_z);
-    (void)snprintf(cases, sizeof cases, "%zu of %zu", row->slow_cases, row->cases);
-    const struct cell cells[] = {
-        cell_text(row->name),
-        cell_text(outliers_role_words(row)),
-        cell_text(row->host),
-        cell_text(row->block),
-        outliers_memory_matters(outliers, row) ? cell_text(row->memory) : cell_null(),
-        row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null(),
-        cell_text(change),
-        cell_text(z),
-        cell_text(cases),
-        paths.length > 0 ? cell_text(paths.text) : cell_null(),
-        row->single ? cell_text(measured->cases[row->worst].name) : cell_null(),
-        cell_text(all ? finding_text(row->finding) : NULL),
-    };
-    table_add(table, cells, err);
   }
-  strbuf_fini(&paths);
+  arena_fini(&arena);
   return table_close(table, err);
 }
 

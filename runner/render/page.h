@@ -67,7 +67,7 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
 
 /* ---- the results of a run (page_results.c) ----
  *
- * Give page_results_output() to run_result_print(): matrices become tables coloured as on a
+ * Give page_results.output to run_result_print(): matrices become tables coloured as on a
  * terminal, sweeps a chart with their table folded away below it. Charts come first:
  * page_results_chart() takes what curves_new_drawn_by() draws, each with the name of its block as
  * title, and keeps it until that block is laid out. Blocks that are matrices and curves of fewer
@@ -98,6 +98,5 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
 void page_results_fini(struct page_results *results);
 /* For curves_new_drawn_by(); context is the struct page_results. */
 void page_results_chart(void *context, const struct plot *plot);
-const struct output *page_results_output(const struct page_results *results);
 
 #endif

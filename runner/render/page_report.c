@@ -5,7 +5,6 @@
 #include "runner/render/run_result.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Runs with more cases have no charts: the curves could not be told apart. */
 enum { CHART_CASES_MAX = 20000 };
@@ -15,28 +14,33 @@ struct report {
   const struct report_request *request;
   struct arena arena;
   struct page_run *runs; /* of each only the summary is there before its section is written */
+  struct query_parameter *selectors; /* of the runs */
   struct page_entry *entries;
   size_t entry_count;
 };
 
+static enum status report_load(const struct report *report, size_t i, const char *query,
+                               const struct row_sink *sink, struct error *err) {
+  return query_run_saved(report->request->query, query, &report->selectors[i], 1, NULL, sink, err);
+}
+
 static enum status report_load_part(const struct report *report, size_t i, enum run_part part,
                                     struct error *err) {
-  char selector[64];
-  (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
-  const struct query_parameter run = {"run", selector};
-  return query_run_saved(report->request->query, run_part_text(part), &run, 1, NULL,
-                         &report->runs[i].parts[part].sink, err);
+  return report_load(report, i, run_part_text(part), &report->runs[i].parts[part].sink, err);
 }
 
 static enum status report_load_summaries(struct report *report, struct error *err) {
   const struct report_request *request = report->request;
   enum status status = STATUS_OK;
   report->runs = arena_array(&report->arena, request->run_count, sizeof *report->runs);
+  report->selectors = arena_array(&report->arena, request->run_count, sizeof *report->selectors);
   for (size_t i = 0; i < request->run_count; i++) {
     struct page_run *run = &report->runs[i];
     run->number = arena_format(&report->arena, "%" PRId64, request->runs[i].id);
     run->id = arena_format(&report->arena, "run-%s", run->number);
     run->alone = request->run_count == 1 && request->compared == NULL;
+    report->selectors[i] = (struct query_parameter){
+        "run", arena_format(&report->arena, "run:%s", request->runs[i].uuid)};
     for (unsigned part = 0; part < run_part_name_count; part++) {
       result_set_init(&run->parts[part], PAGE_RUN_ROWS_MAX);
     }
@@ -49,10 +53,10 @@ static enum status report_load_summaries(struct report *report, struct error *er
 
 /* ---- results ---- */
 
-static enum status report_load_charts(struct query *query, const struct query_parameter *run,
+static enum status report_load_charts(const struct report *report, size_t i,
                                       struct page_results *results, struct error *err) {
   struct curves *curves = curves_new_drawn_by(page_results_chart, results);
-  enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
+  const enum status status = report_load(report, i, "curves", curves_sink(curves), err);
   curves_free(curves);
   return status;
 }
@@ -60,17 +64,13 @@ static enum status report_load_charts(struct query *query, const struct query_pa
 /* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
 static enum status report_write_results(const struct report *report, size_t i, FILE *page,
                                         size_t *left_out, struct error *err) {
-  struct query *query = report->request->query;
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->flows;
   const bool charts =
       result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
-  char selector[64];
   struct result_set cases;
   struct result_set flows;
   struct page_results results;
-  (void)snprintf(selector, sizeof selector, "run:%s", report->request->runs[i].uuid);
-  const struct query_parameter parameter = {"run", selector};
   result_set_init(&cases, SIZE_MAX);
   result_set_init(&flows, SIZE_MAX);
   cases.limit = (struct result_limit){.group_column = "block",
@@ -81,16 +81,15 @@ static enum status report_write_results(const struct report *report, size_t i, F
   flows.limit = cases.limit;
   flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
-  enum status status = query_run_saved(query, "run-result", &parameter, 1, NULL, &cases.sink, err);
+  enum status status = report_load(report, i, "run-result", &cases.sink, err);
   if (status == STATUS_OK && flows_wanted) {
-    status = query_run_saved(query, "run-flows", &parameter, 1, NULL, &flows.sink, err);
+    status = report_load(report, i, "run-flows", &flows.sink, err);
   }
   if (status == STATUS_OK && charts) {
-    status = report_load_charts(query, &parameter, &results, err);
+    status = report_load_charts(report, i, &results, err);
   }
   if (status == STATUS_OK) {
-    status =
-        run_result_print(&cases, flows_wanted ? &flows : NULL, page_results_output(&results), err);
+    status = run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err);
   }
   *left_out = cases.left_out;
   page_results_fini(&results);

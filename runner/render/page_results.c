@@ -124,7 +124,3 @@ void page_results_fini(struct page_results *results) {
   results_close_block(results);
   arena_fini(&results->arena);
 }
-
-const struct output *page_results_output(const struct page_results *results) {
-  return &results->output;
-}

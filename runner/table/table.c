@@ -80,53 +80,6 @@ bool sink_has_enough(const struct row_sink *sink) {
   return sink->enough != NULL && sink->enough(sink->context);
 }
 
-/* ---- several results as one ---- */
-
-static enum status concat_begin(void *context, const struct column *columns, size_t count,
-                                struct error *err) {
-  struct concat_sink *concat = context;
-  if (concat->concatenates && concat->begun) {
-    return STATUS_OK;
-  }
-  concat->begun = true;
-  return concat->below->begin(concat->below->context, columns, count, err);
-}
-
-static enum status concat_row(void *context, const struct cell *cells, struct error *err) {
-  const struct concat_sink *concat = context;
-  return sink_row(concat->below, cells, err);
-}
-
-static enum status concat_end(void *context, struct error *err) {
-  struct concat_sink *concat = context;
-  if (concat->concatenates) {
-    return STATUS_OK;
-  }
-  concat->begun = false;
-  return sink_end(concat->below, err);
-}
-
-static bool concat_has_enough(void *context) {
-  const struct concat_sink *concat = context;
-  return sink_has_enough(concat->below);
-}
-
-void concat_sink_init(struct concat_sink *concat, const struct row_sink *below, bool concatenates) {
-  *concat = (struct concat_sink){
-      .sink = {concat, concat_begin, concat_row, concat_end, concat_has_enough},
-      .below = below,
-      .concatenates = concatenates,
-  };
-}
-
-enum status concat_sink_end(struct concat_sink *concat, struct error *err) {
-  if (!concat->begun || !concat->concatenates) {
-    return STATUS_OK;
-  }
-  concat->begun = false;
-  return sink_end(concat->below, err);
-}
-
 /* ---- failures to write ---- */
 
 enum status stream_check(bool failed, bool *reader_gone, struct error *err) {
@@ -180,6 +133,9 @@ static void table_drop_result(struct table *table) {
 static enum status table_begin(void *context, const struct column *columns, size_t count,
                                struct error *err) {
   struct table *table = context;
+  if (table->concatenates && table->columns != NULL) {
+    return STATUS_OK;
+  }
   table_drop_result(table);
   table->columns = calloc(count + 1, sizeof *table->columns);
   if (table->columns == NULL) {
@@ -209,6 +165,9 @@ static enum status table_row(void *context, const struct cell *cells, struct err
 static enum status table_end(void *context, struct error *err) {
   struct table *table = context;
   enum status status = STATUS_OK;
+  if (table->concatenates) {
+    return STATUS_OK;
+  }
   if (!table->reader_gone && table->writer->end != NULL) {
     status = table->writer->end(table, err);
   }
@@ -239,6 +198,15 @@ struct table *table_new(const struct table_options *options) {
 
 const struct row_sink *table_sink(struct table *table) {
   return &table->sink;
+}
+
+void table_concatenate(struct table *table) {
+  table->concatenates = true;
+}
+
+enum status table_end_all(struct table *table, struct error *err) {
+  table->concatenates = false;
+  return table->columns != NULL ? table_end(table, err) : STATUS_OK;
 }
 
 bool table_reader_gone(const struct table *table) {

@@ -127,19 +127,6 @@ enum status sink_row(const struct row_sink *sink, const struct cell *cells, stru
 enum status sink_end(const struct row_sink *sink, struct error *err);
 bool sink_has_enough(const struct row_sink *sink);
 
-/* Several results of the same columns as one: a batch of runs is one JSON array, one CSV file, one
- * Markdown table. */
-struct concat_sink {
-  struct row_sink sink; /* give this to the producers */
-  const struct row_sink *below;
-  bool concatenates; /* else each result stays on its own, as tables for people do */
-  bool begun;        /* and not ended */
-};
-
-void concat_sink_init(struct concat_sink *concat, const struct row_sink *below, bool concatenates);
-/* After the last producer. */
-enum status concat_sink_end(struct concat_sink *concat, struct error *err) CHECK_RESULT;
-
 /* ---- writing ---- */
 
 enum { TABLE_CHUNK_ROWS = 20000 };
@@ -160,6 +147,10 @@ struct table;
 struct table *table_new(const struct table_options *options);
 /* Borrowed; the sink may be used for several results, one after the other. */
 const struct row_sink *table_sink(struct table *table);
+/* From now on the results, all of the same columns, are one: a batch of runs is one JSON array, one
+ * CSV file, one Markdown table. It ends with table_end_all(). */
+void table_concatenate(struct table *table);
+enum status table_end_all(struct table *table, struct error *err) CHECK_RESULT;
 bool table_reader_gone(const struct table *table);
 /* Accepts NULL. Rows of a result that was not ended are dropped. */
 void table_free(struct table *table);

@@ -11,33 +11,31 @@
 
 enum { WRAPPED_WIDTH_MIN = 12, SEPARATOR_WIDTH = 2 };
 
-struct text_column {
-  bool numeric; /* no value so far was other than a number */
-  bool filled;  /* there was a value other than NULL */
-  size_t width; /* of its widest text so far */
-};
-
-/* The rows since the last heading. */
-struct text_chunk {
-  struct libscols_table *lines;
-  size_t row_count;
-  struct text_column *columns;
-};
-
 static void scols_must(bool done) {
   if (!done) {
     abort(); /* libsmartcols fails only for want of memory */
   }
 }
 
+/* table->state is a result_set: the rows since the last heading. */
 static void text_drop(struct table *table) {
-  struct text_chunk *chunk = table->state;
-  if (chunk != NULL) {
-    scols_unref_table(chunk->lines);
-    free(chunk->columns);
-    free(chunk);
+  if (table->state != NULL) {
+    result_set_fini(table->state);
+    free(table->state);
   }
   table->state = NULL;
+}
+
+/* In table->scratch. */
+static const char *text_of_cell(struct table *table, const struct cell *cell) {
+  strbuf_clear(&table->scratch);
+  text_cell(&table->scratch, cell, ESCAPE_TERMINAL);
+  return table->scratch.text;
+}
+
+static const char *text_of_heading(struct table *table, size_t column) {
+  const struct cell name = cell_text(table->columns[column].name);
+  return text_of_cell(table, &name);
 }
 
 static struct libscols_table *text_new_lines(const struct table *table) {
@@ -57,71 +55,74 @@ static struct libscols_table *text_new_lines(const struct table *table) {
   return lines;
 }
 
-static void text_start(struct table *table) {
-  struct text_chunk *chunk = calloc(1, sizeof *chunk);
-  scols_must(chunk != NULL);
-  chunk->columns = calloc(table->column_count + 1, sizeof *chunk->columns);
-  scols_must(chunk->columns != NULL);
-  chunk->lines = text_new_lines(table);
-  table->state = chunk;
-  for (size_t i = 0; i < table->column_count; i++) {
-    const char *name = table->columns[i].name;
-    strbuf_clear(&table->scratch);
-    text_append(&table->scratch, name);
-    struct libscols_column *column =
-        scols_table_new_column(chunk->lines, table->scratch.text, 0, 0);
-    scols_must(column != NULL);
-    if (table->options.colour) {
-      const char *colour = table->options.compact ? COLOUR_DIM : "bold";
-      scols_must(scols_cell_set_color(scols_column_get_header(column), colour) == 0);
-    }
-    chunk->columns[i] = (struct text_column){true, false, text_width(table->scratch.text)};
-  }
+/* How the rows are laid out. */
+struct text_layout {
+  const struct result_set *rows;
+  size_t *widths;  /* of the widest text of a column */
+  bool drop_empty; /* columns without a value are left out */
+  size_t widest;   /* no text may be wider; numbers are never cut */
+};
+
+static bool text_is_shown(const struct text_layout *layout, size_t column) {
+  return !layout->drop_empty || layout->rows->facts[column].filled;
 }
 
-static bool text_shrinks(const struct text_column *column, size_t widest) {
-  return !column->numeric && column->width > widest;
+static bool text_is_wrapped(const struct text_layout *layout, size_t column) {
+  return layout->rows->facts[column].text && layout->widths[column] > layout->widest;
 }
 
-/* The width when no text is wider than that: numbers are never cut, texts may be wrapped. */
-static size_t text_table_width(const struct table *table, bool drop_empty, size_t widest) {
-  const struct text_chunk *chunk = table->state;
+static size_t text_table_width(const struct text_layout *layout) {
   size_t total = 0;
-  for (size_t i = 0; i < table->column_count; i++) {
-    const struct text_column *column = &chunk->columns[i];
-    if (!drop_empty || column->filled) {
-      total += (text_shrinks(column, widest) ? widest : column->width) +
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    if (text_is_shown(layout, i)) {
+      total += (text_is_wrapped(layout, i) ? layout->widest : layout->widths[i]) +
                (total > 0 ? SEPARATOR_WIDTH : 0);
     }
   }
   return total;
 }
 
-static const char *text_text(const struct text_chunk *chunk, size_t row, size_t column) {
-  struct libscols_line *line = scols_table_get_line(chunk->lines, row);
-  const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
-  return text != NULL ? text : "";
+static void text_find_widths(struct table *table, struct text_layout *layout) {
+  const struct result_set *rows = layout->rows;
+  layout->widths = arena_array(rows->arena, rows->column_count, sizeof *layout->widths);
+  for (size_t i = 0; i < rows->column_count; i++) {
+    layout->widths[i] = text_width(text_of_heading(table, i));
+    for (size_t row = 0; row < rows->row_count; row++) {
+      const size_t width = text_width(text_of_cell(table, result_set_cell(rows, row, i)));
+      layout->widths[i] = width > layout->widths[i] ? width : layout->widths[i];
+    }
+  }
 }
 
-static int text_print_expanded(const struct table *table) {
-  const struct text_chunk *chunk = table->state;
+/* The greatest width of texts with which all columns fit. */
+static void text_find_widest(struct text_layout *layout, size_t width) {
+  layout->widest = 0;
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    layout->widest = text_is_wrapped(layout, i) ? layout->widths[i] : layout->widest;
+  }
+  while (layout->widest > WRAPPED_WIDTH_MIN && text_table_width(layout) > width) {
+    layout->widest--;
+  }
+}
+
+static int text_print_expanded(struct table *table, const struct text_layout *layout) {
+  const struct result_set *rows = layout->rows;
   int failed = 0;
-  for (size_t row = 0; row < chunk->row_count && failed == 0; row++) {
+  for (size_t row = 0; row < rows->row_count && failed == 0; row++) {
     struct libscols_table *expanded = text_new_lines(table);
     scols_must(scols_table_enable_noheadings(expanded, 1) == 0);
     scols_must(scols_table_new_column(expanded, "column", 0, 0) != NULL);
     scols_must(scols_table_new_column(expanded, "value", 0, SCOLS_FL_WRAP) != NULL);
-    for (size_t i = 0; i < table->column_count; i++) {
-      if (table->options.drop_empty && !chunk->columns[i].filled) {
+    for (size_t i = 0; i < rows->column_count; i++) {
+      if (table->options.drop_empty && !rows->facts[i].filled) {
         continue;
       }
       struct libscols_line *line = scols_table_new_line(expanded, NULL);
-      const char *name =
-          scols_cell_get_data(scols_column_get_header(scols_table_get_column(chunk->lines, i)));
-      scols_must(line != NULL && scols_line_set_data(line, 0, name) == 0);
-      scols_must(scols_line_set_data(line, 1, text_text(chunk, row, i)) == 0);
+      scols_must(line != NULL && scols_line_set_data(line, 0, text_of_heading(table, i)) == 0);
+      scols_must(scols_line_set_data(line, 1, text_of_cell(table, result_set_cell(rows, row, i))) ==
+                 0);
     }
-    if (table->row_count - chunk->row_count + row > 0) {
+    if (table->row_count - rows->row_count + row > 0) {
       (void)fputc('\n', table->options.stream);
     }
     failed = scols_print_table(expanded);
@@ -130,72 +131,73 @@ static int text_print_expanded(const struct table *table) {
   return failed;
 }
 
-/* The greatest width of texts with which all columns fit. */
-static size_t text_widest_text(const struct table *table, bool drop_empty, size_t width) {
-  const struct text_chunk *chunk = table->state;
-  size_t widest = 0;
-  for (size_t i = 0; i < table->column_count; i++) {
-    widest = text_shrinks(&chunk->columns[i], widest) ? chunk->columns[i].width : widest;
+static void text_add_column(struct table *table, const struct text_layout *layout,
+                            struct libscols_table *lines, size_t i) {
+  const bool wraps = text_is_wrapped(layout, i);
+  const int flags =
+      (wraps ? SCOLS_FL_WRAP : 0) | (result_set_is_right(layout->rows, i) ? SCOLS_FL_RIGHT : 0);
+  struct libscols_column *column =
+      scols_table_new_column(lines, text_of_heading(table, i), 0, flags);
+  scols_must(column != NULL);
+  if (table->options.colour) {
+    const char *colour = table->options.compact ? COLOUR_DIM : "bold";
+    scols_must(scols_cell_set_color(scols_column_get_header(column), colour) == 0);
   }
-  while (widest > WRAPPED_WIDTH_MIN && text_table_width(table, drop_empty, widest) > width) {
-    widest--;
+  if (wraps) {
+    scols_must(scols_column_set_safechars(column, "\n") == 0);
+    scols_must(scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
+                                         NULL) == 0);
   }
-  return widest;
 }
 
-/* Break the texts of a column into lines. */
-static void text_wrap_column(struct table *table, size_t column, size_t width) {
-  const struct text_chunk *chunk = table->state;
-  for (size_t row = 0; row < chunk->row_count; row++) {
-    strbuf_clear(&table->scratch);
-    text_wrap(&table->scratch, text_text(chunk, row, column), width, 0, true);
-    scols_must(scols_line_set_data(scols_table_get_line(chunk->lines, row), column,
-                                   table->scratch.text) == 0);
+static void text_add_cell(struct table *table, const struct cell *cell, size_t width,
+                          struct libscols_line *line, size_t column) {
+  const char *text = text_of_cell(table, cell);
+  strbuf_clear(&table->record);
+  if (width > 0) {
+    text_wrap(&table->record, text, width, 0, true);
+    text = table->record.text;
   }
-  struct libscols_column *wrapped = scols_table_get_column(chunk->lines, column);
-  scols_must(scols_column_set_safechars(wrapped, "\n") == 0);
-  scols_must(scols_column_set_wrapfunc(wrapped, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
-                                       NULL) == 0);
+  scols_must(scols_line_set_data(line, column, text) == 0);
+  strbuf_clear(&table->record);
+  if (table->options.colour && cell->tone != TONE_NONE) {
+    scols_must(scols_cell_set_color(scols_line_get_cell(line, column), output_colour(cell->tone)) ==
+               0);
+  }
 }
 
-static bool text_is_right(const struct column *column, const struct text_column *text) {
-  return column->align == ALIGN_RIGHT || (column->align == ALIGN_BY_VALUE && text->numeric);
-}
-
-static void text_lay_out(struct table *table, bool drop_empty) {
-  const struct text_chunk *chunk = table->state;
-  const struct table_options *options = &table->options;
-  const size_t widest = options->width > 0 && !options->compact
-                            ? text_widest_text(table, drop_empty, options->width)
-                            : SIZE_MAX;
-  for (size_t i = 0; i < table->column_count; i++) {
-    const bool wraps = text_shrinks(&chunk->columns[i], widest);
-    if (wraps) {
-      text_wrap_column(table, i, widest);
+static struct libscols_table *text_lay_out(struct table *table, const struct text_layout *layout) {
+  struct libscols_table *lines = text_new_lines(table);
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    if (text_is_shown(layout, i)) {
+      text_add_column(table, layout, lines, i);
     }
-    int flags = wraps ? SCOLS_FL_WRAP : 0;
-    if (text_is_right(&table->columns[i], &chunk->columns[i])) {
-      flags |= SCOLS_FL_RIGHT;
-    }
-    if (drop_empty && !chunk->columns[i].filled) {
-      flags |= SCOLS_FL_HIDDEN;
-    }
-    scols_must(scols_column_set_flags(scols_table_get_column(chunk->lines, i), flags) == 0);
   }
+  for (size_t row = 0; row < layout->rows->row_count; row++) {
+    struct libscols_line *line = scols_table_new_line(lines, NULL);
+    size_t column = 0;
+    scols_must(line != NULL);
+    for (size_t i = 0; i < layout->rows->column_count; i++) {
+      if (text_is_shown(layout, i)) {
+        text_add_cell(table, result_set_cell(layout->rows, row, i),
+                      text_is_wrapped(layout, i) ? layout->widest : 0, line, column++);
+      }
+    }
+  }
+  return lines;
 }
 
 /* An empty heading at the end leaves blanks behind it. */
-static int text_print_trimmed(const struct table *table) {
-  const struct text_chunk *chunk = table->state;
+static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
   char *all = NULL;
-  scols_must(scols_print_table_to_string(chunk->lines, &all) == 0 && all != NULL);
+  scols_must(scols_print_table_to_string(lines, &all) == 0 && all != NULL);
   for (const char *text = all; *text != '\0';) {
     const size_t length = strcspn(text, "\n");
     size_t shown = length;
     while (shown > 0 && text[shown - 1] == ' ') {
       shown--;
     }
-    (void)fprintf(table->options.stream, "%.*s\n", (int)shown, text);
+    (void)fprintf(stream, "%.*s\n", (int)shown, text);
     text += length + (text[length] == '\n');
   }
   free(all);
@@ -204,25 +206,30 @@ static int text_print_trimmed(const struct table *table) {
 
 static enum status text_print(struct table *table, struct error *err) {
   const struct table_options *options = &table->options;
-  const struct text_chunk *chunk = table->state;
   const size_t width = options->width > 0 && !options->compact ? options->width : SIZE_MAX;
-  const bool drop_empty = options->drop_empty || options->compact ||
-                          text_table_width(table, false, WRAPPED_WIDTH_MIN) > width;
+  struct text_layout layout = {.rows = table->state, .widest = WRAPPED_WIDTH_MIN};
   int failed = 0;
+  text_find_widths(table, &layout);
+  layout.drop_empty = options->drop_empty || options->compact || text_table_width(&layout) > width;
   errno = 0;
-  if (text_table_width(table, drop_empty, WRAPPED_WIDTH_MIN) > width) {
-    failed = text_print_expanded(table);
+  if (text_table_width(&layout) > width) {
+    failed = text_print_expanded(table, &layout);
   } else {
-    text_lay_out(table, drop_empty);
-    failed = options->compact ? text_print_trimmed(table) : scols_print_table(chunk->lines);
+    text_find_widest(&layout, width);
+    struct libscols_table *lines = text_lay_out(table, &layout);
+    failed =
+        options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
+    scols_unref_table(lines);
   }
   return stream_check(failed != 0 || ferror(options->stream) != 0, &table->reader_gone, err);
 }
 
 static enum status text_begin(struct table *table, struct error *err) {
-  (void)err;
-  text_start(table);
-  return STATUS_OK;
+  struct result_set *rows = malloc(sizeof *rows);
+  scols_must(rows != NULL);
+  result_set_init(rows, SIZE_MAX);
+  table->state = rows;
+  return rows->sink.begin(rows, table->columns, table->column_count, err);
 }
 
 static enum status text_start_again(struct table *table, struct error *err) {
@@ -231,38 +238,21 @@ static enum status text_start_again(struct table *table, struct error *err) {
     return status;
   }
   text_drop(table);
-  text_start(table);
   strbuf_append_char(&table->record, '\n');
-  return table_write_record(table, err);
+  const enum status written = table_write_record(table, err);
+  return written == STATUS_OK ? text_begin(table, err) : written;
 }
 
 static enum status text_row(struct table *table, const struct cell *cells, struct error *err) {
-  struct text_chunk *chunk = table->state;
-  if (chunk->row_count == TABLE_CHUNK_ROWS) {
+  const struct result_set *rows = table->state;
+  if (rows->row_count == TABLE_CHUNK_ROWS) {
     const enum status status = text_start_again(table, err);
     if (status != STATUS_OK) {
       return status;
     }
-    chunk = table->state;
+    rows = table->state;
   }
-  struct libscols_line *line = scols_table_new_line(chunk->lines, NULL);
-  scols_must(line != NULL);
-  for (size_t i = 0; i < table->column_count; i++) {
-    struct text_column *column = &chunk->columns[i];
-    strbuf_clear(&table->scratch);
-    text_cell(&table->scratch, &cells[i], ESCAPE_TERMINAL);
-    scols_must(scols_line_set_data(line, i, table->scratch.text) == 0);
-    if (table->options.colour && cells[i].tone != TONE_NONE) {
-      scols_must(scols_cell_set_color(scols_line_get_cell(line, i), output_colour(cells[i].tone)) ==
-                 0);
-    }
-    const size_t width = text_width(table->scratch.text);
-    column->width = width > column->width ? width : column->width;
-    column->numeric = column->numeric && cells[i].kind != CELL_TEXT && cells[i].kind != CELL_BLOB;
-    column->filled = column->filled || cells[i].kind != CELL_NULL;
-  }
-  chunk->row_count++;
-  return STATUS_OK;
+  return sink_row(&rows->sink, cells, err);
 }
 
 static enum status text_end(struct table *table, struct error *err) {
@@ -275,9 +265,8 @@ static enum status text_end(struct table *table, struct error *err) {
   }
   /* libsmartcols prints no heading for a table without lines. */
   for (size_t i = 0; i < table->column_count; i++) {
-    const char *name = table->columns[i].name;
     strbuf_append(&table->record, i > 0 ? "  " : "");
-    text_append(&table->record, name);
+    strbuf_append(&table->record, text_of_heading(table, i));
   }
   strbuf_append_char(&table->record, '\n');
   return table_write_record(table, err);

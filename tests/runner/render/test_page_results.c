@@ -25,7 +25,7 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
     const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};
     page_results_chart(&results, &plot);
   }
-  assert_int_equal(run_result_print(&rows, NULL, page_results_output(&results), &err), STATUS_OK);
+  assert_int_equal(run_result_print(&rows, NULL, &results.output, &err), STATUS_OK);
   page_results_fini(&results);
   result_set_fini(&rows);
   assert_int_equal(fclose(page), 0);
