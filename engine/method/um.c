@@ -352,7 +352,7 @@ static void um_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) 
   thread_team_wait(state->team, start_ns, end_ns);
 }
 
-/* Declared in methods.c, which lists all. */
+/* Declared in method.c, which lists all. */
 extern const struct method_ops method_um;
 const struct method_ops method_um = {
     .method = METHOD_UM,

@@ -231,9 +231,10 @@ static void check_flow(struct subject *subject) {
   const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
   const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
   if (subject_find(subject, "method") == NULL) {
-    subject_refuse(subject, NULL, subject_slot(subject)->header_span,
-                   "\"ce\", \"sm\", \"um\" or \"cpu\"", "missing \"method\" in %s",
-                   section_row(subject_slot(subject)->section)->title);
+    char expected[FIELD_EXPECTED_MAX];
+    field_expected(field_find(SECTION_TRANSFER, "method"), expected);
+    subject_refuse(subject, NULL, subject_slot(subject)->header_span, expected,
+                   "missing \"method\" in %s", section_row(subject_slot(subject)->section)->title);
   }
   transfer_check_place(subject, &from);
   transfer_check_place(subject, &to);
