@@ -87,7 +87,7 @@ function(haul_fatbin target symbol)
   endforeach()
   list(GET HAUL_CUDA_ARCHITECTURES -1 newest)
   list(APPEND codes "-gencode=arch=compute_${newest},code=compute_${newest}")
-  # Spills are shown and never an error: a kernel of 1024 threads a block has 64 registers on every
+  # Spills are shown and never an error: a kernel of 1024 threads per block has 64 registers on every
   # architecture, and what that costs differs between them and between versions of ptxas.
   set(warnings "-Wno-deprecated-gpu-targets")
   if(HAUL_WERROR)

@@ -1,10 +1,10 @@
 /* kernels.h - the contract between host code and device code: names and argument structs.
  *
  * Every kernel takes one struct by value, the same layout on both sides (fixed-width members only,
- * widest first). Addresses are device addresses as uint64_t. Kernels that
- * loop over data use grid-stride loops with 64-bit indices and are right for every grid and
- * block that is a multiple of the stated unit. The fake driver of tests/fake_cuda carries out each
- * by a C reference with the same contract. */
+ * widest first). Addresses are device addresses as uint64_t. Kernels that loop over data use
+ * grid-stride loops with 64-bit indices and are right for every grid and block that is a multiple
+ * of the stated unit. The fake driver of tests/fake_cuda carries out each by a C reference with the
+ * same contract. */
 #ifndef HAUL_KERNELS_KERNELS_H
 #define HAUL_KERNELS_KERNELS_H
 

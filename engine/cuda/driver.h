@@ -116,9 +116,8 @@ enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct
 
 /* How a fake driver says that it is one. The fake libcuda.so.1 of tests/fake_cuda exports
  * haul_simulation(). Where the loaded driver has that symbol, the machine is marked simulated, its
- * host topology is taken from here, and NUMA bindings to node n go to the real node
- * n % (number of real nodes): code paths run, numbers mean nothing. A real driver has no such
- * symbol. */
+ * host topology is taken from here, and NUMA bindings to node n go to the real node n % (number of
+ * real nodes): code paths run, numbers mean nothing. A real driver has no such symbol. */
 #define SIMULATION_SYMBOL "haul_simulation"
 enum { SIMULATION_NODES_MAX = 64 };
 

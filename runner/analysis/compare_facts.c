@@ -91,9 +91,9 @@ static const char *facts_join_values(struct arena *arena, const struct item *ite
     }
     last_value = value;
   }
-  const char *joined = any ? arena_strdup(arena, text.text) : NULL;
+  const char *values = any ? arena_strdup(arena, text.text) : NULL;
   strbuf_fini(&text);
-  return joined;
+  return values;
 }
 
 /* Makes one difference of GPUs that all changed in the same way. */

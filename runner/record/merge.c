@@ -304,9 +304,9 @@ static void merge_input_close(struct merge_input *input) {
   *input = (struct merge_input){0};
 }
 
-/* scratch: beginning of the path of the copy's directory. On failure there is
- * nothing to close. Statuses: INVALID (not a results database), UNSUPPORTED (made by a newer haul),
- * CORRUPT (damaged), NOT_FOUND (there is no file, or nothing in it), else what the system said. */
+/* scratch: beginning of the path of the copy's directory. On failure there is nothing to close.
+ * Statuses: INVALID (not a results database), UNSUPPORTED (made by a newer haul), CORRUPT
+ * (damaged), NOT_FOUND (there is no file, or nothing in it), else what the system said. */
 static enum status merge_input_open(const char *path, const char *scratch,
                                     struct merge_input *input, struct error *err) {
   struct merge_input opened = {0};

@@ -2,8 +2,8 @@
  *
  * A producer (runner/record/query.h, a verb, a result_set) gives a sink columns once, then rows of
  * typed cells, then the end. table_new() makes a sink that writes to a stream in one of the formats
- * of OUTPUT_FORMAT_LIST; result_set.h keeps rows. A new format
- * is one file with one struct table_writer (writer.h) and one row of that list.
+ * of OUTPUT_FORMAT_LIST; result_set.h keeps rows. A new format is one file with one struct
+ * table_writer (writer.h) and one row of that list.
  *
  *   table  aligned, for people; numbers right, reals in five digits or as SQL rounded them. To fit
  *          options.width, columns without a value are left out, then texts are wrapped, then each

@@ -4,14 +4,15 @@
  * in eight is 3 % slower on side b and one in eight 1.5 % slower, where 1 % matters. Process
  * medians are of 10 trials that scatter by 0.5 %. Seeded: the same table everywhere.
  *
- *   simulate_diff [DIFFS] [moderated|rank] [WORLD]   default 100 moderated, about two minutes;
- * WORLD is a part of a name
+ *   simulate_diff [DIFFS] [moderated|rank] [WORLD]
+ *
+ * 100 diffs and moderated unless given, which takes about two minutes; WORLD is a part of a name.
  *
  * Columns: any = share of A/A diffs that report a change; wrong = mean share of false ones among
  * the changes reported, same sign included; found = share of the cases 3 % slower that are
- * REGRESSED; same = share of the unchanged cases that are SAME; false same = share of the cases 1.5
- * % slower that are SAME; covered = share of the 95 % intervals that hold the true change. Ends
- * with 1 when a promise is broken: from 4 processes a side on, any, wrong and false same are at
+ * REGRESSED; same = share of the unchanged cases that are SAME; false same = share of the cases
+ * 1.5 % slower that are SAME; covered = share of the 95 % intervals that hold the true change. Ends
+ * with 1 when a promise is broken: from 4 processes per side on, any, wrong and false same are at
  * most 5 %, and in the first world at least 93 % are found. Chance is allowed for: two standard
  * errors. */
 #include "runner/analysis/diff.h"

@@ -6,14 +6,14 @@ small=$source_folder/tests/cli/small.toml
 run_ok run "$small" --db r.db --tag first --processes 2
 run_ok run "$small" --db r.db --tag second
 
-begin 'csv: one row a case and process'
+begin 'csv: one row per case and process'
 run_ok export csv --db r.db
 equal 10 "$(wc -l <out)" 'lines'
 expect_out '^run,run_uuid,tag,.*,median_ns,'
 run export csv --db r.db --run tag:first
 equal 7 "$(wc -l <out)" 'lines of one run'
 
-begin 'jsonl: one row a trial'
+begin 'jsonl: one row per trial'
 run_ok export jsonl --trials --run latest --db r.db
 equal "$(value r.db "select count(*) from v_trial where tag = 'second'")" "$(wc -l <out)" 'trials'
 expect_out '"phase": ?"warmup"'

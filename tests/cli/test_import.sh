@@ -15,7 +15,7 @@ expect_value 580.159.04 i.db 'select driver_version from v_run'
 expect_value 108 i.db 'select count(*) from v_case'
 expect_value 55.052 i.db "select round(gbps, 6) from v_case where block = 'host_to_device_memcpy_ce' and target_index = 1"
 
-begin 'one value a case, and no more certainty than that'
+begin 'one value per case, and no more certainty than that'
 expect_value 0 i.db 'select count(*) from v_case where n <> 1 or process <> 0 or median_ns is null'
 expect_value 0 i.db 'select count(*) from v_case where coalesce(median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv) is not null'
 expect_value 0 i.db 'select count(*) from v_trial'

@@ -1,5 +1,5 @@
 # strip.awk - print FILE:LINE:CODE of C sources without comments and without the text of string
-# literals; with -v strings=1, the text of the string literals alone, one a line.
+# literals; with -v strings=1, the text of the string literals alone, one per line.
 FNR == 1 { in_comment = 0 }
 {
   code = ""

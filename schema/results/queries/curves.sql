@@ -11,7 +11,7 @@ WITH RECURSIVE
       CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns
     FROM v_run_case c
     WHERE c.run = :run AND c.status = 'ok' AND c.block GLOB :block),
-  -- The axes of a case, one a row; the size by its own column, whichever key it came from.
+  -- The axes of a case, one per row; the size by its own column, whichever key it came from.
   word (position, word, rest) AS (
     SELECT position, NULL, axes || ' ' FROM result WHERE axes <> ''
     UNION ALL

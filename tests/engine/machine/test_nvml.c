@@ -1,4 +1,4 @@
-/* What NVML says, joined with GPUs: an NVML made of functions of this file. */
+/* What NVML says of the GPUs: an NVML made of functions of this file. */
 #include "engine/machine/probe.h"
 
 #include "tests/cmocka.h"

@@ -21,7 +21,7 @@ static const struct endpoint own = {PLACE_GPU, 0, MEMORY_DEVICE};
 static const struct endpoint peer = {PLACE_GPU, 1, MEMORY_DEVICE};
 static const struct endpoint host = {PLACE_NUMA, 0, MEMORY_PINNED};
 
-/* The slowest thread's, a hop. */
+/* The slowest thread's, per hop. */
 static double cycles_of(struct fixture *fixture, const struct bench_case *bench_case) {
   fixture_run_ok(fixture, bench_case);
   assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);

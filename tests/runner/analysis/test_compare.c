@@ -38,7 +38,7 @@ static void done(struct measured *m, struct comparison *comparison) {
   measured_free(m);
 }
 
-/* Five processes a side of one case, in GB/s on each. */
+/* Five processes per side of one case, in GB/s on each. */
 static size_t add_case(struct measured *m, const char *key, int gpu, double a, double b) {
   const size_t bench = made_case(m, key, "block", gpu, MIB);
   made_medians(m, bench, 0, a, 5);
@@ -90,7 +90,7 @@ static void each_verdict_is_found(void **state) {
   assert_true(fabs(worst->sides[SIDE_A].value - 50) < 0.05);
   assert_true(fabs(worst->change - -0.03) < 0.002);
   assert_true(worst->change_low < worst->change && worst->change < worst->change_high);
-  /* One process a side: how many would decide. */
+  /* One process per side: how many would decide. */
   assert_int_equal(comparison->processes_needed, DIFF_PROCESSES_USUAL);
   assert_int_equal(comparison->processes_least[SIDE_A], 1);
   /* The drivers are what differs. */
@@ -102,7 +102,7 @@ static void each_verdict_is_found(void **state) {
   done(m, comparison);
 }
 
-/* Of five processes a side, how many are not ok on each. */
+/* Of five processes per side, how many are not ok on each. */
 static void a_case_that_is_less_often_ok_is_broken(void **state) {
   (void)state;
   static const struct {
@@ -139,7 +139,8 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
   done(m, comparison);
 }
 
-/* UNCLEAR by hand, through the whole comparison. One case, four processes a side, logarithms of ns:
+/* UNCLEAR by hand, through the whole comparison. One case, four processes per side, logarithms of
+ * ns:
  *
  *   A  -e  +e  -e  +e     mean 0, variance 4 e^2 / 3
  *   B  the same + d       with e = 0.002 and d = ln 1.01, which is the margin of a bandwidth

@@ -15,7 +15,7 @@ static struct {
   double values[CASES_MAX][2][PROCESSES_MAX];
 } data;
 
-/* `count` cases of processes a side with spread sd; all alike but for what the test changes. */
+/* `count` cases of processes per side with spread sd; all alike but for what the test changes. */
 static void make(size_t count, size_t processes, double sd) {
   uint64_t seed = 11;
   memset(&data, 0, sizeof data);
@@ -355,7 +355,7 @@ static void processes_of_several_hosts_are_kept_apart(void **state) {
     }
   }
   shift = shift_of(20);
-  /* Eight a side: sd sqrt(8/7) x 0.004, error sqrt(2/8) of it, t(14) = 2.1448: +- 0.00459. */
+  /* Eight per side: sd sqrt(8/7) x 0.004, error sqrt(2/8) of it, t(14) = 2.1448: +- 0.00459. */
   assert_true(fabs(shift.change) < 0.0003);
   ASSERT_WITHIN(shift.change_high - shift.change_low, 2 * 0.00459, 0.0002);
 }

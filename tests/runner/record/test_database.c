@@ -158,11 +158,11 @@ static void newer_schema_is_read_or_refused(void **state) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
-  char refusal[96];
-  (void)snprintf(refusal, sizeof refusal,
+  char message[96];
+  (void)snprintf(message, sizeof message,
                  "newer haul (schema 1.999, this one knows 1.%d) and cannot be added to",
                  migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
-  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, refusal);
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, message);
   struct database *database = NULL;
   struct error err = {0};
   assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);

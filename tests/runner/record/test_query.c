@@ -207,8 +207,8 @@ static void query_ends_when_reader_is_gone(void **state) {
   (void)fclose(stream);
 }
 
-/* What it shows is not in every database: results of a certain scenario, sweeps,
- * or what people set. */
+/* What it shows is not in every database: results of a certain scenario, sweeps, or what people
+ * set. */
 static bool may_be_empty(const struct saved_query *saved) {
   return strstr(saved->sql, "r.scenario ") != NULL || strcmp(saved->name, "baselines") == 0 ||
          strcmp(saved->name, "curves") == 0 || strncmp(saved->name, "fingerprint", 11) == 0;

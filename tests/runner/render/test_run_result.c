@@ -194,7 +194,7 @@ static void the_rest_is_tables(void **state) {
          "gpu0-gpu2   1300\n");
 }
 
-/* A chase in ns and clocks a hop, arithmetic in what its measure is called by. */
+/* A chase in ns and clocks per hop, arithmetic in what its measure is called by. */
 static void every_kind_has_its_unit(void **state) {
   (void)state;
   const struct said said[] = {

@@ -43,7 +43,7 @@ static void hodges_lehmann(void **state) {
   ASSERT_NEAR(rank_test_difference(A, 4, B, 5, 0.95, &interval), -0.55, 1e-12);
   ASSERT_NEAR(interval.low, -1.3, 1e-12);
   ASSERT_NEAR(interval.high, -0.1, 1e-12);
-  /* Three a side: 1 of 20 orders is the most extreme, 95 % cannot be had. */
+  /* Three per side: 1 of 20 orders is the most extreme, so no interval has 95 %. */
   (void)rank_test_difference(A, 3, B, 3, 0.95, &interval);
   assert_true(isinf(interval.low) && isinf(interval.high));
   (void)rank_test_difference(A, 3, B, 3, 0.90, &interval);

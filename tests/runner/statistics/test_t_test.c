@@ -140,8 +140,8 @@ static void without_spread_the_difference_is_what_it_is(void **state) {
   assert_int_equal(effect_processes_needed(-0.02, 0, 0, 0.01, 0.01, 0.8, 0, 30), 2);
 }
 
-/* power.t.test (noncentral t): 7 and 22 a side for 2 % and 1 % beyond the margin, sd 1 %, one-sided
- * level 1 %; ours shifts the central t, which is a little off for few. */
+/* power.t.test (noncentral t): 7 and 22 per side for 2 % and 1 % beyond the margin, sd 1 %,
+ * one-sided level 1 %; ours shifts the central t, which is a little off for few. */
 static void processes_that_would_decide(void **state) {
   (void)state;
   const unsigned seven = effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, 0, 40);
@@ -149,7 +149,7 @@ static void processes_that_would_decide(void **state) {
   assert_in_range(seven, 6, 8);
   assert_in_range(many, 21, 23);
   /* With the other side fixed at so many, one needs about as many; with few, or for what
-   * is too near, none suffice: 1/n + 1/2 stays above what 7 a side have, 2/7. */
+   * is too near, none suffice: 1/n + 1/2 stays above what 7 per side have, 2/7. */
   const unsigned alone = effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, seven, 40);
   assert_in_range(alone, seven - 1, seven);
   assert_true(effect_processes_needed(0.03, 0.01, 0, 0.01, 0.01, 0.8, 20, 40) < seven);

@@ -35,7 +35,7 @@ static char *read_file(const char *path) {
   return text;
 }
 
-/* Columns of a view, one a line, by the database; caller frees. */
+/* Columns of a view, one per line, by the database; caller frees. */
 static char *columns_of(const struct fixture *fixture, const char *view) {
   char sql[160];
   (void)snprintf(sql, sizeof sql,
@@ -185,7 +185,7 @@ static void views_need_no_newer_sqlite(void **state) {
   }
 }
 
-/* Columns and indices of every table, one a line; caller frees. */
+/* Columns and indices of every table, one per line; caller frees. */
 static char *tables_of(const struct fixture *fixture) {
   return fixture_query(
       fixture,

@@ -86,7 +86,7 @@ static void positions_count_characters(void **state) {
   toml_free(document);
 }
 
-struct refusal {
+struct rejection {
   const char *text;
   size_t length; /* 0 = strlen */
   unsigned line, column;
@@ -95,7 +95,7 @@ struct refusal {
 
 static void bad_text_has_one_positioned_error(void **state) {
   (void)state;
-  static const struct refusal refusals[] = {
+  static const struct rejection rejections[] = {
       {"a = 1\na = 2\n", 0, 2, 5, "duplicate key"},
       {"a = 1\nb = \"x", 0, 2, 5, "unclosed text: missing \""},
       {"a = 'b'\nc = 'x\nd = 1", 0, 2, 5, "unclosed text: missing ' at the end of the line"},
@@ -133,20 +133,21 @@ static void bad_text_has_one_positioned_error(void **state) {
       {"a = 1\n[[>b]]\n", 0, 2, 3, "invalid key: expected letters"},
       {"[.]", 0, 1, 2, "invalid key: expected letters"},
   };
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    const struct refusal *refusal = &refusals[i];
+  for (size_t i = 0; i < sizeof rejections / sizeof *rejections; i++) {
+    const struct rejection *rejection = &rejections[i];
     struct toml_document *document = NULL;
     struct error err = {0};
-    const size_t length = refusal->length == 0 ? strlen(refusal->text) : refusal->length;
-    assert_int_equal(toml_parse(refusal->text, length, "f.toml", &document, &err), STATUS_INVALID);
+    const size_t length = rejection->length == 0 ? strlen(rejection->text) : rejection->length;
+    assert_int_equal(toml_parse(rejection->text, length, "f.toml", &document, &err),
+                     STATUS_INVALID);
     assert_null(document);
     assert_string_equal(err.position.file, "f.toml");
-    assert_int_equal(err.position.line, refusal->line);
-    if (strstr(err.message, refusal->message) == NULL) {
-      fail_msg("\"%s\" does not say \"%s\"", err.message, refusal->message);
+    assert_int_equal(err.position.line, rejection->line);
+    if (strstr(err.message, rejection->message) == NULL) {
+      fail_msg("\"%s\" does not say \"%s\"", err.message, rejection->message);
     }
-    if (err.position.column != refusal->column) {
-      fail_msg("%s: column %u, expected %u", err.message, err.position.column, refusal->column);
+    if (err.position.column != rejection->column) {
+      fail_msg("%s: column %u, expected %u", err.message, err.position.column, rejection->column);
     }
   }
 }
