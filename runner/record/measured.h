@@ -42,7 +42,7 @@ struct measured_environment {
   const char *host_name;
   const char *driver_version; /* NULL = none */
   const char *boot_id;        /* NULL = not known */
-  /* The columns of environment (gpu -1) and all of environment_fact. A name stands once a GPU. */
+  /* The columns of environment (gpu -1) and all of environment_fact. A name stands once per GPU. */
   struct measured_fact *facts;
   size_t fact_count;
   struct measured_gpu *gpus;

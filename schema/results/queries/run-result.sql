@@ -49,7 +49,7 @@ SELECT
   c.status AS status,
   c.reason AS reason,
   c.note AS note,
-  -- CROSS JOIN: from the case to its results; the other way is over all of the run, once a case.
+  -- CROSS JOIN: from the case to its results; the other way is over all of the run, once per case.
   (SELECT max(nullif(y.stop, 'none')) FROM bench_case b CROSS JOIN case_run y
    WHERE y.run = c.run AND y.bench_case = b.id AND b.case_key = c.case_key
      AND b.name = c.case_name AND y.status = 'ok')

@@ -189,7 +189,7 @@ static void any_order_gives_the_same_content(void **state) {
       struct merge_result result = merge_untouched(outputs[order], merging->fixtures[input]->path);
       assert_int_equal(result.runs, 1);
       assert_int_equal(result.added, 1);
-      /* One skipped case, the others once a process. */
+      /* One skipped case, the others once per process. */
       assert_int_equal(result.results, 1 + (FIXTURE_CASES - 1) * (input + 1));
     }
   }

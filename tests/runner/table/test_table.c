@@ -156,7 +156,7 @@ static void a_table_fits_the_terminal(void **state) {
   lines_within(text, 50);
   assert_non_null(strstr(text, " 55.2 "));
   free(text);
-  /* Too many columns even so: one line a value. */
+  /* Too many columns even so: one line per value. */
   const char *many[12];
   struct cell cells[12];
   for (size_t i = 0; i < 12; i++) {
