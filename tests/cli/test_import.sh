@@ -70,7 +70,7 @@ if fake_driver h200x4; then
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
   expect_err 'A was imported and cannot be measured again, and more of B alone would not decide'
   reject_err 'haul run'
-  run check tag:theirs tag:ours --strict --db d.db
+  run check tag:theirs tag:ours --strict --fail-on regressed --db d.db
   expect_code 4
 
   begin 'real and simulated results are never compared'
