@@ -134,7 +134,6 @@ static bool nvbandwidth_matches(const struct bench_case *bench, const struct def
 
 /* While values are being taken. */
 struct taking {
-  const struct nvbandwidth_file *file;
   const struct plan *plan;
   const int32_t *gpu_of_device;
   size_t device_count;
@@ -216,11 +215,6 @@ static void nvbandwidth_take_test(struct taking *taking, const struct nvbandwidt
   }
 }
 
-static size_t nvbandwidth_known_devices(const struct nvbandwidth_file *file,
-                                        const struct plan *plan) {
-  return file->device_count > 0 ? file->device_count : plan->machine->gpu_count;
-}
-
 /* The plan of what was taken. A case that this machine would refuse was measured all the same. */
 static void nvbandwidth_keep_taken(const struct taking *taking, struct arena *arena,
                                    struct imported_cases *cases) {
@@ -242,10 +236,10 @@ static void nvbandwidth_keep_taken(const struct taking *taking, struct arena *ar
 void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *plan,
                        const int32_t gpu_of_device[MACHINE_GPUS_MAX], struct arena *arena,
                        struct imported_cases *cases) {
-  struct taking taking = {.file = file,
-                          .plan = plan,
+  const size_t named = file->device_count;
+  struct taking taking = {.plan = plan,
                           .gpu_of_device = gpu_of_device,
-                          .device_count = nvbandwidth_known_devices(file, plan),
+                          .device_count = named > 0 ? named : plan->machine->gpu_count,
                           .ns = arena_array(arena, plan->case_count, sizeof(double))};
   cases->test_count = file->test_count;
   cases->tests = arena_array(arena, file->test_count, sizeof *cases->tests);

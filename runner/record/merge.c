@@ -187,27 +187,19 @@ static enum status merge_copy_by_pages(struct database *from, const char *copy, 
   return status;
 }
 
-static enum status merge_make_folder(const char *scratch, struct merge_input *input,
-                                     struct error *err) {
-  input->folder = merge_join(scratch, "-merge-XXXXXX");
-  if (mkdtemp(input->folder) != NULL) {
-    return STATUS_OK;
-  }
-  enum status status =
-      error_set_errno(err, errno, "it needs a copy, but %s cannot be created", input->folder);
-  free(input->folder);
-  input->folder = NULL;
-  return status;
-}
-
 /* Read a copy instead: of the pages if the file could be opened, else of the file and its journals.
  */
 static enum status merge_use_copy(const char *path, const char *scratch, struct merge_input *input,
                                   struct error *err) {
-  enum status status = merge_make_folder(scratch, input, err);
-  if (status != STATUS_OK) {
+  char *folder = merge_join(scratch, "-merge-XXXXXX");
+  if (mkdtemp(folder) == NULL) {
+    enum status status =
+        error_set_errno(err, errno, "it needs a copy, but %s cannot be created", folder);
+    free(folder);
     return status;
   }
+  input->folder = folder;
+  enum status status = STATUS_OK;
   char *copy = merge_join(input->folder, COPY_NAME);
   if (input->database != NULL) {
     status = merge_copy_by_pages(input->database, copy, err);

@@ -162,9 +162,10 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   return status;
 }
 
-enum status record_add_run(struct record *record, const struct run_info *info,
-                           const struct machine *machine, const struct plan *plan,
-                           struct error *err) {
+/* Environment, scenario, the run and its plan; fills record->run and uuid. */
+static enum status record_add_run(struct record *record, const struct run_info *info,
+                                  const struct machine *machine, const struct plan *plan,
+                                  struct error *err) {
   int64_t environment_id = 0;
   int64_t scenario_id = 0;
   enum status status = record_add_environment(record, machine, &environment_id, err);
@@ -180,13 +181,30 @@ enum status record_add_run(struct record *record, const struct run_info *info,
   return status;
 }
 
-/* A record may serve several runs, one after the other. */
 void record_forget_run(struct record *record) {
   record->run = 0;
   record->uuid[0] = '\0';
   record->recorded = 0;
   record->process = 0;
   record->sample_count = 0;
+}
+
+static enum status record_add_checks(struct record *record, const struct check_result *checks,
+                                     size_t count, struct error *err) {
+  int64_t now_ns = record_now_ns_of(record);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
+    statement_bind_text(statement, ":name", check_kind_text(checks[i].kind));
+    statement_bind_int(statement, ":gpu", checks[i].gpu);
+    statement_bind_int(statement, ":checked_at_ns", now_ns);
+    statement_bind_text(statement, ":status", check_status_text(checks[i].status));
+    statement_bind_text(statement, ":on_fail", on_fail_text(checks[i].on_fail));
+    statement_bind_text(statement, ":want", checks[i].want);
+    statement_bind_text(statement, ":found", checks[i].found);
+    status = statement_run(statement, err);
+  }
+  return status;
 }
 
 enum status record_begin_run(struct record *record, const struct run_info *info,
@@ -301,24 +319,6 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
   }
   if (status == STATUS_OK) {
     record->sample_count = 0;
-  }
-  return status;
-}
-
-enum status record_add_checks(struct record *record, const struct check_result *checks,
-                              size_t count, struct error *err) {
-  int64_t now_ns = record_now_ns_of(record);
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
-    statement_bind_text(statement, ":name", check_kind_text(checks[i].kind));
-    statement_bind_int(statement, ":gpu", checks[i].gpu);
-    statement_bind_int(statement, ":checked_at_ns", now_ns);
-    statement_bind_text(statement, ":status", check_status_text(checks[i].status));
-    statement_bind_text(statement, ":on_fail", on_fail_text(checks[i].on_fail));
-    statement_bind_text(statement, ":want", checks[i].want);
-    statement_bind_text(statement, ":found", checks[i].found);
-    status = statement_run(statement, err);
   }
   return status;
 }

@@ -85,16 +85,10 @@ enum status record_add_plan(struct record *record, const struct plan *plan,
 /* The same for a run that has its plan: STATUS_INVALID when it is another one. */
 enum status record_match_plan(struct record *record, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
-enum status record_add_checks(struct record *record, const struct check_result *checks,
-                              size_t count, struct error *err) CHECK_RESULT;
 enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
 /* The value of a machine's fact when it is known, else NULL. */
 const char *record_fact(const struct machine *machine, const char *name);
 
-/* Environment, scenario, the run and its plan; fills record->run and uuid. */
-enum status record_add_run(struct record *record, const struct run_info *info,
-                           const struct machine *machine, const struct plan *plan,
-                           struct error *err) CHECK_RESULT;
 /* Forget the run that the record served before. */
 void record_forget_run(struct record *record);
 

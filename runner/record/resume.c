@@ -47,28 +47,22 @@ void resumed_run_fini(struct resumed_run *run) {
 /* The current value of a name that the statement run/environment gives. */
 static void record_current_value(const struct machine *machine, const char *name, char *text,
                                  size_t size) {
-  const char *value = NULL;
-  if (strcmp(name, "simulated") == 0 || strcmp(name, "gpu_count") == 0) {
-    unsigned number = name[0] == 's' ? machine->simulated : machine->gpu_count;
-    (void)snprintf(text, size, "%u", number);
-    return;
-  }
-  if (strncmp(name, "gpu", 3) == 0) {
+  const char *value = record_fact(machine, name);
+  if (strcmp(name, "simulated") == 0) {
+    (void)snprintf(text, size, "%d", machine->simulated);
+  } else if (strcmp(name, "gpu_count") == 0) {
+    (void)snprintf(text, size, "%u", machine->gpu_count);
+  } else if (strcmp(name, "host_name") == 0) {
+    (void)snprintf(text, size, "%s", machine->host_name);
+  } else if (strncmp(name, "gpu", 3) == 0) {
     unsigned long number = strtoul(name + 3, NULL, 10);
     const struct gpu *gpu = number < machine->gpu_count ? &machine->gpus[number] : NULL;
     (void)snprintf(text, size, "%s at %s", gpu != NULL ? gpu->uuid : "none",
                    gpu != NULL ? gpu->pci_address : "none");
-    return;
-  }
-  if (strcmp(name, "host_name") == 0) {
-    value = machine->host_name;
   } else {
-    value = record_fact(machine, name);
+    const char *unknown = strcmp(name, "driver_version") == 0 ? "none" : "unknown";
+    (void)snprintf(text, size, "%s", value != NULL ? value : unknown);
   }
-  if (value == NULL) {
-    value = strcmp(name, "driver_version") == 0 ? "none" : "unknown";
-  }
-  (void)snprintf(text, size, "%s", value);
 }
 
 static enum status record_compare_environment(struct record *record, const struct machine *machine,

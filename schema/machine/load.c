@@ -334,15 +334,9 @@ static enum status machine_load_links(const struct loader *loader, const struct 
 static enum status machine_check_top(const struct loader *loader, const struct toml_node *root) {
   static const char *const TOP[] = {"format", "machine", "facts", "numa_node",
                                     "gpu",    "links",   "fake",  NULL};
-  for (size_t i = 0; i < root->child_count; i++) {
-    const char *const *name = TOP;
-    while (*name != NULL && strcmp(*name, root->children[i].key) != 0) {
-      name++;
-    }
-    if (*name == NULL) {
-      return machine_refuse(loader, root->children[i].key_span,
-                            "unknown key \"%s\" in a machine file", root->children[i].key);
-    }
+  enum status status = machine_load_keys(loader, root, NULL, 0, TOP, NULL, "a machine file");
+  if (status != STATUS_OK) {
+    return status;
   }
   const struct toml_node *format = toml_get(root, "format");
   const struct toml_node *machine = toml_get(root, "machine");

@@ -45,32 +45,24 @@ DELETE FROM temp.merge_id;
 DELETE FROM temp.merge_later;
 
 INSERT INTO temp.merge_id (name, input, output, known)
-SELECT 'environment', i.id,
-  ifnull(m.id, (SELECT ifnull(max(id), 0) FROM main.environment)
-    + row_number() OVER (PARTITION BY m.id IS NULL ORDER BY i.id)),
-  m.id IS NOT NULL
-FROM input.environment i LEFT JOIN main.environment m ON m.key = i.key;
-
-INSERT INTO temp.merge_id (name, input, output, known)
-SELECT 'scenario', i.id,
-  ifnull(m.id, (SELECT ifnull(max(id), 0) FROM main.scenario)
-    + row_number() OVER (PARTITION BY m.id IS NULL ORDER BY i.id)),
-  m.id IS NOT NULL
-FROM input.scenario i LEFT JOIN main.scenario m ON m.key = i.key;
-
-INSERT INTO temp.merge_id (name, input, output, known)
-SELECT 'bench_case', i.id,
-  ifnull(m.id, (SELECT ifnull(max(id), 0) FROM main.bench_case)
-    + row_number() OVER (PARTITION BY m.id IS NULL ORDER BY i.id)),
-  m.id IS NOT NULL
-FROM input.bench_case i LEFT JOIN main.bench_case m ON m.key = i.key;
-
-INSERT INTO temp.merge_id (name, input, output, known)
-SELECT 'run', i.id,
-  ifnull(m.id, (SELECT ifnull(max(id), 0) FROM main.run)
-    + row_number() OVER (PARTITION BY m.id IS NULL ORDER BY i.started_at_ns, i.uuid)),
-  m.id IS NOT NULL
-FROM input.run i LEFT JOIN main.run m ON m.uuid = i.uuid;
+WITH same (name, input, output, last, place) AS (
+  SELECT 'environment', i.id, m.id, (SELECT max(id) FROM main.environment), i.id
+  FROM input.environment i LEFT JOIN main.environment m ON m.key = i.key
+  UNION ALL
+  SELECT 'scenario', i.id, m.id, (SELECT max(id) FROM main.scenario), i.id
+  FROM input.scenario i LEFT JOIN main.scenario m ON m.key = i.key
+  UNION ALL
+  SELECT 'bench_case', i.id, m.id, (SELECT max(id) FROM main.bench_case), i.id
+  FROM input.bench_case i LEFT JOIN main.bench_case m ON m.key = i.key
+  UNION ALL
+  SELECT 'run', i.id, m.id, (SELECT max(id) FROM main.run),
+    row_number() OVER (ORDER BY i.started_at_ns, i.uuid)
+  FROM input.run i LEFT JOIN main.run m ON m.uuid = i.uuid)
+SELECT name, input,
+  ifnull(output, ifnull(last, 0)
+    + row_number() OVER (PARTITION BY name, output IS NULL ORDER BY place)),
+  output IS NOT NULL
+FROM same;
 
 -- Known runs that were resumed in the input since. Resuming only adds results and workers, and an end replaces
 -- no end, so that the later of two states does not depend on the order of merging.
