@@ -78,7 +78,7 @@ enum grid_kind {
   GRID_AUTO,   /* what is best there */
   GRID_BLOCKS, /* `count` */
   GRID_PER_SM, /* `count` for every SM of the GPU */
-  GRID_FULL,   /* one element a thread: as many as cover the arrays once */
+  GRID_FULL,   /* one element per thread: as many as cover the arrays once */
 };
 struct grid_setting {
   enum grid_kind kind;

@@ -16,7 +16,7 @@ static size_t processors(void) {
 
 struct tally {
   atomic_uint calls;
-  atomic_uint threads;     /* one bit a thread */
+  atomic_uint threads;     /* one bit per thread */
   atomic_uint wrong_place; /* calls on another processor than the team's */
   atomic_uint iterations;
   const struct thread_team *team;
