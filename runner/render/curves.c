@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVES_TEXT_MAX = 64 << 20, NAME_TEXT_MAX = 4096 };
+enum { CURVES_TEXT_MAX = 64 << 20 };
 
 struct curves {
   struct row_sink sink;
@@ -91,11 +91,11 @@ static bool curves_names_a_curve(const struct curves *curves, const struct roles
 }
 
 static bool curves_have_names(const struct curves *curves, const struct roles *roles) {
-  bool has = false;
-  for (int i = 0; i < roles->x; i++) {
-    has = has || curves_names_a_curve(curves, roles, i);
+  int i = 0;
+  while (i < roles->x && !curves_names_a_curve(curves, roles, i)) {
+    i++;
   }
-  return has;
+  return i < roles->x;
 }
 
 static bool name_ends_with(const char *text, const char *end) {
@@ -125,17 +125,14 @@ static const char *name_of_x(struct arena *arena, const char *name) {
 }
 
 static const char *curves_name_of(struct curves *curves, const struct roles *roles, size_t line) {
-  struct strbuf name;
-  strbuf_init(&name, NAME_TEXT_MAX);
+  const char *name = "";
   for (int i = 0; i < roles->x; i++) {
     const char *text = curves_text(curves, line, i);
     if (curves_names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0') {
-      strbuf_printf(&name, "%s%s", name.length > 0 ? " " : "", text);
+      name = arena_format(curves->rows.arena, "%s%s%s", name, name[0] != '\0' ? " " : "", text);
     }
   }
-  const char *kept = arena_strdup(curves->rows.arena, name.text);
-  strbuf_fini(&name);
-  return kept;
+  return name;
 }
 
 static const char *curves_plot_of(const struct curves *curves, const struct roles *roles,

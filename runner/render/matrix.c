@@ -31,28 +31,13 @@ static const char *matrix_mark(const struct matrix_cell *cell) {
   return cell->mark != NULL ? cell->mark : "";
 }
 
-/* The widest mark of a column; 0 = it has none. Marks stand in a column of their own, so that
- * numbers stay below each other. */
-static size_t matrix_marks_width(const struct matrix *matrix, size_t column) {
-  size_t width = 0;
-  for (size_t row = 0; row < matrix->row_count; row++) {
-    const size_t own = strlen(matrix_mark(matrix_cell_at(matrix, row, column)));
-    width = own > width ? own : width;
-  }
-  return width;
-}
-
 /* The number, the status of a case without one, or "N/A"; without the mark. */
 static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
-  char number[MATRIX_NUMBER_MAX];
-  const char *words = "N/A";
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
-    matrix_number(cell->value, number);
-    words = number;
-  } else if (cell->kind == MATRIX_TEXT) {
-    words = cell->text;
+    matrix_number(cell->value, text);
+  } else {
+    (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s", cell->kind == MATRIX_TEXT ? cell->text : "N/A");
   }
-  (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s", words);
 }
 
 static struct matrix_extent matrix_extent(const struct matrix *matrix) {
@@ -71,34 +56,32 @@ static struct matrix_extent matrix_extent(const struct matrix *matrix) {
   return extent;
 }
 
-/* How far a number is from the best: 0 (within 1 %) to TONE_HEATS - 1. */
-static unsigned matrix_heat(const struct matrix *matrix, const struct matrix_extent *extent,
+/* By the share of the best that is missing: a slow link is conspicuous, and noise is not. */
+static unsigned matrix_tone(const struct matrix *matrix, const struct matrix_extent *extent,
                             const struct matrix_cell *cell) {
   static const double MISSING[TONE_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
+  if (cell->kind == MATRIX_NONE || cell->kind == MATRIX_TEXT) {
+    return cell->kind == MATRIX_NONE ? TONE_DIM : TONE_BAD;
+  }
   const double share =
       matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;
   unsigned heat = 0;
   while (heat < TONE_HEATS - 1 && !(1 - share <= MISSING[heat])) {
     heat++;
   }
-  return heat;
+  return TONE_HEAT + heat;
 }
 
-/* By the share of the best that is missing: a slow link is conspicuous, and noise is not. */
-static enum tone matrix_tone(const struct matrix *matrix, const struct matrix_extent *extent,
-                             const struct matrix_cell *cell) {
-  return cell->kind == MATRIX_NONE   ? TONE_DIM
-         : cell->kind == MATRIX_TEXT ? TONE_BAD
-                                     : TONE_HEAT + matrix_heat(matrix, extent, cell);
-}
-
+/* Marks stand in a column of their own, so that numbers stay below each other. */
 static size_t matrix_column_width(const struct matrix *matrix, size_t column) {
-  const size_t marks = matrix_marks_width(matrix, column);
   size_t width = strlen(matrix->columns[column]);
+  size_t marks = 0;
   for (size_t row = 0; row < matrix->row_count; row++) {
+    const struct matrix_cell *cell = matrix_cell_at(matrix, row, column);
     char text[MATRIX_WORDS_MAX];
-    matrix_cell_words(matrix_cell_at(matrix, row, column), text);
+    matrix_cell_words(cell, text);
     width = strlen(text) > width ? strlen(text) : width;
+    marks = strlen(matrix_mark(cell)) > marks ? strlen(matrix_mark(cell)) : marks;
   }
   return width + SEPARATOR + (marks > 0 ? SEPARATOR + marks : 0);
 }

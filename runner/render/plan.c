@@ -169,10 +169,14 @@ static void plan_append_duplicates(const struct plan *plan, struct strbuf *text)
   }
 }
 
-static void plan_append_size(struct strbuf *text, uint64_t bytes) {
+/* "; at most 2 GiB of host memory"; nothing for 0. */
+static void plan_append_memory(struct strbuf *text, const char *before, uint64_t bytes,
+                               const char *after) {
   char size[UNITS_TEXT_MAX];
   units_format_size_short(bytes, size);
-  strbuf_append(text, size);
+  if (bytes > 0) {
+    strbuf_printf(text, "%s%s%s", before, size, after);
+  }
 }
 
 static void plan_append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
@@ -188,16 +192,9 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
     units_format_duration_short(plan->estimate_ns * processes, time);
     strbuf_printf(text, " per process, %s for %u processes", time, processes);
   }
-  if (plan->host_bytes > 0) {
-    strbuf_append(text, "; at most ");
-    plan_append_size(text, plan->host_bytes);
-    strbuf_append(text, " of host memory");
-  }
-  if (plan->gpu_bytes > 0) {
-    strbuf_append(text, plan->host_bytes > 0 ? " and " : "; at most ");
-    plan_append_size(text, plan->gpu_bytes);
-    strbuf_append(text, " on a GPU");
-  }
+  plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
+  plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
+                     " on a GPU");
   strbuf_append(text, "\n");
 }
 

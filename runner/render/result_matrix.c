@@ -245,23 +245,31 @@ static void matrix_fill(struct drawing *drawing, const struct run_row *const *ro
 
 /* ---- texts around the numbers ---- */
 
-/* "1639 to 1802 cycles per load"; once where both read the same */
-static const char *matrix_cycles(struct arena *arena, double least, double greatest) {
+/* The extremes of what is known of some rows; NAN = nothing. */
+struct range {
+  double least, greatest;
+};
+
+static void range_add(struct range *range, double value) {
+  range->least = fmin(range->least, value);
+  range->greatest = fmax(range->greatest, value);
+}
+
+/* "1639 to 1802"; once where both read the same */
+static const char *range_text(struct arena *arena, struct range range) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
-  matrix_number(least, from);
-  matrix_number(greatest, to);
-  return strcmp(from, to) == 0 ? arena_format(arena, "%s cycles per load", from)
-                               : arena_format(arena, "%s to %s cycles per load", from, to);
+  matrix_number(range.least, from);
+  matrix_number(range.greatest, to);
+  return strcmp(from, to) == 0 ? arena_strdup(arena, from)
+                               : arena_format(arena, "%s to %s", from, to);
 }
 
 /* "82.4 to 83.1 % of peak (nvlink, 478.3 GB/s); 95 % interval within 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct run_row *const *rows,
                                  size_t count) {
-  double least = INFINITY;
-  double greatest = 0;
-  double least_cycles = INFINITY;
-  double greatest_cycles = 0;
+  struct range peak = {NAN, NAN};
+  struct range cycles = {NAN, NAN};
   double spread = 0;
   const struct run_row *first = NULL;
   bool one_peak = true;
@@ -270,30 +278,25 @@ static const char *matrix_remark(struct arena *arena, const struct run_row *cons
       continue;
     }
     first = first == NULL ? rows[i] : first;
-    least = fmin(least, rows[i]->percent_of_peak);
-    greatest = fmax(greatest, rows[i]->percent_of_peak);
-    least_cycles = fmin(least_cycles, rows[i]->cycles_per_hop);
-    greatest_cycles = fmax(greatest_cycles, rows[i]->cycles_per_hop);
+    range_add(&peak, rows[i]->percent_of_peak);
+    range_add(&cycles, rows[i]->cycles_per_hop);
     spread = fmax(spread, result_spread(rows[i]));
     one_peak = one_peak && rows[i]->peak_gbps == first->peak_gbps &&
                same_text(rows[i]->limited_by, first->limited_by);
   }
   const char *text = "";
-  if (first == NULL) {
-    return text;
-  }
-  if (greatest > 0) {
-    const bool same = greatest - least < 0.05;
-    text = same ? arena_format(arena, "%.1f %% of peak", greatest)
-                : arena_format(arena, "%.1f to %.1f %% of peak", least, greatest);
+  if (peak.greatest > 0) {
+    text = peak.greatest - peak.least < 0.05
+               ? arena_format(arena, "%.1f %% of peak", peak.greatest)
+               : arena_format(arena, "%.1f to %.1f %% of peak", peak.least, peak.greatest);
     if (one_peak) {
-      char peak[MATRIX_NUMBER_MAX];
-      matrix_number(first->peak_gbps, peak);
-      text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, peak);
+      char rate[MATRIX_NUMBER_MAX];
+      matrix_number(first->peak_gbps, rate);
+      text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, rate);
     }
   }
-  if (greatest_cycles > 0) {
-    text = matrix_cycles(arena, least_cycles, greatest_cycles);
+  if (cycles.greatest > 0) {
+    text = arena_format(arena, "%s cycles per load", range_text(arena, cycles));
   }
   if (spread > 0) {
     text = arena_format(arena, "%s%s%s within %s %%", text, text[0] != '\0' ? "; " : "",

@@ -5,43 +5,34 @@
 #include <math.h>
 #include <string.h>
 
+/* X(enum case_column, heading, alignment) */
+#define CASE_COLUMN_LIST(X)                                                                        \
+  X(COLUMN_BLOCK, "block", ALIGN_LEFT)                                                             \
+  X(COLUMN_PATH, "path", ALIGN_LEFT)                                                               \
+  X(COLUMN_SETTINGS, "settings", ALIGN_LEFT)                                                       \
+  X(COLUMN_SIZE, "size", ALIGN_RIGHT)                                                              \
+  X(COLUMN_GBPS, "GB/s", ALIGN_RIGHT)                                                              \
+  X(COLUMN_NS, "ns", ALIGN_RIGHT)                                                                  \
+  X(COLUMN_NS_HOP, "ns/hop", ALIGN_RIGHT)                                                          \
+  X(COLUMN_CYCLES_HOP, "cycles/hop", ALIGN_RIGHT)                                                  \
+  X(COLUMN_NS_OP, "ns/op", ALIGN_RIGHT)                                                            \
+  X(COLUMN_CYCLES_OP, "cycles/op", ALIGN_RIGHT)                                                    \
+  X(COLUMN_OPS, "ops/clock/SM", ALIGN_RIGHT)                                                       \
+  X(COLUMN_SPREAD, "+/- %", ALIGN_RIGHT)                                                           \
+  X(COLUMN_PEAK, "% of peak", ALIGN_RIGHT)                                                         \
+  X(COLUMN_REMARK, "remark", ALIGN_LEFT)
+
 enum case_column {
-  COLUMN_BLOCK,
-  COLUMN_PATH,
-  COLUMN_SETTINGS,
-  COLUMN_SIZE,
-  COLUMN_GBPS,
-  COLUMN_NS,
-  COLUMN_NS_HOP,
-  COLUMN_CYCLES_HOP,
-  COLUMN_NS_OP,
-  COLUMN_CYCLES_OP,
-  COLUMN_OPS,
-  COLUMN_SPREAD,
-  COLUMN_PEAK,
-  COLUMN_REMARK,
-  column_count,
+#define CASE_COLUMN_ID(id, heading, align) id,
+  CASE_COLUMN_LIST(CASE_COLUMN_ID) column_count
 };
+
+static const struct column columns[] = {
+#define CASE_COLUMN(id, heading, align) {heading, align, false, false},
+    CASE_COLUMN_LIST(CASE_COLUMN)};
 
 /* What is left out first where the terminal is too narrow. */
 static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
-
-static const struct column columns[column_count] = {
-    [COLUMN_BLOCK] = {"block", ALIGN_LEFT, false, false},
-    [COLUMN_PATH] = {"path", ALIGN_LEFT, false, false},
-    [COLUMN_SETTINGS] = {"settings", ALIGN_LEFT, false, false},
-    [COLUMN_SIZE] = {"size", ALIGN_RIGHT, false, false},
-    [COLUMN_GBPS] = {"GB/s", ALIGN_RIGHT, false, false},
-    [COLUMN_NS] = {"ns", ALIGN_RIGHT, false, false},
-    [COLUMN_NS_HOP] = {"ns/hop", ALIGN_RIGHT, false, false},
-    [COLUMN_CYCLES_HOP] = {"cycles/hop", ALIGN_RIGHT, false, false},
-    [COLUMN_NS_OP] = {"ns/op", ALIGN_RIGHT, false, false},
-    [COLUMN_CYCLES_OP] = {"cycles/op", ALIGN_RIGHT, false, false},
-    [COLUMN_OPS] = {"ops/clock/SM", ALIGN_RIGHT, false, false},
-    [COLUMN_SPREAD] = {"+/- %", ALIGN_RIGHT, false, false},
-    [COLUMN_PEAK] = {"% of peak", ALIGN_RIGHT, false, false},
-    [COLUMN_REMARK] = {"remark", ALIGN_LEFT, false, false},
-};
 
 struct case_table {
   struct arena *arena;
