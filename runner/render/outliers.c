@@ -185,9 +185,7 @@ static enum status outliers_print_page(const struct measured *measured,
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   outliers_put_summary(&text, measured, outliers);
-  if (status == STATUS_OK) {
-    status = stream_write(options->stream, &text, NULL, err);
-  }
+  status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);
   return status;
 }

@@ -82,15 +82,14 @@ static enum status report_write_results(const struct report *report, size_t i, F
   flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
   enum status status = report_load(report, i, "run-result", &cases.sink, err);
-  if (status == STATUS_OK && flows_wanted) {
-    status = report_load(report, i, "run-flows", &flows.sink, err);
+  if (flows_wanted) {
+    status = THEN(status, report_load(report, i, "run-flows", &flows.sink, err));
   }
-  if (status == STATUS_OK && charts) {
-    status = report_load_charts(report, i, &results, err);
+  if (charts) {
+    status = THEN(status, report_load_charts(report, i, &results, err));
   }
-  if (status == STATUS_OK) {
-    status = run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err);
-  }
+  status =
+      THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err));
   *left_out = cases.left_out;
   page_results_fini(&results);
   result_set_fini(&flows);
@@ -102,20 +101,13 @@ static enum status report_write_run(const struct report *report, size_t i, FILE 
                                     struct error *err) {
   struct page_run *run = &report->runs[i];
   size_t left_out = 0;
-  enum status status = STATUS_OK;
-  for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count && status == STATUS_OK;
-       part++) {
-    status = report_load_part(report, i, (enum run_part)part, err);
-  }
-  if (status != STATUS_OK) {
-    return status;
+  for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count; part++) {
+    RETURN_ON_ERROR(report_load_part(report, i, (enum run_part)part, err));
   }
   page_run_begin(page, run);
-  status = report_write_results(report, i, page, &left_out, err);
-  if (status == STATUS_OK) {
-    page_run_end(page, run, left_out);
-  }
-  return status;
+  RETURN_ON_ERROR(report_write_results(report, i, page, &left_out, err));
+  page_run_end(page, run, left_out);
+  return STATUS_OK;
 }
 
 /* ---- the page ---- */

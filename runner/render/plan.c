@@ -258,7 +258,7 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes,
     plan_print_cases(plan, table, err);
     status = table_close(table, err);
   }
-  return status == STATUS_OK ? plan_print_below(plan, processes, options->stream, err) : status;
+  return THEN(status, plan_print_below(plan, processes, options->stream, err));
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes,

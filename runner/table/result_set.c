@@ -181,7 +181,7 @@ enum status result_set_send(const struct result_set *set, const struct row_sink 
   for (size_t row = 0; row < set->row_count && status == STATUS_OK; row++) {
     status = sink_row(sink, result_set_cell(set, row, 0), err);
   }
-  return status == STATUS_OK ? sink_end(sink, err) : status;
+  return THEN(status, sink_end(sink, err));
 }
 
 void *result_set_bind(const struct result_set *set, const struct result_field *fields,

@@ -233,23 +233,17 @@ static enum status text_begin(struct table *table, struct error *err) {
 }
 
 static enum status text_start_again(struct table *table, struct error *err) {
-  const enum status status = text_print(table, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(text_print(table, err));
   text_drop(table);
   strbuf_append_char(&table->record, '\n');
-  const enum status written = table_write_record(table, err);
-  return written == STATUS_OK ? text_begin(table, err) : written;
+  RETURN_ON_ERROR(table_write_record(table, err));
+  return text_begin(table, err);
 }
 
 static enum status text_row(struct table *table, const struct cell *cells, struct error *err) {
   const struct result_set *rows = table->state;
   if (rows->row_count == TABLE_CHUNK_ROWS) {
-    const enum status status = text_start_again(table, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(text_start_again(table, err));
     rows = table->state;
   }
   return sink_row(&rows->sink, cells, err);
