@@ -55,9 +55,11 @@ static void html_append_list(struct strbuf *buffer, const char *format, va_list 
       const char *text = va_arg(arguments, const char *);
       html_escape(buffer, text != NULL ? text : "");
     } else if (strcmp(conversion, "%zu") == 0) {
-      strbuf_printf(buffer, conversion, va_arg(arguments, size_t));
+      const size_t count = va_arg(arguments, size_t);
+      strbuf_printf(buffer, conversion, count);
     } else if (at[-1] == 'd' || at[-1] == 'u') {
-      strbuf_printf(buffer, conversion, va_arg(arguments, int));
+      const int number = va_arg(arguments, int);
+      strbuf_printf(buffer, conversion, number);
     } else {
       strbuf_printf(buffer, conversion, va_arg(arguments, double));
     }
