@@ -2,6 +2,8 @@
 
 #include "engine/machine/machine.h"
 
+#include <math.h>
+
 /* Typical rates in bytes per second, for estimates only. */
 #define TYPICAL_HOST_LINK UINT64_C(20000000000)
 #define TYPICAL_GPU_LINK  UINT64_C(40000000000)
@@ -211,10 +213,8 @@ double bound_typical_ns(const struct flow *flows, uint32_t flow_count,
   for (uint32_t i = 0; i < flow_count; i++) {
     bound_load_flow(&r, &flows[i]);
     const uint64_t rate = bound_typical_flow_rate(&flows[i]);
-    const double flow_ns = rate > 0 ? (double)flows[i].size_bytes * 1e9 / (double)rate : 0;
-    window_ns = flow_ns > window_ns ? flow_ns : window_ns;
+    window_ns = fmax(window_ns, rate > 0 ? (double)flows[i].size_bytes * 1e9 / (double)rate : 0);
   }
   const struct resource *worst = bound_slowest(&r);
-  const double shared_ns = worst != NULL ? (double)worst->bytes * 1e9 / (double)worst->rate : 0;
-  return shared_ns > window_ns ? shared_ns : window_ns;
+  return fmax(window_ns, worst != NULL ? (double)worst->bytes * 1e9 / (double)worst->rate : 0);
 }

@@ -1,5 +1,7 @@
 #include "runner/plan/kind.h"
 
+#include <math.h>
+
 /* Overheads of one trial, in ns: enqueueing behind a gate and reading the events, or waking host
  * threads. */
 #define TRIAL_OVERHEAD_NS 60000.0
@@ -21,8 +23,7 @@ static double estimate_trials_to_settle(const struct measure *measure, double sp
     const double ratio = 1.96 * 1.2533 * spread / measure->precision;
     trials = ratio * ratio;
   }
-  trials = trials > measure->trials_max ? measure->trials_max : trials;
-  return trials < measure->trials_min ? measure->trials_min : trials;
+  return fmax(fmin(trials, measure->trials_max), measure->trials_min);
 }
 
 static double estimate_iterations_of(const struct measure *measure, const struct cost *cost) {
@@ -30,10 +31,7 @@ static double estimate_iterations_of(const struct measure *measure, const struct
     return measure->iterations;
   }
   const double wanted = (double)measure->min_trial_ns / cost->work_ns;
-  if (wanted <= 1) {
-    return 1;
-  }
-  return wanted > cost->iterations_max ? cost->iterations_max : wanted;
+  return fmin(fmax(wanted, 1), cost->iterations_max);
 }
 
 double estimate_pass_ns(enum place place, uint64_t size_bytes) {
@@ -50,13 +48,9 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
                           (measure->verify == VERIFY_EVERY ? cost.check_ns : 0);
   const double usual =
       estimate_trials_to_settle(measure, cost.host_clock ? SPREAD_HOST : SPREAD_GPU);
-  const double least_ns = trial_ns * measure->trials_min;
-  const double time_limit_ns =
-      (double)measure->max_time_ns > least_ns ? (double)measure->max_time_ns : least_ns;
-  double usual_ns = usual * trial_ns;
-  usual_ns = usual_ns > time_limit_ns ? time_limit_ns : usual_ns;
-  double longest_ns = measure->trials_max * trial_ns;
-  longest_ns = longest_ns > time_limit_ns ? time_limit_ns : longest_ns;
+  const double time_limit_ns = fmax((double)measure->max_time_ns, trial_ns * measure->trials_min);
+  const double usual_ns = fmin(usual * trial_ns, time_limit_ns);
+  const double longest_ns = fmin(measure->trials_max * trial_ns, time_limit_ns);
 
   double other_ns = CASE_OVERHEAD_NS + cost.fill_ns + measure->warmup * trial_ns;
   other_ns += measure->verify == VERIFY_ONCE ? cost.check_ns : 0;
