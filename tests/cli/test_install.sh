@@ -13,6 +13,7 @@ cat >"$scratch/expected" <<'TEXT'
 bin/haul
 share/bash-completion/completions/haul
 share/doc/haul/CHANGELOG.md
+share/doc/haul/CONTRIBUTING.md
 share/doc/haul/LICENSE
 share/doc/haul/README.md
 share/doc/haul/SECURITY.md
@@ -24,7 +25,7 @@ share/man/man1/haul.1
 share/zsh/site-functions/_haul
 TEXT
 (cd "$source_folder" && find scenarios -name '*.toml' -printf 'share/haul/%p\n' &&
-  find CONTRIBUTING.md docs -name '*.md' -printf 'share/doc/haul/%f\n' 2>/dev/null) >>"$scratch/expected"
+  find docs -name '*.md' -printf 'share/doc/haul/%p\n') >>"$scratch/expected"
 (cd "$prefix" && find . -type f -printf '%P\n') | sort >"$scratch/installed"
 if difference=$(LC_ALL=C sort "$scratch/expected" | diff - "$scratch/installed"); then
   good
