@@ -174,7 +174,9 @@ const struct verb_option COMMON_OPTIONS[] = {
 void options_check_sides(struct command *command, struct argp_state *state) {
   struct compare_request *request = &command->request;
   request->name_count = command->word_count;
-  memcpy(request->names, command->words, command->word_count * sizeof *request->names);
+  for (size_t i = 0; i < command->word_count; i++) {
+    request->names[i] = command->words[i];
+  }
   if (request->by == NULL && (request->from != NULL || request->to != NULL)) {
     argp_error(state, "--from and --to need --by FACT");
   }

@@ -284,6 +284,9 @@ static const char *matrix_remark(struct arena *arena, const struct run_row *cons
     one_peak = one_peak && rows[i]->peak_gbps == first->peak_gbps &&
                same_text(rows[i]->limited_by, first->limited_by);
   }
+  if (first == NULL) {
+    return "";
+  }
   const char *text = "";
   if (peak.greatest > 0) {
     text = peak.greatest - peak.least < 0.05

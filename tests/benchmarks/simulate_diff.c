@@ -52,12 +52,8 @@ static const struct world WORLDS[] = {
     {"placement: 1.5 % up or down", .sd_low = 0.002, .sd_high = 0.002, .placement = 0.015},
     {"shared by a GPU's cases, 0.8 %", .sd_low = 0.008, .sd_high = 0.008, .shared = 0.8,
      .by_gpu = true},
-    {"10 cases, 2 %; A: 20 of 0.2 %",
-     .sd_low = 0.02,
-     .sd_high = 0.02,
-     .a_sd = 0.002,
-     .a_processes = 20,
-     .cases = 10},
+    {"10 cases, 2 %; A: 20 of 0.2 %", .sd_low = 0.02, .sd_high = 0.02, .a_sd = 0.002,
+     .a_processes = 20, .cases = 10},
 };
 static const size_t PROCESSES[] = {2, 3, 5, 10};
 

@@ -1,6 +1,5 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
-#include "runner/record/migrate.h"
 #include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
 #include "tests/cmocka.h"
@@ -116,19 +115,6 @@ static void every_table_is_documented(void **state) {
     }
   }
   free(tables);
-  free(readme);
-}
-
-static void the_version_is_documented(void **state) {
-  (void)state;
-  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
-  const int version = migrate_latest_version();
-  char words[64];
-  (void)snprintf(words, sizeof words, " writes %d.%d (%d).", version / MIGRATE_VERSIONS_PER_MAJOR,
-                 version % MIGRATE_VERSIONS_PER_MAJOR, version);
-  if (strstr(readme, words) == NULL) {
-    fail_msg("schema/results/README.md does not say \"%s\"", words);
-  }
   free(readme);
 }
 
@@ -260,7 +246,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
-      cmocka_unit_test(the_version_is_documented),
       cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
       cmocka_unit_test(views_need_no_newer_sqlite),
       cmocka_unit_test(recorded_databases_are_opened),
