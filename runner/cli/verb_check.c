@@ -25,8 +25,7 @@ static bool verb_check_take_fail_on(const struct given *given) {
 static const struct verb_option VERB_CHECK_OPTIONS[] = {
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
-     "suspect "
-     "adds provisional ones, with fewer than 4 processes on a side",
+     "suspect adds provisional ones, with fewer than 4 processes on a side",
      .take = verb_check_take_fail_on},
     {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
     COMPARE_OPTIONS,
