@@ -42,6 +42,7 @@ struct command {
   struct arena arena;
   struct database *database;
   struct query *query;
+  bool copy_noted; /* that an older file is read through a copy */
   struct measured *measured;
   struct machine *target; /* machine to plan for */
   struct table *table;

@@ -108,19 +108,32 @@ enum status command_path(struct command *command, const char **path, struct erro
   return database_path(&command->common, &command->arena, path, err);
 }
 
+/* Once, however often it is opened. */
+static void command_note_copy(struct command *command, const struct database *database) {
+  const char *note = command->copy_noted ? NULL : database_copy_note(database, &command->arena);
+  if (note != NULL) {
+    say_note(&command->common, "%s", note);
+    command->copy_noted = true;
+  }
+}
+
 enum status command_open_database(struct command *command, enum database_access access,
                                   struct error *err) {
   const char *path = NULL;
   database_close(command->database);
   command->database = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
-  return database_open(path, access, &command->database, err);
+  RETURN_ON_ERROR(database_open(path, access, &command->database, err));
+  command_note_copy(command, command->database);
+  return STATUS_OK;
 }
 
 enum status command_open_query(struct command *command, struct error *err) {
   const char *path = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
-  return query_open(path, &command->query, err);
+  RETURN_ON_ERROR(query_open(path, &command->query, err));
+  command_note_copy(command, query_database(command->query));
+  return STATUS_OK;
 }
 
 enum status command_get_machine(struct command *command, struct error *err) {

@@ -300,6 +300,84 @@ static enum status database_open_to_recover(struct database *database, int busy_
   return status;
 }
 
+enum status database_copy_pages(const struct database *from, sqlite3 *to, struct error *err) {
+  sqlite3_backup *backup = sqlite3_backup_init(to, "main", from->handle, "main");
+  int code = sqlite3_errcode(to);
+  if (backup != NULL) {
+    (void)sqlite3_backup_step(backup, -1);
+    code = sqlite3_backup_finish(backup);
+  }
+  if (code != SQLITE_OK) {
+    enum status status = STATUS_IO;
+    const char *meaning = database_explain(code, &status);
+    return error_set_native(err, status, code, "cannot be copied%s%s: %s",
+                            meaning != NULL ? ": " : "", meaning != NULL ? meaning : "",
+                            sqlite3_errstr(code));
+  }
+  return STATUS_OK;
+}
+
+/* The copy is a temporary file of SQLite's own, of which a small one stays in memory; it is gone
+ * when it is closed, however that comes. */
+static enum status database_copy_and_migrate(struct database *database, struct error *err) {
+  struct database copy = {.path = database->path};
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  if (sqlite3_open_v2("", &copy.handle, flags, NULL) != SQLITE_OK) {
+    (void)sqlite3_close(copy.handle);
+    return error_set(err, STATUS_NO_MEMORY, "out of memory");
+  }
+  enum status status = database_configure(&copy, DATABASE_BUSY_MS, err);
+  if (status == STATUS_OK) {
+    status = database_copy_pages(database, copy.handle, err);
+  }
+  if (status == STATUS_OK) {
+    status = migrate_check(&copy, DATABASE_WRITE, err);
+  }
+  if (status == STATUS_OK) {
+    status = migrate_run(&copy, err);
+  }
+  if (status == STATUS_OK) {
+    status = database_script(&copy, "database/query_only", err);
+  }
+  if (status != STATUS_OK) {
+    (void)sqlite3_close(copy.handle);
+    return status;
+  }
+  (void)sqlite3_close(database->handle);
+  database->handle = copy.handle;
+  database->file_version = database->version;
+  database->version = copy.version;
+  return STATUS_OK;
+}
+
+/* Statements, views and saved queries are those of the latest schema. */
+static enum status database_bring_up_to_date(struct database *database, struct error *err) {
+  if (database->version >= migrate_latest_version()) {
+    return STATUS_OK;
+  }
+  const enum status status = database_copy_and_migrate(database, err);
+  return status == STATUS_OK
+             ? STATUS_OK
+             : error_prefix(err,
+                            "%s has schema %d.%d and is read through a temporary copy (in "
+                            "SQLITE_TMPDIR, TMPDIR or /var/tmp): ",
+                            database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                            database->version % MIGRATE_VERSIONS_PER_MAJOR);
+}
+
+const char *database_copy_note(const struct database *database, struct arena *arena) {
+  if (database->file_version == 0) {
+    return NULL;
+  }
+  return arena_format(arena,
+                      "%s has schema %d.%d, read through a temporary copy; the next run or merge "
+                      "that writes to it migrates it to %d.%d",
+                      database->path, database->file_version / MIGRATE_VERSIONS_PER_MAJOR,
+                      database->file_version % MIGRATE_VERSIONS_PER_MAJOR,
+                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
+}
+
 static enum status database_open_checked(struct database *database, enum database_access access,
                                          int busy_ms, struct error *err) {
   /* URI: another file can be attached read-only. The path itself never reads as one (plain_path).
@@ -318,7 +396,10 @@ static enum status database_open_checked(struct database *database, enum databas
   bool left_over = status != STATUS_OK &&
                    (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
                     code == SQLITE_READONLY_CANTINIT || (code & 0xff) == SQLITE_CANTOPEN);
-  return left_over ? database_open_to_recover(database, busy_ms, err) : status;
+  if (left_over) {
+    status = database_open_to_recover(database, busy_ms, err);
+  }
+  return status == STATUS_OK ? database_bring_up_to_date(database, err) : status;
 }
 
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,

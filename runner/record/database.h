@@ -3,7 +3,8 @@
  * A file is ours when its application_id says so. Its user_version is the schema's major * 1000 +
  * minor (schema/results/README.md has the promise). Opening for writing creates the file and its
  * folder when absent, migrates an older schema in one transaction, and refuses a newer one; opening
- * for reading refuses a newer major. Both refuse what is older than the first released schema.
+ * for reading refuses a newer major, and reads an older schema through a migrated copy: the file
+ * itself is never changed by reading. Both refuse what is older than the first released schema.
  * Everything else that may lie at the path (a folder, a text file, another program's database, what
  * this user may not read or write) gives one error that says what it is and what to do, and is left
  * untouched.
@@ -31,6 +32,7 @@ struct database {
   sqlite3 *handle;
   char *path;
   int version;                     /* user_version: major * 1000 + minor */
+  int file_version;                /* the file's own, where a migrated copy of it is read; else 0 */
   const char *network_file_system; /* its name; NULL = a local file system */
   database_wait *wait;             /* NULL: for as long as it was opened to wait */
   void *wait_context;
@@ -41,6 +43,8 @@ struct database {
  */
 enum status database_open(const char *path, enum database_access access, struct database **database,
                           struct error *err) CHECK_RESULT;
+/* Where a copy is read, the note to the user that says so, kept by the arena; else NULL. */
+const char *database_copy_note(const struct database *database, struct arena *arena);
 /* As database_open, waiting busy_ms for other writers. */
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) CHECK_RESULT;
@@ -48,6 +52,10 @@ enum status database_open_waiting(const char *path, enum database_access access,
  * the path is ever changed (a journal that a killed writer left is an error of the first read). */
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) CHECK_RESULT;
+/* All pages of one database to another, which is empty. Errors are worded for the reader of `from`:
+ * "cannot be copied ...". */
+enum status database_copy_pages(const struct database *from, sqlite3 *to,
+                                struct error *err) CHECK_RESULT;
 /* From now on `wait` says how long to wait for other writers. */
 void database_when_locked(struct database *database, database_wait *wait, void *context);
 /* Accepts NULL. */

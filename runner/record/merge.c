@@ -169,22 +169,13 @@ static enum status merge_judge_content(struct database *database, struct error *
 
 static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {
   sqlite3 *to = NULL;
-  enum status status = STATUS_OK;
   int code = sqlite3_open_v2(copy, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-  sqlite3_backup *backup =
-      code == SQLITE_OK ? sqlite3_backup_init(to, "main", from->handle, "main") : NULL;
-  if (backup != NULL) {
-    (void)sqlite3_backup_step(backup, -1);
-    code = sqlite3_backup_finish(backup);
-  } else if (to != NULL) {
-    code = sqlite3_errcode(to);
-  }
-  if (code != SQLITE_OK) {
-    status = error_set_native(err, STATUS_IO, code, "it cannot be copied to %s: %s", copy,
-                              sqlite3_errstr(code));
-  }
+  enum status status = code == SQLITE_OK
+                           ? database_copy_pages(from, to, err)
+                           : error_set_native(err, STATUS_IO, code, "cannot be copied to %s: %s",
+                                              copy, sqlite3_errstr(code));
   (void)sqlite3_close(to);
-  return status;
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "it ");
 }
 
 /* Read a copy instead: of the pages if the file could be opened, else of the file and its journals.

@@ -1,0 +1,167 @@
+/* Databases that earlier versions made, tests/data/results-*.sql, opened for reading. */
+#include "runner/record/migrate.h"
+#include "runner/record/query.h"
+#include "runner/record/saved.h"
+#include "schema/results/results_sql.h"
+#include "tests/cmocka.h"
+#include "tests/runner/record/fixture.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char RECORDED[] = HAUL_SOURCE_DIR "/tests/data/results-*.sql";
+
+static int set_up(void **state) {
+  *state = fixture_new();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture_free(*state);
+  return 0;
+}
+
+/* Calls that for each recorded database, made anew at the fixture's path. */
+static void for_each_recorded(struct fixture *fixture,
+                              void (*look)(struct fixture *fixture, const char *name)) {
+  glob_t files;
+  assert_int_equal(glob(RECORDED, 0, NULL, &files), 0);
+  for (size_t i = 0; i < files.gl_pathc; i++) {
+    const char *name = strrchr(files.gl_pathv[i], '/') + 1;
+    (void)remove(fixture->path);
+    fixture_load(fixture, name);
+    look(fixture, name);
+  }
+  globfree(&files);
+}
+
+static char *file_content(const char *path, size_t *size) {
+  char *content = NULL;
+  FILE *to = open_memstream(&content, size);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+    (void)fputc(c, to);
+  }
+  (void)fclose(file);
+  (void)fclose(to);
+  return content;
+}
+
+static void query_must_run(struct query *query, const char *sql, const char *saved,
+                           const char *name) {
+  FILE *stream = fopen("/dev/null", "w");
+  const struct table_options options = {.format = OUTPUT_CSV, .stream = stream};
+  struct table *rows = table_new(&options);
+  struct error err = {0};
+  const enum status status =
+      sql != NULL ? query_run(query, sql, NULL, 0, NULL, table_sink(rows), &err)
+                  : query_run_saved(query, saved, NULL, 0, NULL, table_sink(rows), &err);
+  table_free(rows);
+  (void)fclose(stream);
+  if (status != STATUS_OK) {
+    fail_msg("%s: %s: %s", name, sql != NULL ? sql : saved, err.message);
+  }
+}
+
+/* Each statement of each section; those of merge.sql need an attached input, and test_merge.c runs
+ * them on the same databases. */
+static void statements_must_prepare(struct database *database, const struct embedded_file *file,
+                                    const char *name) {
+  const char *const end = (const char *)file->end;
+  for (const char *at = (const char *)file->data; at < end;) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(database->handle, at, (int)(end - at), &stmt, &at) != SQLITE_OK) {
+      fail_msg("%s: %s: %s", name, file->name, sqlite3_errmsg(database->handle));
+    }
+    (void)sqlite3_finalize(stmt);
+  }
+}
+
+static void look_with_everything(struct fixture *fixture, const char *name) {
+  size_t size_before = 0;
+  size_t size_after = 0;
+  char *before = file_content(fixture->path, &size_before);
+  struct query *query = NULL;
+  struct error err = {0};
+  struct arena arena = {0};
+  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  struct database *database = query_database(query);
+  assert_int_equal(database->version, migrate_latest_version());
+  for (size_t i = 0; i < results_sql_count; i++) {
+    if (strncmp(results_sql[i].name, "statements/", 11) == 0 &&
+        strcmp(results_sql[i].name, "statements/merge.sql") != 0) {
+      statements_must_prepare(database, &results_sql[i], name);
+    }
+  }
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query saved;
+    saved_query_at(i, &arena, &saved);
+    query_must_run(query, NULL, saved.name, name);
+  }
+  sqlite3_stmt *views = NULL;
+  const char *list = "SELECT 'SELECT * FROM ' || name FROM sqlite_master WHERE type = 'view'";
+  assert_int_equal(sqlite3_prepare_v2(database->handle, list, -1, &views, NULL), SQLITE_OK);
+  size_t count = 0;
+  for (; sqlite3_step(views) == SQLITE_ROW; count++) {
+    query_must_run(query, (const char *)sqlite3_column_text(views, 0), NULL, name);
+  }
+  assert_true(count >= 7);
+  (void)sqlite3_finalize(views);
+  query_close(query);
+  arena_fini(&arena);
+  char *after = file_content(fixture->path, &size_after);
+  assert_int_equal(size_after, size_before);
+  assert_memory_equal(after, before, size_before);
+  free(before);
+  free(after);
+}
+
+static void everything_reads_every_recorded_database(void **state) {
+  for_each_recorded(*state, look_with_everything);
+}
+
+static void copy_is_noted_and_not_written(void **state) {
+  struct fixture *fixture = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  struct arena arena = {0};
+  fixture_load(fixture, "results-1002.sql");
+  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database->file_version, 1002);
+  const char *note = database_copy_note(database, &arena);
+  assert_non_null(note);
+  assert_non_null(strstr(note, "results.db has schema 1.2, read through a temporary copy; the "
+                               "next run or merge that writes to it migrates it"));
+  assert_int_equal(database_begin(database, &err), STATUS_DENIED);
+  database_close(database);
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_null(database_copy_note(database, &arena));
+  database_close(database);
+  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_null(database_copy_note(database, &arena));
+  database_close(database);
+  arena_fini(&arena);
+}
+
+/* Its pages say so in the copy, too. */
+static void write_ahead_mode_is_read(void **state) {
+  struct fixture *fixture = *state;
+  fixture_load(fixture, "results-1002.sql");
+  fixture_execute(fixture->path, "pragma journal_mode = wal");
+  struct query *query = NULL;
+  struct error err = {0};
+  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  query_must_run(query, "select * from v_run_case", NULL, "wal");
+  query_close(query);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(everything_reads_every_recorded_database, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(copy_is_noted_and_not_written, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(write_ahead_mode_is_read, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
