@@ -1,6 +1,7 @@
 #include "runner/cli/options.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/units.h"
 #include "schema/scenario/nearest.h"
 
 #include <assert.h>
@@ -126,6 +127,13 @@ bool option_take_processes(const struct given *given) {
   option_add_override(&given->command->batch,
                       (struct scenario_override){"measure.processes", given->arg});
   return given->arg[0] != '\0' && given->arg[strspn(given->arg, "0123456789")] == '\0';
+}
+
+bool option_take_pause(const struct given *given) {
+  uint64_t pause_ns = 0;
+  option_add_override(&given->command->batch,
+                      (struct scenario_override){"measure.pause", given->arg});
+  return units_parse_duration(given->arg, &pause_ns);
 }
 
 bool option_take_where(const struct given *given) {

@@ -17,7 +17,7 @@
   OPTION_AT(option_take_name, member), .needs = (noun), .names = (texts)
 option_take option_take_flag, option_take_text, option_take_non_empty, option_take_name;
 option_take option_take_only_once, option_take_set, option_take_processes, option_take_where;
-option_take option_take_delta, option_take_plot;
+option_take option_take_delta, option_take_pause, option_take_plot;
 
 /* Every verb takes these. */
 extern const struct verb_option COMMON_OPTIONS[];
@@ -34,6 +34,12 @@ extern const struct verb_option COMMON_OPTIONS[];
   {                                                                                                \
     "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
         .needs = "a whole number"                                                                  \
+  }
+
+#define BATCH_OPTION_PAUSE                                                                         \
+  {                                                                                                \
+    "pause", "DURATION", "time between two processes, for example 10min", option_take_pause,       \
+        .needs = "a duration such as 10min"                                                        \
   }
 
 #define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"

@@ -6,6 +6,7 @@ static const struct verb_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
+    BATCH_OPTION_PAUSE,
     {"machine", "FILE", "plan for the machine saved in FILE (by haul env --save FILE)",
      OPTION_TEXT(machine)},
     {0},

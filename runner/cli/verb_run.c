@@ -11,6 +11,7 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
+    BATCH_OPTION_PAUSE,
     {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
     {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
      OPTION_TEXT(resume)},

@@ -445,3 +445,8 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
   plan_builder_free(builder);
   return status;
 }
+
+uint64_t plan_total_ns(const struct plan *plan, uint32_t processes) {
+  const uint64_t pause_ns = plan->scenario != NULL ? plan->scenario->run.pause_ns : 0;
+  return plan->estimate_ns * processes + (processes > 0 ? processes - 1 : 0) * pause_ns;
+}

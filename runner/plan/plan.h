@@ -57,6 +57,9 @@ struct plan {
   struct arena arena; /* owns what the above point to */
 };
 
+/* The time of that many processes with the pauses between them. */
+uint64_t plan_total_ns(const struct plan *plan, uint32_t processes);
+
 struct plan_options {
   /* Glob (fnmatch, "*" matches "/" too) on a block's name or a case's whole name; NULL = all. */
   const char *only;

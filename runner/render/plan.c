@@ -189,8 +189,12 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
   units_format_duration_short(plan->estimate_ns, time);
   strbuf_printf(text, "; about %s", time);
   if (processes > 1) {
-    units_format_duration_short(plan->estimate_ns * processes, time);
+    units_format_duration_short(plan_total_ns(plan, processes), time);
     strbuf_printf(text, " per process, %s for %u processes", time, processes);
+    if (plan->scenario != NULL && plan->scenario->run.pause_ns > 0) {
+      units_format_duration_short(plan->scenario->run.pause_ns, time);
+      strbuf_printf(text, " with pauses of %s", time);
+    }
   }
   plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
   plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,

@@ -254,6 +254,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .ops = &RUN_OPS,
       .processes = state->processes,
       .telemetry_ns = scenario->run.telemetry_ns,
+      .pause_ns = scenario->run.pause_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
       .interrupted = state->request->interrupted,
   };

@@ -4,6 +4,7 @@
 #include "engine/case/statistics.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 void status_line_init(struct status_line *line, const struct common_options *common) {
   *line = (struct status_line){
@@ -26,6 +27,19 @@ static void status_line_describe_left(uint64_t left_ns, char *text, size_t size)
   }
 }
 
+/* "pausing until 12:34 before process 3 of 5" */
+static void status_line_describe_pause(const struct progress *progress, char *text, size_t size) {
+  enum { NS_PER_S = 1000000000 };
+  const time_t end = time(NULL) + (time_t)(progress->pause_left_ns / NS_PER_S);
+  char clock[sizeof "12:34"] = "";
+  struct tm local;
+  if (localtime_r(&end, &local) != NULL) {
+    (void)strftime(clock, sizeof clock, "%H:%M", &local);
+  }
+  (void)snprintf(text, size, "pausing until %s before process %u of %u", clock,
+                 progress->process + 1, progress->process_count);
+}
+
 void status_line_show(struct status_line *line, const struct progress *progress) {
   if (!line->terminal) {
     return;
@@ -33,9 +47,13 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   char left[UNITS_TEXT_MAX + 16];
   status_line_describe_left(progress->left_ns, left, sizeof left);
   char text[512];
+  char pause[64] = "";
+  if (progress->pause_left_ns > 0) {
+    status_line_describe_pause(progress, pause, sizeof pause);
+  }
   const char *what = progress->case_name != NULL         ? progress->case_name
                      : progress->done == progress->total ? "finishing"
-                                                         : "";
+                                                         : pause;
   int length =
       snprintf(text, sizeof text, "[%zu/%zu] %s%s", progress->done, progress->total, left, what);
   /* The last column is left free: some terminals wrap when it is written. */

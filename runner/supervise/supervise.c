@@ -51,6 +51,9 @@ struct supervisor {
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
   struct eta eta;
+  uint32_t pauses_left;  /* that did not begin yet */
+  uint64_t pause_end_ns; /* of the present one; 0 = there is none */
+  bool measured;         /* a process has ended */
   struct progress progress;
 };
 
@@ -71,7 +74,10 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   struct progress *progress = &supervisor->progress;
   uint64_t running_ns = supervisor->case_started_ns ? now_ns - supervisor->case_started_ns : 0;
   progress->elapsed_ns = now_ns - supervisor->started_ns;
-  progress->left_ns = eta_left_ns(&supervisor->eta, running_ns);
+  progress->pause_left_ns =
+      supervisor->pause_end_ns > now_ns ? supervisor->pause_end_ns - now_ns : 0;
+  progress->left_ns = eta_left_ns(&supervisor->eta, running_ns) + progress->pause_left_ns +
+                      supervisor->pauses_left * supervisor->options->pause_ns;
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
 
@@ -348,6 +354,28 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
   }
 }
 
+/* Between two processes: no worker is there, and samples of the GPUs are dropped. */
+static enum status supervise_pause(struct supervisor *supervisor, struct error *err) {
+  uint64_t now_ns = child_now_ns();
+  supervisor->pauses_left--;
+  supervisor->pause_end_ns = now_ns + supervisor->options->pause_ns;
+  supervisor->next_tick_ns = now_ns;
+  while (now_ns < supervisor->pause_end_ns && *supervisor->options->interrupted == 0) {
+    supervise_take_samples(supervisor, NULL);
+    if (now_ns >= supervisor->next_tick_ns) {
+      supervise_report_progress(supervisor, now_ns);
+    }
+    struct pollfd waited = {.fd = supervisor->sampler.fd, .events = POLLIN};
+    (void)poll(&waited, 1, supervise_poll_timeout_ms(supervisor, now_ns, supervisor->pause_end_ns));
+    now_ns = child_now_ns();
+  }
+  supervisor->pause_end_ns = 0;
+  return *supervisor->options->interrupted == 0
+             ? STATUS_OK
+             : error_set(err, STATUS_INTERRUPTED, "interrupted in the pause before process %u",
+                         supervisor->progress.process + 1);
+}
+
 static enum status supervise_run_process(struct supervisor *supervisor, uint32_t process,
                                          struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
@@ -357,10 +385,30 @@ static enum status supervise_run_process(struct supervisor *supervisor, uint32_t
     if (!supervise_is_wanted(supervisor, process, i)) {
       continue;
     }
+    if (!process_started && supervisor->measured && supervisor->options->pause_ns > 0) {
+      RETURN_ON_ERROR(supervise_pause(supervisor, err));
+    }
     RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, &process_started, err));
   }
   supervise_dismiss_worker(supervisor);
+  supervisor->measured |= process_started;
   return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
+}
+
+/* What is to be measured, for the progress. */
+static void supervise_count(struct supervisor *supervisor) {
+  uint32_t processes = 0;
+  for (uint32_t process = 0; process < supervisor->options->processes; process++) {
+    const size_t before = supervisor->progress.total;
+    for (size_t i = 0; i < supervisor->plan->case_count; i++) {
+      if (supervise_is_wanted(supervisor, process, i)) {
+        supervisor->progress.total++;
+        eta_add(&supervisor->eta, supervisor->plan->cases[i].estimate_ns);
+      }
+    }
+    processes += supervisor->progress.total > before;
+  }
+  supervisor->pauses_left = processes > 0 ? processes - 1 : 0;
 }
 
 enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
@@ -372,14 +420,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
       .started_ns = child_now_ns(),
       .progress = {.process_count = options->processes},
   };
-  for (uint32_t process = 0; process < options->processes; process++) {
-    for (size_t i = 0; i < plan->case_count; i++) {
-      if (supervise_is_wanted(&supervisor, process, i)) {
-        supervisor.progress.total++;
-        eta_add(&supervisor.eta, plan->cases[i].estimate_ns);
-      }
-    }
-  }
+  supervise_count(&supervisor);
   sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {

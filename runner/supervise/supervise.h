@@ -55,7 +55,8 @@ struct progress {
   size_t done, total;    /* cases over all processes; skipped and resumed ones apart */
   const char *case_name; /* being measured; NULL between */
   uint64_t elapsed_ns;
-  uint64_t left_ns; /* estimate, corrected by how the run went so far */
+  uint64_t left_ns;       /* estimate, corrected by how the run went so far; with the pauses */
+  uint64_t pause_left_ns; /* until `process` begins; 0 = no pause */
 };
 
 /* The receiver. A callback that returns other than STATUS_OK ends the run with that status. All
@@ -97,6 +98,7 @@ struct supervise_options {
   const struct supervise_ops *ops;
   uint32_t processes;
   uint64_t telemetry_ns;      /* between samples; 0 = off */
+  uint64_t pause_ns;          /* from the end of a process to the start of the next */
   uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
   /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
   const volatile sig_atomic_t *interrupted;

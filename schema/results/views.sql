@@ -36,7 +36,8 @@ SELECT
   e.simulated AS simulated,
   e.key AS environment_key,
   r.haul_version AS haul_version,
-  r.command_line AS command_line
+  r.command_line AS command_line,
+  r.pause_ns AS pause_ns
 FROM run r
 JOIN environment e ON e.id = r.environment
 JOIN scenario s ON s.id = r.scenario;

@@ -11,8 +11,8 @@ static const struct section_row section_rows[section_count] = {
                       "The scenario itself."},
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
-         "How carefully each case is measured. All keys except `processes`, `order`, `seed` and "
-         "`telemetry` may also be given in a block, for that block only."},
+         "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
+         "`seed` and `telemetry` may also be given in a block, for that block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
                         "The state in which the machine should be, and what to do when it is not. "
                         "Only the checks listed here are made."},
@@ -112,6 +112,10 @@ static const struct field shared_fields[] = {
     KEY("telemetry", IN(MEASURE), DURATION(10e6, 3600e9), RUN(telemetry_ns), .zero_word = "off",
         .default_text = "100ms",
         HELP("Interval at which clocks, power, temperature and links are sampled during the run")),
+    KEY("pause", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(pause_ns), .zero_word = "none",
+        .default_text = "none",
+        HELP("Time from the end of one process to the start of the next: processes spread over "
+             "time see more of what differs from hour to hour, as `haul diff` needs")),
 
     /* [checks] */
     CHECK(CHECK_GOVERNOR, "governor", WORDS(governor_words), .default_text = "performance",

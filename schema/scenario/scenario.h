@@ -112,6 +112,7 @@ struct run_settings {
   enum case_order order;
   uint64_t seed;
   uint64_t telemetry_ns; /* 0 = off */
+  uint64_t pause_ns;     /* between two processes */
 };
 
 struct scenario {

@@ -64,6 +64,31 @@ run_ok run "$small" --db r.db --processes 2 --tag two -q
 expect_value 6 r.db "select count(*) from v_case where tag = 'two'"
 expect_value 2 r.db "select count(distinct process) from v_case where tag = 'two'"
 
+begin 'pause between processes'
+before=$SECONDS
+run_ok run "$small" --db pause.db --processes 2 --pause 1s -q
+if [ $((SECONDS - before)) -ge 1 ]; then good; else bad 'no pause of 1 s'; fi
+expect_value 1000000000 pause.db 'select pause_ns from v_run'
+run_ok plan "$small" --processes 3 --pause 10min
+expect_out 'for 3 processes with pauses of 10 min'
+expect_out ' 20 min'
+equal 1 "$("$haul" plan "$small" --json --processes 3 --set measure.pause=10min |
+  grep -c '"pause_ns":600000000000')" 'plans with the pause'
+run_fails 2 'duration such as 10min' run "$small" --pause 10
+"$haul" run "$small" --db ctrl.db --processes 2 --pause 60min -v 2>err >out &
+pid=$!
+for _ in $(seq 100); do
+  grep -q '\[3/6\]' err && break
+  sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+equal 130 $? 'exit code of a run that was interrupted in its pause'
+expect_value 3 ctrl.db 'select count(*) from v_case'
+expect_value interrupted ctrl.db 'select status from v_run'
+run_ok run --resume latest --db ctrl.db -q
+expect_value 6 ctrl.db 'select count(*) from v_case'
+
 begin 'dry run'
 run_ok run "$small" --db dry.db --dry-run
 expect_out 'host'

@@ -6,10 +6,11 @@ SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
 -- name: insert_run
 INSERT INTO run (
   uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
-  processes, case_order, seed, telemetry_ns, started_at_ns, status)
+  processes, case_order, seed, telemetry_ns, pause_ns, started_at_ns,
+  status)
 VALUES (
   :uuid, :environment, :scenario, :scenario_path, :origin, :tag, :only_glob, :command_line,
-  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :started_at_ns, 'running');
+  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, :started_at_ns, 'running');
 
 -- name: end_run
 UPDATE run SET status = :status, reason = :reason, ended_at_ns = :ended_at_ns WHERE id = :run;

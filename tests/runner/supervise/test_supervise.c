@@ -1,6 +1,7 @@
 /* The supervisor with an engine whose cases do what their names say. */
 #include "runner/supervise/supervise.h"
 
+#include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 #include "tests/cmocka.h"
 
@@ -199,6 +200,9 @@ struct seen {
   size_t warning_count;
   char warning[512];
   size_t progress_count, done, total;
+  uint64_t left_at_first_ns;
+  unsigned paused_before; /* bit i: there was a pause before process i */
+  bool interrupt_in_pause;
   size_t fail_at;      /* the sink fails at this report; 0 = none */
   size_t interrupt_at; /* the user interrupts at this report; 0 = none */
   uint32_t done_before;
@@ -264,7 +268,12 @@ static void seen_warning(void *context, const char *text) {
 
 static void seen_progress(void *context, const struct progress *progress) {
   struct seen *seen = context;
-  seen->progress_count++;
+  seen->left_at_first_ns = seen->progress_count++ == 0 ? progress->left_ns : seen->left_at_first_ns;
+  if (progress->pause_left_ns > 0) {
+    assert_null(progress->case_name);
+    seen->paused_before |= 1U << progress->process;
+    interrupted = seen->interrupt_in_pause;
+  }
   seen->done = progress->done;
   seen->total = progress->total;
 }
@@ -561,6 +570,45 @@ static void progress_continues_during_case(void **state) {
   assert_true(bench->seen.progress_count >= 3); /* start, once in 300 ms, end */
 }
 
+static void processes_are_apart_by_the_pause(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a", "skip", "b");
+  bench->options.processes = 3;
+  bench->options.pause_ns = 250000000;
+  bench->options.watchdog_floor_ns = 100000000; /* a pause is no silence */
+  const uint64_t before_ns = child_now_ns();
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  const uint64_t after_ns = child_now_ns();
+  assert_in_range(after_ns - before_ns, 500000000, 5000000000);
+  assert_int_equal(bench->seen.report_count, 6);
+  assert_int_equal(bench->seen.paused_before, 1 << 1 | 1 << 2); /* not before the first */
+  assert_in_range(bench->seen.left_at_first_ns, 500000000, 600000000);
+}
+
+/* What was measured before is not waited for. */
+static void resumed_run_begins_at_once(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a");
+  bench->options.processes = 2;
+  bench->options.pause_ns = 60000000000;
+  bench->seen.done_before = 1;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(bench->seen.report_count, 1);
+  assert_int_equal(bench->seen.paused_before, 0);
+}
+
+static void interrupt_ends_the_pause(void **state) {
+  (void)state;
+  struct bench *bench = BENCH("a");
+  bench->options.processes = 2;
+  bench->options.pause_ns = 60000000000;
+  bench->seen.interrupt_in_pause = true;
+  assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
+  assert_string_equal(bench->err.message, "interrupted in the pause before process 2");
+  assert_int_equal(bench->seen.report_count, 1);
+  assert_int_equal(bench->seen.ended, 1);
+}
+
 static void worker_dies_with_parent(void **state) {
   (void)state;
   struct bench *bench = BENCH("hang");
@@ -630,6 +678,9 @@ int main(void) {
       cmocka_unit_test(telemetry_covers_cases),
       cmocka_unit_test(lost_telemetry_costs_no_case),
       cmocka_unit_test(progress_continues_during_case),
+      cmocka_unit_test(processes_are_apart_by_the_pause),
+      cmocka_unit_test(resumed_run_begins_at_once),
+      cmocka_unit_test(interrupt_ends_the_pause),
       cmocka_unit_test(worker_dies_with_parent),
       cmocka_unit_test(eta_corrects_estimates),
   };
