@@ -258,9 +258,14 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
   }
 }
 
+/* Duplicates take memory too. */
+static bool plan_is_full(const struct plan_builder *b) {
+  return b->case_count + b->duplicate_count > PLAN_CASES_MAX;
+}
+
 static void plan_receive(void *context, const struct expansion *expansion) {
   struct plan_builder *b = context;
-  if (b->case_count > PLAN_CASES_MAX) {
+  if (plan_is_full(b)) {
     return; /* too many already: plan_builder_add() says so */
   }
   struct bench_case bench = {.kind = b->setting->kind};
@@ -310,7 +315,7 @@ enum status plan_builder_add(struct plan_builder *builder, const char *block,
   builder->expander->context = builder;
   plan_kinds[setting->kind]->expand(builder->expander, setting);
   builder->setting = NULL;
-  if (builder->case_count > PLAN_CASES_MAX) {
+  if (plan_is_full(builder)) {
     return error_set(err, STATUS_INVALID, "more than %d cases, reached in block \"%s\"",
                      PLAN_CASES_MAX, block);
   }

@@ -100,6 +100,26 @@ static void entry_complain_unknown(struct reader *reader, enum section section, 
                   "unknown key \"%s\" in %s", path, section_row(section)->title);
 }
 
+/* A value where its table belongs: governor = "performance". */
+static void entry_complain_no_table(struct reader *reader, enum section section, const char *path,
+                                    const struct toml_node *node) {
+  const char *keys =
+      entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
+  const struct field *want = field_find(section, arena_format(reader->arena, "%s.want", path));
+  union value value;
+  struct strbuf text;
+  strbuf_init(&text, SCENARIO_FILE_MAX);
+  toml_write_value(&text, node);
+  const char *plain = node->kind == TOML_TEXT ? node->text : text.text;
+  const char *expected = want != NULL && value_from_text(want, plain, &value)
+                             ? arena_format(reader->arena, "%s = { want = %s }: a table with %s",
+                                            path, text.text, keys)
+                             : arena_format(reader->arena, "a table with %s", keys);
+  strbuf_fini(&text);
+  diagnostics_add(reader->diagnostics, reader->source, node->span, expected, NULL,
+                  "%s: %s is not allowed here", path, toml_kind_text(node->kind));
+}
+
 static void entries_read_node(struct reader *reader, enum section section, const char *path,
                               const struct toml_node *node, struct toml_span key_span,
                               struct entries *entries);
@@ -138,12 +158,7 @@ static void entries_read_node(struct reader *reader, enum section section, const
     const char *key = dot == NULL ? path : dot + 1;
     entry_complain_unknown(reader, section, path, key, key_span);
   } else if (node->kind != TOML_TABLE) {
-    diagnostics_add(
-        reader->diagnostics, reader->source, node->span,
-        arena_format(reader->arena, "a table with %s",
-                     entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path),
-                                     strlen(path) + 1)),
-        NULL, "%s: %s is not allowed here", path, toml_kind_text(node->kind));
+    entry_complain_no_table(reader, section, path, node);
   } else {
     entries_read_children(reader, section, path, node, entries);
   }

@@ -246,19 +246,27 @@ static void loader_read_section(struct loader *loader, const struct toml_node *r
   }
 }
 
+void loader_name_slot(struct loader *loader, struct slot *slot, size_t number) {
+  if (section_row(slot->section)->parent != SECTION_ROOT) {
+    const struct entry *name = entries_find(&slot->entries, "name");
+    const char *key = section_row(slot->section)->key;
+    slot->label = name != NULL && name->values.count == 1
+                      ? arena_format(loader->reader.arena, "%s.%s", key, name->values.items[0].text)
+                      : arena_format(loader->reader.arena, "%s.%zu", key, number + 1);
+  }
+}
+
+void loader_name_block(struct block *block) {
+  const struct entry *name = entries_find(&block->slots[0].entries, "name");
+  block->name = name != NULL && name->values.count == 1 ? name->values.items[0].text : "";
+}
+
 static void loader_read_slot(struct loader *loader, const struct toml_node *node,
                              enum section section, size_t number, struct slot *slot) {
-  struct arena *arena = loader->reader.arena;
   *slot = (struct slot){
       .section = section, .source = loader->reader.source, .node = node, .header_span = node->span};
   entries_read(&loader->reader, section, node, &slot->entries);
-  if (section_row(section)->parent != SECTION_ROOT) {
-    const struct entry *name = entries_find(&slot->entries, "name");
-    const char *key = section_row(section)->key;
-    slot->label = name != NULL && name->values.count == 1
-                      ? arena_format(arena, "%s.%s", key, name->values.items[0].text)
-                      : arena_format(arena, "%s.%zu", key, number + 1);
-  }
+  loader_name_slot(loader, slot, number);
 }
 
 /* Only transfers have sub-tables. */
@@ -286,8 +294,7 @@ static void loader_read_block(struct loader *loader, const struct toml_node *nod
     loader_read_slot(loader, &flows->children[i], SECTION_FLOW, i,
                      &block->slots[1 + block->load_count + i]);
   }
-  const struct entry *name = entries_find(&block->slots[0].entries, "name");
-  block->name = name != NULL && name->values.count == 1 ? name->values.items[0].text : "";
+  loader_name_block(block);
 }
 
 static bool loader_stands_before(struct toml_span a, struct toml_span b) {

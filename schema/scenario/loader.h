@@ -26,6 +26,7 @@ struct loader {
   struct entries checks;
   struct block **blocks;
   size_t block_count;
+  size_t setting_count; /* of the blocks made so far */
 };
 
 /* The chain of includes from the scenario down to the file being read. */
@@ -51,6 +52,9 @@ void loader_keep_document(struct storage *storage, struct toml_document *documen
 /* Read the file reader.source and its includes into the loader. False: it cannot be parsed, as a
  * diagnostic says. The file of a chain of one link is the scenario itself. */
 bool loader_read_file(struct loader *loader, const struct chain *chain);
+/* Give a slot, the number-th of its section, and a block the names that their entries say. */
+void loader_name_slot(struct loader *loader, struct slot *slot, size_t number);
+void loader_name_block(struct block *block);
 /* Add a diagnostic for each missing required key of the section. */
 void loader_require(struct loader *loader, const struct source *source, enum section section,
                     const struct entries *entries, struct toml_span span);

@@ -1,5 +1,6 @@
 #include "schema/scenario/value.h"
 
+#include "engine/base/strbuf.h"
 #include "schema/scenario/nearest.h"
 
 #include <inttypes.h>
@@ -9,6 +10,9 @@
 #include <string.h>
 
 /* { from, to, factor } and { from, to, step }: the values of a sweep. */
+
+/* Of all ranges of a scenario, some of which may be in lockstep. */
+enum { RANGE_VALUES_MAX = 4 * SCENARIO_SETTINGS_MAX };
 
 static const char *const range_expected = "{ from = FIRST, to = LAST, factor = F } or "
                                           "{ from = FIRST, to = LAST, step = S }";
@@ -136,6 +140,10 @@ static bool range_expand(struct reader *reader, const struct range *range, struc
     if (!repeats) {
       items = arena_grow(reader->arena, items, count, &capacity, sizeof *items);
       items[count++] = value;
+      reader->range_value_count++;
+    }
+    if (reader->range_value_count > RANGE_VALUES_MAX) {
+      return false;
     }
     if (is_number ? !range_next_number(range, i, &value.number)
                   : !range_next_integer(range, i, value.integer, &value.integer)) {
@@ -169,9 +177,15 @@ bool range_read(struct reader *reader, const struct field *field, const struct t
   if (range.factor > 0 && from_zero) {
     return range_refuse(reader, node->span, field, "a range by factor cannot start at 0");
   }
+  if (reader->range_value_count > RANGE_VALUES_MAX) {
+    return false; /* said already */
+  }
   struct values made;
   if (!range_expand(reader, &range, &made)) {
-    return range_refuse(reader, node->span, field, "more than 1048576 values");
+    return range_refuse(reader, node->span, field,
+                        reader->range_value_count > RANGE_VALUES_MAX
+                            ? "the ranges of the scenario have more than 4194304 values together"
+                            : "more than 1048576 values");
   }
   if (field->power_of_two && !range_is_powers_of_two(&made)) {
     return range_refuse(reader, node->span, field, "not all values are powers of two");
@@ -247,10 +261,46 @@ static int selector_by_number(const void *left, const void *right) {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/* What an array of text was to say, as the line to write; NULL = that is not known. */
+static const char *selector_correct_list(struct reader *reader, const struct field *field,
+                                         const struct toml_node *node) {
+  const char *dot = strrchr(field->name, '.');
+  const char *key = dot == NULL ? field->name : dot + 1;
+  bool words = field->type == FIELD_NODES;
+  bool numbers = true;
+  struct strbuf list;
+  strbuf_init(&list, FIELD_EXPECTED_MAX);
+  for (size_t i = 0; i < node->child_count; i++) {
+    const char *text = node->children[i].kind == TOML_TEXT ? node->children[i].text : "";
+    words = words && (strcmp(text, "local") == 0 || strcmp(text, "remote") == 0);
+    numbers = numbers && text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+    strbuf_printf(&list, "%s%.16s", i == 0 ? "" : ", ", text);
+  }
+  const char *line = NULL;
+  if (node->child_count == 1 && node->children[0].kind == TOML_TEXT && !numbers) {
+    line = arena_format(reader->arena, "%s = \"%.16s\", without brackets", key, list.text);
+  } else if (words) { /* the nearest node and all others */
+    line = arena_format(reader->arena,
+                        "%s = \"*\" for the local and the remote nodes; or two blocks, one with "
+                        "\"local\" and one with \"remote\"",
+                        key);
+  } else if (numbers) {
+    line = arena_format(reader->arena, "%s = [%s], without quotes", key, list.text);
+  }
+  strbuf_fini(&list);
+  return line;
+}
+
 static bool selector_read_list(struct reader *reader, const struct field *field,
                                const struct toml_node *node, struct selector *selector) {
   if (node->child_count == 0) {
     value_complain(reader, field, node, NULL, "the array is empty");
+    return false;
+  }
+  const char *line = selector_correct_list(reader, field, node);
+  if (line != NULL) {
+    diagnostics_add(reader->diagnostics, reader->source, node->span, line, NULL,
+                    "%s: an array holds numbers, not text", field->name);
     return false;
   }
   int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);

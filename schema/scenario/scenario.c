@@ -56,6 +56,11 @@ static void override_change_block(const struct change *change, struct block *blo
   if (!override_change_slots(change, block, key)) {
     override_change_entries(change, block->slots[0].section, key, &block->slots[0].entries);
   }
+  loader_name_block(block);
+  for (size_t i = 1; i < block->slot_count; i++) {
+    loader_name_slot(change->loader, &block->slots[i],
+                     i <= block->load_count ? i - 1 : i - 1 - block->load_count);
+  }
 }
 
 static bool override_change_blocks(const struct change *change, const char *key) {
@@ -282,8 +287,18 @@ static void scenario_make_block(struct loader *loader, struct block *block) {
   if (kinds[block->kind]->check_keys != NULL) {
     kinds[block->kind]->check_keys(reader, block);
   }
-  if (block_make(reader, &loader->defaults[block->kind], &loader->measure, block)) {
+  if (loader->setting_count > SCENARIO_SETTINGS_MAX || /* said already */
+      !block_make(reader, &loader->defaults[block->kind], &loader->measure, block)) {
+    return;
+  }
+  loader->setting_count += block->setting_count;
+  if (loader->setting_count <= SCENARIO_SETTINGS_MAX) {
     rules_check_settings(reader, &loader->measure, block);
+  } else {
+    diagnostics_add(reader->diagnostics, own->source, own->header_span,
+                    "fewer or shorter axes, zip, or several scenarios", NULL,
+                    "more than %d settings in the scenario, reached in block \"%s\"",
+                    (int)SCENARIO_SETTINGS_MAX, block->name);
   }
 }
 

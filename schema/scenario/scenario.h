@@ -179,7 +179,8 @@ void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);
 enum case_kind block_kind_of(const struct block *block);
-/* The product of the axes, with zip applied; at most SCENARIO_SETTINGS_MAX. */
+/* The product of the axes, with zip applied; of all blocks together at most
+ * SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);
 /* The i-th setting; the last axis of the file varies fastest. Its pointers are valid as long as the
  * scenario, except axis_values, loads and flows: until the next call for the same block, which

@@ -46,24 +46,9 @@ static bool value_fits(const struct field *field, const union value *value) {
            !(field->exclusive &&
              (value->number == field->minimum || value->number == field->maximum));
   }
-  return (double)value->integer >= field->minimum && (double)value->integer <= field->maximum &&
+  /* As integers: 2^53 + 1 is no double. */
+  return value->integer >= (uint64_t)field->minimum && value->integer <= (uint64_t)field->maximum &&
          (!field->power_of_two || (value->integer & (value->integer - 1)) == 0);
-}
-
-/* "per_sm*4" and "full" */
-static bool value_parse_grid(const char *text, uint64_t *value) {
-  unsigned count = 0;
-  int end = 0;
-  if (strcmp(text, "full") == 0) {
-    *value = VALUE_GRID_FULL;
-    return true;
-  }
-  if (strncmp(text, "per_sm*", 7) != 0 || strspn(text + 7, "0123456789") > 4 ||
-      sscanf(text, "per_sm*%u%n", &count, &end) != 1 || text[end] != '\0' || count == 0) {
-    return false;
-  }
-  *value = VALUE_GRID_PER_SM | count;
-  return true;
 }
 
 static bool value_parse_whole(const char *text, uint64_t *value) {
@@ -72,6 +57,24 @@ static bool value_parse_whole(const char *text, uint64_t *value) {
     return false;
   }
   *value = strtoull(text, NULL, 10);
+  return true;
+}
+
+/* "per_sm*4" and "full" */
+static bool value_parse_grid(const char *text, uint64_t *value) {
+  enum { PER_SM_MAX = 9999 };
+  static const char per_sm[] = "per_sm*";
+  const size_t prefix = sizeof per_sm - 1;
+  uint64_t count = 0;
+  if (strcmp(text, "full") == 0) {
+    *value = VALUE_GRID_FULL;
+    return true;
+  }
+  if (strncmp(text, per_sm, prefix) != 0 || !value_parse_whole(text + prefix, &count) ||
+      count == 0 || count > PER_SM_MAX) {
+    return false;
+  }
+  *value = VALUE_GRID_PER_SM | count;
   return true;
 }
 
@@ -141,6 +144,12 @@ static const char *value_suggest_quantity(struct reader *reader, const struct fi
   }
   const size_t digits = strspn(tight, "0123456789.");
   const bool is_size = field->type == FIELD_SIZE;
+  if (is_size && digits > 0 && tight[digits] != '\0' && strchr("kKmMgGtT", tight[digits]) != NULL &&
+      tight[digits + 1] == '\0') { /* "1M" is read as 1 MB by some and as 1 MiB by others */
+    const int letter = toupper((unsigned char)tight[digits]);
+    return arena_format(reader->arena, "%.*s%ciB\" (powers of 1024) or \"%.*s%cB", (int)digits,
+                        tight, letter, (int)digits, tight, letter == 'K' ? 'k' : letter);
+  }
   const char *unit =
       digits == 0 ? NULL : nearest_word(tight + digits, is_size ? size_units : duration_units);
   if (unit == NULL || nearest_distance(tight + digits, unit, 3) >= strlen(unit)) {

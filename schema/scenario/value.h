@@ -13,6 +13,7 @@ struct reader {
   struct arena *arena;
   const struct source *source; /* being read */
   struct diagnostics *diagnostics;
+  size_t range_value_count; /* of all ranges so far */
 };
 
 /* FIELD_GRID: a number of blocks as it is; flags for N per SM, and for one element per thread. */

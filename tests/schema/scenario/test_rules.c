@@ -41,6 +41,7 @@ static const struct mistake mistakes[] = {
     {SIZED "delta = @\"aut\"\n", "invalid value \"aut\"", "auto"},
     {"[measure]\nwarmup = @1.5\n" SIZED, "warmup", NULL},
     {"[measure]\nwarmup = @true\n" SIZED, "true or false is not allowed", NULL},
+    {"[measure]\nseed = @9007199254740993\n" SIZED, "9007199254740993 is out of range", NULL},
     {"[measure]\ntrials = @5\n" SIZED, "trials: an integer", NULL},
     {"[measure]\ntrials = { @mni = 5 }\n" SIZED, "unknown key \"trials.mni\"", "min"},
     {"[measure]\ntrials = { min = 9, max = @8 }\n" SIZED, "min, 9, is greater", NULL},
@@ -106,6 +107,8 @@ static const struct mistake mistakes[] = {
     {BLOCK "size = @0\n", "size: 0 is out of range", NULL},
     {BLOCK "size = @-5\n", "size: -5 is out of range", NULL},
     {BLOCK "size = @\"64KB\"\n", "\"64KB\"", "64kB"},
+    {BLOCK "size = @\"1M\"\n", "\"1M\"", "1MiB\" (powers of 1024) or \"1MB"},
+    {BLOCK "size = @\"64k\"\n", "\"64k\"", "64KiB\" (powers of 1024) or \"64kB"},
     {BLOCK "size = @\"1000000TiB\"\n", "1000000TiB is out of range", NULL},
     {BLOCK "size = @1.5\n", "size: a number is not allowed", NULL},
     {BLOCK "size = @[]\n", "the array is empty", NULL},
@@ -207,6 +210,10 @@ static const struct mistake mistakes[] = {
     {STREAM_BLOCK "unroll = @2\n", "no kernel for 2", NULL},
     {STREAM_BLOCK "grid = @\"per_sm\"\n", "invalid value \"per_sm\"", NULL},
     {STREAM_BLOCK "grid = @\"per_sm*0\"\n", "invalid value \"per_sm*0\"", NULL},
+    {STREAM_BLOCK "grid = @\"per_sm*-1\"\n", "invalid value \"per_sm*-1\"", NULL},
+    {STREAM_BLOCK "grid = @\"per_sm*+2\"\n", "invalid value \"per_sm*+2\"", NULL},
+    {STREAM_BLOCK "grid = @\"per_sm* 2\"\n", "invalid value \"per_sm* 2\"", NULL},
+    {STREAM_BLOCK "grid = @\"per_sm*10000\"\n", "invalid value \"per_sm*10000\"", NULL},
     {STREAM_BLOCK "grid = @\"per_sm*x\"\n", "invalid value \"per_sm*x\"", NULL},
     {STREAM_BLOCK "grid = @0\n", "0 is out of range", NULL},
     {STREAM_BLOCK "grid = { from = @\"per_sm*1\", to = 9, step = 1 }\n", "text is not allowed here",
@@ -341,6 +348,38 @@ static void what_is_right_is_taken(void **state) {
   }
 }
 
+/* A mistake of which the line to write is known. */
+static void what_was_meant_is_written_out(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message, *expected;
+  } lines[] = {
+      {"[checks]\ngovernor = \"performance\"\n" SIZED, "governor: text is not allowed here",
+       "governor = { want = \"performance\" }: a table with one of: want, on_fail"},
+      {"[checks]\ngpu_idle = true\n" SIZED, "gpu_idle: true or false is not allowed here",
+       "gpu_idle = { want = true }: a table with one of: want, on_fail"},
+      {"[checks]\ngovernor = \"fast\"\n" SIZED, "governor: text is not allowed here",
+       "a table with one of: want, on_fail"},
+      {CE "size = 1\nto.gpu = 0\nfrom.numa = [\"local\", \"remote\"]\n",
+       "from.numa: an array holds numbers",
+       "numa = \"*\" for the local and the remote nodes; or two blocks, one with \"local\" and one "
+       "with \"remote\""},
+      {CE "size = 1\nto.gpu = 0\nfrom.numa = [\"local\"]\n", "from.numa: an array holds numbers",
+       "numa = \"local\", without brackets"},
+      {CE "size = 1\nfrom.numa = 0\nto = { gpu = [\"0\", \"1\"] }\n",
+       "to.gpu: an array holds numbers", "gpu = [0, 1], without quotes"},
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    char text[1024];
+    (void)snprintf(text, sizeof text, HEAD "%s", lines[i].text);
+    struct diagnostics *diagnostics = must_refuse(text);
+    assert_int_equal(diagnostics_count(diagnostics), 1);
+    assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, lines[i].message));
+    assert_string_equal(diagnostics_at(diagnostics, 0)->expected, lines[i].expected);
+    diagnostics_free(diagnostics);
+  }
+}
+
 static void ten_mistakes_are_ten_complaints_in_order(void **state) {
   (void)state;
   struct diagnostics *diagnostics = must_refuse(
@@ -369,6 +408,7 @@ int main(void) {
       cmocka_unit_test(every_mistake_is_found_where_it_is),
       cmocka_unit_test(a_file_has_a_head_and_unique_names),
       cmocka_unit_test(what_is_right_is_taken),
+      cmocka_unit_test(what_was_meant_is_written_out),
       cmocka_unit_test(ten_mistakes_are_ten_complaints_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,6 +310,28 @@ static void overrides_change_what_they_name(void **state) {
   scenario_free(scenario);
 }
 
+static void overrides_rename(void **state) {
+  (void)state;
+  static const struct scenario_override overrides[] = {{"transfer.name", "z"},
+                                                       {"z.size", "64KiB"},
+                                                       {"z.load.1.name", "noise"},
+                                                       {"z.load.noise.size", "9"}};
+  struct scenario *scenario =
+      must_parse_with(HEAD BLOCK "size = 1\n[[transfer.load]]\nfrom.gpu = 1\nto.gpu = 0\n"
+                                 "[[chase]]\nname = \"c\"\nspace = \"host\"\n",
+                      overrides, sizeof overrides / sizeof *overrides);
+  assert_string_equal(block_name(scenario->blocks[0]), "z");
+  assert_string_equal(block_name(scenario->blocks[1]), "c");
+  assert_block(scenario, 0, 0, "size=64KiB load.0.name=noise load.0.size=9B");
+  scenario_free(scenario);
+  static const struct scenario_override same = {"transfer.name", "c"};
+  struct diagnostics *diagnostics = must_refuse_with(
+      HEAD BLOCK "size = 1\n[[chase]]\nname = \"c\"\nspace = \"host\"\n", &same, 1);
+  assert_int_equal(diagnostics_count(diagnostics), 1);
+  assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "duplicate name \"c\""));
+  diagnostics_free(diagnostics);
+}
+
 static void overrides_complain_by_name(void **state) {
   (void)state;
   static const char *const pairs[][3] = {
@@ -350,6 +372,43 @@ static void a_million_settings_are_enough(void **state) {
   diagnostics_free(diagnostics);
 }
 
+/* Of all blocks together, whatever their number. */
+static void many_blocks_have_no_more_settings_than_one(void **state) {
+  (void)state;
+  static char text[1 << 16];
+  enum { BLOCKS = 40 };
+  static const struct {
+    const char *axes, *message;
+    unsigned line; /* of the block that is too much */
+  } files[] = {
+      {"size = { from = 1, to = 1000, step = 1 }\nwarmup = { from = 1, to = 1000, step = 1 }\n",
+       "more than 1048576 settings in the scenario, reached in block \"b1\"", 10},
+      {"size = { from = 1, to = 1000000, step = 1 }\n",
+       "more than 1048576 settings in the scenario, reached in block \"b1\"", 9},
+  };
+  for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    char *end = stpcpy(text, HEAD);
+    for (int i = 0; i < BLOCKS; i++) {
+      end += sprintf(end,
+                     "[[transfer]]\nname = \"b%d\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\n%s",
+                     i, files[f].axes);
+    }
+    struct diagnostics *diagnostics = must_refuse(text);
+    bool found = false;
+    for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+      const struct error *error = &diagnostics_at(diagnostics, i)->error;
+      if (strcmp(error->message, files[f].message) == 0) {
+        assert_int_equal(error->position.line, files[f].line);
+        found = true;
+      } else {
+        assert_non_null(strstr(error->message, "ranges of the scenario have more than 4194304"));
+      }
+    }
+    assert_true(found);
+    diagnostics_free(diagnostics);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_scenario_has_its_head_and_run),
@@ -358,8 +417,10 @@ int main(void) {
       cmocka_unit_test(blocks_stand_in_the_order_of_the_file),
       cmocka_unit_test(checks_have_a_canonical_want),
       cmocka_unit_test(overrides_change_what_they_name),
+      cmocka_unit_test(overrides_rename),
       cmocka_unit_test(overrides_complain_by_name),
       cmocka_unit_test(a_million_settings_are_enough),
+      cmocka_unit_test(many_blocks_have_no_more_settings_than_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
