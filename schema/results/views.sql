@@ -169,7 +169,24 @@ SELECT
   e.kernel AS kernel,
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
-  pc.delta AS delta
+  pc.delta AS delta,
+  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
+    || coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source,
+  coalesce(f.target_place, 'gpu') || coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target,
+  (SELECT nullif(d.uuid, '') FROM device d
+   WHERE d.environment = r.environment AND d.place = 'gpu'
+     AND d.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)) AS gpu_uuid,
+  (SELECT nullif(d.pci_address, '') FROM device d
+   WHERE d.environment = r.environment AND d.place = 'gpu'
+     AND d.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)) AS gpu_pci_address,
+  (SELECT nullif(d.uuid, '') FROM device d
+   WHERE d.environment = r.environment AND d.place = coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
+     AND d.number = coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)) AS source_uuid,
+  (SELECT nullif(d.uuid, '') FROM device d
+   WHERE d.environment = r.environment AND d.place = coalesce(f.target_place, 'gpu')
+     AND d.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)) AS target_uuid,
+  c.median_low_ns AS low_ns,
+  c.median_high_ns AS high_ns
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -244,7 +261,15 @@ SELECT
   c.host_name AS host_name,
   c.driver_version AS driver_version,
   c.gpu_name AS gpu_name,
-  c.simulated AS simulated
+  c.simulated AS simulated,
+  c.initiator AS initiator,
+  c.gpu AS gpu,
+  c.source AS source,
+  c.target AS target,
+  c.gpu_uuid AS gpu_uuid,
+  c.gpu_pci_address AS gpu_pci_address,
+  c.source_uuid AS source_uuid,
+  c.target_uuid AS target_uuid
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -351,7 +376,9 @@ SELECT
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
-  e.simulated AS simulated
+  e.simulated AS simulated,
+  f.source_place || f.source_index AS source,
+  f.target_place || f.target_index AS target
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -383,8 +410,8 @@ SELECT
   target_place,
   target_index,
   target_memory,
-  source_place || source_index AS source,
-  target_place || target_index AS target,
+  source,
+  target,
   status,
   reason,
   processes,
@@ -395,7 +422,23 @@ SELECT
   host_name,
   driver_version,
   gpu_name,
-  simulated
+  simulated,
+  scenario,
+  started_at,
+  position,
+  n,
+  low_ns,
+  high_ns,
+  gbps_low,
+  gbps_high,
+  peak_gbps,
+  limited_by,
+  initiator,
+  gpu,
+  gpu_uuid,
+  gpu_pci_address,
+  source_uuid,
+  target_uuid
 FROM v_run_case
 WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 
@@ -403,7 +446,7 @@ CREATE VIEW v_driver AS
 WITH
   result AS (
     SELECT b.case_key, e.host_name, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
-      c.run, c.bench_case, c.median_ns, c.n, r.started_at_ns,
+      c.run, c.bench_case, c.id, c.median_ns, c.n, r.started_at_ns,
       row_number() OVER same AS i,
       count(*) OVER (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
                        e.simulated) AS m
@@ -417,7 +460,8 @@ WITH
   version AS (
     SELECT case_key, host_name, gpu_name, driver_version, driver_branch, simulated,
       count(DISTINCT run) AS runs, m AS processes, sum(n) AS n,
-      max(bench_case) AS bench_case,
+      -- The latest result under the name that was recorded last: ids below 2^31 each.
+      max((bench_case << 31) + id) & 2147483647 AS case_run,
       avg(CASE WHEN 2 * i BETWEEN m AND m + 2 THEN median_ns END) AS median_ns,
       min(median_ns) AS low_ns, max(median_ns) AS high_ns,
       min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns
@@ -425,17 +469,15 @@ WITH
     GROUP BY case_key, host_name, gpu_name, driver_version, simulated)
 SELECT
   v.case_key AS case_key,
-  b.kind AS kind,
-  b.block AS block,
-  b.name AS case_name,
-  b.path AS path,
-  b.axes AS axes,
-  (SELECT f.method FROM flow f WHERE f.bench_case = b.id AND f.role = 'measured'
-   ORDER BY f.ordinal LIMIT 1) AS method,
-  coalesce(o.operation, st.op, ar.op) AS operation,
-  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
-    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
-  nullif(b.payload_bytes, 0) AS payload_bytes,
+  c.kind AS kind,
+  c.block AS block,
+  c.case_name AS case_name,
+  c.path AS path,
+  c.axes AS axes,
+  c.method AS method,
+  c.operation AS operation,
+  c.size_bytes AS size_bytes,
+  c.payload_bytes AS payload_bytes,
   v.host_name AS host_name,
   v.gpu_name AS gpu_name,
   v.driver_version AS driver_version,
@@ -448,16 +490,176 @@ SELECT
   v.low_ns AS low_ns,
   v.high_ns AS high_ns,
   100.0 * (v.high_ns - v.low_ns) / v.median_ns AS spread_percent,
-  nullif(b.payload_bytes, 0) / v.median_ns AS gbps,
-  nullif(b.payload_bytes, 0) / v.high_ns AS gbps_low,
-  nullif(b.payload_bytes, 0) / v.low_ns AS gbps_high,
-  v.median_ns / nullif(h.hops, 0) AS ns_per_hop,
-  v.median_ns / nullif(b.operations, 0) AS ns_per_op,
+  c.payload_bytes / v.median_ns AS gbps,
+  c.payload_bytes / v.high_ns AS gbps_low,
+  c.payload_bytes / v.low_ns AS gbps_high,
+  v.median_ns / nullif(c.hops, 0) AS ns_per_hop,
+  v.median_ns / c.operations AS ns_per_op,
   strftime('%Y-%m-%dT%H:%M:%SZ', v.first_ns / 1000000000, 'unixepoch') AS first_run_at,
-  strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at
+  strftime('%Y-%m-%dT%H:%M:%SZ', v.last_ns / 1000000000, 'unixepoch') AS last_run_at,
+  c.direction AS direction,
+  c.source_place AS source_place,
+  c.source_index AS source_index,
+  c.source_memory AS source_memory,
+  c.target_place AS target_place,
+  c.target_index AS target_index,
+  c.target_memory AS target_memory,
+  c.initiator AS initiator,
+  c.source AS source,
+  c.target AS target,
+  c.gpu AS gpu,
+  -- NULL: the runs found different cards at that place.
+  (SELECT CASE WHEN count(DISTINCT d.uuid) = 1 THEN nullif(min(d.uuid), '') END
+   FROM bench_case b
+   JOIN case_run y ON y.bench_case = b.id AND y.status = 'ok'
+   JOIN run r ON r.id = y.run
+   JOIN environment e ON e.id = r.environment
+   JOIN device d ON d.environment = e.id AND d.place = 'gpu' AND d.number = c.gpu
+   WHERE b.case_key = v.case_key AND e.host_name = v.host_name AND e.gpu_name IS v.gpu_name
+     AND e.driver_version IS v.driver_version AND e.simulated = v.simulated) AS gpu_uuid,
+  c.gpu_pci_address AS gpu_pci_address,
+  c.peak_gbps AS peak_gbps,
+  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak
 FROM version v
-JOIN bench_case b ON b.id = v.bench_case
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
+JOIN v_case c ON c.case_run = v.case_run;
+
+CREATE VIEW v_check AS
+SELECT
+  k.run AS run,
+  r.run_uuid AS run_uuid,
+  r.tag AS tag,
+  r.started_at AS started_at,
+  r.scenario AS scenario,
+  strftime('%Y-%m-%dT%H:%M:%SZ', k.checked_at_ns / 1000000000, 'unixepoch') AS checked_at,
+  k.name AS check_name,
+  k.status AS status,
+  k.want AS want,
+  k.found AS found,
+  k.on_fail AS on_fail,
+  nullif(k.gpu, -1) AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  r.host_name AS host_name,
+  r.driver_version AS driver_version,
+  coalesce(d.name, r.gpu_name) AS gpu_name,
+  r.simulated AS simulated
+FROM check_result k
+JOIN run x ON x.id = k.run
+JOIN v_run r ON r.run = k.run
+LEFT JOIN device d ON d.environment = x.environment AND d.place = 'gpu' AND d.number = k.gpu;
+
+-- Bits of telemetry.throttle_reasons: NVML's nvmlClocksEventReason*.
+CREATE VIEW v_throttle (bit, name, slows) AS
+VALUES (1, 'idle', 0), (2, 'applications_clocks', 0), (4, 'sw_power_cap', 1), (8, 'hw_slowdown', 1),
+  (16, 'sync_boost', 1), (32, 'sw_thermal', 1), (64, 'hw_thermal', 1), (128, 'hw_power_brake', 1),
+  (256, 'display_clocks', 0);
+
+CREATE VIEW v_telemetry AS
+SELECT
+  t.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%fZ', t.at_ns / 1e9, 'unixepoch') AS sampled_at,
+  (t.at_ns - r.started_at_ns) / 1e9 AS at_s,
+  t.gpu AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  t.sm_clock_khz / 1e3 AS sm_clock_mhz,
+  t.memory_clock_khz / 1e3 AS memory_clock_mhz,
+  t.power_mw / 1e3 AS power_w,
+  t.temperature_c AS temperature_c,
+  t.utilization_percent AS utilization_percent,
+  t.pcie_generation AS pcie_generation,
+  t.pcie_width AS pcie_width,
+  t.throttle_reasons AS throttle_reasons,
+  (SELECT group_concat(w.name, ', ') FROM v_throttle w
+   WHERE w.slows AND t.throttle_reasons & w.bit) AS slowed_by,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  coalesce(d.name, e.gpu_name) AS gpu_name,
+  e.simulated AS simulated
+FROM telemetry t
+JOIN run r ON r.id = t.run
+JOIN environment e ON e.id = r.environment
+LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
+
+CREATE VIEW v_gpu AS
+SELECT
+  r.id AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  c.name AS scenario,
+  d.number AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  d.name AS gpu_name,
+  d.numa_node AS numa_node,
+  d.cuda_ordinal AS cuda_ordinal,
+  d.compute_major || '.' || d.compute_minor AS compute_capability,
+  d.sm_count AS sm_count,
+  d.copy_engine_count AS copy_engine_count,
+  nullif(d.memory_bytes, 0) AS memory_bytes,
+  nullif(d.l2_bytes, 0) AS l2_bytes,
+  nullif(d.sm_clock_max_khz, 0) / 1e3 AS sm_clock_max_mhz,
+  nullif(d.memory_clock_khz, 0) / 1e3 AS memory_clock_mhz,
+  nullif(d.memory_bus_bits, 0) AS memory_bus_bits,
+  nullif(d.pcie_generation_max, 0) AS pcie_generation_max,
+  nullif(d.pcie_width_max, 0) AS pcie_width_max,
+  d.nvlink_count AS nvlink_count,
+  nullif(d.nvlink_bytes_per_second, 0) / 1e9 AS nvlink_gbps,
+  nullif(d.c2c_bytes_per_second, 0) / 1e9 AS c2c_gbps,
+  d.mig_enabled AS mig_enabled,
+  s.samples AS samples,
+  s.sm_clock_mhz_low AS sm_clock_mhz_low,
+  s.sm_clock_mhz_high AS sm_clock_mhz_high,
+  s.power_w_high AS power_w_high,
+  s.temperature_c_high AS temperature_c_high,
+  s.pcie_generation AS pcie_generation,
+  s.pcie_width AS pcie_width,
+  s.slowed_percent AS slowed_percent,
+  s.slowed_by AS slowed_by,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.driver_branch AS driver_branch,
+  e.kernel AS kernel,
+  e.simulated AS simulated
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN scenario c ON c.id = r.scenario
+JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
+LEFT JOIN (
+  SELECT run, gpu, count(*) AS samples,
+    min(sm_clock_mhz) AS sm_clock_mhz_low, max(sm_clock_mhz) AS sm_clock_mhz_high,
+    max(power_w) AS power_w_high, max(temperature_c) AS temperature_c_high,
+    max(pcie_generation) AS pcie_generation, max(pcie_width) AS pcie_width,
+    100.0 * avg(CASE WHEN throttle_reasons IS NOT NULL THEN slowed_by IS NOT NULL END)
+      AS slowed_percent,
+    (SELECT group_concat(w.name, ', ') FROM v_throttle w
+     WHERE w.slows AND EXISTS (
+       SELECT 1 FROM telemetry y
+       WHERE y.run = t.run AND y.gpu = t.gpu AND y.throttle_reasons & w.bit)) AS slowed_by
+  FROM v_telemetry t GROUP BY run, gpu) s ON s.run = r.id AND s.gpu = d.number;
+
+CREATE VIEW v_fact AS
+SELECT
+  r.id AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  f.name AS fact,
+  nullif(f.gpu, -1) AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  CASE f.state WHEN 'ok' THEN f.value END AS value,
+  f.state AS state,
+  CASE WHEN f.state <> 'ok' THEN f.value END AS reason,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  coalesce(d.name, e.gpu_name) AS gpu_name,
+  e.simulated AS simulated,
+  e.key AS environment_key
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN environment_fact f ON f.environment = r.environment
+LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = f.gpu;

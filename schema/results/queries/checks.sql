@@ -4,12 +4,12 @@
 --
 -- :run (run, default latest) the run to show
 SELECT
-  k.name AS "check",
-  nullif(k.gpu, -1) AS gpu,
+  k.check_name AS "check",
+  k.gpu AS gpu,
   k.status AS status,
   k.want AS want,
   k.found AS found,
   k.on_fail AS on_fail
-FROM check_result k
+FROM v_check k
 WHERE k.run = :run
-ORDER BY k.checked_at_ns, k.name, k.gpu;
+ORDER BY k.checked_at, k.check_name, k.gpu;

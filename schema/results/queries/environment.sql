@@ -4,10 +4,10 @@
 --
 -- :run (run, default latest) the run to show
 SELECT
-  f.name AS fact,
-  nullif(f.gpu, -1) AS gpu,
+  f.fact AS fact,
+  f.gpu AS gpu,
   f.state AS state,
-  f.value AS value
-FROM run r JOIN environment_fact f ON f.environment = r.environment
-WHERE r.id = :run
-ORDER BY f.gpu, f.name;
+  coalesce(f.value, f.reason) AS value
+FROM v_fact f
+WHERE f.run = :run
+ORDER BY f.gpu, f.fact;

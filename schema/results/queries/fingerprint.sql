@@ -9,7 +9,7 @@ SELECT
   c.started_at AS started_at,
   c.host_name AS host,
   c.source_index AS gpu,
-  d.uuid AS uuid,
+  c.source_uuid AS uuid,
   max(CASE c.operation WHEN 'copy' THEN c.gbps END) AS copy,
   max(CASE c.operation WHEN 'mul' THEN c.gbps END) AS mul,
   max(CASE c.operation WHEN 'add' THEN c.gbps END) AS "add",
@@ -18,10 +18,7 @@ SELECT
   sum(c.payload_bytes) / sum(c.median_ns) AS weighted,
   max(c.simulated) AS simulated
 FROM v_run_case c
-JOIN run r ON r.id = c.run
-LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
-  AND d.number = c.source_index
 WHERE c.scenario = 'fingerprint' AND c.kind = 'stream' AND c.status = 'ok'
   AND c.started_at >= :since
 GROUP BY c.run, c.source_index
-ORDER BY d.uuid, c.started_at, c.run;
+ORDER BY uuid, c.started_at, c.run;

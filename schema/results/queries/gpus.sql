@@ -6,36 +6,20 @@
 -- names them.
 --
 -- :run (run, default latest) the run to show
-WITH
-  sample AS (
-    SELECT t.gpu,
-      min(t.sm_clock_khz) / 1000 AS sm_clock_low, max(t.sm_clock_khz) / 1000 AS sm_clock_high,
-      max(t.power_mw) / 1000.0 AS power, max(t.temperature_c) AS temperature,
-      max(t.pcie_generation) AS generation, max(t.pcie_width) AS width,
-      100.0 * avg((t.throttle_reasons & 252) <> 0) AS slowed,
-      CASE WHEN max(t.throttle_reasons & 4) > 0 THEN ', sw_power_cap' ELSE '' END
-      || CASE WHEN max(t.throttle_reasons & 8) > 0 THEN ', hw_slowdown' ELSE '' END
-      || CASE WHEN max(t.throttle_reasons & 16) > 0 THEN ', sync_boost' ELSE '' END
-      || CASE WHEN max(t.throttle_reasons & 32) > 0 THEN ', sw_thermal' ELSE '' END
-      || CASE WHEN max(t.throttle_reasons & 64) > 0 THEN ', hw_thermal' ELSE '' END
-      || CASE WHEN max(t.throttle_reasons & 128) > 0 THEN ', hw_power_brake' ELSE '' END AS reasons
-    FROM telemetry t WHERE t.run = :run GROUP BY t.gpu)
 SELECT
-  'gpu' || d.number AS gpu,
-  d.name AS name,
-  d.numa_node AS numa_node,
-  round(d.memory_bytes / 1073741824.0, 1) AS memory_gib,
-  s.generation || ' x' || s.width AS pcie,
-  s.sm_clock_low AS sm_mhz_low,
-  s.sm_clock_high AS sm_mhz_high,
-  round(s.power, 1) AS power_w_high,
-  s.temperature AS celsius_high,
-  round(s.slowed, 1) AS slowed_pct,
-  nullif(substr(s.reasons, 3), '') AS slowed_by,
-  d.pci_address AS pci_address,
-  d.uuid AS uuid
-FROM run r
-JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
-LEFT JOIN sample s ON s.gpu = d.number
-WHERE r.id = :run
-ORDER BY d.number;
+  'gpu' || g.gpu AS gpu,
+  g.gpu_name AS name,
+  g.numa_node AS numa_node,
+  round(g.memory_bytes / 1073741824.0, 1) AS memory_gib,
+  g.pcie_generation || ' x' || g.pcie_width AS pcie,
+  CAST(g.sm_clock_mhz_low AS INTEGER) AS sm_mhz_low,
+  CAST(g.sm_clock_mhz_high AS INTEGER) AS sm_mhz_high,
+  round(g.power_w_high, 1) AS power_w_high,
+  g.temperature_c_high AS celsius_high,
+  round(g.slowed_percent, 1) AS slowed_pct,
+  g.slowed_by AS slowed_by,
+  g.gpu_pci_address AS pci_address,
+  g.gpu_uuid AS uuid
+FROM v_gpu g
+WHERE g.run = :run
+ORDER BY g.gpu;

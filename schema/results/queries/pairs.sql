@@ -11,6 +11,7 @@ SELECT
   p.target AS target,
   p.target_memory AS target_memory,
   p.direction AS direction,
+  p.method AS method,
   p.size_bytes AS size_bytes,
   p.gbps AS gbps,
   p.percent_of_peak AS peak_pct,
@@ -18,5 +19,5 @@ SELECT
   p.status AS status
 FROM v_pair p
 WHERE p.run = :run AND p.block GLOB :block
-ORDER BY p.block, p.axes, p.size_bytes, p.source_place, p.source_index, p.target_place,
+ORDER BY p.block, p.method, p.axes, p.size_bytes, p.source_place, p.source_index, p.target_place,
   p.target_index;

@@ -1,6 +1,8 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
+#include "runner/record/query.h"
 #include "runner/record/saved.h"
+#include "runner/table/result_set.h"
 #include "schema/results/results_sql.h"
 #include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
@@ -134,19 +136,98 @@ static int stock_shell(const char *path, const char *sql) {
   return WEXITSTATUS(result) == 127 ? -1 : WEXITSTATUS(result);
 }
 
+/* Every ```sql block of the README gives rows on a recorded run. */
+static void questions_of_the_readme_are_answered(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 2);
+  struct query *query = NULL;
+  struct error err = {0};
+  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  size_t count = 0;
+  char *rest = readme;
+  for (char *sql; (sql = strstr(rest, "\n```sql\n")) != NULL; count++) {
+    sql += strlen("\n```sql\n");
+    char *end = strstr(sql, "\n```\n");
+    assert_non_null(end);
+    *end = '\0';
+    rest = end + 1;
+    struct result_set rows;
+    result_set_init(&rows, 1000);
+    if (query_run(query, sql, NULL, 0, NULL, &rows.sink, &err) != STATUS_OK) {
+      fail_msg("%s: %s", sql, err.message);
+    }
+    /* One machine does not differ from itself. */
+    if (rows.row_count == 0 && strstr(sql, "HAVING ways > 1") == NULL) {
+      fail_msg("no rows: %s", sql);
+    }
+    result_set_fini(&rows);
+  }
+  assert_true(count >= 5);
+  free(readme);
+  query_close(query);
+}
+
+/* A card that is plugged in elsewhere is found by its UUID. */
+static void gpu_is_followed_by_its_uuid(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  struct gpu *gpus = fixture->machine->gpus;
+  (void)snprintf(gpus[0].uuid, sizeof gpus[0].uuid, "GPU-00000001");
+  (void)snprintf(gpus[1].uuid, sizeof gpus[1].uuid, "GPU-00000000");
+  fixture_record_run(fixture, 1);
+  char *uuids = fixture_query(
+      fixture, "select group_concat(run || '=' || gpu_uuid || '@' || gpu_pci_address || '/' || "
+               "target_uuid, ' ') from v_run_case where direction = 'host_to_device'");
+  assert_string_equal(uuids, "1=GPU-00000001@0000:07:00.0/GPU-00000001 "
+                             "2=GPU-00000000@0000:07:00.0/GPU-00000000");
+  free(uuids);
+  char *cards = fixture_query(fixture, "select count(*) || ifnull(gpu_uuid, ' several') || "
+                                       "source_memory from v_driver "
+                                       "where direction = 'host_to_device'");
+  assert_string_equal(cards, "1 severalpinned");
+  free(cards);
+  char *seen = fixture_query(fixture, "select group_concat(run || ':' || gpu || '=' || gpu_uuid || "
+                                      "' ' || samples || ' ' || slowed_percent, ', ') "
+                                      "from v_gpu where samples > 0");
+  assert_string_equal(seen, "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
+  free(seen);
+}
+
+static void throttling_is_named(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
+                                 "where at_ns = (select max(at_ns) from telemetry)");
+  char *text = fixture_query(fixture, "select group_concat(slowed_by) from v_telemetry");
+  assert_string_equal(text, "sw_power_cap, hw_thermal");
+  free(text);
+  text = fixture_query(fixture, "select slowed_percent || ' ' || slowed_by from v_gpu "
+                                "where gpu = 1");
+  assert_string_equal(text, "20.0 sw_power_cap, hw_thermal");
+  free(text);
+}
+
+/* Names of all views; the caller frees. */
+static char *views_of(const struct fixture *fixture) {
+  return fixture_query(fixture, "select group_concat(name, ' ') from (select name from "
+                                "sqlite_master where type = 'view' order by name)");
+}
+
 static void stock_shell_reads_the_views(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
     skip();
   }
-  static const char *const VIEWS[] = {"v_run",  "v_case", "v_run_case", "v_trial",
-                                      "v_flow", "v_pair", "v_driver"};
-  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+  char *views = views_of(fixture);
+  char *rest = views;
+  for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
     char sql[64];
-    (void)snprintf(sql, sizeof sql, "select * from %s", VIEWS[i]);
+    (void)snprintf(sql, sizeof sql, "select * from %s", view);
     assert_int_equal(stock_shell(fixture->path, sql), 0);
   }
+  free(views);
 }
 
 /* Words that came to SQLite after 3.26. */
@@ -156,7 +237,7 @@ static void views_need_no_newer_sqlite(void **state) {
                                       "FILTER (",   "NULLS ",      "GENERATED",   "MATERIALIZED",
                                       "STRICT",     "format(",     "unixepoch()", "->>",
                                       "string_agg", "IS DISTINCT", "GROUPS ",     "EXCLUDE",
-                                      "median(",    "sqrt(",       "ceil(",       "concat("};
+                                      "median(",    "sqrt(",       "ceil(",       " concat("};
   for (size_t i = 0; i < results_sql_count; i++) {
     const struct embedded_file *file = &results_sql[i];
     if (strcmp(file->name, "views.sql") != 0 && strncmp(file->name, "migrations/", 11) != 0 &&
@@ -209,15 +290,16 @@ static void open_recorded(const char *name) {
   free(opened);
   free(made);
   /* Else a database of that version goes on with its old views: add a migration. */
-  static const char *const VIEWS[] = {"v_run",  "v_case", "v_run_case", "v_trial",
-                                      "v_flow", "v_pair", "v_driver"};
-  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
-    opened = columns_of(fixture, VIEWS[i]);
-    made = columns_of(fresh, VIEWS[i]);
+  char *views = views_of(fresh);
+  char *rest = views;
+  for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
+    opened = columns_of(fixture, view);
+    made = columns_of(fresh, view);
     assert_string_equal(opened, made);
     free(opened);
     free(made);
   }
+  free(views);
   char *check = fixture_query(fixture, "pragma integrity_check");
   assert_string_equal(check, "ok");
   free(check);
@@ -246,6 +328,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(questions_of_the_readme_are_answered, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(throttling_is_named, set_up, tear_down),
       cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
       cmocka_unit_test(views_need_no_newer_sqlite),
       cmocka_unit_test(recorded_databases_are_opened),
