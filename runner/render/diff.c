@@ -1,234 +1,14 @@
 #include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
-#include "engine/base/units.h"
+#include "runner/render/diff_layout.h"
+#include "runner/table/output.h"
 #include "runner/table/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
-enum { NARROW = 100, LINE_MAX = 4096, INDENT = 2, NOTES_MAX = 1 << 16 };
-
-/* ---- words and numbers ---- */
-
-/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-static void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
-  const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
-  (void)snprintf(text, DIFF_WORDS_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
-}
-
-void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
-  char change[DIFF_WORDS_MAX];
-  text[0] = '\0';
-  if (!isfinite(row->change)) {
-    return;
-  }
-  diff_percent_words(row->change, change);
-  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
-  if (isfinite(half)) {
-    (void)snprintf(text, DIFF_WORDS_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change,
-                   half);
-  } else {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
-  }
-}
-
-void diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
-  text[0] = '\0';
-  if (!isnan(q)) {
-    (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
-  }
-}
-
-void diff_figure_words(const struct comparison_row *row, enum side side,
-                       char text[DIFF_WORDS_MAX]) {
-  const double value = row->sides[side].value;
-  text[0] = '\0';
-  if (isnan(value)) {
-    return;
-  }
-  const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
-  const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
-}
-
-void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
-  const char *word = verdict_text(result->verdict);
-  size_t i = 0;
-  for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
-    text[i] = (char)toupper((unsigned char)word[i]);
-  }
-  if (result->is_provisional) {
-    text[i++] = '?';
-  }
-  text[i] = '\0';
-}
-
-const char *diff_provisional_words(const struct comparison *comparison) {
-  const size_t *provisional = comparison->summary.provisional;
-  return provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] > 0
-             ? "?: provisional, as a side has fewer than 4 processes"
-             : "";
-}
-
-void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
-  const struct diff_summary *summary = &comparison->summary;
-  if (summary->rank_too_few > 0) {
-    strbuf_printf(
-        text,
-        "Ranks: of %zu cases, one that alone changed can be reported with %u processes per "
-        "side or more; %zu %s fewer",
-        summary->tests, summary->rank_processes_least, summary->rank_too_few,
-        diff_plural(summary->rank_too_few, "case has", "cases have"));
-  }
-}
-
-void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]) {
-  const struct comparison_side *a = &row->sides[SIDE_A];
-  const struct comparison_side *b = &row->sides[SIDE_B];
-  if (all) {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
-                   b->boots, a->gpus, b->gpus);
-  } else {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
-  }
-}
-
-/* "; " before all notes but the first. */
-static void diff_begin_note(struct strbuf *text, size_t begin) {
-  strbuf_append(text, text->length > begin ? "; " : "");
-}
-
-/* "B: 3 of 5 processes corrupt, 1 crashed" */
-static void diff_put_not_ok(struct strbuf *text, const struct comparison_side *side, char letter) {
-  const unsigned tried = side->processes + side->not_ok;
-  bool first = true;
-  for (unsigned s = 0; s < case_status_name_count; s++) {
-    if (side->by_status[s] > 0) {
-      if (first) {
-        strbuf_printf(text, "%c: %u of %u %s ", letter, side->by_status[s], tried,
-                      diff_plural(tried, "process", "processes"));
-      } else {
-        strbuf_printf(text, ", %u ", side->by_status[s]);
-      }
-      strbuf_append(text, case_status_text((enum case_status)s));
-      first = false;
-    }
-  }
-}
-
-void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
-  const struct diff_result *result = &row->result;
-  const size_t begin = text->length;
-  for (size_t s = 0; s < SIDES; s++) {
-    if (row->sides[s].not_ok > 0) {
-      diff_begin_note(text, begin);
-      diff_put_not_ok(text, &row->sides[s], s == SIDE_A ? 'A' : 'B');
-    }
-  }
-  if (row->reason != NULL) {
-    diff_begin_note(text, begin);
-    strbuf_append(text, row->reason);
-  }
-  if (result->is_noisy) {
-    diff_begin_note(text, begin);
-    strbuf_printf(text, "%smargin %.2g %%", result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "",
-                  100 * result->margin);
-  }
-}
-
-const char *diff_plural(size_t count, const char *one, const char *many) {
-  return count == 1 ? one : many;
-}
-
-void diff_counts(const struct comparison *comparison, char *text, size_t size) {
-  static const enum verdict ORDER[] = {VERDICT_BROKEN,   VERDICT_REGRESSED,    VERDICT_MISSING,
-                                       VERDICT_IMPROVED, VERDICT_NEW,          VERDICT_INCOMPARABLE,
-                                       VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
-  size_t length = 0;
-  text[0] = '\0';
-  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
-    const size_t count = comparison->summary.verdicts[ORDER[i]];
-    if (count > 0 && length < size) {
-      length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
-                                 count, verdict_text(ORDER[i]));
-    }
-    const size_t provisional = comparison->summary.provisional[ORDER[i]];
-    if (provisional > 0 && length < size) {
-      length += (size_t)snprintf(text + length, size - length, " (%zu provisional)", provisional);
-    }
-  }
-}
-
-void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
-  const struct shift *shift = &comparison->summary.shift;
-  char change[DIFF_WORDS_MAX];
-  char low[DIFF_WORDS_MAX];
-  char high[DIFF_WORDS_MAX];
-  if (shift->pairs == 0) {
-    return;
-  }
-  diff_percent_words(shift->change, change);
-  strbuf_printf(text,
-                comparison->summary.shift_is_common ? "Common to nearly all %zu cases: speed %s %%"
-                                                    : "Middle case of %zu: speed %s %%",
-                shift->pairs, change);
-  if (isfinite(shift->change_low)) {
-    diff_percent_words(shift->change_low, low);
-    diff_percent_words(shift->change_high, high);
-    strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
-    if (shift->change_low <= 0 && shift->change_high >= 0) {
-      strbuf_append(text, ", no common shift");
-    } else if (!comparison->summary.shift_is_common) {
-      strbuf_printf(text, "; %.0f %% of the cases agree with it",
-                    floor(100 * comparison->summary.shift_share));
-    }
-  }
-}
-
-void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
-  size_t from[delta_source_name_count] = {0};
-  size_t noisy = 0;
-  const struct comparison_row *asked = NULL;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    from[row->delta_from]++;
-    noisy += row->result.is_noisy;
-    asked = row->delta_from == DELTA_OPTION ? row : asked;
-  }
-  strbuf_append(text, "a change matters ");
-  if (asked != NULL) {
-    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
-  } else if (from[DELTA_USUAL] > 0) {
-    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
-  }
-  if (from[DELTA_SCENARIO] > 0) {
-    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
-                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
-                  from[DELTA_SCENARIO], diff_plural(from[DELTA_SCENARIO], "case", "cases"));
-  }
-  if (noisy > 0) {
-    strbuf_printf(text,
-                  "; %zu %s noisier than that, where only a change beyond the noise (their margin) "
-                  "is reported",
-                  noisy, diff_plural(noisy, "case is", "cases are"));
-  }
-}
-
-void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
-                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]) {
-  if (fact->gpu >= 0) {
-    (void)snprintf(name, DIFF_FACT_MAX, "%sgpu%d %s", indent, fact->gpu, fact->name);
-  } else {
-    (void)snprintf(name, DIFF_FACT_MAX, "%s%s%s", indent, fact->gpu == -2 ? every : "", fact->name);
-  }
-  cells[0] = cell_text(name);
-  for (size_t s = 0; s < SIDES; s++) {
-    cells[1 + s] = cell_text(fact->values[s] != NULL ? fact->values[s] : "(no answer)");
-  }
-}
+enum { NARROW = 100, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
 /* ---- the part above the table ---- */
 
@@ -248,20 +28,34 @@ static void diff_put_side(struct strbuf *text, char letter, const char *name,
   strbuf_printf(text, ", %u %s\n", total->gpus, diff_plural(total->gpus, "GPU", "GPUs"));
 }
 
-static void diff_put_rank(struct strbuf *text, const struct comparison *comparison) {
-  if (comparison->summary.rank_too_few > 0) {
-    strbuf_append_char(text, '\n');
-    diff_rank_words(text, comparison);
-    strbuf_append_char(text, '\n');
-  }
+/* A text of its own paragraph, broken to the width. */
+static void diff_put_paragraph(struct strbuf *text, const struct table_options *options,
+                               const char *words) {
+  strbuf_append_char(text, '\n');
+  text_wrap(text, words, options->width, 0, false);
+  strbuf_append_char(text, '\n');
 }
 
-static void diff_put_shift(struct strbuf *text, const struct comparison *comparison) {
-  if (comparison->summary.shift.pairs > 0) {
-    strbuf_append_char(text, '\n');
-    diff_shift_words(text, comparison);
+static void diff_put_sentences(struct strbuf *text, const struct diff_layout *layout,
+                               const struct table_options *options) {
+  struct strbuf words;
+  strbuf_init(&words, NOTES_MAX);
+  for (size_t i = 0; i < layout->sentence_count; i++) {
+    const struct diff_sentence *sentence = &layout->sentences[i];
+    const char *colour = options->colour && sentence->kind == SENTENCE_CONCLUSION
+                             ? output_colour(diff_verdict_tone(sentence->verdict))
+                             : NULL;
+    strbuf_clear(&words);
+    text_append(&words, sentence->text);
+    if (sentence->kind != SENTENCE_ENVIRONMENT) {
+      strbuf_append_char(text, '\n');
+    }
+    strbuf_append(text, colour != NULL ? colour : "");
+    text_wrap(text, words.text, options->width, 0, false);
+    strbuf_append(text, colour != NULL ? COLOUR_OFF : "");
     strbuf_append_char(text, '\n');
   }
+  strbuf_fini(&words);
 }
 
 static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
@@ -300,42 +94,111 @@ static void diff_put_notes(struct strbuf *text, const struct comparison *compari
 
 /* What differs in the environments, as a table of its own. */
 static enum status diff_print_facts(const struct comparison *comparison,
+                                    const struct diff_layout *layout,
                                     const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"  differs", "A", "B"};
+  enum status status = STATUS_OK;
+  errno = 0;
   if (comparison->fact_count == 0) {
-    errno = 0;
     const bool failed = fputs("\nThe environments do not differ.\n", options->stream) == EOF;
     return stream_check(failed, NULL, err);
   }
+  if (layout->fact_count > 0) {
+    (void)fputc('\n', options->stream);
+    struct table *table = TABLE_OPEN(options, COLUMNS, err);
+    for (size_t i = 0; i < layout->fact_count; i++) {
+      char name[DIFF_FACT_MAX];
+      struct cell cells[1 + SIDES];
+      diff_fact_cells(layout->facts[i], "  ", "every gpu: ", name, cells);
+      table_add(table, cells, err);
+    }
+    status = table_close(table, err);
+  }
+  struct strbuf text;
+  strbuf_init(&text, NOTES_MAX);
+  for (size_t s = 0; s < SIDES; s++) {
+    if (layout->unanswered[s] != NULL) {
+      char line[NOTES_MAX / 16];
+      (void)snprintf(line, sizeof line, "%s (-v lists them)", layout->unanswered[s]);
+      diff_put_paragraph(&text, options, line);
+    }
+  }
+  status = THEN(status, stream_write(options->stream, &text, NULL, err));
+  strbuf_fini(&text);
+  return status;
+}
+
+/* ---- the blocks ---- */
+
+/* One line per block with a change, and one for all others; all: a line for each. */
+static enum status diff_print_blocks(struct diff_layout *layout, bool all,
+                                     const struct table_options *options, struct error *err) {
+  static const char *const COLUMNS[] = {"block", "cases", "speed %", "verdicts"};
+  const size_t shown = all ? layout->block_count : layout->changed_blocks;
+  double low = NAN;
+  double high = NAN;
+  if (layout->block_count < 2 || shown == 0) {
+    return STATUS_OK;
+  }
   (void)fputc('\n', options->stream);
-  struct table *table = table_open(options, COLUMNS, 3, err);
-  for (size_t i = 0; i < comparison->fact_count; i++) {
-    const struct fact_difference *fact = &comparison->facts[i];
-    char name[DIFF_FACT_MAX];
-    struct cell cells[1 + SIDES];
-    diff_fact_cells(fact, "  ", "every gpu: ", name, cells);
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  for (size_t i = 0; i < layout->block_count; i++) {
+    const struct diff_block *block = &layout->blocks[i];
+    char change[DIFF_WORDS_MAX] = "";
+    if (i >= shown) {
+      low = fmin(low, block->change);
+      high = fmax(high, block->change);
+      continue;
+    }
+    if (isfinite(block->change)) {
+      diff_percent_words(block->change, change);
+    }
+    const struct cell cells[] = {cell_text(block->name), cell_integer((int64_t)block->cases),
+                                 change[0] != '\0' ? cell_text(change) : cell_null(),
+                                 cell_text(diff_block_words(layout, block))};
     table_add(table, cells, err);
   }
-  return table_close(table, err);
+  enum status status = table_close(table, err);
+  struct strbuf text;
+  strbuf_init(&text, NOTES_MAX);
+  strbuf_append(&text, "speed: geometric mean over the cases of a block that both sides have");
+  if (shown < layout->block_count) {
+    char from[DIFF_WORDS_MAX];
+    char to[DIFF_WORDS_MAX];
+    const size_t left = layout->block_count - shown;
+    strbuf_printf(&text, "; %zu other %s without a change", left,
+                  diff_plural(left, "block is", "blocks are"));
+    if (isfinite(low)) {
+      diff_percent_words(low, from);
+      diff_percent_words(high, to);
+      strbuf_printf(&text, left > 1 ? " (%s .. %s)" : " (%s)", from, to);
+    }
+  }
+  struct strbuf lines;
+  strbuf_init(&lines, NOTES_MAX);
+  text_wrap(&lines, text.text, options->width, 0, false);
+  strbuf_append_char(&lines, '\n');
+  status = THEN(status, stream_write(options->stream, &lines, NULL, err));
+  strbuf_fini(&lines);
+  strbuf_fini(&text);
+  return status;
 }
 
 /* ---- the table ---- */
 
-static bool diff_is_shown(const struct diff_show *show, const struct comparison_row *row) {
-  const enum verdict verdict = row->result.verdict;
-  return show->verdicts[verdict] && (verdict != VERDICT_SAME || show->all);
-}
-
 /* Whether all shown rows have the processes of the sides, which stand above: then they need no
  * column. */
 static bool diff_counts_are_plain(const struct comparison *comparison,
-                                  const struct diff_show *show) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    for (size_t s = 0; s < SIDES; s++) {
-      if (diff_is_shown(show, row) && row->sides[s].processes > 0 &&
-          row->sides[s].processes != comparison->totals[s].processes) {
-        return false;
+                                  const struct diff_layout *layout) {
+  for (size_t g = 0; g < layout->group_count; g++) {
+    const struct diff_group *group = &layout->groups[g];
+    for (size_t i = 0; i < group->count && !group->folded; i++) {
+      const struct comparison_row *row = &comparison->rows[group->rows[i]];
+      for (size_t s = 0; s < SIDES; s++) {
+        if (row->sides[s].processes > 0 &&
+            row->sides[s].processes != comparison->totals[s].processes) {
+          return false;
+        }
       }
     }
   }
@@ -370,63 +233,92 @@ enum diff_column {
   COLUMN_COUNT
 };
 
+/* The table of cases while it is written. */
+struct diff_cases {
+  struct table *table;
+  bool keep[COLUMN_COUNT];
+  bool all;
+  struct strbuf name;
+};
+
+static void diff_add_cells(struct diff_cases *cases, enum verdict verdict,
+                           const char *const words[COLUMN_COUNT], struct error *err) {
+  struct cell cells[COLUMN_COUNT];
+  size_t count = 0;
+  for (size_t c = 0; c < COLUMN_COUNT; c++) {
+    if (cases->keep[c]) {
+      cells[count++] =
+          cell_words(words[c], c == COLUMN_VERDICT ? diff_verdict_tone(verdict) : TONE_NONE);
+    }
+  }
+  table_add(cases->table, cells, err);
+}
+
+static void diff_add_case(struct diff_cases *cases, const struct measured *measured,
+                          const struct comparison_row *row, struct error *err) {
+  char text[COLUMN_COUNT][DIFF_WORDS_MAX];
+  diff_case_text(measured, row, &cases->name);
+  diff_verdict_words(&row->result, text[COLUMN_VERDICT]);
+  diff_figure_words(row, SIDE_A, text[COLUMN_A]);
+  diff_figure_words(row, SIDE_B, text[COLUMN_B]);
+  diff_change_words(row, text[COLUMN_CHANGE]);
+  diff_q_words(row->result.q, text[COLUMN_Q]);
+  diff_counts_words(row, cases->all, text[COLUMN_COUNTS]);
+  const char *const words[COLUMN_COUNT] = {
+      text[COLUMN_VERDICT], cases->name.text, text[COLUMN_A],     text[COLUMN_B],
+      text[COLUMN_CHANGE],  text[COLUMN_Q],   text[COLUMN_COUNTS]};
+  diff_add_cells(cases, row->result.verdict, words, err);
+}
+
+/* One line for the rows of a block and verdict. */
+static void diff_add_group(struct diff_cases *cases, struct diff_layout *layout,
+                           const struct measured *measured, const struct comparison *comparison,
+                           const struct diff_group *group, struct error *err) {
+  char verdict[DIFF_WORDS_MAX];
+  const struct diff_result result = {.verdict = group->verdict,
+                                     .is_provisional = group->provisional == group->count};
+  diff_verdict_words(&result, verdict);
+  const char *const words[COLUMN_COUNT] = {verdict,
+                                           diff_group_words(layout, measured, comparison, group),
+                                           "",
+                                           "",
+                                           diff_group_range(layout, group),
+                                           "",
+                                           ""};
+  diff_add_cells(cases, group->verdict, words, err);
+}
+
 static enum status diff_print_cases(const struct measured *measured,
-                                    const struct comparison *comparison,
-                                    const struct diff_show *show,
-                                    const struct table_options *options, struct error *err) {
+                                    const struct comparison *comparison, struct diff_layout *layout,
+                                    bool all, const struct table_options *options,
+                                    struct error *err) {
   const bool wide = options->width == 0 || options->width >= NARROW;
-  const bool counts = show->all || !diff_counts_are_plain(comparison, show);
   const char *columns[COLUMN_COUNT] = {
-      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", show->all ? "n, boots, GPUs" : "n"};
+      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "n, boots, GPUs" : "n"};
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
-  const bool keep[COLUMN_COUNT] = {true, true, true, true, true, wide, counts};
+  struct diff_cases cases = {.keep = {true, true, true, true, true, wide,
+                                      all || !diff_counts_are_plain(comparison, layout)},
+                             .all = all};
   const char *kept[COLUMN_COUNT];
   size_t kept_count = 0;
   for (size_t c = 0; c < COLUMN_COUNT; c++) {
-    if (keep[c]) {
+    if (cases.keep[c]) {
       kept[kept_count++] = columns[c];
     }
   }
-  struct strbuf name;
-  strbuf_init(&name, LINE_MAX);
-  struct table *table = table_open(options, kept, kept_count, err);
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    char text[COLUMN_COUNT][DIFF_WORDS_MAX];
-    if (!diff_is_shown(show, row)) {
-      continue;
+  strbuf_init(&cases.name, LINE_MAX);
+  cases.table = table_open(options, kept, kept_count, err);
+  for (size_t g = 0; g < layout->group_count; g++) {
+    const struct diff_group *group = &layout->groups[g];
+    if (group->folded) {
+      diff_add_group(&cases, layout, measured, comparison, group, err);
     }
-    diff_case_text(measured, row, &name);
-    diff_verdict_words(&row->result, text[COLUMN_VERDICT]);
-    diff_figure_words(row, SIDE_A, text[COLUMN_A]);
-    diff_figure_words(row, SIDE_B, text[COLUMN_B]);
-    diff_change_words(row, text[COLUMN_CHANGE]);
-    diff_q_words(row->result.q, text[COLUMN_Q]);
-    diff_counts_words(row, show->all, text[COLUMN_COUNTS]);
-    struct cell all[COLUMN_COUNT];
-    for (size_t c = 0; c < COLUMN_COUNT; c++) {
-      const char *word = c == COLUMN_CASE ? name.text : text[c];
-      all[c] = word[0] != '\0' ? cell_text(word) : cell_null();
+    for (size_t i = 0; i < group->count && !group->folded; i++) {
+      diff_add_case(&cases, measured, &comparison->rows[group->rows[i]], err);
     }
-    struct cell cells[COLUMN_COUNT];
-    size_t count = 0;
-    for (size_t c = 0; c < COLUMN_COUNT; c++) {
-      if (keep[c]) {
-        cells[count++] = all[c];
-      }
-    }
-    table_add(table, cells, err);
   }
-  strbuf_fini(&name);
-  return table_close(table, err);
-}
-
-static size_t diff_count_shown(const struct comparison *comparison, const struct diff_show *show) {
-  size_t count = 0;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    count += diff_is_shown(show, &comparison->rows[i]);
-  }
-  return count;
+  strbuf_fini(&cases.name);
+  return table_close(cases.table, err);
 }
 
 static bool diff_any_on_both(const struct comparison *comparison) {
@@ -438,8 +330,39 @@ static bool diff_any_on_both(const struct comparison *comparison) {
   return false;
 }
 
+/* What the table shows of how many cases, and what its columns mean. */
+static void diff_put_legend(struct strbuf *text, const struct comparison *comparison,
+                            const struct diff_layout *layout, const struct table_options *options) {
+  char counts[DIFF_COUNTS_MAX];
+  bool folded = false;
+  diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
+  strbuf_printf(text, "\n%zu %s", comparison->row_count,
+                diff_plural(comparison->row_count, "case", "cases"));
+  if (comparison->judged_count > comparison->row_count) {
+    strbuf_printf(text, " of %zu judged together", comparison->judged_count);
+  }
+  strbuf_printf(text, ": %s%s\n", counts[0] != '\0' ? counts : "nothing to compare",
+                diff_any_on_both(comparison) ? "" : "; none is on both sides");
+  for (size_t g = 0; g < layout->group_count; g++) {
+    folded = folded || layout->groups[g].folded;
+  }
+  if (folded) {
+    strbuf_append(text, "-v shows every case of the lines that stand for several\n");
+  }
+  if (layout->group_count > 0 && diff_any_on_both(comparison)) {
+    strbuf_append(text, DIFF_WORDS_CHANGE "\n");
+    if (options->width == 0 || options->width >= NARROW) {
+      strbuf_append(text, DIFF_WORDS_Q "\n");
+    }
+    diff_delta_words(text, comparison);
+    strbuf_append_char(text, '\n');
+    const char *provisional = diff_provisional_words(comparison);
+    strbuf_printf(text, "%s%s", provisional, provisional[0] != '\0' ? "\n" : "");
+  }
+}
+
 static enum status diff_print_page(const struct measured *measured,
-                                   const struct comparison *comparison,
+                                   const struct comparison *comparison, struct diff_layout *layout,
                                    const struct diff_show *show,
                                    const struct table_options *options, struct error *err) {
   struct strbuf text;
@@ -449,42 +372,19 @@ static enum status diff_print_page(const struct measured *measured,
     diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
   diff_put_notes(&text, comparison, one_side);
-  diff_put_shift(&text, comparison);
-  diff_put_rank(&text, comparison);
+  diff_put_sentences(&text, layout, options);
   diff_put_a_a(&text, show->a_a);
   enum status status = stream_write(options->stream, &text, NULL, err);
-  if (one_side) {
-    strbuf_fini(&text);
-    return status;
-  }
-  if (status == STATUS_OK) {
-    status = diff_print_facts(comparison, options, err);
-  }
-  const size_t shown = diff_count_shown(comparison, show);
-  if (status == STATUS_OK && shown > 0) {
-    (void)fputc('\n', options->stream);
-    status = diff_print_cases(measured, comparison, show, options, err);
-  }
-  if (status == STATUS_OK) {
-    char counts[256];
+  if (!one_side) {
+    status = THEN(status, diff_print_facts(comparison, layout, options, err));
+    status = THEN(status, diff_print_blocks(layout, show->all, options, err));
+    if (status == STATUS_OK && layout->group_count > 0) {
+      (void)fputc('\n', options->stream);
+      status = diff_print_cases(measured, comparison, layout, show->all, options, err);
+    }
     strbuf_clear(&text);
-    diff_counts(comparison, counts, sizeof counts);
-    strbuf_printf(&text, "\n%zu %s", comparison->row_count,
-                  diff_plural(comparison->row_count, "case", "cases"));
-    if (comparison->judged_count > comparison->row_count) {
-      strbuf_printf(&text, " of %zu judged together", comparison->judged_count);
-    }
-    strbuf_printf(&text, ": %s%s\n", counts[0] != '\0' ? counts : "nothing to compare",
-                  diff_any_on_both(comparison) ? "" : "; none is on both sides");
-    if (shown > 0 && diff_any_on_both(comparison)) {
-      strbuf_append(&text, "change: of the figure shown, with its 95 % interval; "
-                           "GB/s: more is better, ns: less\n");
-      diff_delta_words(&text, comparison);
-      strbuf_append_char(&text, '\n');
-      const char *provisional = diff_provisional_words(comparison);
-      strbuf_printf(&text, "%s%s", provisional, provisional[0] != '\0' ? "\n" : "");
-    }
-    status = stream_write(options->stream, &text, NULL, err);
+    diff_put_legend(&text, comparison, layout, options);
+    status = THEN(status, stream_write(options->stream, &text, NULL, err));
   }
   strbuf_fini(&text);
   return status;
@@ -550,14 +450,32 @@ static enum status diff_print_rows(const struct measured *measured,
   return table_close(table, err);
 }
 
+/* For people: as many rows of the table as show->all wants. */
+static enum status diff_print_layout(const struct measured *measured,
+                                     const struct comparison *comparison,
+                                     const struct diff_show *show,
+                                     const struct table_options *options, struct error *err) {
+  struct diff_layout layout;
+  bool shown[verdict_name_count];
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all);
+  }
+  diff_layout_init(&layout, measured, comparison, shown, show->all);
+  const enum status status =
+      output_layout_of(options->format) == LAYOUT_PAGE
+          ? diff_print_page(measured, comparison, &layout, show, options, err)
+          : diff_print_cases(measured, comparison, &layout, show->all, options, err);
+  diff_layout_fini(&layout);
+  return status;
+}
+
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
                        const struct diff_show *show, const struct table_options *options,
                        struct error *err) {
   switch (output_layout_of(options->format)) {
   case LAYOUT_PAGE:
-    return diff_print_page(measured, comparison, show, options, err);
   case LAYOUT_DIGEST:
-    return diff_print_cases(measured, comparison, show, options, err);
+    return diff_print_layout(measured, comparison, show, options, err);
   case LAYOUT_OBJECT:
     return diff_print_json(measured, comparison, show, options->stream, err);
   case LAYOUT_ROWS:

@@ -1,8 +1,10 @@
 /* diff.h - what `haul diff` and `haul check` print.
  *
- *   table  for people: the sides, the shift of the middle case, what differs in the environments,
- *          and the cases that are not SAME, strongest evidence first
- *   json   one object: sides, shift, environment, summary, a_a_test, and every case
+ *   table  for people, in the order of diff_layout.h: the sides, what the changed cases have in
+ *          common, what differs in the environments, the blocks, and the cases that are not SAME,
+ *          strongest evidence first; four and more of one block and verdict are one line
+ *   json   one object: sides, shift, conclusions, environment, summary, blocks, a_a_test, and every
+ *          case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
  *   md     the table of the cases alone, for people to paste
  *   others one row per case
@@ -19,7 +21,7 @@
 
 struct diff_show {
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
-  bool all;                          /* table: the SAME cases as well */
+  bool all;                          /* table: the SAME cases as well, nothing folded */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* junit: these are failures */
   bool suspect_fails;                /* junit: `fails` holds for provisional verdicts as well */
@@ -42,8 +44,10 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
  *
  * Texts are "" where there is nothing to say, and free of control characters. */
 
-enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128 };
+enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256 };
 
+/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
+void diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
 /* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
  * differ. */
 void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
@@ -67,8 +71,15 @@ const char *diff_plural(size_t count, const char *one, const char *many);
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
 /* Append the sizes from which on a change matters. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
-/* How many cases have which verdict: "2 regressed, 14 same". */
-void diff_counts(const struct comparison *comparison, char *text, size_t size);
+/* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
+void diff_counts_text(const size_t verdicts[verdict_name_count],
+                      const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]);
+/* An enum tone. */
+unsigned diff_verdict_tone(enum verdict verdict);
+/* What the columns of a table of cases mean. */
+#define DIFF_WORDS_CHANGE                                                                          \
+  "change: of the figure shown, with its 95 % interval; GB/s: more is better, ns: less"
+#define DIFF_WORDS_Q "q: the share of false discoveries among all that is reported from this row up"
 /* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
 void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);

@@ -1,5 +1,6 @@
 /* diff_json.c - a comparison as one JSON object, and as JUnit's XML. */
 #include "runner/render/diff.h"
+#include "runner/render/diff_layout.h"
 #include "runner/table/html.h"
 #include "runner/table/json.h"
 
@@ -95,6 +96,47 @@ static void diff_json_facts(struct json_out *json, const struct comparison *comp
   json_out_close(json);
 }
 
+static void diff_json_conclusions(struct json_out *json, const struct diff_layout *layout) {
+  json_out_open(json, "conclusions", '[');
+  for (size_t i = 0; i < layout->conclusion_count; i++) {
+    const struct conclusion *conclusion = &layout->conclusions[i];
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "verdict", verdict_text(conclusion->verdict));
+    json_out_text(json, "what", conclusion->what != NULL ? conclusion->what : "nearly all cases");
+    json_out_integer(json, "cases", (int64_t)conclusion->cases);
+    json_out_integer(json, "changed", (int64_t)conclusion->changed);
+    json_out_integer(json, "others", (int64_t)conclusion->others);
+    json_out_integer(json, "others_changed", (int64_t)conclusion->others_changed);
+    json_out_real(json, "speed_percent", 100 * conclusion->change);
+    json_out_close(json);
+  }
+  json_out_close(json);
+}
+
+static void diff_json_counts(struct json_out *json, const char *key,
+                             const size_t verdicts[verdict_name_count]) {
+  json_out_open(json, key, '{');
+  for (int v = 0; v < (int)verdict_name_count; v++) {
+    json_out_integer(json, verdict_text((enum verdict)v), (int64_t)verdicts[v]);
+  }
+  json_out_close(json);
+}
+
+static void diff_json_blocks(struct json_out *json, const struct diff_layout *layout) {
+  json_out_open(json, "blocks", '[');
+  for (size_t i = 0; i < layout->block_count; i++) {
+    const struct diff_block *block = &layout->blocks[i];
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "block", block->name);
+    json_out_integer(json, "cases", (int64_t)block->cases);
+    json_out_integer(json, "compared", (int64_t)block->compared);
+    json_out_real(json, "speed_percent", 100 * block->change);
+    diff_json_counts(json, "summary", block->verdicts);
+    json_out_close(json);
+  }
+  json_out_close(json);
+}
+
 static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
   if (a_a == NULL) {
     json_out_null(json, "a_a_test");
@@ -110,8 +152,11 @@ static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
 
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream, struct error *err) {
+  static const bool NO_ROWS[verdict_name_count] = {false};
   const struct shift *shift = &comparison->summary.shift;
+  struct diff_layout layout;
   struct strbuf text;
+  diff_layout_init(&layout, measured, comparison, NO_ROWS, true);
   strbuf_init(&text, JSON_MAX);
   struct json_out out = {.text = &text, .indent = 1};
   struct json_out *json = &out;
@@ -129,13 +174,11 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_real(json, "share_percent", 100 * comparison->summary.shift_share);
   json_out_boolean(json, "common", comparison->summary.shift_is_common);
   json_out_close(json);
+  diff_json_conclusions(json, &layout);
   diff_json_facts(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
-  json_out_open(json, "summary", '{');
-  for (int v = 0; v < (int)verdict_name_count; v++) {
-    json_out_integer(json, verdict_text((enum verdict)v), (int64_t)comparison->summary.verdicts[v]);
-  }
-  json_out_close(json);
+  diff_json_counts(json, "summary", comparison->summary.verdicts);
+  diff_json_blocks(json, &layout);
   if (comparison->summary.rank_processes_least > 0) {
     json_out_open(json, "rank", '{');
     json_out_integer(json, "processes_least", comparison->summary.rank_processes_least);
@@ -154,6 +197,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   strbuf_append_char(&text, '\n');
   const enum status status = stream_write(stream, &text, NULL, err);
   strbuf_fini(&text);
+  diff_layout_fini(&layout);
   return status;
 }
 

@@ -10,23 +10,16 @@ enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 180, INTERVAL_HEIGHT = 16 };
 
 /* How a verdict is coloured. */
 static const char *page_verdict_class(enum verdict verdict) {
-  switch (verdict) {
-  case VERDICT_BROKEN:
-  case VERDICT_REGRESSED:
-  case VERDICT_MISSING:
+  switch (diff_verdict_tone(verdict)) {
+  case TONE_BAD:
     return "bad";
-  case VERDICT_IMPROVED:
+  case TONE_GOOD:
     return "good";
-  case VERDICT_UNCLEAR:
-  case VERDICT_INSUFFICIENT:
-  case VERDICT_INCOMPARABLE:
+  case TONE_WARN:
     return "warn";
-  case VERDICT_SAME:
-  case VERDICT_NEW:
-  case verdict_name_count:
-    break;
+  default:
+    return "plain";
   }
-  return "plain";
 }
 
 /* ---- sides ---- */

@@ -144,8 +144,8 @@ static void html_table_heading(const struct html_table_writer *writer, size_t co
 }
 
 static void html_table_result(const struct html_table_writer *writer, size_t row, size_t column) {
-  static const char *const classes[] = {"",    " dim", " bad", " h0",
-                                        " h1", " h2",  " h3",  " h4"}; /* by tone */
+  static const char *const classes[] = {"",    " dim", " bad", " warn", " good",
+                                        " h0", " h1",  " h2",  " h3",   " h4"}; /* by tone */
   FILE *page = writer->page;
   const struct result_set *rows = writer->rows;
   const char *text = result_set_text_at(rows, row, column);

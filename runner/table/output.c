@@ -12,6 +12,8 @@ const char *output_colour(unsigned tone) {
       [TONE_NONE] = NULL,
       [TONE_DIM] = COLOUR_DIM,
       [TONE_BAD] = COLOUR_RED,
+      [TONE_WARN] = COLOUR_YELLOW,
+      [TONE_GOOD] = COLOUR_GREEN,
       [TONE_HEAT] = "\033[38;5;40m",
       [TONE_HEAT + 1] = "\033[38;5;148m",
       [TONE_HEAT + 2] = "\033[38;5;220m",

@@ -30,10 +30,12 @@ struct output {
   const struct output_backend *backend; /* NULL = text to the stream */
 };
 
-#define COLOUR_BOLD "\033[1m"
-#define COLOUR_DIM  "\033[2m"
-#define COLOUR_RED  "\033[31m"
-#define COLOUR_OFF  "\033[0m"
+#define COLOUR_BOLD   "\033[1m"
+#define COLOUR_DIM    "\033[2m"
+#define COLOUR_RED    "\033[31m"
+#define COLOUR_GREEN  "\033[32m"
+#define COLOUR_YELLOW "\033[33m"
+#define COLOUR_OFF    "\033[0m"
 /* The escape sequence of an enum tone; NULL = none. */
 const char *output_colour(unsigned tone);
 

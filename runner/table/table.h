@@ -63,9 +63,11 @@ enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 /* What a cell says beside its value: a colour on a terminal, a class on a page. */
 enum tone {
   TONE_NONE,
-  TONE_DIM, /* less important than its neighbours */
-  TONE_BAD, /* what went wrong */
-  TONE_HEAT /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
+  TONE_DIM,  /* less important than its neighbours */
+  TONE_BAD,  /* what went wrong */
+  TONE_WARN, /* what is not certain */
+  TONE_GOOD, /* what became better */
+  TONE_HEAT  /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
 };
 enum { TONE_HEATS = 5 };
 

@@ -52,6 +52,9 @@ expect_code() {
 expect_out() { # extended regular expression
   if grep -Eq -- "$1" "$scratch/out"; then good; else bad "no '$1' on stdout"; fi
 }
+reject_out() {
+  if grep -Eq -- "$1" "$scratch/out"; then bad "'$1' on stdout"; else good; fi
+}
 expect_err() {
   if grep -Eq -- "$1" "$scratch/err"; then good; else bad "no '$1' on stderr"; fi
 }

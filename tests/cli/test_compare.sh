@@ -33,6 +33,62 @@ expect_out '^18 cases: .*(same|insufficient)'
 run diff tag:before tag:after --db r.db --delta 5
 expect_out '^18 cases: 18 same'
 
+begin 'diff draws the conclusion above the list, and folds rows'
+cat >gpu2.toml <<'TOML'
+[fake]
+driver_version = "590.44.01"
+[[fake.link]]
+from = 2
+to = "*"
+factor = 0.9
+TOML
+pairs() { # FAULTS TAG
+  HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml HAUL_FAKE_FAULTS=$1 \
+    run_ok run pairs.toml -q --db pairs.db --processes 5 --tag "$2"
+}
+cat >pairs.toml <<'TOML'
+schema_version = 1
+name = "pairs"
+[[transfer]]
+name = "between"
+method = "ce"
+from = { gpu = "*" }
+to = { gpu = "*" }
+size = ["1MiB", "4MiB"]
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = "*" }
+size = "1MiB"
+[measure]
+max_time = "1ms"
+min_trial = "10us"
+trials = { min = 2, max = 8 }
+TOML
+cat -- gpu2.toml "$faults/noise.toml" >gpu2-noise.toml
+pairs "$faults/noise.toml" before
+pairs "$scratch/gpu2-noise.toml" after
+run_ok diff tag:before tag:after --db pairs.db
+expect_out '^Regressed: gpu2 as source: 6 of these 6 cases, speed -[0-9.]+ % in the mean; none of the other 22$'
+expect_out '^REGRESSED +between: 6 cases, strongest between/gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ *$'
+expect_out '^between +24 +-[0-9.]+ +6 regressed, 18 same$'
+expect_out '; 1 other block is without a change \([+-]0\.[0-9]+\)$'
+expect_out '^-v shows every case'
+expect_out '^28 cases: 6 regressed, 22 same$'
+equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
+reject_out $'\033'
+run_ok diff tag:before tag:after --db pairs.db -v
+equal 6 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases with -v'
+equal 22 "$(grep -c '^SAME' out)" 'lines of cases that are the same'
+run_ok diff tag:before tag:after --db pairs.db --color always
+expect_out $'\033\\[31mREGRESSED'
+expect_out $'\033\\[31mRegressed: gpu2 as source'
+run_ok diff tag:after tag:before --db pairs.db --json
+expect_out '"what": "gpu2 as source",'
+expect_out '"others_changed": 0,'
+equal 2 "$(grep -c '"compared": ' out)" 'blocks'
+
 begin 'smallest change that matters: of the scenario, or --delta'
 cp r.db delta.db
 on_second --db delta.db --processes 5 --tag lenient --set down.delta=0.05
@@ -177,7 +233,7 @@ begin 'one process per side is undecided; stderr says what would decide'
 on_first --db one.db --tag a
 on_second --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
-expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB'
+expect_out "^INSUFFICIENT +down: 8 cases, first down/gpu0-numa0:pinned/4MiB"
 expect_out '18 cases: 18 insufficient'
 expect_err '5 per side would decide'
 expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
@@ -242,7 +298,7 @@ run_ok diff previous latest --db apart.db
 expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
 equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
 run diff previous latest --db apart.db --format md
-expect_out '^\| MISSING \| up/'
+expect_out "^\\| MISSING \\| up: 4 cases"
 run_fails 3 'nothing was compared' check previous latest --db apart.db --fail-on regressed
 run check previous latest --db apart.db # four cases are missing
 expect_code 1

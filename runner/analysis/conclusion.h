@@ -1,0 +1,36 @@
+/* conclusion.h - what the changed cases of a comparison have in common, in a few words.
+ *
+ * A trait is what can be said of a case: the GPU it starts from, its path, method, memory, size,
+ * the value of an axis. Of the cases with one verdict (regressed, improved, broken) those sets of
+ * up to CONCLUSION_TRAITS_MAX traits are sought that most of them have and most unchanged ones have
+ * not. A set is told only if it explains       CONCLUSION_SHARE_LEAST of the changed cases, or
+ * several sets together do it tells apart    at least that share of the decided cases with it
+ * changed, and at most CONCLUSION_UNCHANGED_MOST of the unchanged cases have it it is no accident
+ * as many of them by chance, from all sets tried: CONCLUSION_CHANCE_MOST Cases that could not be
+ * judged count as neither. Where nearly all cases changed, that is told. */
+#ifndef HAUL_RUNNER_ANALYSIS_CONCLUSION_H
+#define HAUL_RUNNER_ANALYSIS_CONCLUSION_H
+
+#include "runner/analysis/compare.h"
+
+enum { CONCLUSION_TRAITS_MAX = 3, CONCLUSIONS_MAX = 3 /* per verdict */, CONCLUSION_CASES_MIN = 3 };
+#define CONCLUSION_SHARE_LEAST    0.75
+#define CONCLUSION_UNCHANGED_MOST 0.2
+#define CONCLUSION_CHANCE_MOST    0.01
+#define CONCLUSION_ALL            0.9 /* "nearly all" */
+
+struct conclusion {
+  enum verdict verdict;
+  const char *what;      /* "gpu2 as source, sizes below 1MiB"; NULL = nearly all cases */
+  int gpu;               /* the one that `what` names; -1 = none or several */
+  size_t cases, changed; /* that have these traits; of them with the verdict */
+  size_t others, others_changed;
+  double change; /* of the rate, relative: geometric mean of those changed; NAN = broken */
+};
+
+/* In the arena, by verdict. *count may be 0. */
+const struct conclusion *conclusions_find(const struct measured *measured,
+                                          const struct comparison *comparison, struct arena *arena,
+                                          size_t *count);
+
+#endif

@@ -1,0 +1,305 @@
+#include "runner/render/diff_layout.h"
+
+#include "engine/base/strbuf.h"
+#include "runner/render/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+ENUM_NAMES_DEFINE(sentence, DIFF_SENTENCE_LIST)
+
+enum { TEXT_MAX = 1 << 16, UNANSWERED_MIN = 4, UNANSWERED_NAMED = 3, FACTS_NAMED = 4 };
+
+/* ---- sentences ---- */
+
+static void layout_add_sentence(struct diff_layout *layout, size_t *capacity, enum sentence kind,
+                                enum verdict verdict, const char *text) {
+  if (text[0] != '\0') {
+    layout->sentences = arena_grow(&layout->arena, layout->sentences, layout->sentence_count,
+                                   capacity, sizeof *layout->sentences);
+    layout->sentences[layout->sentence_count++] =
+        (struct diff_sentence){kind, arena_strdup(&layout->arena, text), verdict};
+  }
+}
+
+/* "Regressed: gpu2 as source: 12 of these 12 cases, speed -5.1 % in the mean; of the other 84,
+ * none" */
+static void layout_conclusion_words(struct strbuf *text, const struct conclusion *conclusion) {
+  static const char *const WORDS[verdict_name_count] = {[VERDICT_BROKEN] = "Broken",
+                                                        [VERDICT_REGRESSED] = "Regressed",
+                                                        [VERDICT_IMPROVED] = "Improved"};
+  strbuf_printf(text, "%s: ", WORDS[conclusion->verdict]);
+  if (conclusion->what == NULL) {
+    strbuf_printf(text, "%s %zu cases",
+                  conclusion->changed == conclusion->cases ? "all" : "nearly all,",
+                  conclusion->changed);
+    if (conclusion->changed < conclusion->cases) {
+      strbuf_printf(text, " of %zu", conclusion->cases);
+    }
+  } else {
+    strbuf_printf(text, "%s: %zu of these %zu %s", conclusion->what, conclusion->changed,
+                  conclusion->cases, diff_plural(conclusion->cases, "case", "cases"));
+  }
+  if (isfinite(conclusion->change)) {
+    char change[DIFF_WORDS_MAX];
+    diff_percent_words(conclusion->change, change);
+    strbuf_printf(text, ", speed %s %% in the mean", change);
+  }
+  if (conclusion->what != NULL && conclusion->others > 0) {
+    if (conclusion->others_changed > 0) {
+      strbuf_printf(text, "; %zu of the other %zu", conclusion->others_changed, conclusion->others);
+    } else {
+      strbuf_printf(text, "; none of the other %zu", conclusion->others);
+    }
+  }
+}
+
+/* "Of gpu2 differ: pcie_link_width 16 to 8" */
+static void layout_gpu_words(struct strbuf *text, const struct comparison *comparison, int gpu) {
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->fact_count && gpu >= 0; i++) {
+    const struct fact_difference *fact = &comparison->facts[i];
+    if (fact->gpu != gpu || fact->values[SIDE_A] == NULL || fact->values[SIDE_B] == NULL ||
+        count++ >= FACTS_NAMED) {
+      continue;
+    }
+    if (count == 1) {
+      strbuf_printf(text, "Of gpu%d differs: ", gpu);
+    }
+    strbuf_printf(text, "%s%s %s to %s", count > 1 ? ", " : "", fact->name, fact->values[SIDE_A],
+                  fact->values[SIDE_B]);
+  }
+}
+
+static void layout_set_sentences(struct diff_layout *layout, const struct comparison *comparison) {
+  struct strbuf text;
+  size_t capacity = 0;
+  strbuf_init(&text, TEXT_MAX);
+  for (size_t i = 0; i < layout->conclusion_count; i++) {
+    const struct conclusion *conclusion = &layout->conclusions[i];
+    strbuf_clear(&text);
+    layout_conclusion_words(&text, conclusion);
+    layout_add_sentence(layout, &capacity, SENTENCE_CONCLUSION, conclusion->verdict, text.text);
+    strbuf_clear(&text);
+    layout_gpu_words(&text, comparison, conclusion->gpu);
+    layout_add_sentence(layout, &capacity, SENTENCE_ENVIRONMENT, conclusion->verdict, text.text);
+  }
+  strbuf_clear(&text);
+  diff_shift_words(&text, comparison);
+  layout_add_sentence(layout, &capacity, SENTENCE_SHIFT, VERDICT_SAME, text.text);
+  strbuf_clear(&text);
+  diff_rank_words(&text, comparison);
+  layout_add_sentence(layout, &capacity, SENTENCE_RANK, VERDICT_SAME, text.text);
+  strbuf_fini(&text);
+}
+
+/* ---- facts ---- */
+
+static bool layout_is_unanswered(const struct fact_difference *fact, size_t side) {
+  return fact->values[side] == NULL && fact->values[1 - side] != NULL;
+}
+
+/* An import, or another version of haul, knows nothing of most facts: one line says so. */
+static void layout_set_facts(struct diff_layout *layout, const struct comparison *comparison,
+                             bool all) {
+  size_t unanswered[SIDES] = {0};
+  layout->facts = arena_array(&layout->arena, comparison->fact_count, sizeof(void *));
+  for (size_t s = 0; s < SIDES; s++) {
+    const char *names = "";
+    for (size_t i = 0; i < comparison->fact_count; i++) {
+      const struct fact_difference *fact = &comparison->facts[i];
+      if (layout_is_unanswered(fact, s) && unanswered[s]++ < UNANSWERED_NAMED) {
+        names =
+            arena_format(&layout->arena, "%s%s%s", names, names[0] != '\0' ? ", " : "", fact->name);
+      }
+    }
+    if (unanswered[s] >= UNANSWERED_MIN && !all) {
+      layout->unanswered[s] =
+          arena_format(&layout->arena, "%c has no answer for %zu facts that %c has: %s ...",
+                       s == SIDE_A ? 'A' : 'B', unanswered[s], s == SIDE_A ? 'B' : 'A', names);
+    }
+  }
+  for (size_t i = 0; i < comparison->fact_count; i++) {
+    const struct fact_difference *fact = &comparison->facts[i];
+    bool folded = false;
+    for (size_t s = 0; s < SIDES; s++) {
+      folded = folded || (layout->unanswered[s] != NULL && layout_is_unanswered(fact, s));
+    }
+    if (!folded) {
+      layout->facts[layout->fact_count++] = fact;
+    }
+  }
+}
+
+/* ---- blocks ---- */
+
+/* A row by its block; blocks in the order of their first case. */
+struct blocked_row {
+  const char *block;
+  int64_t id; /* of the case */
+  size_t row;
+};
+
+static int layout_compare_blocked(const void *a, const void *b) {
+  const struct blocked_row *x = a;
+  const struct blocked_row *y = b;
+  const int order = strcmp(x->block, y->block);
+  return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+/* A block with the id of its first case. */
+struct ordered_block {
+  struct diff_block block;
+  int64_t id;
+};
+
+static int layout_compare_blocks(const void *a, const void *b) {
+  const struct ordered_block *x = a;
+  const struct ordered_block *y = b;
+  return x->block.changed != y->block.changed ? y->block.changed - x->block.changed
+                                              : (x->id > y->id) - (x->id < y->id);
+}
+
+static struct diff_block layout_block(const struct comparison *comparison,
+                                      const struct blocked_row *rows, size_t count) {
+  struct diff_block block = {.name = rows->block, .cases = count, .change = NAN};
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct diff_result *result = &comparison->rows[rows[i].row].result;
+    block.verdicts[result->verdict]++;
+    block.changed =
+        block.changed || (result->verdict != VERDICT_SAME && result->verdict != VERDICT_UNCLEAR &&
+                          result->verdict != VERDICT_INSUFFICIENT);
+    if (isfinite(result->change)) {
+      sum += log1p(result->change);
+      block.compared++;
+    }
+  }
+  block.change = block.compared > 0 ? expm1(sum / (double)block.compared) : NAN;
+  return block;
+}
+
+static void layout_set_blocks(struct diff_layout *layout, const struct measured *measured,
+                              const struct comparison *comparison) {
+  struct arena arena = {0};
+  const size_t count = comparison->row_count;
+  struct blocked_row *rows = arena_array(&arena, count, sizeof *rows);
+  struct ordered_block *blocks = arena_array(&arena, count, sizeof *blocks);
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_case *bench = &measured->cases[comparison->rows[i].bench];
+    rows[i] = (struct blocked_row){bench->block, bench->id, i};
+  }
+  qsort(rows, count, sizeof *rows, layout_compare_blocked);
+  for (size_t first = 0; first < count;) {
+    size_t last = first + 1;
+    while (last < count && strcmp(rows[last].block, rows[first].block) == 0) {
+      last++;
+    }
+    blocks[layout->block_count++] = (struct ordered_block){
+        layout_block(comparison, rows + first, last - first), rows[first].id};
+    first = last;
+  }
+  qsort(blocks, layout->block_count, sizeof *blocks, layout_compare_blocks);
+  layout->blocks = arena_array(&layout->arena, layout->block_count, sizeof *layout->blocks);
+  for (size_t i = 0; i < layout->block_count; i++) {
+    layout->blocks[i] = blocks[i].block;
+    layout->changed_blocks += blocks[i].block.changed;
+  }
+  arena_fini(&arena);
+}
+
+/* ---- groups ---- */
+
+static struct diff_group *layout_group(struct diff_layout *layout, size_t *capacity,
+                                       enum verdict verdict, const char *block) {
+  for (size_t i = layout->group_count; i > 0 && layout->groups[i - 1].verdict == verdict; i--) {
+    if (strcmp(layout->groups[i - 1].block, block) == 0) {
+      return &layout->groups[i - 1];
+    }
+  }
+  layout->groups = arena_grow(&layout->arena, layout->groups, layout->group_count, capacity,
+                              sizeof *layout->groups);
+  layout->groups[layout->group_count] =
+      (struct diff_group){.verdict = verdict, .block = block, .low = NAN, .high = NAN};
+  return &layout->groups[layout->group_count++];
+}
+
+/* The rows are in the order of verdicts already. */
+static void layout_set_groups(struct diff_layout *layout, const struct measured *measured,
+                              const struct comparison *comparison,
+                              const bool shown[verdict_name_count], bool all) {
+  size_t capacity = 0;
+  size_t *of_row = arena_array(&layout->arena, comparison->row_count, sizeof *of_row);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (!shown[row->result.verdict]) {
+      continue;
+    }
+    struct diff_group *group =
+        layout_group(layout, &capacity, row->result.verdict, measured->cases[row->bench].block);
+    of_row[i] = (size_t)(group - layout->groups);
+    group->count++;
+    group->provisional += row->result.is_provisional;
+    group->low = fmin(group->low, row->change);
+    group->high = fmax(group->high, row->change);
+  }
+  for (size_t g = 0; g < layout->group_count; g++) {
+    struct diff_group *group = &layout->groups[g];
+    size_t *rows = arena_array(&layout->arena, group->count, sizeof *rows);
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->row_count && count < group->count; i++) {
+      if (shown[comparison->rows[i].result.verdict] && of_row[i] == g) {
+        rows[count++] = i;
+      }
+    }
+    group->rows = rows;
+    group->folded = group->count >= DIFF_FOLD_MIN && !all;
+  }
+}
+
+/* ---- the whole ---- */
+
+void diff_layout_init(struct diff_layout *layout, const struct measured *measured,
+                      const struct comparison *comparison, const bool shown[verdict_name_count],
+                      bool all) {
+  *layout = (struct diff_layout){0};
+  layout->conclusions =
+      conclusions_find(measured, comparison, &layout->arena, &layout->conclusion_count);
+  layout_set_sentences(layout, comparison);
+  layout_set_facts(layout, comparison, all);
+  if (comparison->row_count > 0) {
+    layout_set_blocks(layout, measured, comparison);
+    layout_set_groups(layout, measured, comparison, shown, all);
+  }
+}
+
+void diff_layout_fini(struct diff_layout *layout) {
+  arena_fini(&layout->arena);
+}
+
+const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
+                             const struct comparison *comparison, const struct diff_group *group) {
+  const bool evidence = group->verdict == VERDICT_REGRESSED || group->verdict == VERDICT_IMPROVED ||
+                        group->verdict == VERDICT_BROKEN;
+  const char *first = measured->cases[comparison->rows[group->rows[0]].bench].name;
+  return arena_format(&layout->arena, "%s: %zu cases, %s %s", group->block, group->count,
+                      evidence ? "strongest" : "first", first);
+}
+
+const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group) {
+  char low[DIFF_WORDS_MAX];
+  char high[DIFF_WORDS_MAX];
+  if (!isfinite(group->low)) {
+    return "";
+  }
+  diff_percent_words(group->low, low);
+  diff_percent_words(group->high, high);
+  return arena_format(&layout->arena, "%s .. %s", low, high);
+}
+
+const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block) {
+  char counts[DIFF_COUNTS_MAX];
+  diff_counts_text(block->verdicts, NULL, counts);
+  return arena_strdup(&layout->arena, counts);
+}

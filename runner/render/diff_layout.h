@@ -1,0 +1,78 @@
+/* diff_layout.h - a comparison laid out once: what is said of all cases together, what differs
+ * between the sides, each block in one line, and the cases in groups of one block and verdict. Text
+ * (diff.c), JSON (diff_json.c) and page (page_diff.c) write these parts in this order.
+ *
+ * Texts are in the layout's arena or the comparison's, unescaped. No errors but want of memory. */
+#ifndef HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
+#define HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
+
+#include "runner/analysis/compare.h"
+#include "runner/analysis/conclusion.h"
+
+/* Groups of fewer rows are not folded: the rows say more than their count. */
+enum { DIFF_FOLD_MIN = 4 };
+
+/* What the reader wants to know before any table. */
+#define DIFF_SENTENCE_LIST(X)                                                                      \
+  X(SENTENCE_CONCLUSION, "conclusion")   /* what the changed cases have in common */               \
+  X(SENTENCE_ENVIRONMENT, "environment") /* what differs there, of what a conclusion names */      \
+  X(SENTENCE_SHIFT, "shift")             /* of the middle case */                                  \
+  X(SENTENCE_RANK, "rank")               /* with how many processes ranks report something */
+ENUM_NAMES_DECLARE(sentence, DIFF_SENTENCE_LIST)
+struct diff_sentence {
+  enum sentence kind;
+  const char *text;
+  enum verdict verdict; /* of a conclusion */
+};
+
+/* One block. */
+struct diff_block {
+  const char *name;
+  size_t cases, compared;              /* compared: measured on both sides */
+  double change;                       /* of the rate: geometric mean of those; NAN = none */
+  size_t verdicts[verdict_name_count]; /* of the cases */
+  bool changed;                        /* some verdict is neither "same" nor undecided */
+};
+
+/* Rows of one block and verdict, in the order of the comparison. */
+struct diff_group {
+  enum verdict verdict;
+  const char *block;
+  const size_t *rows; /* of comparison.rows */
+  size_t count;
+  size_t provisional; /* of those */
+  bool folded;
+  double low, high; /* of the changes of the figure; NAN = none has one */
+};
+
+struct diff_layout {
+  struct arena arena;
+  struct diff_sentence *sentences;
+  size_t sentence_count;
+  const struct conclusion *conclusions;
+  size_t conclusion_count;
+  /* comparison.facts, but for those that only one side has, where they are many. */
+  const struct fact_difference **facts;
+  size_t fact_count;
+  const char *unanswered[SIDES]; /* "34 facts, such as bios_version, that A does not have" */
+  struct diff_block *blocks;     /* in the order of the runs; changed ones first */
+  size_t block_count, changed_blocks;
+  struct diff_group *groups; /* by verdict, strongest evidence first */
+  size_t group_count;
+};
+
+/* Rows of verdicts that are not shown are in no group; all: nothing is folded. */
+void diff_layout_init(struct diff_layout *layout, const struct measured *measured,
+                      const struct comparison *comparison, const bool shown[verdict_name_count],
+                      bool all);
+void diff_layout_fini(struct diff_layout *layout);
+
+/* "down: 12 cases, the strongest down/gpu2-numa0:pinned/4MiB" */
+const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
+                             const struct comparison *comparison, const struct diff_group *group);
+/* "-5.21 .. -4.98"; "" = no change is known. */
+const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group);
+/* "8 regressed, 4 same" */
+const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block);
+
+#endif

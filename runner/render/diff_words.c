@@ -1,0 +1,246 @@
+/* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
+#include "runner/render/diff.h"
+
+#include "engine/base/strbuf.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
+void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
+  const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
+  (void)snprintf(text, DIFF_WORDS_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
+}
+
+void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
+  char change[DIFF_WORDS_MAX];
+  text[0] = '\0';
+  if (!isfinite(row->change)) {
+    return;
+  }
+  diff_percent_words(row->change, change);
+  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
+  if (isfinite(half)) {
+    (void)snprintf(text, DIFF_WORDS_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change,
+                   half);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
+  }
+}
+
+void diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
+  text[0] = '\0';
+  if (!isnan(q)) {
+    (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
+  }
+}
+
+void diff_figure_words(const struct comparison_row *row, enum side side,
+                       char text[DIFF_WORDS_MAX]) {
+  const double value = row->sides[side].value;
+  text[0] = '\0';
+  if (isnan(value)) {
+    return;
+  }
+  const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
+  const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
+}
+
+void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
+  const char *word = verdict_text(result->verdict);
+  size_t i = 0;
+  for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
+    text[i] = (char)toupper((unsigned char)word[i]);
+  }
+  if (result->is_provisional) {
+    text[i++] = '?';
+  }
+  text[i] = '\0';
+}
+
+const char *diff_provisional_words(const struct comparison *comparison) {
+  const size_t *provisional = comparison->summary.provisional;
+  return provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] > 0
+             ? "?: provisional, as a side has fewer than 4 processes"
+             : "";
+}
+
+void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
+  const struct diff_summary *summary = &comparison->summary;
+  if (summary->rank_too_few > 0) {
+    strbuf_printf(
+        text,
+        "Ranks: of %zu cases, one that alone changed can be reported with %u processes per "
+        "side or more; %zu %s fewer",
+        summary->tests, summary->rank_processes_least, summary->rank_too_few,
+        diff_plural(summary->rank_too_few, "case has", "cases have"));
+  }
+}
+
+void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]) {
+  const struct comparison_side *a = &row->sides[SIDE_A];
+  const struct comparison_side *b = &row->sides[SIDE_B];
+  if (all) {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
+                   b->boots, a->gpus, b->gpus);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
+  }
+}
+
+/* "; " before all notes but the first. */
+static void diff_begin_note(struct strbuf *text, size_t begin) {
+  strbuf_append(text, text->length > begin ? "; " : "");
+}
+
+/* "B: 3 of 5 processes corrupt, 1 crashed" */
+static void diff_put_not_ok(struct strbuf *text, const struct comparison_side *side, char letter) {
+  const unsigned tried = side->processes + side->not_ok;
+  bool first = true;
+  for (unsigned s = 0; s < case_status_name_count; s++) {
+    if (side->by_status[s] > 0) {
+      if (first) {
+        strbuf_printf(text, "%c: %u of %u %s ", letter, side->by_status[s], tried,
+                      diff_plural(tried, "process", "processes"));
+      } else {
+        strbuf_printf(text, ", %u ", side->by_status[s]);
+      }
+      strbuf_append(text, case_status_text((enum case_status)s));
+      first = false;
+    }
+  }
+}
+
+void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
+  const struct diff_result *result = &row->result;
+  const size_t begin = text->length;
+  for (size_t s = 0; s < SIDES; s++) {
+    if (row->sides[s].not_ok > 0) {
+      diff_begin_note(text, begin);
+      diff_put_not_ok(text, &row->sides[s], s == SIDE_A ? 'A' : 'B');
+    }
+  }
+  if (row->reason != NULL) {
+    diff_begin_note(text, begin);
+    strbuf_append(text, row->reason);
+  }
+  if (result->is_noisy) {
+    diff_begin_note(text, begin);
+    strbuf_printf(text, "%smargin %.2g %%", result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "",
+                  100 * result->margin);
+  }
+}
+
+const char *diff_plural(size_t count, const char *one, const char *many) {
+  return count == 1 ? one : many;
+}
+
+void diff_counts_text(const size_t verdicts[verdict_name_count],
+                      const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]) {
+  static const enum verdict ORDER[] = {VERDICT_BROKEN,   VERDICT_REGRESSED,    VERDICT_MISSING,
+                                       VERDICT_IMPROVED, VERDICT_NEW,          VERDICT_INCOMPARABLE,
+                                       VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
+  size_t length = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+    const size_t count = verdicts[ORDER[i]];
+    if (count > 0 && length < DIFF_COUNTS_MAX) {
+      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s",
+                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]));
+    }
+    if (provisional != NULL && provisional[ORDER[i]] > 0 && length < DIFF_COUNTS_MAX) {
+      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%zu provisional)",
+                                 provisional[ORDER[i]]);
+    }
+  }
+}
+
+unsigned diff_verdict_tone(enum verdict verdict) {
+  switch (verdict) {
+  case VERDICT_BROKEN:
+  case VERDICT_REGRESSED:
+  case VERDICT_MISSING:
+    return TONE_BAD;
+  case VERDICT_IMPROVED:
+    return TONE_GOOD;
+  case VERDICT_UNCLEAR:
+  case VERDICT_INSUFFICIENT:
+  case VERDICT_INCOMPARABLE:
+    return TONE_WARN;
+  case VERDICT_SAME:
+  case VERDICT_NEW:
+  case verdict_name_count:
+    break;
+  }
+  return TONE_NONE;
+}
+
+void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
+  const struct shift *shift = &comparison->summary.shift;
+  char change[DIFF_WORDS_MAX];
+  char low[DIFF_WORDS_MAX];
+  char high[DIFF_WORDS_MAX];
+  if (shift->pairs == 0) {
+    return;
+  }
+  diff_percent_words(shift->change, change);
+  strbuf_printf(text,
+                comparison->summary.shift_is_common ? "Common to nearly all %zu cases: speed %s %%"
+                                                    : "Middle case of %zu: speed %s %%",
+                shift->pairs, change);
+  if (isfinite(shift->change_low)) {
+    diff_percent_words(shift->change_low, low);
+    diff_percent_words(shift->change_high, high);
+    strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
+    if (shift->change_low <= 0 && shift->change_high >= 0) {
+      strbuf_append(text, ", no common shift");
+    } else if (!comparison->summary.shift_is_common) {
+      strbuf_printf(text, "; %.0f %% of the cases agree with it",
+                    floor(100 * comparison->summary.shift_share));
+    }
+  }
+}
+
+void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
+  size_t from[delta_source_name_count] = {0};
+  size_t noisy = 0;
+  const struct comparison_row *asked = NULL;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    from[row->delta_from]++;
+    noisy += row->result.is_noisy;
+    asked = row->delta_from == DELTA_OPTION ? row : asked;
+  }
+  strbuf_append(text, "a change matters ");
+  if (asked != NULL) {
+    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
+  } else if (from[DELTA_USUAL] > 0) {
+    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
+  }
+  if (from[DELTA_SCENARIO] > 0) {
+    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
+                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
+                  from[DELTA_SCENARIO], diff_plural(from[DELTA_SCENARIO], "case", "cases"));
+  }
+  if (noisy > 0) {
+    strbuf_printf(text,
+                  "; %zu %s noisier than that, where only a change beyond the noise (their margin) "
+                  "is reported",
+                  noisy, diff_plural(noisy, "case is", "cases are"));
+  }
+}
+
+void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
+                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]) {
+  if (fact->gpu >= 0) {
+    (void)snprintf(name, DIFF_FACT_MAX, "%sgpu%d %s", indent, fact->gpu, fact->name);
+  } else {
+    (void)snprintf(name, DIFF_FACT_MAX, "%s%s%s", indent, fact->gpu == -2 ? every : "", fact->name);
+  }
+  cells[0] = cell_text(name);
+  for (size_t s = 0; s < SIDES; s++) {
+    cells[1 + s] = cell_text(fact->values[s] != NULL ? fact->values[s] : "(no answer)");
+  }
+}
