@@ -90,6 +90,7 @@ struct comparison {
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = each side has
    * several. */
   const char *confounded;
+  unsigned looks;            /* that the runs of haul run --decide allow; 0 = one */
   size_t undecided;          /* rows that more processes would decide: INSUFFICIENT, provisional */
   unsigned processes_needed; /* per side, to decide them all; 0 = there are none */
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */

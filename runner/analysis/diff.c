@@ -204,7 +204,7 @@ static struct effect diff_welch(const struct sample *a, const struct sample *b) 
   return effect;
 }
 
-static void diff_test_means(struct work *work, struct diff_result *result) {
+static void diff_test_means(double alpha, struct work *work, struct diff_result *result) {
   struct effect effect =
       work->has_prior ? effect_moderated(&work->a, &work->b, &work->prior, work->prior_pooled_df)
                       : diff_welch(&work->a, &work->b);
@@ -218,30 +218,37 @@ static void diff_test_means(struct work *work, struct diff_result *result) {
   result->test = work->has_prior ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   result->p = effect_p(&effect, work->margin);
-  work->interval = effect_interval(&effect, 0.95);
-  work->same = effect_is_equivalent(&effect, work->delta);
+  work->interval = effect_interval(&effect, 1 - alpha);
+  work->same = effect_is_equivalent(&effect, work->delta, alpha);
 }
 
-static void diff_test_ranks(const struct diff_case *c, struct work *work,
+static void diff_test_ranks(const struct diff_case *c, double alpha, struct work *work,
                             struct diff_result *result) {
   struct interval narrow;
   result->test = DIFF_TEST_RANK;
   result->p = rank_test_p(c->a.values, c->a.count, c->b.values, c->b.count, work->margin);
-  work->difference =
-      rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.95, &work->interval);
-  (void)rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 0.90, &narrow);
+  work->difference = rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count,
+                                          1 - alpha, &work->interval);
+  (void)rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 1 - 2 * alpha,
+                             &narrow);
   work->same = narrow.low > -work->delta && narrow.high < work->delta;
 }
 
-static void diff_test_case(const struct diff_case *c, enum diff_method method, struct work *work,
-                           struct diff_result *result) {
+/* The share of every error rate that one look may spend. */
+static double diff_share_of_look(const struct diff_options *options) {
+  return options->looks > 1 ? 1.0 / options->looks : 1;
+}
+
+static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
+                           struct work *work, struct diff_result *result) {
+  const double alpha = 0.05 * diff_share_of_look(options);
   diff_set_margin(work);
-  switch (method) {
+  switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(work, result);
+    diff_test_means(alpha, work, result);
     break;
   case DIFF_RANK:
-    diff_test_ranks(c, work, result);
+    diff_test_ranks(c, alpha, work, result);
     break;
   case diff_method_name_count:
     break;
@@ -354,7 +361,9 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
 }
 
 static void diff_judge(const struct diff_case *cases, const struct work *work, size_t count,
-                       double rate, struct diff_result *results, struct diff_summary *summary) {
+                       const struct diff_options *options, struct diff_result *results,
+                       struct diff_summary *summary) {
+  const double rate = options->false_discovery_rate;
   size_t rejected = 0;
   for (size_t i = 0; i < count; i++) {
     const enum verdict verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
@@ -367,7 +376,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   }
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
-  const double alpha = rate * (double)(rejected + 1) / tests;
+  const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
   for (size_t i = 0; i < count; i++) {
     if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
         results[i].is_provisional) {
@@ -421,18 +430,19 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   diff_learn_priors(cases, work, count, &arena);
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
-      diff_test_case(&cases[i], options->method, &work[i], &results[i]);
+      diff_test_case(&cases[i], options, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }
   diff_set_share(results, count, summary);
   summary->tests = fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
-    results[i].q = p[i];
+    results[i].q = isnan(p[i]) ? NAN : fmin(p[i] / diff_share_of_look(options), 1);
   }
   if (options->method == DIFF_RANK) {
-    diff_set_rank_least(work, count, options->false_discovery_rate, summary);
+    diff_set_rank_least(work, count, options->false_discovery_rate * diff_share_of_look(options),
+                        summary);
   }
-  diff_judge(cases, work, count, options->false_discovery_rate, results, summary);
+  diff_judge(cases, work, count, options, results, summary);
   arena_fini(&arena);
 }

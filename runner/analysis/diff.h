@@ -20,6 +20,11 @@
  * freedom of the smaller side: few values do not tell Satterthwaite which side is noisier. Method
  * "rank": rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
  *
+ * Sides that are judged again and again as they grow get a wrong verdict sooner or later. Who
+ * looks several times says how often at most; then each look is held to that share of every error
+ * rate (Bonferroni): q and the levels of intervals and of equivalence, so that the rates hold over
+ * all looks together, whenever one stops.
+ *
  * Verdicts, the first that holds:
  *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt
  *   NEW, MISSING         measured on side b or a only
@@ -85,8 +90,8 @@ struct diff_result {
   enum verdict verdict;
   enum diff_test test;
   double change;                  /* of the rate, relative; NAN without both sides */
-  double change_low, change_high; /* 95 % interval; NAN where there is none */
-  double p, q;                    /* NAN where nothing was tested */
+  double change_low, change_high; /* 95 % interval, of all looks; NAN where there is none */
+  double p, q;                    /* NAN where nothing was tested; q with all looks */
   double margin;                  /* relative: delta, or the noise where that is more */
   bool is_noisy;                  /* the noise is more than delta */
   double sd;                      /* between processes, relative; NAN = not known */
@@ -99,6 +104,7 @@ struct diff_result {
 struct diff_options {
   enum diff_method method;
   double false_discovery_rate; /* 0.05 */
+  unsigned looks;              /* how often these sides are judged, at most; 0 = once */
 };
 
 struct diff_summary {

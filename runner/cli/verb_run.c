@@ -85,7 +85,7 @@ static enum status verb_run_resume_record(struct command *command,
   struct scenario *scenario = NULL;
   struct plan *plan = NULL;
   struct diagnostics *diagnostics = diagnostics_new();
-  struct plan_options plan_options = {.only = resumed->only};
+  const struct plan_options plan_options = {.only = resumed->only, .keys = resumed->keys};
   enum status status = STATUS_OK;
   if (scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
                      NULL, 0, &scenario, diagnostics) != STATUS_OK) {

@@ -436,6 +436,31 @@ static enum status plan_add_block(struct plan_builder *builder, const struct blo
   return status;
 }
 
+static int plan_compare_keys(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Leaves out all other cases. */
+static void plan_builder_keep(struct plan_builder *builder, const struct case_keys *keys) {
+  if (keys->count == 0) {
+    return;
+  }
+  struct arena arena = {0};
+  const char **sorted = arena_array(&arena, keys->count, sizeof *sorted);
+  memcpy(sorted, keys->items, keys->count * sizeof *sorted);
+  qsort(sorted, keys->count, sizeof *sorted, plan_compare_keys);
+  size_t kept = 0;
+  for (size_t i = 0; i < builder->case_count; i++) {
+    const char *key = builder->cases[i].bench.key;
+    if (bsearch(&key, sorted, keys->count, sizeof *sorted, plan_compare_keys) != NULL) {
+      builder->cases[kept++] = builder->cases[i];
+    }
+  }
+  builder->case_count = kept;
+  builder->duplicate_count = 0;
+  arena_fini(&arena);
+}
+
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,
                      const struct plan_options *options, struct plan **plan, struct error *err) {
   struct plan_builder *builder = plan_builder_new(machine, options != NULL ? options->only : NULL);
@@ -445,6 +470,9 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
   }
   if (status == STATUS_OK) {
     builder->plan->scenario = scenario;
+    if (options != NULL) {
+      plan_builder_keep(builder, &options->keys);
+    }
     status = plan_builder_finish(builder, scenario->run.order, scenario->run.seed, plan, err);
   }
   plan_builder_free(builder);

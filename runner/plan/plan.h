@@ -60,9 +60,15 @@ struct plan {
 /* The time of that many processes with the pauses between them. */
 uint64_t plan_total_ns(const struct plan *plan, uint32_t processes);
 
+struct case_keys {
+  const char **items;
+  size_t count;
+};
+
 struct plan_options {
   /* Glob (fnmatch, "*" matches "/" too) on a block's name or a case's whole name; NULL = all. */
   const char *only;
+  struct case_keys keys; /* only these cases, in their places and with their names; none = all */
 };
 
 /* STATUS_INVALID when `only` matches nothing, with what there is, or past PLAN_CASES_MAX cases. A

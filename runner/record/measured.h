@@ -60,8 +60,10 @@ struct measured_run {
   const char *command_line;
   const char *haul_version;
   int64_t started_at_ns;
-  size_t environment; /* in measured.environments */
-  size_t selector;    /* for the caller: by which name the run was asked for */
+  unsigned processes;   /* asked for */
+  unsigned looks, look; /* of haul run --decide; else 0 */
+  size_t environment;   /* in measured.environments */
+  size_t selector;      /* for the caller: by which name the run was asked for */
 };
 
 struct measured_flow {

@@ -155,6 +155,9 @@ static void measured_take_run(const struct statement *statement, struct arena *a
   run->haul_version = statement_column_text(statement, 7, arena);
   run->started_at_ns = sqlite3_column_int64(stmt, 8);
   *environment = sqlite3_column_int64(stmt, 9);
+  run->processes = (unsigned)sqlite3_column_int64(stmt, 10);
+  run->looks = (unsigned)sqlite3_column_int64(stmt, 11);
+  run->look = (unsigned)sqlite3_column_int64(stmt, 12);
 }
 
 /* Runs whose number is first to last, but for those that are there. */

@@ -18,6 +18,7 @@ struct run_info {
   const char *command_line; /* as typed, shell-quoted */
   const char *haul_version; /* "0.1.0" */
   uint32_t processes;
+  unsigned looks, look;  /* of --decide: how often at most, and which; 0 = a run of its own */
   bool imported;         /* another tool measured it; record_import() only, as all below */
   const char *uuid;      /* made of its content, so that importing it again can be noticed */
   int64_t started_at_ns; /* ns since 1970 */
@@ -81,6 +82,7 @@ struct resumed_run {
   const char *scenario_text; /* resolved: stands alone */
   const char *only;          /* NULL = none */
   uint32_t processes;
+  struct case_keys keys; /* of a run that measured but these cases of its scenario; else none */
 };
 /* `selector` names the run (runner/record/selector.h). STATUS_NOT_FOUND with what there is;
  * STATUS_INVALID when the run is complete or was imported. */

@@ -22,6 +22,7 @@
   X(END_RUN, "run/end_run")                                                                        \
   X(CONTINUE_RUN, "run/continue_run")                                                              \
   X(FIND_RUN, "run/find_run")                                                                      \
+  X(PLANNED_KEYS, "run/planned_keys")                                                              \
   X(FIND_RESUMABLE, "run/find_resumable")                                                          \
   X(RUN_ENVIRONMENT, "run/environment")                                                            \
   X(FIND_RESULT, "run/find_result")                                                                \

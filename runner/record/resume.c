@@ -6,6 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The cases of a run that measured but some of its scenario. */
+static enum status record_read_keys(struct record *record, int64_t run, struct arena *arena,
+                                    struct case_keys *keys, struct error *err) {
+  struct statement *statement = record_statement(record, PLANNED_KEYS);
+  enum status status = STATUS_OK;
+  size_t capacity = 0;
+  statement_bind_int(statement, ":run", run);
+  while (statement_next(statement, &status, err)) {
+    keys->items = arena_grow(arena, keys->items, keys->count, &capacity, sizeof *keys->items);
+    keys->items[keys->count++] = statement_column_text(statement, 0, arena);
+  }
+  return status;
+}
+
 enum status record_resume_find(struct record *record, const char *selector, struct resumed_run *run,
                                struct error *err) {
   struct run_ref ref;
@@ -35,8 +49,11 @@ enum status record_resume_find(struct record *record, const char *selector, stru
     run->only = statement_column_text(statement, 5, &run->arena);
     run->processes = (uint32_t)sqlite3_column_int64(stmt, 6);
   }
+  const bool has_keys = sqlite3_column_int(stmt, 7) != 0;
   statement_reset(statement);
-  return status;
+  return status == STATUS_OK && has_keys
+             ? record_read_keys(record, ref.id, &run->arena, &run->keys, err)
+             : status;
 }
 
 void resumed_run_fini(struct resumed_run *run) {

@@ -90,6 +90,12 @@ static void diff_put_notes(struct strbuf *text, const struct comparison *compari
     text_append(text, comparison->confounded);
     strbuf_append_char(text, '\n');
   }
+  if (comparison->looks > 1) {
+    strbuf_printf(text,
+                  "\nMeasured until decided (haul run --decide): judged up to %u times, so that "
+                  "each verdict is held to 1/%u of the error rates\n",
+                  comparison->looks, comparison->looks);
+  }
 }
 
 /* What differs in the environments, as a table of its own. */

@@ -166,6 +166,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_boolean(json, "simulated", comparison->simulated);
   json_out_boolean(json, "other_hardware", comparison->other_machine);
   json_out_text(json, "confounded", comparison->confounded);
+  json_out_integer(json, "looks", comparison->looks > 1 ? comparison->looks : 1);
   json_out_open(json, "shift", '{');
   json_out_integer(json, "cases", (int64_t)shift->pairs);
   json_out_real(json, "speed_percent", shift->pairs > 0 ? 100 * shift->change : NAN);

@@ -81,6 +81,12 @@ static void page_put_diff_notes(FILE *page, const struct comparison *comparison)
   if (comparison->confounded != NULL) {
     html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", comparison->confounded);
   }
+  if (comparison->looks > 1) {
+    html_print(page,
+               "<p class=\"box\" role=\"note\">Measured until decided: judged up to %u times, so "
+               "that each verdict is held to 1/%u of the error rates.</p>\n",
+               comparison->looks, comparison->looks);
+  }
 }
 
 /* The sentences about all cases together. */

@@ -325,7 +325,7 @@ static int run_measure_and_show(struct run_state *state) {
     }
     return EXIT_NOT_MEASURED;
   }
-  return worse(code, run_show(state->request, state->plan, uuid));
+  return state->request->unshown ? code : worse(code, run_show(state->request, state->plan, uuid));
 }
 
 /* The plan in which every case is skipped for that reason; cases belong to the caller. */
@@ -373,6 +373,8 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .command_line = request->command_line,
       .haul_version = HAUL_VERSION,
       .processes = state->processes,
+      .looks = request->looks,
+      .look = request->look,
   };
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));
   RETURN_ON_ERROR(run_warn_of_clock(state, err));

@@ -11,6 +11,8 @@ struct run_request {
   const char *database; /* path */
   const char *tag;      /* NULL = none */
   const char *only;     /* NULL = all */
+  unsigned looks, look; /* as in struct run_info */
+  bool unshown;         /* somebody else shows what came of it */
   const char *command_line;
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result; /* where the result goes */

@@ -134,8 +134,8 @@ struct interval effect_interval(const struct effect *effect, double confidence) 
   return (struct interval){effect->difference - half, effect->difference + half};
 }
 
-bool effect_is_equivalent(const struct effect *effect, double margin) {
-  const struct interval interval = effect_interval(effect, 0.90);
+bool effect_is_equivalent(const struct effect *effect, double margin, double alpha) {
+  const struct interval interval = effect_interval(effect, 1 - 2 * alpha);
   return interval.low > -margin && interval.high < margin;
 }
 

@@ -59,9 +59,9 @@ struct effect effect_welch(const struct sample *a, const struct sample *b);
 double effect_p(const struct effect *effect, double margin);
 /* Confidence interval of the true difference; confidence: 0.95. */
 struct interval effect_interval(const struct effect *effect, double confidence);
-/* Equivalence: Schuirmann's two one-sided tests (TOST, 1987) at 5 %, which is that the 90 %
- * interval lies inside (-margin, margin). */
-bool effect_is_equivalent(const struct effect *effect, double margin);
+/* Equivalence: Schuirmann's two one-sided tests (TOST, 1987) at level alpha, which is at 0.05 that
+ * the 90 % interval lies inside (-margin, margin). */
+bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
 /* Fewest processes per side with which a true difference as large as this one would be decided with
  * the wanted power (0.8): shown to exceed the margin at level alpha where it does, else to be

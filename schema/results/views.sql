@@ -37,7 +37,9 @@ SELECT
   e.key AS environment_key,
   r.haul_version AS haul_version,
   r.command_line AS command_line,
-  r.pause_ns AS pause_ns
+  r.pause_ns AS pause_ns,
+  r.looks AS looks,
+  r.look AS look
 FROM run r
 JOIN environment e ON e.id = r.environment
 JOIN scenario s ON s.id = r.scenario;

@@ -2,7 +2,7 @@
 
 -- name: runs
 SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
-  r.haul_version, r.started_at_ns, r.environment
+  r.haul_version, r.started_at_ns, r.environment, r.processes, ifnull(r.looks, 0), ifnull(r.look, 0)
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last
 ORDER BY r.started_at_ns, r.id;
 

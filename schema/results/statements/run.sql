@@ -6,11 +6,12 @@ SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
 -- name: insert_run
 INSERT INTO run (
   uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
-  processes, case_order, seed, telemetry_ns, pause_ns, started_at_ns,
-  status)
+  processes, case_order, seed, telemetry_ns, pause_ns, looks, look,
+  started_at_ns, status)
 VALUES (
   :uuid, :environment, :scenario, :scenario_path, :origin, :tag, :only_glob, :command_line,
-  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, :started_at_ns, 'running');
+  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, nullif(:looks, 0), nullif(:look, 0),
+  :started_at_ns, 'running');
 
 -- name: end_run
 UPDATE run SET status = :status, reason = :reason, ended_at_ns = :ended_at_ns WHERE id = :run;
@@ -22,9 +23,13 @@ UPDATE run SET status = 'running', reason = NULL, ended_at_ns = NULL WHERE id = 
 SELECT id FROM run WHERE uuid = :key;
 
 -- name: find_resumable
-SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes
+SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes,
+  r.looks IS NOT NULL
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
+
+-- name: planned_keys
+SELECT b.case_key FROM plan_case p JOIN bench_case b ON b.id = p.bench_case WHERE p.run = :run;
 
 -- name: environment
 -- Names and values that must not change when a run is resumed.

@@ -335,6 +335,26 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
   }
 }
 
+static void runs_made_until_decided_are_judged_so(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  for (size_t run = 0; run < m->run_count; run++) {
+    made_medians(m, bench, run, 50, 5);
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  const double q = comparison->rows[0].result.q;
+  const double low = comparison->rows[0].change_low;
+  assert_int_equal(comparison->looks, 0);
+  comparison_free(comparison);
+  m->runs[m->run_count - 1].looks = 4;
+  comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_int_equal(comparison->looks, 4);
+  assert_true(fabs(comparison->rows[0].result.q - fmin(1, 4 * q)) < 1e-12);
+  assert_true(comparison->rows[0].change_low < low);
+  done(m, comparison);
+}
+
 static void another_gpu_in_its_place_is_incomparable(void **state) {
   (void)state;
   struct measured *m = two_drivers();
@@ -465,6 +485,7 @@ int main(void) {
       cmocka_unit_test(a_side_without_runs_is_an_error),
       cmocka_unit_test(runs_without_cases_compare_nothing),
       cmocka_unit_test(one_run_or_boot_a_side_is_warned_of),
+      cmocka_unit_test(runs_made_until_decided_are_judged_so),
       cmocka_unit_test(another_gpu_in_its_place_is_incomparable),
       cmocka_unit_test(each_gpu_of_a_cluster_is_compared_with_itself),
       cmocka_unit_test(two_machines_are_compared_and_that_is_said),

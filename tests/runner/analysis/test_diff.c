@@ -132,6 +132,27 @@ static void a_report_on_three_processes_is_provisional(void **state) {
   }
 }
 
+/* Whoever may look five times has a fifth of the error rates for each look. */
+static void looks_share_the_error_rates(void **state) {
+  (void)state;
+  struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+  struct diff_result once[CASES_MAX];
+  make(40, 4, 0.004);
+  slow_down(2, 1.03);
+  diff_compare(data.cases, data.count, &options, once, &data.summary);
+  const size_t same = data.summary.verdicts[VERDICT_SAME];
+  options.looks = 5;
+  diff_compare(data.cases, data.count, &options, data.results, &data.summary);
+  assert_true(data.summary.verdicts[VERDICT_SAME] < same);
+  for (size_t i = 0; i < data.count; i++) {
+    assert_true(fabs(data.results[i].p - once[i].p) < 1e-12);
+    assert_true(fabs(data.results[i].q - fmin(1, 5 * once[i].q)) < 1e-12);
+    assert_true(data.results[i].change_low < once[i].change_low);
+    assert_true(once[i].change_high < data.results[i].change_high);
+    assert_true(data.results[i].verdict != VERDICT_SAME || once[i].verdict == VERDICT_SAME);
+  }
+}
+
 /* Of 40 tests one alone must have p <= 0.05 / 40: 2 / choose(14, 7) is the first that does. */
 static void ranks_say_how_many_processes_could_report(void **state) {
   (void)state;
@@ -457,6 +478,7 @@ int main(void) {
       cmocka_unit_test(real_changes_are_found_and_the_rest_is_the_same),
       cmocka_unit_test(one_change_is_found_by_each_test),
       cmocka_unit_test(a_report_on_three_processes_is_provisional),
+      cmocka_unit_test(looks_share_the_error_rates),
       cmocka_unit_test(ranks_say_how_many_processes_could_report),
       cmocka_unit_test(families_learn_apart),
       cmocka_unit_test(noisy_cases_are_unclear_not_the_same),

@@ -383,6 +383,24 @@ static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
   planned_fini(&made);
 }
 
+/* Each keeps the name and the place that it has among all. */
+static void a_plan_of_some_keys(void **state) {
+  (void)state;
+  struct planned made = planned_shipped("h100x8-nvlink.toml", "quick", NULL, 0);
+  const size_t last = made.plan->case_count - 1;
+  const char *keys[] = {made.plan->cases[last].bench.key, made.plan->cases[1].bench.key, "0"};
+  const struct plan_options options = {.keys = {keys, 3}};
+  struct plan *plan = NULL;
+  struct error err;
+  assert_int_equal(plan_new(made.scenario, made.machine, &options, &plan, &err), STATUS_OK);
+  assert_int_equal(plan->case_count, 2);
+  assert_string_equal(plan->cases[0].bench.name, made.plan->cases[1].bench.name);
+  assert_string_equal(plan->cases[1].bench.name, made.plan->cases[last].bench.name);
+  assert_int_equal(plan->estimate_ns < made.plan->estimate_ns, 1);
+  plan_free(plan);
+  planned_fini(&made);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(eight_gpus_on_a_laptop),
@@ -399,6 +417,7 @@ int main(void) {
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(mirrors_take_what_they_do_not_say),
+      cmocka_unit_test(a_plan_of_some_keys),
       cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,9 +119,9 @@ static void equivalence_is_the_90_percent_interval_inside_the_margin(void **stat
   (void)state;
   const struct effect effect = {.difference = 0.002, .error = 0.003, .df = INFINITY};
   /* 0.002 + 1.6449 x 0.003 = 0.006935 */
-  assert_true(effect_is_equivalent(&effect, 0.00694));
-  assert_false(effect_is_equivalent(&effect, 0.00693));
-  assert_false(effect_is_equivalent(&effect, 0));
+  assert_true(effect_is_equivalent(&effect, 0.00694, 0.05));
+  assert_false(effect_is_equivalent(&effect, 0.00693, 0.05));
+  assert_false(effect_is_equivalent(&effect, 0, 0.05));
 }
 
 static void without_spread_the_difference_is_what_it_is(void **state) {
@@ -133,8 +133,8 @@ static void without_spread_the_difference_is_what_it_is(void **state) {
   const struct effect effect = effect_welch(&a, &b);
   assert_true(effect_p(&effect, 0.01) == 0);
   assert_true(effect_p(&effect, 0.03) == 1);
-  assert_true(effect_is_equivalent(&effect, 0.03));
-  assert_false(effect_is_equivalent(&effect, 0.01));
+  assert_true(effect_is_equivalent(&effect, 0.03, 0.05));
+  assert_false(effect_is_equivalent(&effect, 0.01, 0.05));
   const struct interval interval = effect_interval(&effect, 0.95);
   assert_true(interval.low == effect.difference && interval.high == effect.difference);
   assert_int_equal(effect_processes_needed(-0.02, 0, 0, 0.01, 0.01, 0.8, 0, 30), 2);
