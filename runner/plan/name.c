@@ -124,14 +124,27 @@ void name_axes(const struct axis_value *axes, size_t axis_count, struct strbuf *
   }
 }
 
+static void name_append_setting(const struct axis_value *axis, struct strbuf *text) {
+  strbuf_append_char(text, '/');
+  name_append_safe(text, axis->key);
+  strbuf_append_char(text, '=');
+  name_append_safe(text, axis->text);
+}
+
+void name_hidden_settings(const struct axis_value *axes, size_t axis_count, struct strbuf *text) {
+  for (size_t i = 0; i < axis_count; i++) {
+    if (name_is_shown(axes[i].key) && strcmp(axes[i].key, "size") != 0 &&
+        strcmp(axes[i].key, "footprint") != 0) {
+      name_append_setting(&axes[i], text);
+    }
+  }
+}
+
 void name_settings(const struct axis_value *axes, size_t axis_count, uint64_t size_bytes,
                    struct strbuf *text) {
   for (size_t i = 0; i < axis_count; i++) {
     if (!name_is_shown(axes[i].key)) {
-      strbuf_append_char(text, '/');
-      name_append_safe(text, axes[i].key);
-      strbuf_append_char(text, '=');
-      name_append_safe(text, axes[i].text);
+      name_append_setting(&axes[i], text);
     }
   }
   if (size_bytes > 0) {

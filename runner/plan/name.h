@@ -23,5 +23,7 @@ void name_axes(const struct axis_value *axes, size_t axis_count, struct strbuf *
 /* The part of a name after block and path, with its leading "/". size_bytes 0: no size. */
 void name_settings(const struct axis_value *axes, size_t axis_count, uint64_t size_bytes,
                    struct strbuf *text);
+/* The axes that names leave out, for a second case of one name: "/direction=reverse". */
+void name_hidden_settings(const struct axis_value *axes, size_t axis_count, struct strbuf *text);
 
 #endif

@@ -101,12 +101,16 @@ struct plan_builder {
   size_t taken_count, taken_capacity;
   struct plan_case *cases;
   size_t case_count, case_capacity;
+  size_t *last_settings; /* by case: the number of the setting that came to it last */
+  size_t last_setting_capacity;
   struct plan_duplicate *duplicates;
   size_t duplicate_count, duplicate_capacity;
   const char **blocks;
   size_t block_count, block_capacity;
   struct strbuf path, axes, name, definition;
+  size_t listed; /* cases and duplicates so far */
   /* The setting being added. */
+  size_t setting_number;
   const char *block;
   bool block_wanted;
   const struct setting *setting;
@@ -190,11 +194,16 @@ static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
   return b->only == NULL || b->block_wanted || fnmatch(b->only, name, 0) == 0;
 }
 
-static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t same_as) {
+static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
   b->duplicates = arena_grow(&b->plan->arena, b->duplicates, b->duplicate_count,
                              &b->duplicate_capacity, sizeof *b->duplicates);
   b->duplicates[b->duplicate_count++] =
-      (struct plan_duplicate){.name = name, .same_as = b->cases[same_as].bench.name};
+      (struct plan_duplicate){.name = name,
+                              .block = b->block,
+                              .axes = plan_keep(b, &b->axes),
+                              .same_as = b->cases[measured].bench.name,
+                              .measured = measured,
+                              .listed = b->listed++};
 }
 
 /* Path, name and definition into the scratch buffers. asked: the path as asked for, where the
@@ -241,8 +250,10 @@ static void plan_bound_case(const struct machine *machine, struct bench_case *be
 static void plan_fill_case(struct plan_builder *b, const struct bench_case *bench,
                            const struct expansion *expansion, const char *name, const char *key,
                            struct plan_case *c) {
-  *c = (struct plan_case){
-      .bench = *bench, .axes = plan_keep(b, &b->axes), .skip_reason = expansion->reason};
+  *c = (struct plan_case){.bench = *bench,
+                          .axes = plan_keep(b, &b->axes),
+                          .skip_reason = expansion->reason,
+                          .listed = b->listed++};
   c->bench.key = key;
   c->bench.definition = plan_keep(b, &b->definition);
   c->bench.block = b->block;
@@ -278,22 +289,32 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   char digits[CASE_KEY_MAX];
   definition_key(b->definition.text, b->definition.length, digits);
   const char *key = arena_strdup(&b->plan->arena, digits);
-  if (!plan_take_name(b, key)) {
-    return;
+  const bool named_before = !plan_take_name(b, key);
+  if (named_before) {
+    name_hidden_settings(b->setting->axis_values, b->setting->axis_value_count, &b->name);
   }
-  const char *name = b->taken[b->taken_count - 1].name;
+  const char *name = named_before ? plan_keep(b, &b->name) : b->taken[b->taken_count - 1].name;
   if (!plan_is_wanted(b, name)) {
     return;
   }
   size_t at = b->case_count;
   if (!text_map_add(&b->keys, key, &at)) {
-    plan_add_duplicate(b, name, at);
+    const struct plan_case *same = &b->cases[at];
+    const bool vanishes = b->last_settings[at] == b->setting_number ||
+                          strcmp(name, same->bench.name) == 0 ||
+                          (named_before && same->skip_reason != NULL);
+    b->last_settings[at] = b->setting_number;
+    if (!vanishes) {
+      plan_add_duplicate(b, name, at);
+    }
     return;
   }
   b->cases =
       arena_grow(&b->plan->arena, b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
+  b->last_settings = arena_grow(&b->plan->arena, b->last_settings, b->case_count,
+                                &b->last_setting_capacity, sizeof *b->last_settings);
   plan_fill_case(b, &bench, expansion, name, key, &b->cases[b->case_count]);
-  b->case_count++;
+  b->last_settings[b->case_count++] = b->setting_number;
 }
 
 static void plan_begin_block(struct plan_builder *b, const char *block) {
@@ -311,6 +332,7 @@ enum status plan_builder_add(struct plan_builder *builder, const char *block,
                              const struct setting *setting, struct error *err) {
   plan_begin_block(builder, block);
   builder->setting = setting;
+  builder->setting_number++;
   builder->expander->receive = plan_receive;
   builder->expander->context = builder;
   plan_kinds[setting->kind]->expand(builder->expander, setting);
@@ -338,7 +360,7 @@ static int plan_compare_ranks(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The cases in the order of measuring. */
+/* The cases in the order of measuring; duplicates follow them. */
 static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_order order,
                                           uint64_t seed) {
   if (order == CASE_ORDER_FILE || b->case_count == 0) {
@@ -351,8 +373,13 @@ static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_orde
     ranks[i] = (struct rank){XXH3_64bits_withSeed(key, strlen(key), seed), i};
   }
   qsort(ranks, b->case_count, sizeof *ranks, plan_compare_ranks);
+  size_t *positions = arena_array(&b->plan->arena, b->case_count, sizeof *positions);
   for (size_t i = 0; i < b->case_count; i++) {
     cases[i] = b->cases[ranks[i].index];
+    positions[ranks[i].index] = i;
+  }
+  for (size_t i = 0; i < b->duplicate_count; i++) {
+    b->duplicates[i].measured = positions[b->duplicates[i].measured];
   }
   return cases;
 }

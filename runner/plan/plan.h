@@ -33,14 +33,20 @@ struct plan_case {
   const char *axes;        /* "from.memory=pinned size=64KiB"; "" without axes */
   uint64_t estimate_ns;    /* usual wall time; 0 for a skipped case */
   uint64_t longest_ns;     /* wall time when it never settles: for the watchdog */
+  size_t listed;           /* place in the order of the file, duplicates counted as well */
   uint64_t host_bytes;
   uint64_t gpu_bytes; /* on the GPU that needs most */
 };
 
-/* A case that is the same measurement as another, and so is not measured again. */
+/* A case that is the same measurement as another, and so is not measured again: the result of the
+ * other is shown in its place too. */
 struct plan_duplicate {
-  const char *name;
+  const char *name; /* with the axes that names leave out, where the other has its name */
+  const char *block;
+  const char *axes;
   const char *same_as; /* name of the case that is measured */
+  size_t measured;     /* its index in the plan's cases */
+  size_t listed;       /* as of a case */
 };
 
 struct plan {
@@ -73,8 +79,9 @@ struct plan_options {
 
 /* STATUS_INVALID when `only` matches nothing, with what there is, or past PLAN_CASES_MAX cases. A
  * plan in which every case is skipped is no error. Settings that come to the same case_key are
- * measured once: the first stays, the others become duplicates (and vanish where even their names
- * are the same). options may be NULL. */
+ * measured once: the first stays, the others become duplicates (and vanish where one setting comes
+ * to a case twice, where no axis tells them apart, or where it is skipped under the same name).
+ * options may be NULL. */
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,
                      const struct plan_options *options, struct plan **plan,
                      struct error *err) CHECK_RESULT;

@@ -87,6 +87,7 @@ static enum status record_insert_plan_case(struct record *record, const struct p
   statement_bind_int(statement, ":operations_per_sm", (int64_t)planned->bench.operations_per_sm);
   statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
   statement_bind_real(statement, ":delta", planned->bench.measure.delta);
+  statement_bind_int(statement, ":listed", (int64_t)planned->listed);
   enum status status = statement_run(statement, err);
   if (status != STATUS_OK || planned->skip_reason == NULL) {
     return status;
@@ -94,6 +95,22 @@ static enum status record_insert_plan_case(struct record *record, const struct p
   statement = record_statement(record, INSERT_SKIPPED);
   statement_bind_int(statement, ":bench_case", bench_case);
   statement_bind_text(statement, ":reason", planned->skip_reason);
+  return statement_run(statement, err);
+}
+
+/* The case that is measured, as a scenario names it in another place. */
+static enum status record_add_alias(struct record *record, const struct plan *plan,
+                                    const struct plan_duplicate *duplicate, struct error *err) {
+  struct plan_case alias = plan->cases[duplicate->measured];
+  int64_t bench_case = 0;
+  alias.bench.block = duplicate->block;
+  alias.bench.name = duplicate->name;
+  alias.axes = duplicate->axes;
+  RETURN_ON_ERROR(record_add_bench_case(record, &alias, &bench_case, err));
+  struct statement *statement = record_statement(record, INSERT_PLAN_ALIAS);
+  statement_bind_int(statement, ":bench_case", bench_case);
+  statement_bind_int(statement, ":measured_by", record->bench_cases[duplicate->measured]);
+  statement_bind_int(statement, ":listed", (int64_t)duplicate->listed);
   return statement_run(statement, err);
 }
 
@@ -111,6 +128,9 @@ enum status record_add_plan(struct record *record, const struct plan *plan, stru
     if (status == STATUS_OK) {
       status = record_insert_plan_case(record, &plan->cases[i], record->bench_cases[i], i, err);
     }
+  }
+  for (size_t i = 0; i < plan->duplicate_count && status == STATUS_OK; i++) {
+    status = record_add_alias(record, plan, &plan->duplicates[i], err);
   }
   return status;
 }

@@ -31,6 +31,7 @@
   X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
   X(FIND_PLAN_CASE, "case/find_plan_case")                                                         \
   X(INSERT_PLAN_CASE, "case/insert_plan_case")                                                     \
+  X(INSERT_PLAN_ALIAS, "case/insert_plan_alias")                                                   \
   X(INSERT_SKIPPED, "result/insert_skipped")                                                       \
   X(START_PROCESS, "run/start_process")                                                            \
   X(FIND_PROCESS, "run/find_process")                                                              \

@@ -188,7 +188,8 @@ SELECT
    WHERE d.environment = r.environment AND d.place = coalesce(f.target_place, 'gpu')
      AND d.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)) AS target_uuid,
   c.median_low_ns AS low_ns,
-  c.median_high_ns AS high_ns
+  c.median_high_ns AS high_ns,
+  b.id AS bench_case
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -271,7 +272,8 @@ SELECT
   c.gpu_uuid AS gpu_uuid,
   c.gpu_pci_address AS gpu_pci_address,
   c.source_uuid AS source_uuid,
-  c.target_uuid AS target_uuid
+  c.target_uuid AS target_uuid,
+  c.bench_case AS bench_case
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -305,6 +307,46 @@ JOIN (
   WHERE x.id = (SELECT y.id FROM case_run y
                 WHERE y.run = x.run AND y.bench_case = x.bench_case
                 ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run;
+
+-- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
+CREATE VIEW v_place AS
+SELECT
+  p.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  coalesce(p.listed, p.position) AS listed,
+  p.position AS position,
+  p.bench_case AS bench_case,
+  b.block AS block,
+  b.name AS case_name,
+  b.axes AS axes,
+  b.case_key AS case_key,
+  NULL AS same_as,
+  NULL AS same_block,
+  NULL AS same_axes
+FROM plan_case p
+JOIN run r ON r.id = p.run
+JOIN bench_case b ON b.id = p.bench_case
+UNION ALL
+SELECT
+  a.run,
+  r.uuid,
+  r.tag,
+  a.listed,
+  p.position,
+  p.bench_case,
+  n.block,
+  n.name,
+  n.axes,
+  n.case_key,
+  b.name,
+  b.block,
+  b.axes
+FROM plan_alias a
+JOIN plan_case p ON p.run = a.run AND p.bench_case = a.measured_by
+JOIN run r ON r.id = a.run
+JOIN bench_case n ON n.id = a.bench_case
+JOIN bench_case b ON b.id = p.bench_case;
 
 CREATE VIEW v_trial AS
 SELECT

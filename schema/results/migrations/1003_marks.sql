@@ -8,4 +8,14 @@ ALTER TABLE run ADD COLUMN pause_ns INTEGER; -- between two processes; 0: none
 ALTER TABLE run ADD COLUMN looks INTEGER;
 ALTER TABLE run ADD COLUMN look INTEGER;
 
+-- What is measured once and shown wherever the scenario asks for it.
+ALTER TABLE plan_case ADD COLUMN listed INTEGER; -- place in the scenario's order, with those of plan_alias
+CREATE TABLE plan_alias (
+  run INTEGER NOT NULL REFERENCES run (id),
+  bench_case INTEGER NOT NULL REFERENCES bench_case (id), -- as it is named here; it has no results of its own
+  measured_by INTEGER NOT NULL REFERENCES bench_case (id), -- in plan_case, with the same case_key
+  listed INTEGER NOT NULL CHECK (listed >= 0),
+  PRIMARY KEY (run, bench_case)
+) WITHOUT ROWID;
+
 PRAGMA user_version = 1003;

@@ -6,11 +6,12 @@
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 WITH RECURSIVE
+  -- A setting that comes to a case of another one is a point as well.
   result AS (
-    SELECT c.position, c.block, c.case_name, c.axes, c.size_bytes, c.gbps,
+    SELECT p.listed AS position, p.block, p.case_name, p.axes, c.size_bytes, c.gbps,
       CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns
-    FROM v_run_case c
-    WHERE c.run = :run AND c.status = 'ok' AND c.block GLOB :block),
+    FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
+    WHERE p.run = :run AND c.status = 'ok' AND p.block GLOB :block),
   -- The axes of a case, one per row; the size by its own column, whichever key it came from.
   word (position, word, rest) AS (
     SELECT position, NULL, axes || ' ' FROM result WHERE axes <> ''

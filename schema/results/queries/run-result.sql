@@ -1,7 +1,8 @@
 -- What a run measured, in full.
 --
--- One row per case, in the order of the plan, including skipped cases with their reason: what `haul run` shows as
--- matrices and tables, and gives as JSON. Rates are the median over the processes of the run, in GB/s (10^9
+-- One row per case, in the order of the scenario, including skipped cases with their reason: what `haul run` shows
+-- as matrices and tables, and gives as JSON. A setting that comes to a case of another one is not measured
+-- again: its row has the result of that case, whose name is same_as. Rates are the median over the processes of the run, in GB/s (10^9
 -- bytes per second). gbps_low and gbps_high are the 95 % interval of the median if there was one process, and
 -- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per load of a
 -- chase, ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains.
@@ -11,10 +12,10 @@
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT
-  c.case_name AS "case",
-  c.block AS block,
+  p.case_name AS "case",
+  p.block AS block,
   c.path AS path,
-  c.axes AS axes,
+  p.axes AS axes,
   c.kind AS kind,
   c.method AS method,
   c.operation AS operation,
@@ -53,7 +54,10 @@ SELECT
   (SELECT max(nullif(y.stop, 'none')) FROM bench_case b CROSS JOIN case_run y
    WHERE y.run = c.run AND y.bench_case = b.id AND b.case_key = c.case_key
      AND b.name = c.case_name AND y.status = 'ok')
-    AS stop
-FROM v_run_case c
-WHERE c.run = :run AND c.block GLOB :block
-ORDER BY c.position;
+    AS stop,
+  p.same_as AS same_as,
+  p.same_block AS same_block,
+  p.same_axes AS same_axes
+FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
+WHERE p.run = :run AND p.block GLOB :block
+ORDER BY p.listed, p.position;

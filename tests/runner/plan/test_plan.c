@@ -84,6 +84,8 @@ static void identical_cases_are_measured_once(void **state) {
   assert_int_equal(plan->duplicate_count, 1);
   assert_string_equal(plan->duplicates[0].name, "second/numa0:pinned-gpu0/64MiB");
   assert_string_equal(plan->duplicates[0].same_as, "first/numa0:pinned-gpu0/64MiB");
+  assert_string_equal(plan->duplicates[0].block, "second");
+  assert_int_equal(plan->duplicates[0].listed, 1);
   plan_free(plan);
   free(machine);
 }

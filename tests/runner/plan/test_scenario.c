@@ -179,6 +179,30 @@ static void chases_of_the_own_gpu(void **state) {
   planned_fini(&made);
 }
 
+/* Names leave the direction out, and both directions are the same pairs: the second has a name of
+ * its own. In a shuffled plan a duplicate still belongs to its case. */
+static void directions_of_the_same_pairs_are_measured_once(void **state) {
+  (void)state;
+  struct planned made =
+      planned_text("h200x4.toml", HEAD "[measure]\norder = \"shuffled\"\n[[transfer]]\nname = \"d\"\n"
+                                       "from.gpu = \"*\"\nto.gpu = \"*\"\nmethod = \"ce\"\n"
+                                       "size = 4096\ndirection = [\"forward\", \"reverse\"]\n");
+  assert_int_equal(made.plan->case_count, 12);
+  assert_int_equal(made.plan->duplicate_count, 12);
+  for (size_t i = 0; i < made.plan->duplicate_count; i++) {
+    const struct plan_duplicate *duplicate = &made.plan->duplicates[i];
+    const struct plan_case *measured = &made.plan->cases[duplicate->measured];
+    char name[128];
+    assert_string_equal(duplicate->same_as, measured->bench.name);
+    (void)snprintf(name, sizeof name, "%s/direction=reverse", measured->bench.name);
+    assert_string_equal(duplicate->name, name);
+    assert_string_equal(duplicate->axes, "direction=reverse");
+    assert_int_equal(duplicate->listed, 12 + i);
+    assert_true(measured->listed < 12);
+  }
+  planned_fini(&made);
+}
+
 #define STREAM HEAD "[[stream]]\nname = \"s\"\n"
 
 static void streams_count_as_stream_does(void **state) {
@@ -410,6 +434,7 @@ int main(void) {
       cmocka_unit_test(chases_have_names_keys_and_estimates),
       cmocka_unit_test(chases_that_cannot_be),
       cmocka_unit_test(chases_of_the_own_gpu),
+      cmocka_unit_test(directions_of_the_same_pairs_are_measured_once),
       cmocka_unit_test(streams_count_as_stream_does),
       cmocka_unit_test(arrays_in_the_cache_have_no_peak),
       cmocka_unit_test(streams_of_the_host),

@@ -71,6 +71,7 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
   };
   planned->axes = index == 0 ? "size=64MiB" : "";
   planned->estimate_ns = 50000000;
+  planned->listed = index;
 }
 
 static void set_machine(struct machine *machine) {
