@@ -310,38 +310,16 @@ JOIN (
 
 -- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
 CREATE VIEW v_place AS
-SELECT
-  p.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  coalesce(p.listed, p.position) AS listed,
-  p.position AS position,
-  p.bench_case AS bench_case,
-  b.block AS block,
-  b.name AS case_name,
-  b.axes AS axes,
-  b.case_key AS case_key,
-  NULL AS same_as,
-  NULL AS same_block,
-  NULL AS same_axes
+SELECT p.run AS run, r.uuid AS run_uuid, r.tag AS tag, coalesce(p.listed, p.position) AS listed,
+  p.position AS position, p.bench_case AS bench_case, b.block AS block, b.name AS case_name,
+  b.axes AS axes, b.case_key AS case_key, NULL AS same_as, NULL AS same_block, NULL AS same_axes
 FROM plan_case p
 JOIN run r ON r.id = p.run
 JOIN bench_case b ON b.id = p.bench_case
 UNION ALL
-SELECT
-  a.run,
-  r.uuid,
-  r.tag,
-  a.listed,
-  p.position,
-  p.bench_case,
-  n.block,
-  n.name,
-  n.axes,
-  n.case_key,
-  b.name,
-  b.block,
-  b.axes
+SELECT a.run, r.uuid, r.tag, a.listed,
+  p.position, p.bench_case, n.block, n.name,
+  n.axes, n.case_key, b.name, b.block, b.axes
 FROM plan_alias a
 JOIN plan_case p ON p.run = a.run AND p.bench_case = a.measured_by
 JOIN run r ON r.id = a.run
