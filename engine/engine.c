@@ -1,14 +1,9 @@
 #include "engine/engine.h"
 
 #include "engine/gpu/session.h"
-#include "engine/method/method.h"
 #include "engine/workload/workload.h"
 
 #include <stdlib.h>
-
-unsigned engine_method_version(enum method method) {
-  return methods[method] != NULL ? methods[method]->version : 0;
-}
 
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,

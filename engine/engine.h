@@ -10,8 +10,6 @@
 
 struct engine;
 
-/* The part of version that goes into case_key: raised whenever a method measures differently. */
-unsigned engine_method_version(enum method method);
 /* NULL when this build can measure the case on that machine, else why not, for a person ("GPU 0 and
  * GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,

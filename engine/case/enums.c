@@ -2,6 +2,12 @@
 #define ENUM_NAMES_DEFINE_ALL
 #include "engine/case/enums.h"
 
+unsigned method_version(enum method method) {
+#define METHOD_VERSION_(id, text, name, build, version, ...) [id] = (version),
+  static const unsigned versions[method_name_count] = {METHOD_LIST(METHOD_VERSION_)};
+  return versions[method];
+}
+
 unsigned stream_op_arrays(enum stream_op op) {
   switch (op) {
   case STREAM_READ:

@@ -17,15 +17,18 @@
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 
 /* How bytes are moved. Behind the name: the method's table method_NAME (engine/method); CUDA, or
- * HOST where threads of the host move them between nodes; the kinds of memory on a node and on a
+ * HOST where threads of the host move them between nodes; its version, a part of case_key that is
+ * raised when the same case would measure differently; the kinds of memory on a node and on a
  * GPU that its flows have when a scenario does not say; and what moves them, for the reference of
  * keys. */
 #define METHOD_LIST(X)                                                                             \
-  X(METHOD_CE, "ce", ce, CUDA, PINNED, DEVICE, "a copy engine")     /* the driver's memcpy */      \
-  X(METHOD_SM, "sm", sm, CUDA, PINNED, DEVICE, "a kernel")          /* its own loads and stores */ \
-  X(METHOD_UM, "um", um, CUDA, MANAGED, MANAGED, "unified memory")  /* page faults or prefetch */  \
-  X(METHOD_CPU, "cpu", cpu, HOST, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
+  X(METHOD_CE, "ce", ce, CUDA, 2, PINNED, DEVICE, "a copy engine") /* the driver's memcpy */       \
+  X(METHOD_SM, "sm", sm, CUDA, 1, PINNED, DEVICE, "a kernel")      /* its own loads and stores */  \
+  X(METHOD_UM, "um", um, CUDA, 1, MANAGED, MANAGED,                                                \
+    "unified memory") /* page faults or prefetch */                                                \
+  X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
 ENUM_NAMES_DECLARE(method, METHOD_LIST)
+unsigned method_version(enum method method);
 
 /* Where memory is. */
 #define PLACE_LIST(X)                                                                              \

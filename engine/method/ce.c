@@ -154,7 +154,6 @@ static enum status ce_prime(const struct memory_context *context, struct flow_ru
 
 const struct method_ops method_ce = {
     .method = METHOD_CE,
-    .version = 2,
     .clock = CLOCK_EVENT,
     .unsupported_reason = ce_unsupported_reason,
     .gpu = gpu_flow_gpu,

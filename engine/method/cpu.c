@@ -168,7 +168,6 @@ static void cpu_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns)
 extern const struct method_ops method_cpu;
 const struct method_ops method_cpu = {
     .method = METHOD_CPU,
-    .version = 1,
     .clock = CLOCK_HOST,
     .unsupported_reason = cpu_unsupported_reason,
     .gpu = gpu,

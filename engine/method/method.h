@@ -37,7 +37,6 @@ enum { PRIMER_BYTES = 64 << 10 };
 
 struct method_ops {
   enum method method;
-  unsigned version; /* in case_key: raise it when the same case would measure differently */
   enum clock clock;
   /* Where the clock depends on the flow; NULL = always `clock`. See method_clock(). */
   enum clock (*clock_of)(const struct flow *flow);

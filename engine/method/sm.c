@@ -257,7 +257,6 @@ static bool sm_blocks_host(const struct flow *flow) {
 
 const struct method_ops method_sm = {
     .method = METHOD_SM,
-    .version = 1,
     .clock = CLOCK_EVENT,
     .unsupported_reason = sm_unsupported_reason,
     .gpu = gpu_flow_gpu,

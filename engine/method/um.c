@@ -356,7 +356,6 @@ static void um_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) 
 extern const struct method_ops method_um;
 const struct method_ops method_um = {
     .method = METHOD_UM,
-    .version = 1,
     .clock = CLOCK_EVENT,
     .clock_of = um_clock,
     .iterations_max = 1,

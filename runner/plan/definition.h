@@ -4,8 +4,8 @@
  *
  *   version   of this form
  *   kind      of the case
- *   flows     of a transfer, for each flow: role, method and its version (engine_method_version),
- *             source and target with place, index and kind of memory, initiator, staged,
+ *   flows     of a transfer, for each flow: role, method and its version (METHOD_LIST in
+ * engine/case/enums.h), source and target with place, index and kind of memory, initiator, staged,
  * size_bytes, and the keys that its method has besides KIND      of another kind, an object named
  * like it: method_version, and every key of the kind that means something for the case. Blocks that
  * were asked for by the SM are a number. measure   what changes the number: iterations where fixed,

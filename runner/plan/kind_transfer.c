@@ -355,7 +355,7 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
     strbuf_append(text, i > 0 ? "," : "");
     definition_append_text(text, "{\"role\":", flow_role_text(flow->role));
     definition_append_text(text, ",\"method\":", method_text(flow->method));
-    definition_append_number(text, ",\"method_version\":", engine_method_version(flow->method));
+    definition_append_number(text, ",\"method_version\":", method_version(flow->method));
     definition_append_endpoint(text, ",\"source\":", &flow->source);
     definition_append_endpoint(text, ",\"target\":", &flow->target);
     definition_append_text(text, ",\"initiator\":", initiator_text(flow->initiator));

@@ -11,7 +11,7 @@ static bool flow_is_strided(const void *flow) {
 
 #define FLOW_KEY(key, ...) KEY(key, IN_FLOWS, __VA_ARGS__)
 /* "; ce: a copy engine" */
-#define METHOD_HELP_(id, text, name, build, on_node, on_gpu, what) "; " text ": " what
+#define METHOD_HELP_(id, text, name, build, version, on_node, on_gpu, what) "; " text ": " what
 /* Keys that not every method has; path: their place in the definition. */
 #define METHOD_KEY(method, key, path, ...)                                                         \
   FLOW_KEY(key, .methods = METHOD(method), .json = path, __VA_ARGS__)
@@ -99,7 +99,7 @@ static const struct field transfer_fields[] = {
         HELP("Distance between touched bytes; \"page\" is the page size of the touching end")),
 };
 
-#define USUAL_MEMORY_(id, text, name, build, on_node, on_gpu, ...)                                 \
+#define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \
   [id] = {MEMORY_##on_node, MEMORY_##on_gpu},
 
 /* The kind of memory that a flow of a method uses by default. */

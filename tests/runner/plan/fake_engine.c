@@ -2,12 +2,7 @@
 
 #include <stdio.h>
 
-struct fake_engine fake_engine = {.version = 1};
-
-unsigned engine_method_version(enum method method) {
-  (void)method;
-  return fake_engine.version;
-}
+struct fake_engine fake_engine;
 
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,

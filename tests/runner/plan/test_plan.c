@@ -93,13 +93,11 @@ static void identical_cases_are_measured_once(void **state) {
 static void the_definition_is_canonical(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
-  fake_engine.version = 7;
   struct plan *plan = plan_one(machine, host_to_device());
-  fake_engine.version = 1;
   assert_string_equal(
       plan->cases[0].bench.definition,
       "{\"version\":1,\"kind\":\"transfer\",\"flows\":[{\"role\":\"measured\",\"method\":\"ce\","
-      "\"method_version\":7,"
+      "\"method_version\":2,"
       "\"source\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
       "\"target\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
       "\"initiator\":\"target\",\"staged\":0,\"size_bytes\":67108864}],"
