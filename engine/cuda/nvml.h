@@ -108,6 +108,15 @@ struct nvml_process { /* nvmlProcessInfo_t of version 2 on */
   unsigned compute_instance;
 };
 
+struct nvml_process_utilization { /* nvmlProcessUtilizationSample_t */
+  unsigned pid;
+  unsigned long long timestamp_us;
+  unsigned sm_percent;
+  unsigned memory_percent;
+  unsigned encoder_percent;
+  unsigned decoder_percent;
+};
+
 /* X(name, (arguments)); all but nvmlErrorString return nvmlReturn_t. */
 #define NVML_FUNCTION_LIST(X)                                                                      \
   X(nvmlInit_v2, (void))                                                                           \
@@ -152,6 +161,9 @@ struct nvml_process { /* nvmlProcessInfo_t of version 2 on */
     (struct nvml_device * device, unsigned *enabled, unsigned *default_mode))                      \
   X(nvmlDeviceGetComputeRunningProcesses_v3,                                                       \
     (struct nvml_device * device, unsigned *count, struct nvml_process *processes))                \
+  X(nvmlDeviceGetProcessUtilization,                                                               \
+    (struct nvml_device * device, struct nvml_process_utilization * processes, unsigned *count,    \
+     unsigned long long since_us))                                                                 \
   X(nvmlDeviceGetMemoryAffinity,                                                                   \
     (struct nvml_device * device, unsigned words, unsigned long *nodes, int scope))
 

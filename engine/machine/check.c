@@ -171,7 +171,8 @@ static void judge_gpu(const struct check *check, const struct gpu *gpu,
 }
 
 static struct check_result check_begin(const struct check *check, int32_t gpu) {
-  struct check_result result = {.kind = check->kind, .on_fail = check->on_fail, .gpu = gpu};
+  struct check_result result = {
+      .kind = check->kind, .on_fail = check->on_fail, .on_unknown = check->on_unknown, .gpu = gpu};
   (void)snprintf(result.want, sizeof result.want, "%s", check->want);
   return result;
 }

@@ -25,12 +25,14 @@ ENUM_NAMES_DECLARE(check_kind, CHECK_KIND_LIST)
 struct check {
   enum check_kind kind;
   enum on_fail on_fail;
+  enum on_fail on_unknown; /* where there is no answer */
   const char *want; /* canonical text: "performance", "true", ">=570", "none", "max", "0.9" */
 };
 
 struct check_result {
   enum check_kind kind;
   enum on_fail on_fail;
+  enum on_fail on_unknown;
   enum check_status status;
   int32_t gpu; /* -1 = the machine */
   char want[64];

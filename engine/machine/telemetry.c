@@ -3,13 +3,29 @@
 #include "engine/base/clock.h"
 #include "engine/machine/probe.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+enum { PROCESSES_MAX = 64 };
+
+/* What NVML last said of the processes of a GPU. */
+struct busy {
+  unsigned long long seen_us;
+  bool unsupported;
+  unsigned count;
+  struct nvml_process_utilization processes[PROCESSES_MAX];
+};
 
 struct telemetry {
   struct nvml nvml;
   uint32_t gpu_count;
   struct nvml_device *devices[MACHINE_GPUS_MAX]; /* NULL = NVML does not show it */
+  pid_t run;                                     /* the process whose children measure */
+  bool run_seen; /* NVML listed one of its children: it counts pids as this process does */
+  struct busy busy[MACHINE_GPUS_MAX];
 };
 
 enum status telemetry_new(const struct machine *machine, struct telemetry **telemetry,
@@ -30,6 +46,7 @@ enum status telemetry_new(const struct machine *machine, struct telemetry **tele
     return STATUS_UNSUPPORTED;
   }
   made->gpu_count = machine->gpu_count;
+  made->run = getppid();
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     made->devices[i] = probe_nvml_device(&made->nvml, machine->gpus[i].pci_address);
   }
@@ -71,6 +88,116 @@ static void read_device(const struct nvml *nvml, struct nvml_device *device,
   sample->throttle_reasons = result == NVML_OK ? (int64_t)(reasons & INT64_MAX) : -1;
 }
 
+/* The parent of a process; 0 = not known. */
+static pid_t process_parent(pid_t pid) {
+  char path[32];
+  char text[512];
+  (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "re");
+  const size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  text[length] = '\0';
+  /* "PID (NAME) STATE PARENT ...", where the name may hold anything. */
+  const char *end = strrchr(text, ')');
+  int parent = 0;
+  return end != NULL && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static void process_name(pid_t pid, char name[TELEMETRY_NAME_MAX]) {
+  char path[32];
+  (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+  FILE *file = fopen(path, "re");
+  if (file != NULL) {
+    if (fgets(name, TELEMETRY_NAME_MAX, file) == NULL) {
+      name[0] = '\0';
+    }
+    name[strcspn(name, "\n")] = '\0';
+    (void)fclose(file);
+  }
+}
+
+/* It exists, for this process to see. */
+static bool process_is_visible(pid_t pid) {
+  return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+/* NVML keeps samples for a while: where it has no newer one, the last one stands. */
+static void read_busy(const struct nvml *nvml, struct nvml_device *device, struct busy *busy) {
+  struct nvml_process_utilization processes[PROCESSES_MAX];
+  memset(processes, 0, sizeof processes);
+  unsigned count = PROCESSES_MAX;
+  const int result =
+      NVML_CALL(nvml, nvmlDeviceGetProcessUtilization, device, processes, &count, busy->seen_us);
+  busy->unsupported = result != NVML_OK && result != NVML_NOT_FOUND;
+  if (result != NVML_OK || count > PROCESSES_MAX) {
+    return;
+  }
+  memcpy(busy->processes, processes, sizeof processes);
+  busy->count = count;
+  for (unsigned i = 0; i < count; i++) {
+    if (processes[i].timestamp_us > busy->seen_us) {
+      busy->seen_us = processes[i].timestamp_us;
+    }
+  }
+}
+
+static int32_t busy_percent(const struct busy *busy, unsigned pid) {
+  unsigned percent = 0;
+  for (unsigned i = 0; i < busy->count; i++) {
+    const struct nvml_process_utilization *used = &busy->processes[i];
+    if (used->pid == pid) {
+      percent = used->sm_percent > percent ? used->sm_percent : percent;
+      percent = used->memory_percent > percent ? used->memory_percent : percent;
+    }
+  }
+  return busy->unsupported ? -1 : (int32_t)percent;
+}
+
+static void add_other(struct telemetry_sample *sample, pid_t pid, const struct busy *busy,
+                      unsigned listed) {
+  if (sample->other_count < TELEMETRY_OTHERS_MAX) {
+    struct telemetry_process *other = &sample->others[sample->other_count];
+    other->pid = pid;
+    other->busy_percent = busy_percent(busy, listed);
+    process_name(pid, other->name);
+  }
+  sample->other_count++;
+}
+
+/* Compute processes that are not of this run. In a container NVML may list processes by numbers
+ * that mean nothing here, and this run's worker with them: as long as no process of the run was
+ * listed by its own number, one that is not visible is taken to be its worker. */
+static void read_others(struct telemetry *telemetry, uint32_t gpu,
+                        struct telemetry_sample *sample) {
+  struct nvml_process processes[PROCESSES_MAX];
+  unsigned count = PROCESSES_MAX;
+  if (NVML_CALL(&telemetry->nvml, nvmlDeviceGetComputeRunningProcesses_v3, telemetry->devices[gpu],
+                &count, processes) != NVML_OK ||
+      count > PROCESSES_MAX) {
+    return;
+  }
+  struct busy *busy = &telemetry->busy[gpu];
+  read_busy(&telemetry->nvml, telemetry->devices[gpu], busy);
+  sample->other_count = 0;
+  unsigned hidden[PROCESSES_MAX];
+  unsigned hidden_count = 0;
+  for (unsigned i = 0; i < count; i++) {
+    const pid_t pid = (pid_t)processes[i].pid;
+    if (pid <= 0 || !process_is_visible(pid)) {
+      hidden[hidden_count++] = processes[i].pid;
+    } else if (pid == telemetry->run || process_parent(pid) == telemetry->run) {
+      telemetry->run_seen = true;
+    } else {
+      add_other(sample, pid, busy, processes[i].pid);
+    }
+  }
+  for (unsigned i = telemetry->run_seen ? 0 : 1; i < hidden_count; i++) {
+    add_other(sample, 0, busy, hidden[i]);
+  }
+}
+
 size_t telemetry_read(struct telemetry *telemetry,
                       struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
@@ -83,9 +210,11 @@ size_t telemetry_read(struct telemetry *telemetry,
                                            .utilization_percent = -1,
                                            .pcie_generation = -1,
                                            .pcie_width = -1,
-                                           .throttle_reasons = -1};
+                                           .throttle_reasons = -1,
+                                           .other_count = -1};
     if (telemetry->devices[i] != NULL) {
       read_device(&telemetry->nvml, telemetry->devices[i], &samples[i]);
+      read_others(telemetry, i, &samples[i]);
     }
   }
   return telemetry->gpu_count;

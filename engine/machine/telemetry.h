@@ -1,9 +1,18 @@
-/* telemetry.h - clocks, power, temperature and throttling of the GPUs, sampled through NVML by the
- * parent while workers measure. Needs no CUDA context. */
+/* telemetry.h - clocks, power, temperature and throttling of the GPUs, and who else uses them,
+ * sampled through NVML while workers measure. Needs no CUDA context. */
 #ifndef HAUL_ENGINE_MACHINE_TELEMETRY_H
 #define HAUL_ENGINE_MACHINE_TELEMETRY_H
 
 #include "engine/machine/machine.h"
+
+enum { TELEMETRY_OTHERS_MAX = 4, TELEMETRY_NAME_MAX = 16 /* of the kernel: TASK_COMM_LEN */ };
+
+/* A compute process on a GPU. */
+struct telemetry_process {
+  int32_t pid;                   /* 0 = runs outside this container */
+  int32_t busy_percent;          /* of its GPU's time or memory; -1 = cannot be known */
+  char name[TELEMETRY_NAME_MAX]; /* "" = not known */
+};
 
 /* One GPU at one moment. A value that cannot be read is -1. */
 struct telemetry_sample {
@@ -17,6 +26,8 @@ struct telemetry_sample {
   int64_t pcie_generation;
   int64_t pcie_width;
   int64_t throttle_reasons; /* NVML bits, idle and application clocks included */
+  int32_t other_count;      /* compute processes that are not of this run; -1 = not known */
+  struct telemetry_process others[TELEMETRY_OTHERS_MAX]; /* the first of them */
 };
 
 /* What was seen of one GPU over a run. Lowest and highest, -1 = never read. */
@@ -31,7 +42,8 @@ struct telemetry_extent {
 
 struct telemetry;
 
-/* STATUS_UNSUPPORTED without NVML or GPUs. machine is borrowed. */
+/* STATUS_UNSUPPORTED without NVML or GPUs. machine is borrowed. Processes of this run are the
+ * parent of the calling process and its children. */
 enum status telemetry_new(const struct machine *machine, struct telemetry **telemetry,
                           struct error *err) CHECK_RESULT;
 void telemetry_free(struct telemetry *telemetry);

@@ -86,6 +86,7 @@ static enum status record_insert_case_run(struct record *record, const struct ca
   statement_bind_int(statement, ":process", record->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   record_bind_outcome(statement, report->outcome);
+  statement_bind_text(statement, ":slowed_by", report->slowed_by);
   record_bind_summary(statement, &summary);
   record_bind_cycles(record, statement, report);
   if (report->trial_count > 0) {

@@ -203,6 +203,7 @@ static enum status record_add_checks(struct record *record, const struct check_r
     statement_bind_int(statement, ":checked_at_ns", now_ns);
     statement_bind_text(statement, ":status", check_status_text(checks[i].status));
     statement_bind_text(statement, ":on_fail", on_fail_text(checks[i].on_fail));
+    statement_bind_text(statement, ":on_unknown", on_fail_text(checks[i].on_unknown));
     statement_bind_text(statement, ":want", checks[i].want);
     statement_bind_text(statement, ":found", checks[i].found);
     status = statement_run(statement, err);
@@ -318,6 +319,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
     statement_bind_int(statement, ":pcie_generation", sample->pcie_generation);
     statement_bind_int(statement, ":pcie_width", sample->pcie_width);
     statement_bind_int(statement, ":throttle_reasons", sample->throttle_reasons);
+    statement_bind_int(statement, ":other_processes", sample->other_count);
     status = statement_run(statement, err);
   }
   if (status == STATUS_OK) {

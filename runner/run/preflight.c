@@ -1,41 +1,60 @@
 #include "runner/run/preflight.h"
 
+#include "engine/base/strbuf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+enum { UNKNOWN_TEXT_MAX = 4096 };
+
 static void preflight_describe(const struct check_result *result, char text[CASE_REASON_MAX]) {
+  const bool known = result->status == CHECK_FAILED;
   char where[32] = "";
   if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
-  snprintf(text, CASE_REASON_MAX, "check %s%s: found %.255s, the scenario wants %.63s",
-           check_kind_text(result->kind), where, result->found, result->want);
+  snprintf(text, CASE_REASON_MAX, "check %s%s: %s%.255s%s, the scenario wants %.63s",
+           check_kind_text(result->kind), where, known ? "found " : "no answer (", result->found,
+           known ? "" : ")", result->want);
 }
 
-/* What a check that did not pass leads to; `late`: the run is over. A setting that the machine does
- * not have is no fault of it. */
+/* What a check that did not pass leads to; `late`: the run is over. */
 static void preflight_act(struct preflight *preflight, const struct common_options *common,
                           const struct check_result *result, bool late) {
-  if (result->on_fail == ON_FAIL_RECORD) {
-    return;
-  }
-  if (result->status == CHECK_DENIED) {
-    say_warning(common, "cannot evaluate check %s: %s", check_kind_text(result->kind),
-                result->found);
-  }
-  if (result->status != CHECK_FAILED) {
+  const enum on_fail then = result->status == CHECK_FAILED ? result->on_fail : result->on_unknown;
+  if (result->status == CHECK_PASSED || then == ON_FAIL_RECORD) {
     return;
   }
   char text[CASE_REASON_MAX];
-  char *reason = result->on_fail == ON_FAIL_SKIP    ? preflight->skip_reason
-                 : result->on_fail == ON_FAIL_ABORT ? preflight->abort_reason
-                                                    : NULL;
+  char *reason = then == ON_FAIL_SKIP    ? preflight->skip_reason
+                 : then == ON_FAIL_ABORT ? preflight->abort_reason
+                                         : NULL;
   preflight_describe(result, text);
   if (late || reason == NULL) {
     say_warning(common, "%s", text);
   } else if (reason[0] == '\0') {
     memcpy(reason, text, sizeof text);
   }
+}
+
+/* One line for all checks without an answer that are recorded only: each with the first reason. */
+static void preflight_say_unknown(const struct preflight *preflight,
+                                  const struct common_options *common) {
+  struct strbuf text;
+  strbuf_init(&text, UNKNOWN_TEXT_MAX);
+  for (size_t i = 0; i < preflight->count; i++) {
+    const struct check_result *result = &preflight->results[i];
+    const bool unknown = result->status == CHECK_UNAVAILABLE || result->status == CHECK_DENIED;
+    const bool told = i > 0 && preflight->results[i - 1].kind == result->kind;
+    if (unknown && !told && result->on_unknown == ON_FAIL_RECORD) {
+      strbuf_printf(&text, "%s%s (%s)", text.length > 0 ? ", " : "", check_kind_text(result->kind),
+                    result->found);
+    }
+  }
+  if (text.length > 0) {
+    say_note(common, "no answer to the checks of: %s", text.text);
+  }
+  strbuf_fini(&text);
 }
 
 void preflight_check(struct preflight *preflight, const struct common_options *common,
@@ -60,6 +79,7 @@ void preflight_check(struct preflight *preflight, const struct common_options *c
     }
     preflight->count += count;
   }
+  preflight_say_unknown(preflight, common);
 }
 
 void preflight_fini(struct preflight *preflight) {

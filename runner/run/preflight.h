@@ -9,7 +9,8 @@
 struct preflight {
   struct check_result *results; /* owned */
   size_t count;
-  /* The first failed check that skips or aborts the run, as text; "" = none does. */
+  /* The first check that skips or aborts the run, failed or without an answer, as text; "" = none
+   * does. */
   char skip_reason[CASE_REASON_MAX];
   char abort_reason[CASE_REASON_MAX];
 };

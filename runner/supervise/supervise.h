@@ -34,6 +34,7 @@ struct case_report {
   size_t trial_count;
   const struct flow_trial *flow_trials;
   size_t flow_trial_count;
+  const char *slowed_by; /* for the recorder; NULL = nothing, and from the supervisor always */
 };
 
 /* How long a run still takes: the estimates of the plan, corrected by how long the cases measured

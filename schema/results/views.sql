@@ -189,7 +189,8 @@ SELECT
      AND d.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)) AS target_uuid,
   c.median_low_ns AS low_ns,
   c.median_high_ns AS high_ns,
-  b.id AS bench_case
+  b.id AS bench_case,
+  c.slowed_by AS slowed_by
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -273,7 +274,8 @@ SELECT
   c.gpu_pci_address AS gpu_pci_address,
   c.source_uuid AS source_uuid,
   c.target_uuid AS target_uuid,
-  c.bench_case AS bench_case
+  c.bench_case AS bench_case,
+  m.slowed_by AS slowed_by
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -296,6 +298,9 @@ JOIN (
             FROM case_run z
             WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
       AS median_cycles,
+    (SELECT y.slowed_by FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.slowed_by IS NOT NULL
+     ORDER BY y.process LIMIT 1) AS slowed_by,
     (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
      FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
@@ -564,7 +569,8 @@ SELECT
   r.host_name AS host_name,
   r.driver_version AS driver_version,
   coalesce(d.name, r.gpu_name) AS gpu_name,
-  r.simulated AS simulated
+  r.simulated AS simulated,
+  k.on_unknown AS on_unknown
 FROM check_result k
 JOIN run x ON x.id = k.run
 JOIN v_run r ON r.run = k.run
@@ -599,7 +605,8 @@ SELECT
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   coalesce(d.name, e.gpu_name) AS gpu_name,
-  e.simulated AS simulated
+  e.simulated AS simulated,
+  t.other_processes AS other_processes
 FROM telemetry t
 JOIN run r ON r.id = t.run
 JOIN environment e ON e.id = r.environment

@@ -49,11 +49,15 @@ static const char *const gpu_clocks_words[] = {"default", "locked", NULL};
 static const char *const throttling_words[] = {"none", NULL};
 static const char *const pcie_link_words[] = {"max", NULL};
 
-/* The two keys of a check; the rest of the arguments describe `want`. */
+/* The three keys of a check; the rest of the arguments describe `want`. */
 #define CHECK(kind, text, ...)                                                                     \
   KEY(text ".want", IN(CHECKS), .owner = OWNER_CHECK, .check = kind, __VA_ARGS__),                 \
       KEY(text ".on_fail", IN(CHECKS), .owner = OWNER_CHECK, .check = kind, WORDS(on_fail_names),  \
-          .default_text = "warn", HELP("What to do when the check fails"))
+          .default_text = "warn", HELP("What to do when the check fails")),                        \
+      KEY(text "." FIELD_ON_UNKNOWN, IN(CHECKS), .owner = OWNER_CHECK, .check = kind,              \
+          WORDS(on_fail_names),                                                                    \
+          HELP("What to do if there is no answer (default: `warn` where `on_fail` is `skip` or "   \
+               "`abort`, else `record`)"))
 
 static const struct field shared_fields[] = {
     /* The file */

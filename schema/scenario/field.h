@@ -64,6 +64,9 @@ enum field_owner {
   OWNER_FLOW,    /* struct flow_setting */
 };
 
+/* The last part of a check's key for what happens where there is no answer. */
+#define FIELD_ON_UNKNOWN "on_unknown"
+
 struct field {
   const char *name;  /* path within its section: "from.memory" */
   unsigned sections; /* bit set of enum section: where it is allowed */

@@ -319,9 +319,15 @@ static void scenario_make_run_settings(struct loader *loader) {
   }
 }
 
-/* One check from NAME.want and NAME.on_fail, either of which may be absent. */
+static bool scenario_is_on_unknown(const struct field *field) {
+  const char *dot = strrchr(field->name, '.');
+  return dot != NULL && strcmp(dot + 1, FIELD_ON_UNKNOWN) == 0;
+}
+
+/* One check from NAME.want, NAME.on_fail and NAME.on_unknown, each of which may be absent. */
 static struct check scenario_make_check(struct loader *loader, const struct entry *entry) {
   struct check check = {.kind = entry->field->check, .on_fail = ON_FAIL_WARN};
+  bool unknown_given = false;
   for (size_t i = 0; i < field_count(); i++) {
     const struct field *field = field_at(i);
     if (field->owner != OWNER_CHECK || field->check != check.kind) {
@@ -335,17 +341,25 @@ static struct check scenario_make_check(struct loader *loader, const struct entr
                !value_from_text(field, field->default_text, &value)) {
       char expected[FIELD_EXPECTED_MAX];
       field_expected(field, expected);
-      if (given == NULL) {
+      if (given == NULL && !scenario_is_on_unknown(field)) {
         diagnostics_add(loader->reader.diagnostics, entry->source, entry->key_span, expected, NULL,
                         "missing \"%s\"", field->name);
       }
       continue;
     }
-    if (field->words == on_fail_names) {
+    if (scenario_is_on_unknown(field)) {
+      unknown_given = true;
+      check.on_unknown = (enum on_fail)value.word;
+    } else if (field->words == on_fail_names) {
       check.on_fail = (enum on_fail)value.word;
     } else {
       check.want = value_text(loader->reader.arena, field, &value);
     }
+  }
+  if (!unknown_given) {
+    check.on_unknown = check.on_fail == ON_FAIL_SKIP || check.on_fail == ON_FAIL_ABORT
+                           ? ON_FAIL_WARN
+                           : ON_FAIL_RECORD;
   }
   return check;
 }

@@ -2,6 +2,13 @@
 
 -- measure.pause.
 ALTER TABLE run ADD COLUMN pause_ns INTEGER; -- between two processes; 0: none
+-- What slowed a case: throttling, somebody else on its GPU, a PCIe link below its best. NULL: nothing
+-- that was noticed.
+ALTER TABLE case_run ADD COLUMN slowed_by TEXT;
+-- What happens where a check has no answer; NULL: recorded before 1.3.
+ALTER TABLE check_result ADD COLUMN on_unknown TEXT;
+-- Compute processes on the GPU that are not of this run; NULL: not known.
+ALTER TABLE telemetry ADD COLUMN other_processes INTEGER;
 
 -- haul run --decide: how often at most its side is judged, and at which of these looks, from 2 on, the results of
 -- this run come in. NULL: a run of its own.

@@ -9,7 +9,8 @@ SELECT
   k.status AS status,
   k.want AS want,
   k.found AS found,
-  k.on_fail AS on_fail
+  k.on_fail AS on_fail,
+  k.on_unknown AS on_unknown
 FROM v_check k
 WHERE k.run = :run
 ORDER BY k.checked_at, k.check_name, k.gpu;

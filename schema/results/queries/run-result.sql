@@ -50,6 +50,7 @@ SELECT
   c.status AS status,
   c.reason AS reason,
   c.note AS note,
+  c.slowed_by AS slowed_by,
   -- CROSS JOIN: from the case to its results; the other way is over all of the run, once per case.
   (SELECT max(nullif(y.stop, 'none')) FROM bench_case b CROSS JOIN case_run y
    WHERE y.run = c.run AND y.bench_case = b.id AND b.case_key = c.case_key

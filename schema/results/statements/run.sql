@@ -54,8 +54,8 @@ WHERE b.case_key = :case_key AND c.run = :run AND (c.process IS NULL OR p.ordina
 LIMIT 1;
 
 -- name: insert_check_result
-INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, want, found)
-VALUES (:run, :name, :gpu, :checked_at_ns, :status, :on_fail, :want, :found);
+INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, on_unknown, want, found)
+VALUES (:run, :name, :gpu, :checked_at_ns, :status, :on_fail, :on_unknown, :want, :found);
 
 -- name: start_process
 -- A worker that replaces a dead one continues the same process.
@@ -74,8 +74,9 @@ UPDATE process SET ended_at_ns = :ended_at_ns WHERE run = :run AND ordinal = :or
 -- -1: the value could not be read. Of two samples at the same time, the first counts.
 INSERT OR IGNORE INTO telemetry (
   run, gpu, at_ns, sm_clock_khz, memory_clock_khz, power_mw, temperature_c, utilization_percent,
-  pcie_generation, pcie_width, throttle_reasons)
+  pcie_generation, pcie_width, throttle_reasons, other_processes)
 VALUES (
   :run, :gpu, :at_ns, nullif(:sm_clock_khz, -1), nullif(:memory_clock_khz, -1),
   nullif(:power_mw, -1), nullif(:temperature_c, -1), nullif(:utilization_percent, -1),
-  nullif(:pcie_generation, -1), nullif(:pcie_width, -1), nullif(:throttle_reasons, -1));
+  nullif(:pcie_generation, -1), nullif(:pcie_width, -1), nullif(:throttle_reasons, -1),
+  nullif(:other_processes, -1));

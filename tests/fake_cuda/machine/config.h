@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-enum { FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
+enum { FAKE_PROCESSES_MAX = 8, FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
 
 /* A fault counts the calls that fit its selectors and hits the nth of them (from 1) and the
  * following ones up to `count`. A call is an entry point ("cuMemAlloc", without version suffix) or
@@ -79,6 +79,14 @@ struct link_factor {
   double factor;
 };
 
+/* A compute process that NVML lists, of another program. */
+struct fake_process {
+  int32_t gpu; /* PLACE_ANY = on all */
+  uint64_t pid;
+  uint64_t busy_percent;
+  char when[FAULT_MARKER_MAX]; /* only while this file exists; "" = always */
+};
+
 struct fake_config {
   struct machine machine; /* no GPUs where HAUL_FAKE_MACHINE is not set */
   char machine_file[FAKE_PATH_MAX];
@@ -93,6 +101,8 @@ struct fake_config {
   uint64_t throttle_reasons; /* as NVML reports them, of every GPU */
   struct link_factor links[FAKE_LINKS_MAX];
   uint32_t link_count;
+  struct fake_process processes[FAKE_PROCESSES_MAX];
+  uint32_t process_count;
   struct fault faults[FAKE_FAULTS_MAX];
   uint32_t fault_count;
 };

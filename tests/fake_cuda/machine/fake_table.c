@@ -209,6 +209,27 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
   return status;
 }
 
+static enum status read_process(const struct reader *reader, const struct toml_node *table) {
+  struct fake_config *config = reader->config;
+  if (config->process_count == FAKE_PROCESSES_MAX) {
+    return refuse(reader, table, "more than %d processes", FAKE_PROCESSES_MAX);
+  }
+  struct fake_process *process = &config->processes[config->process_count];
+  *process = (struct fake_process){.gpu = PLACE_ANY};
+  const struct key keys[] = {
+      {"gpu", read_place, &process->gpu, 0},
+      {"pid", read_count, &process->pid, 0},
+      {"busy_percent", read_count, &process->busy_percent, 0},
+      {"when", read_text, process->when, sizeof process->when},
+  };
+  enum status status = READ_KEYS(reader, table, keys);
+  if (status == STATUS_OK && process->pid == 0) {
+    return refuse(reader, table, "a process needs a pid");
+  }
+  config->process_count++;
+  return status;
+}
+
 static enum status read_each(const struct reader *reader, const struct toml_node *array,
                              enum status (*read)(const struct reader *, const struct toml_node *)) {
   if (array->kind != TOML_ARRAY) {
@@ -225,6 +246,12 @@ static enum status read_links(const struct reader *reader, const struct toml_nod
                               const struct key *key) {
   (void)key;
   return read_each(reader, node, read_link);
+}
+
+static enum status read_processes(const struct reader *reader, const struct toml_node *node,
+                                  const struct key *key) {
+  (void)key;
+  return read_each(reader, node, read_process);
 }
 
 static enum status read_faults(const struct reader *reader, const struct toml_node *node,
@@ -289,6 +316,7 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"throttle_reasons", read_count, &config->throttle_reasons, 0},
       {"link", read_links, NULL, 0},
       {"fault", read_faults, NULL, 0},
+      {"process", read_processes, NULL, 0},
       {"speeds", read_speeds, NULL, 0},
       {"noise", read_noise, NULL, 0},
   };

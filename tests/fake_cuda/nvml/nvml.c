@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define NVML_EXPORT_(name, arguments) __attribute__((visibility("default"))) int name arguments;
 NVML_FUNCTION_LIST(NVML_EXPORT_)
@@ -331,24 +332,69 @@ int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
   return gpu == NULL ? failure() : give_number(gpu->memory_bus_bits, bits);
 }
 
+/* Those of [[fake.process]] that run on the GPU now. */
+static unsigned running_processes(const struct gpu *gpu,
+                                  const struct fake_process *running[FAKE_PROCESSES_MAX]) {
+  bool broken;
+  const struct fake_config *config = config_get(&broken);
+  unsigned count = 0;
+  for (uint32_t i = 0; i < config->process_count; i++) {
+    const struct fake_process *process = &config->processes[i];
+    if ((process->gpu == PLACE_ANY || process->gpu == index_of(gpu)) &&
+        (process->when[0] == '\0' || access(process->when, F_OK) == 0)) {
+      running[count++] = process;
+    }
+  }
+  return count;
+}
+
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             struct nvml_process *processes) {
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
   }
-  unsigned room = *count;
+  const unsigned room = *count;
   if (gpu->process_count < 0) {
     return NVML_NOT_SUPPORTED;
   }
-  *count = (unsigned)gpu->process_count;
+  const struct fake_process *running[FAKE_PROCESSES_MAX];
+  const unsigned known = running_processes(gpu, running);
+  const unsigned others = (unsigned)gpu->process_count;
+  *count = others + known;
   if (room < *count) {
     return NVML_INSUFFICIENT_SIZE;
   }
   for (unsigned i = 0; i < *count; i++) {
-    processes[i] = (struct nvml_process){.pid = 4000000 + i, .used_memory_bytes = 1 << 20};
+    processes[i] = (struct nvml_process){
+        .pid = i < others ? 4000000 + i : (unsigned)running[i - others]->pid,
+        .used_memory_bytes = 1 << 20,
+    };
   }
   return NVML_OK;
+}
+
+int nvmlDeviceGetProcessUtilization(struct nvml_device *device,
+                                    struct nvml_process_utilization *processes, unsigned *count,
+                                    unsigned long long since_us) {
+  const struct gpu *gpu = gpu_of(device);
+  if (gpu == NULL) {
+    return failure();
+  }
+  const struct fake_process *running[FAKE_PROCESSES_MAX];
+  const unsigned room = *count;
+  *count = running_processes(gpu, running);
+  if (room < *count) {
+    return NVML_INSUFFICIENT_SIZE;
+  }
+  for (unsigned i = 0; i < *count; i++) {
+    processes[i] = (struct nvml_process_utilization){
+        .pid = (unsigned)running[i]->pid,
+        .timestamp_us = since_us + 1,
+        .sm_percent = (unsigned)running[i]->busy_percent,
+    };
+  }
+  return *count > 0 ? NVML_OK : NVML_NOT_FOUND;
 }
 
 int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsigned long *nodes,

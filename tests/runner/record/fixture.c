@@ -232,7 +232,7 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
 void fixture_record_run(struct fixture *fixture, uint32_t processes) {
   struct record *record = NULL;
   struct error err = {0};
-  struct check_result check = {CHECK_GOVERNOR, ON_FAIL_WARN, CHECK_FAILED, -1,
+  struct check_result check = {CHECK_GOVERNOR, ON_FAIL_WARN, ON_FAIL_RECORD, CHECK_FAILED, -1,
                                "performance",  "powersave"};
   fixture->info.processes = processes;
   enum status status = record_open(fixture->path, &record, &err);
@@ -247,7 +247,7 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
       }
       const struct case_report *report = fixture_report(fixture, process, i, 50);
       struct telemetry_sample sample = {
-          report->trials[20].start_ns, 1, 1980000, -1, 350000, 45, 100, 5, 16, 0};
+          report->trials[20].start_ns, 1, 1980000, -1, 350000, 45, 100, 5, 16, 0, 0, {{0}}};
       status = record_telemetry(record, &sample, 1, &err);
       if (status == STATUS_OK) {
         status = record_case(record, &fixture->plan, report, &err);

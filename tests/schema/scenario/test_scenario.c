@@ -243,18 +243,21 @@ static void blocks_stand_in_the_order_of_the_file(void **state) {
 static void checks_have_a_canonical_want(void **state) {
   (void)state;
   struct scenario *scenario = must_parse(
-      HEAD "[checks]\ngovernor = { on_fail = \"skip\" }\ngpu_idle = { want = true }\n"
+      HEAD "[checks]\ngovernor = { on_fail = \"skip\" }\ngpu_idle = { want = true, on_unknown = "
+           "\"abort\" }\n"
            "free_memory = { want = 0.95, on_fail = \"abort\" }\ndriver = { want = \">=570\" }\n"
            "gpu_name.want = \"*H200*\"\n" BLOCK "size = 1\n");
-  static const struct check expected[] = {{CHECK_GOVERNOR, ON_FAIL_SKIP, "performance"},
-                                          {CHECK_GPU_IDLE, ON_FAIL_WARN, "true"},
-                                          {CHECK_FREE_MEMORY, ON_FAIL_ABORT, "0.95"},
-                                          {CHECK_DRIVER, ON_FAIL_WARN, ">=570"},
-                                          {CHECK_GPU_NAME, ON_FAIL_WARN, "*H200*"}};
+  static const struct check expected[] = {
+      {CHECK_GOVERNOR, ON_FAIL_SKIP, ON_FAIL_WARN, "performance"},
+      {CHECK_GPU_IDLE, ON_FAIL_WARN, ON_FAIL_ABORT, "true"},
+      {CHECK_FREE_MEMORY, ON_FAIL_ABORT, ON_FAIL_WARN, "0.95"},
+      {CHECK_DRIVER, ON_FAIL_WARN, ON_FAIL_RECORD, ">=570"},
+      {CHECK_GPU_NAME, ON_FAIL_WARN, ON_FAIL_RECORD, "*H200*"}};
   assert_int_equal(scenario->check_count, 5);
   for (size_t i = 0; i < 5; i++) {
     assert_int_equal(scenario->checks[i].kind, expected[i].kind);
     assert_int_equal(scenario->checks[i].on_fail, expected[i].on_fail);
+    assert_int_equal(scenario->checks[i].on_unknown, expected[i].on_unknown);
     assert_string_equal(scenario->checks[i].want, expected[i].want);
   }
   scenario_free(scenario);
