@@ -13,9 +13,9 @@ static void preflight_describe(const struct check_result *result, char text[CASE
   if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
-  snprintf(text, CASE_REASON_MAX, "check %s%s: %s%.255s%s, the scenario wants %.63s",
-           check_kind_text(result->kind), where, known ? "found " : "no answer (", result->found,
-           known ? "" : ")", result->want);
+  snprintf(text, CASE_REASON_MAX, "check %s%s: %s %.255s%s the scenario wants %.63s",
+           check_kind_text(result->kind), where, known ? "found" : "no answer:", result->found,
+           known ? "," : ";", result->want);
 }
 
 /* What a check that did not pass leads to; `late`: the run is over. */
@@ -47,12 +47,12 @@ static void preflight_say_unknown(const struct preflight *preflight,
     const bool unknown = result->status == CHECK_UNAVAILABLE || result->status == CHECK_DENIED;
     const bool told = i > 0 && preflight->results[i - 1].kind == result->kind;
     if (unknown && !told && result->on_unknown == ON_FAIL_RECORD) {
-      strbuf_printf(&text, "%s%s (%s)", text.length > 0 ? ", " : "", check_kind_text(result->kind),
+      strbuf_printf(&text, "%s%s: %s", text.length > 0 ? "; " : "", check_kind_text(result->kind),
                     result->found);
     }
   }
   if (text.length > 0) {
-    say_note(common, "no answer to the checks of: %s", text.text);
+    say_note(common, "checks without an answer: %s", text.text);
   }
   strbuf_fini(&text);
 }

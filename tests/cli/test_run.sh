@@ -158,6 +158,27 @@ if [ -n "$found" ]; then
   expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
 fi
 
+begin 'a wanted check without an answer is said, and acted on'
+unknown() { # NAME CHECK
+  { cat "$small"; printf '[checks]\n%s\n' "$2"; } >"$1.toml"
+  run run "$1.toml" --db unknown.db --tag "$1"
+}
+if fake_driver no-gpu; then
+  unknown note 'governor = { want = "performance" }'
+  expect_code 0
+  expect_err '^haul: checks without an answer: governor: '
+  unknown default 'governor = { want = "performance", on_fail = "abort" }'
+  expect_code 0
+  expect_err 'warning: check governor: no answer: .*; the scenario wants performance'
+  unknown abort 'governor = { want = "performance", on_unknown = "abort" }'
+  expect_one_error 3 'check governor: no answer: .*nothing was measured'
+  unknown skip 'governor = { want = "performance", on_unknown = "skip" }'
+  expect_code 3
+  expect_err 'skipped 3 cases of host: check governor: no answer'
+  expect_value abort unknown.db "select on_unknown from check_result where status = 'unavailable' and run = 3"
+  unset HAUL_FAKE_MACHINE LD_LIBRARY_PATH
+fi
+
 begin 'the list of runs counts results against those expected'
 run_ok run "$small" --db n.db --processes 2 -q
 run list runs --db n.db --format csv
