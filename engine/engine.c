@@ -58,5 +58,10 @@ void engine_free(struct engine *engine) {
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) {
-  return case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
+  enum status status =
+      case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
+  /* What tears a case down ignores errors, and a code that is harmless by itself may come from a
+   * context that is not: the next case must not pay for it. */
+  return THEN(status, engine->context.cuda != NULL ? cuda_session_check(engine->context.cuda, err)
+                                                   : status);
 }

@@ -26,8 +26,8 @@ enum status engine_new(const struct machine *machine, struct engine **engine,
 void engine_free(struct engine *engine);
 
 /* Measure. What fails to measure is data: the outcome's status and reason. The return value is
- * STATUS_OK, or STATUS_STICKY when the CUDA context is lost and this process can measure nothing
- * more (the outcome is filled in that case too). */
+ * STATUS_OK, or STATUS_STICKY when a CUDA context may be lost and this process is to measure
+ * nothing more (the outcome is filled in that case too; ok: the context was lost after it). */
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) CHECK_RESULT;

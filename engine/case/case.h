@@ -178,4 +178,7 @@ struct bench_case {
   struct measure measure;
 };
 
+/* The GPUs whose memory or processors the case uses: bit i is GPU i. */
+uint32_t bench_case_gpus(const struct bench_case *bench);
+
 #endif

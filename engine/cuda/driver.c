@@ -111,6 +111,8 @@ void cuda_driver_unload(struct cuda_driver *driver) {
   *driver = (struct cuda_driver){0};
 }
 
+/* The context works on after these: the call was refused, or the answer is one of those it gives.
+ * Any other code may have cost the context, also one that a newer driver brings. */
 static enum status status_of_result(CUresult result) {
   switch ((int)result) {
   case CUDA_ERROR_OUT_OF_MEMORY:
@@ -119,25 +121,24 @@ static enum status status_of_result(CUresult result) {
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     return STATUS_UNSUPPORTED;
-  /* After these, every call in the context fails ("CUDA Driver API", enum CUresult: "the process
-   * must be terminated and relaunched"). */
-  case CUDA_ERROR_DEINITIALIZED:
-  case CUDA_ERROR_ECC_UNCORRECTABLE:
-  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_LAUNCH_TIMEOUT:
-  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-  case CUDA_ERROR_ASSERT:
-  case CUDA_ERROR_HARDWARE_STACK_ERROR:
-  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-  case CUDA_ERROR_INVALID_PC:
-  case CUDA_ERROR_LAUNCH_FAILED:
-  case CUDA_ERROR_UNKNOWN:
-    return STATUS_STICKY;
-  default:
+  case CUDA_ERROR_INVALID_VALUE:
+  case CUDA_ERROR_INVALID_DEVICE:
+  case CUDA_ERROR_INVALID_IMAGE:
+  case CUDA_ERROR_UNSUPPORTED_LIMIT:
+  case CUDA_ERROR_PEER_ACCESS_UNSUPPORTED:
+  case CUDA_ERROR_NOT_FOUND:
+  case CUDA_ERROR_NOT_READY:
+  case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+  case CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED:
+  case CUDA_ERROR_PEER_ACCESS_NOT_ENABLED:
+  case CUDA_ERROR_TOO_MANY_PEERS:
+  case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+  case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
+  case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
+  case CUDA_ERROR_NOT_PERMITTED:
     return STATUS_CUDA;
+  default:
+    return STATUS_STICKY;
   }
 }
 
@@ -155,6 +156,7 @@ enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct
   char call[256];
   (void)vsnprintf(call, sizeof call, what, args);
   va_end(args);
-  return error_set_native(err, status_of_result(result), (int)result, "%s: %s (%s)", call,
-                          name != NULL ? name : "unknown error", text != NULL ? text : "?");
+  return error_set_native(err, status_of_result(result), (int)result, "%s: %s (%d: %s)", call,
+                          name != NULL ? name : "unknown error", (int)result,
+                          text != NULL ? text : "this driver has no text for it");
 }

@@ -108,9 +108,9 @@ enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) CHEC
 /* Forget the entry points. The library itself stays: the driver has threads of its own in it. */
 void cuda_driver_unload(struct cuda_driver *driver);
 
-/* Turns a CUresult into a status: OK, NO_MEMORY (out of memory), STICKY (the context is lost:
- * illegal address, launch failure, ECC, hardware and the like) or CUDA; the message is "what: NAME
- * (text)". */
+/* Turns a CUresult into a status: OK, NO_MEMORY (out of memory), UNSUPPORTED, CUDA (one of the
+ * codes that are known to leave the context whole: invalid value, not ready ...) or STICKY (any
+ * other: the context may be lost); the message is "what: NAME (number: text)". */
 enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct error *err,
                        const char *what, ...) __attribute__((format(printf, 4, 5))) CHECK_RESULT;
 

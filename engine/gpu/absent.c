@@ -52,3 +52,13 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
   (void)session, (void)gpu, (void)free_bytes;
   return cuda_absent(err);
 }
+
+enum status cuda_session_check(struct cuda_session *session, struct error *err) {
+  (void)session;
+  return cuda_absent(err);
+}
+
+enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, struct error *err) {
+  (void)session, (void)gpus;
+  return cuda_absent(err);
+}

@@ -38,7 +38,9 @@ enum status cuda_session_new(const struct machine *machine, struct cuda_session 
   made->machine = machine;
   enum status status = cuda_driver_load(&made->driver, err);
   for (uint32_t gpu = 0; status == STATUS_OK && gpu < machine->gpu_count; gpu++) {
-    status = find_device(made, (int32_t)gpu, err);
+    if (find_device(made, (int32_t)gpu, NULL) != STATUS_OK) {
+      made->gpus[gpu].device = CU_DEVICE_INVALID; /* an error at its first use */
+    }
   }
   if (status != STATUS_OK) {
     cuda_session_free(made);
@@ -109,6 +111,9 @@ static enum status create_context(struct cuda_session *session, int32_t index, s
   const struct cuda_driver *driver = &session->driver;
   struct cuda_gpu *gpu = &session->gpus[index];
   CUcontext context;
+  if (gpu->device == CU_DEVICE_INVALID) {
+    RETURN_ON_ERROR(find_device(session, index, err));
+  }
   RETURN_ON_ERROR(cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device), err,
                              "creating a context on GPU %d", index));
   gpu->context = context;
@@ -125,6 +130,33 @@ enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct e
   }
   return cuda_check(&session->driver, session->driver.cuCtxSetCurrent(session->gpus[gpu].context),
                     err, "cuCtxSetCurrent for GPU %d", gpu);
+}
+
+enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; i < session->machine->gpu_count && status == STATUS_OK; i++) {
+    if ((gpus >> i & 1) != 0) {
+      status = cuda_session_use(session, (int32_t)i, err);
+    }
+  }
+  return status;
+}
+
+enum status cuda_session_check(struct cuda_session *session, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; i < session->machine->gpu_count && status == STATUS_OK; i++) {
+    const struct cuda_gpu *gpu = &session->gpus[i];
+    CUresult result = CUDA_SUCCESS;
+    if (gpu->context != NULL) {
+      result = session->driver.cuCtxSetCurrent(gpu->context);
+      result = result == CUDA_SUCCESS ? session->driver.cuCtxSynchronize() : result;
+    }
+    if (cuda_check(&session->driver, result, err, "the context of GPU %u after the case", i) !=
+        STATUS_OK) {
+      status = STATUS_STICKY; /* whatever the code: nothing was asked of it */
+    }
+  }
+  return status;
 }
 
 enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,

@@ -16,11 +16,18 @@
 
 struct cuda_session;
 
-/* Load the driver and find the machine's GPUs; contexts are made at first use. machine is borrowed.
+/* Load the driver and find the machine's GPUs; one that cannot be found is an error at its first
+ * use, so that it costs its own cases only. Contexts are made at first use. machine is borrowed.
  * STATUS_UNSUPPORTED: no usable driver, or built without CUDA. */
 enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
                              struct error *err) CHECK_RESULT;
 void cuda_session_free(struct cuda_session *session); /* NULL is fine */
+/* Make the contexts of these GPUs (bit i: GPU i), so that whatever needs any context takes one of
+ * them and no other GPU can fail the case. */
+enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus,
+                                 struct error *err) CHECK_RESULT;
+/* Whether every context that was made still works; STATUS_STICKY: one is lost. */
+enum status cuda_session_check(struct cuda_session *session, struct error *err) CHECK_RESULT;
 /* Memory of that GPU that nobody uses now. */
 enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
                                     struct error *err) CHECK_RESULT;

@@ -143,6 +143,8 @@ int machine_compare_pci(const char *left, const char *right);
 /* Look at this machine. Initialises CUDA and NVML in the calling process: call it in a child (see
  * runner/supervise/probe.h). Missing drivers, GPUs or rights are facts, never errors. */
 enum status machine_probe(struct machine *machine, struct error *err) CHECK_RESULT;
+/* The same without NVML, which crashed or hung: what only it knows is unavailable. */
+enum status machine_probe_cuda(struct machine *machine, struct error *err) CHECK_RESULT;
 /* The host alone: the GPU driver and NVML are not touched; cuda_state stays empty. */
 enum status machine_probe_host(struct machine *machine, struct error *err) CHECK_RESULT;
 

@@ -243,11 +243,21 @@ enum status machine_probe(struct machine *machine, struct error *err) {
   return status;
 }
 
-enum status machine_probe_host(struct machine *machine, struct error *err) {
+static enum status probe_without_nvml(bool ask_driver, const char *reason, struct machine *machine,
+                                      struct error *err) {
   struct machine_sources sources;
   struct nvml nvml = {0};
   struct error nvml_error = {0};
   sources_init(&sources);
-  (void)error_set(&nvml_error, STATUS_UNSUPPORTED, "the GPU driver was not asked");
-  return run(&sources, &nvml, &nvml_error, false, machine, err);
+  (void)error_set(&nvml_error, STATUS_UNSUPPORTED, "%s", reason);
+  return run(&sources, &nvml, &nvml_error, ask_driver, machine, err);
+}
+
+enum status machine_probe_cuda(struct machine *machine, struct error *err) {
+  return probe_without_nvml(
+      true, "NVML crashed, or gave no answer: check whether nvidia-smi answers", machine, err);
+}
+
+enum status machine_probe_host(struct machine *machine, struct error *err) {
+  return probe_without_nvml(false, "the GPU driver was not asked", machine, err);
 }

@@ -11,10 +11,10 @@ static int32_t gpu_for_host(const struct memory_context *context, int32_t node) 
   int32_t chosen_rank = 0;
   for (uint32_t i = 0; i < context->machine->gpu_count; i++) {
     const struct gpu *gpu = &context->machine->gpus[i];
-    int32_t rank = gpu->cuda_ordinal < 0                    ? 0
-                   : context->cuda->gpus[i].context != NULL ? 3
-                   : gpu->numa_node == node                 ? 2
-                                                            : 1;
+    int32_t rank = gpu->cuda_ordinal < 0                   ? 0
+                   : context->cuda->gpus[i].stream != NULL ? 3 /* made whole */
+                   : gpu->numa_node == node                ? 2
+                                                           : 1;
     if (rank > chosen_rank) {
       chosen_rank = rank;
       chosen = (int32_t)i;

@@ -1,6 +1,7 @@
 /* The life of one case: set up, warm-up, trials until the stop rule, verification. */
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
+#include "engine/gpu/session.h"
 #include "engine/workload/workload.h"
 
 #include <math.h>
@@ -236,7 +237,11 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   if (run->values == NULL || run->scratch == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u trials", measure->trials_max);
   }
-  enum status status = run->ops->set_up(engine, run->bench, run->outcome, &run->state, err);
+  enum status status = STATUS_OK;
+  if (engine->context.cuda != NULL) {
+    status = cuda_session_prepare(engine->context.cuda, bench_case_gpus(run->bench), err);
+  }
+  status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
   status = THEN(status, warm_up(run, err));
   /* Poison only now: the measured trials must write the target, not the warm-up alone. */
   if (status == STATUS_OK && once) {

@@ -17,9 +17,9 @@ struct machine *machine_new(void) {
 }
 
 enum status machine_get(const char *path, struct machine *machine, struct error *err) {
-  return path != NULL
-             ? machine_file_load(path, machine, err)
-             : probe_in_child(machine_probe, machine_probe_host, probe_limit_ns, machine, err);
+  static const struct probe_looks looks = {machine_probe, machine_probe_cuda, machine_probe_host};
+  return path != NULL ? machine_file_load(path, machine, err)
+                      : probe_in_child(&looks, probe_limit_ns, machine, err);
 }
 
 int plan_show(const struct common_options *common, const struct scenario *scenario,

@@ -127,17 +127,24 @@ bool probe_lost(const struct machine *machine) {
   return strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0;
 }
 
-enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t limit_ns,
+static bool probe_gave_no_answer(enum status status) {
+  return status == STATUS_CRASHED || status == STATUS_TIMEOUT;
+}
+
+enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) {
   struct error why = {0};
-  enum status status = probe_ask(look, limit_ns, machine, &why);
-  if (status != STATUS_CRASHED && status != STATUS_TIMEOUT) {
+  enum status status = probe_ask(looks->whole, limit_ns, machine, &why);
+  if (probe_gave_no_answer(status)) {
+    status = probe_ask(looks->without_nvml, limit_ns, machine, &why);
+  }
+  if (!probe_gave_no_answer(status)) {
     if (status != STATUS_OK && err != NULL) {
       *err = why;
     }
     return status;
   }
-  status = probe_ask(look_at_host, limit_ns, machine, err);
+  status = probe_ask(looks->host, limit_ns, machine, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "the process that looked at this machine ");
   }

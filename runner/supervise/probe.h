@@ -9,13 +9,20 @@
 
 typedef enum status probe_look(struct machine *machine, struct error *err);
 
-/* Fill machine with what `look` finds in a child that has limit_ns. When the child crashes, hangs
- * or sends something unreadable, `look_at_host`, which must not touch the GPU driver, is asked the
- * same way, and cuda_state says what happened. */
-enum status probe_in_child(probe_look *look, probe_look *look_at_host, uint64_t limit_ns,
+/* Each asks less of the driver than the one before. */
+struct probe_looks {
+  probe_look *whole;        /* CUDA and NVML */
+  probe_look *without_nvml; /* must not touch NVML */
+  probe_look *host;         /* must not touch the GPU driver */
+};
+
+/* Fill machine with what looks->whole finds in a child that has limit_ns. When the child crashes,
+ * hangs or sends something unreadable, the next look is asked the same way: a broken NVML costs
+ * what only NVML knows. With the last one there are no GPUs, and cuda_state says what happened. */
+enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
 
-/* Whether that child crashed or hung: the machine may well have GPUs. */
+/* Whether the GPU driver crashed or hung: the machine may well have GPUs. */
 bool probe_lost(const struct machine *machine);
 
 #endif

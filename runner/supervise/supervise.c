@@ -4,6 +4,7 @@
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 #include "runner/supervise/sampler.h"
+#include "runner/supervise/set_aside.h"
 #include "runner/supervise/worker.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const uint64_t tick_ns = 200000000;          /* between progress reports */
@@ -42,11 +44,13 @@ struct supervisor {
   const struct plan *plan;
   const struct supervise_options *options;
   const struct supervise_sink *sink;
-  pid_t worker;  /* 0 = none */
-  int fd;        /* to the worker */
-  unsigned lost; /* workers in a row that ended outside a case */
+  pid_t worker;   /* 0 = none */
+  bool announced; /* the sink knows of the worker */
+  int fd;         /* to the worker */
+  unsigned lost;  /* workers in a row that ended outside a case */
   struct collect collect;
   struct sampler sampler;
+  struct set_aside aside;
   uint64_t next_tick_ns;
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
@@ -158,10 +162,17 @@ static void supervise_dismiss_worker(struct supervisor *supervisor) {
 /* A worker ended outside a case: start-up, or between two cases. */
 static enum status supervise_lose_worker(struct supervisor *supervisor, const char *reason,
                                          struct error *err) {
-  return ++supervisor->lost < STARTS_MAX
-             ? STATUS_OK
-             : error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
-                         supervisor->lost, reason);
+  if (++supervisor->lost >= STARTS_MAX) {
+    return error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
+                     supervisor->lost, reason);
+  }
+  if (supervisor->sink->warning != NULL) {
+    char text[ERROR_MESSAGE_MAX + 64];
+    snprintf(text, sizeof text,
+             "a worker process was lost between cases, another one is started: %s", reason);
+    supervisor->sink->warning(supervisor->sink->context, text);
+  }
+  return STATUS_OK;
 }
 
 /* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
@@ -169,6 +180,7 @@ static enum status supervise_try_start_worker(struct supervisor *supervisor, str
   RETURN_ON_ERROR(child_start(SOCK_SEQPACKET, "a worker process", supervise_work, supervisor,
                               &supervisor->worker, &supervisor->fd, err));
   fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
+  supervisor->announced = false;
   struct message message;
   uint64_t limit_ns = START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns;
   enum event event = supervise_next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
@@ -206,8 +218,9 @@ static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
   return limit_ns > floor_ns ? limit_ns : floor_ns;
 }
 
-/* The worker did not finish the case: kill it and write the outcome. */
-static void supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
+/* The worker did not finish the case: kill it and write the outcome. True: a user or the kernel
+ * killed it, which does not speak against a GPU. */
+static bool supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
                                 struct case_outcome *outcome) {
   struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
   char how[CHILD_TEXT_MAX];
@@ -225,8 +238,26 @@ static void supervise_fail_case(struct supervisor *supervisor, enum event event,
     snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s",
              event == EVENT_END ? how : "sent something unreadable and was killed");
   }
+  return event == EVENT_END && end.ended && WIFSIGNALED(end.wait_status) &&
+         WTERMSIG(end.wait_status) == SIGKILL;
 }
 
+/* The case cost its worker. */
+static void supervise_blame(struct supervisor *supervisor, size_t case_index, const char *reason) {
+  const uint32_t gpus = bench_case_gpus(&supervisor->plan->cases[case_index].bench);
+  if (set_aside_note_failure(&supervisor->aside, gpus, reason) &&
+      supervisor->sink->warning != NULL) {
+    char names[SET_ASIDE_NAMES_MAX];
+    char text[SET_ASIDE_NAMES_MAX + CASE_REASON_MAX + 128];
+    set_aside_name(gpus, names);
+    snprintf(text, sizeof text,
+             "%s failed in %d cases in a row and is set aside, the other GPUs go on; the last: %s",
+             names, SET_ASIDE_FAILURES, reason);
+    supervisor->sink->warning(supervisor->sink->context, text);
+  }
+}
+
+/* The case ended: hand over what was collected of it. */
 static enum status supervise_hand_over(struct supervisor *supervisor, size_t case_index,
                                        const struct case_outcome *outcome, struct error *err) {
   struct collect *collect = &supervisor->collect;
@@ -267,6 +298,12 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
         if (message.context_lost) {
           (void)supervise_end_worker(supervisor, false);
         }
+        if (message.context_lost && outcome->status != CASE_OK) {
+          supervise_blame(supervisor, case_index, outcome->reason);
+        } else {
+          set_aside_note_success(&supervisor->aside,
+                                 bench_case_gpus(&supervisor->plan->cases[case_index].bench));
+        }
         return true;
       }
       if ((message.kind == MESSAGE_TRIALS || message.kind == MESSAGE_FLOW_TRIALS) &&
@@ -274,7 +311,9 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
         continue;
       }
     }
-    supervise_fail_case(supervisor, event, limit_ns, outcome);
+    if (!supervise_fail_case(supervisor, event, limit_ns, outcome)) {
+      supervise_blame(supervisor, case_index, outcome->reason);
+    }
     return true;
   }
 }
@@ -327,6 +366,21 @@ static bool supervise_is_wanted(const struct supervisor *supervisor, uint32_t pr
          (sink->already_done == NULL || !sink->already_done(sink->context, process, case_index));
 }
 
+/* True: the case's GPUs were set aside, and that is its outcome. */
+static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index,
+                                enum status *status, struct error *err) {
+  const struct plan_case *item = &supervisor->plan->cases[case_index];
+  struct case_outcome outcome = {.status = CASE_FAILED};
+  if (!set_aside_has(&supervisor->aside, bench_case_gpus(&item->bench), outcome.reason)) {
+    return false;
+  }
+  collect_clear(&supervisor->collect);
+  eta_finish(&supervisor->eta, item->estimate_ns, 0);
+  supervisor->progress.done++;
+  *status = supervise_hand_over(supervisor, case_index, &outcome, err);
+  return true;
+}
+
 /* Measure one case; start workers until one begins with it. */
 static enum status supervise_run_wanted_case(struct supervisor *supervisor, size_t case_index,
                                              bool *process_started, struct error *err) {
@@ -341,13 +395,18 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
         continue;
       }
     }
-    if (!*process_started) {
+    if (!supervisor->announced) {
+      supervisor->announced = true;
       *process_started = true;
       RETURN_ON_ERROR(sink->process_started(sink->context, supervisor->progress.process,
                                             supervisor->worker, err));
     }
+    enum status status = STATUS_OK;
+    if (supervise_leave_out(supervisor, case_index, &status, err)) {
+      return status;
+    }
     bool started = false;
-    enum status status = supervise_run_case(supervisor, case_index, &started, err);
+    status = supervise_run_case(supervisor, case_index, &started, err);
     if (status != STATUS_OK || started) {
       return status;
     }

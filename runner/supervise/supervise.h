@@ -66,7 +66,8 @@ struct supervise_sink {
   void *context;
   /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
   bool (*already_done)(void *context, uint32_t process, size_t case_index);
-  /* Once per process, with its first worker; not for a process that has nothing to measure. */
+  /* With each worker of a process, before its first case; not for a process that has nothing to
+   * measure. */
   enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
   enum status (*case_finished)(void *context, const struct case_report *report, struct error *err);
   enum status (*process_ended)(void *context, uint32_t process, struct error *err);
@@ -74,8 +75,8 @@ struct supervise_sink {
   enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
                            struct error *err);
   void (*progress)(void *context, const struct progress *progress); /* may be NULL */
-  /* A problem that costs no case: samples of the GPUs are missing. May be NULL; comes at any time.
-   */
+  /* A problem that costs no case: samples of the GPUs are missing, a worker was lost between cases,
+   * GPUs were set aside. May be NULL; comes at any time. */
   void (*warning)(void *context, const char *text);
 };
 

@@ -70,7 +70,7 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
       ops->engine_run_case(engine, &plan->cases[case_index].bench, &sink, &finished.outcome, &err);
   worker_flush(&outbox);
   finished.context_lost = status != STATUS_OK;
-  if (status != STATUS_OK && finished.outcome.status == CASE_OK) {
+  if (status != STATUS_OK && status != STATUS_STICKY && finished.outcome.status == CASE_OK) {
     finished.outcome.status = CASE_FAILED;
     memcpy(finished.outcome.reason, err.message, sizeof finished.outcome.reason - 1);
   }

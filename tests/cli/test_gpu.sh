@@ -91,6 +91,55 @@ expect_code 3
 expect_err 'case up/.*: failed: '
 expect_others_ok sticky.db
 
+begin 'a GPU that keeps failing is set aside, and the others are measured'
+cat >many.toml <<'TOML'
+schema_version = 1
+name = "many"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "50ms"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = [0, 1, 2, 3] }
+size = ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB"]
+TOML
+for broken in 'kind = "sticky"
+call = "cuMemcpy*"
+code = 46' 'kind = "error"
+call = "cuStreamCreate"
+code = 46' 'kind = "error"
+call = "cuCtxSynchronize"
+code = 1'; do
+  rm -f aside.db
+  printf '%s\n' '[[fake.fault]]' "$broken" 'count = 0' 'gpu = 0' >fault.toml
+  HAUL_FAKE_FAULTS=$scratch/fault.toml run run many.toml --db aside.db
+  expect_value 24 aside.db "select count(*) from v_case where status = 'ok' and path not like '%gpu0%'"
+  case $broken in
+    *cuCtxSynchronize*)
+      # Asked after each case: those of GPU 0 are ok as well, and no other pays.
+      expect_code 0
+      ;;
+    *)
+      expect_code 3
+      expect_err 'CUDA_ERROR_DEVICE_UNAVAILABLE|unknown error \(46: '
+      expect_err 'warning: GPU 0 failed in 3 cases in a row and is set aside, the other GPUs go on'
+      expect_value 5 aside.db "select count(*) from v_case where status = 'failed'
+        and reason like 'not tried: GPU 0 failed in 3 cases in a row and was set aside%'"
+      ;;
+  esac
+  expect_value ok aside.db 'pragma integrity_check'
+done
+expect_value 1 aside.db 'select workers > 1 from process'
+
+begin 'NVML that crashes while the machine is examined costs the facts that only it knows'
+printf '%s\n' '[[fake.fault]]' 'kind = "crash"' 'call = "nvml*"' 'signal = 11' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run many.toml --db nvml.db
+expect_value 32 nvml.db "select count(*) from v_case where status = 'ok'"
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok env
+expect_out 'NVML crashed, or gave no answer'
+
 begin 'a flipped byte'
 run_with corrupt.db 'kind = "flip_byte"
 call = "cuMemcpy*"

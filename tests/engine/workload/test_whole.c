@@ -90,18 +90,27 @@ static void two_flows_move_twice_the_bytes(void **state) {
   assert_true(window_of(*state, both, 2) < one_ns + one_ns / 2);
 }
 
-/* As after one GPU fell off its bus: the driver counts the others anew. */
+/* As after one GPU fell off its bus: the driver counts the others anew. The others are measured. */
 static void another_gpu_than_the_probed_one_is_refused(void **state) {
-  const struct fixture *fixture = *state;
+  struct fixture *fixture = *state;
+  struct engine *whole = fixture->engine;
   struct machine *machine = malloc(sizeof *machine);
-  struct engine *engine = NULL;
   struct error err = {0};
   assert_non_null(machine);
   *machine = *fixture->machine;
   machine->gpus[1].cuda_ordinal = machine->gpus[2].cuda_ordinal;
-  assert_int_equal(engine_new(machine, &engine, &err), STATUS_CUDA);
-  assert_non_null(strstr(err.message, machine->gpus[1].pci_address));
-  assert_non_null(strstr(err.message, machine->gpus[2].pci_address));
+  assert_int_equal(engine_new(machine, &fixture->engine, &err), STATUS_OK);
+  const struct flow lost = between_gpus(METHOD_CE, 0, 1, MIB);
+  const struct flow there = between_gpus(METHOD_CE, 0, 2, MIB);
+  struct bench_case bench_case = fixture_transfer(&lost, 1);
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_FAILED);
+  assert_non_null(strstr(fixture->outcome.reason, machine->gpus[1].pci_address));
+  assert_non_null(strstr(fixture->outcome.reason, machine->gpus[2].pci_address));
+  bench_case = fixture_transfer(&there, 1);
+  fixture_run_ok(fixture, &bench_case);
+  engine_free(fixture->engine);
+  fixture->engine = whole;
   free(machine);
 }
 

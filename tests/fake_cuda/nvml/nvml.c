@@ -5,6 +5,7 @@
 
 #include "tests/fake_cuda/machine/config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -88,7 +89,51 @@ static int give_number(uint64_t value, unsigned *number) {
   return value == 0 ? NVML_NOT_SUPPORTED : NVML_OK;
 }
 
+/* What a fault gives the entry point; a sticky one stays for the whole process. */
+static int nvml_fault(const char *entry_point) {
+  static atomic_int sticky;
+  bool broken;
+  struct fake_config *config = config_get(&broken);
+  const struct fault_call call = {
+      .name = entry_point, .gpu = PLACE_ANY, .from = PLACE_ANY, .to = PLACE_ANY};
+  const struct fault *fault = faults_trigger(config->faults, config->fault_count, &call);
+  if (fault == NULL) {
+    return sticky;
+  }
+  switch (fault->kind) {
+  case FAULT_ERROR:
+    return fault->code;
+  case FAULT_STICKY:
+    sticky = fault->code;
+    return sticky;
+  case FAULT_HANG:
+    for (;;) {
+      (void)pause();
+    }
+  case FAULT_CRASH:
+    (void)raise(fault->signal);
+    return NVML_UNINITIALIZED;
+  case FAULT_OUT_OF_MEMORY:
+  case FAULT_BLOCK:
+  case FAULT_FLIP_BYTE:
+  case FAULT_DROP:
+  case FAULT_IGNORED_FLAG:
+  case fault_kind_name_count:
+    return NVML_OK; /* of no meaning to NVML */
+  }
+  return NVML_OK;
+}
+
+#define FAULT_POINT()                                                                              \
+  do {                                                                                             \
+    const int fault_ = nvml_fault(__func__);                                                       \
+    if (fault_ != NVML_OK) {                                                                       \
+      return fault_;                                                                               \
+    }                                                                                              \
+  } while (0)
+
 int nvmlInit_v2(void) {
+  FAULT_POINT();
   bool broken;
   const struct fake_config *config = config_get(&broken);
   if (broken || config->machine.gpu_count == 0) {
@@ -99,6 +144,7 @@ int nvmlInit_v2(void) {
 }
 
 int nvmlShutdown(void) {
+  FAULT_POINT();
   if (initialised <= 0) {
     return NVML_UNINITIALIZED;
   }
@@ -132,22 +178,26 @@ const char *nvmlErrorString(int result) {
 }
 
 int nvmlSystemGetDriverVersion(char *text, unsigned size) {
+  FAULT_POINT();
   const char *value = "";
   int result = initialised > 0 ? fact_value("driver_version", -1, &value) : NVML_UNINITIALIZED;
   return result == NVML_OK ? give_text(value, text, size) : result;
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int *version) {
+  FAULT_POINT();
   *version = the_machine()->driver_cuda_version;
   return *version > 0 ? NVML_OK : NVML_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetCount_v2(unsigned *count) {
+  FAULT_POINT();
   *count = the_machine()->gpu_count;
   return initialised > 0 ? NVML_OK : NVML_UNINITIALIZED;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device) {
+  FAULT_POINT();
   bool broken;
   struct machine *machine = &config_get(&broken)->machine;
   if (initialised <= 0 || index >= machine->gpu_count) {
@@ -167,6 +217,7 @@ static bool same_address(const char *a, const char *b) {
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *address, struct nvml_device **device) {
+  FAULT_POINT();
   for (unsigned i = 0; i < the_machine()->gpu_count; i++) {
     if (same_address(address, the_machine()->gpus[i].pci_address)) {
       return nvmlDeviceGetHandleByIndex_v2(i, device);
@@ -176,11 +227,13 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, struct nvml_device **d
 }
 
 int nvmlDeviceGetName(struct nvml_device *device, char *text, unsigned size) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   return gpu == NULL ? failure() : give_text(gpu->name, text, size);
 }
 
 int nvmlDeviceGetUUID(struct nvml_device *device, char *text, unsigned size) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   return gpu == NULL ? failure() : give_text(gpu->uuid, text, size);
 }
@@ -195,6 +248,7 @@ static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
 }
 
 int nvmlDeviceGetPciInfo_v3(struct nvml_device *device, struct nvml_pci_info *info) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
@@ -211,10 +265,12 @@ static int give_fact(const struct nvml_device *device, const char *name, char *t
 }
 
 int nvmlDeviceGetVbiosVersion(struct nvml_device *device, char *text, unsigned size) {
+  FAULT_POINT();
   return give_fact(device, "vbios", text, size);
 }
 
 int nvmlDeviceGetEccMode(struct nvml_device *device, int *current, int *pending) {
+  FAULT_POINT();
   bool on;
   int result = gpu_fact_is(device, "ecc", "on", &on);
   *current = *pending = on;
@@ -222,6 +278,7 @@ int nvmlDeviceGetEccMode(struct nvml_device *device, int *current, int *pending)
 }
 
 int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned *pending) {
+  FAULT_POINT();
   bool on;
   int result = gpu_fact_is(device, "mig", "on", &on);
   *current = *pending = on;
@@ -229,6 +286,7 @@ int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned
 }
 
 int nvmlDeviceGetPersistenceMode(struct nvml_device *device, int *mode) {
+  FAULT_POINT();
   bool on;
   int result = gpu_fact_is(device, "persistence", "on", &on);
   *mode = on;
@@ -236,6 +294,7 @@ int nvmlDeviceGetPersistenceMode(struct nvml_device *device, int *mode) {
 }
 
 int nvmlDeviceGetEnforcedPowerLimit(struct nvml_device *device, unsigned *milliwatts) {
+  FAULT_POINT();
   const char *value = "0";
   int result = gpu_fact(device, "power_limit", &value);
   *milliwatts = (unsigned)strtoul(value, NULL, 10);
@@ -243,11 +302,13 @@ int nvmlDeviceGetEnforcedPowerLimit(struct nvml_device *device, unsigned *milliw
 }
 
 int nvmlDeviceGetGspFirmwareVersion(struct nvml_device *device, char *text_of_64) {
+  FAULT_POINT();
   return give_fact(device, "gsp", text_of_64, 64);
 }
 
 int nvmlDeviceGetGspFirmwareMode(struct nvml_device *device, unsigned *enabled,
                                  unsigned *default_mode) {
+  FAULT_POINT();
   bool off;
   int result = gpu_fact_is(device, "gsp", "off", &off);
   *enabled = *default_mode = !off;
@@ -255,6 +316,7 @@ int nvmlDeviceGetGspFirmwareMode(struct nvml_device *device, unsigned *enabled,
 }
 
 int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
@@ -264,10 +326,12 @@ int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int clock, unsigned *m
 }
 
 int nvmlDeviceGetDefaultApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
+  FAULT_POINT();
   return nvmlDeviceGetMaxClockInfo(device, clock, mhz);
 }
 
 int nvmlDeviceGetApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
+  FAULT_POINT();
   bool locked;
   int result = gpu_fact_is(device, "gpu_clocks", "locked", &locked);
   if (result == NVML_OK) {
@@ -280,23 +344,27 @@ int nvmlDeviceGetApplicationsClock(struct nvml_device *device, int clock, unsign
 }
 
 int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
+  FAULT_POINT();
   int result = nvmlDeviceGetApplicationsClock(device, clock, mhz);
   return result == NVML_OK ? result : nvmlDeviceGetMaxClockInfo(device, clock, mhz);
 }
 
 int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts) {
+  FAULT_POINT();
   int result = nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
   *milliwatts = *milliwatts / 2;
   return result;
 }
 
 int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius) {
+  FAULT_POINT();
   *celsius = 42;
   return gpu_of(device) == NULL || sensor != NVML_SENSOR_OF_GPU ? failure() : NVML_OK;
 }
 
 int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
                                   struct nvml_utilization *utilization) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
@@ -310,12 +378,14 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device,
                                               unsigned long long *reasons) {
+  FAULT_POINT();
   bool broken;
   *reasons = config_get(&broken)->throttle_reasons;
   return gpu_of(device) == NULL ? failure() : NVML_OK;
 }
 
 int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memory) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
@@ -328,6 +398,7 @@ int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memo
 }
 
 int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   return gpu == NULL ? failure() : give_number(gpu->memory_bus_bits, bits);
 }
@@ -350,6 +421,7 @@ static unsigned running_processes(const struct gpu *gpu,
 
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             struct nvml_process *processes) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL) {
     return failure();
@@ -399,6 +471,7 @@ int nvmlDeviceGetProcessUtilization(struct nvml_device *device,
 
 int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsigned long *nodes,
                                 int scope) {
+  FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   if (gpu == NULL || words == 0 || scope != NVML_AFFINITY_OF_NODE) {
     return failure();
@@ -424,18 +497,22 @@ static int give(struct nvml_device *device, size_t offset, unsigned *value) {
 }
 
 int nvmlDeviceGetCurrPcieLinkGeneration(struct nvml_device *device, unsigned *generation) {
+  FAULT_POINT();
   return give(device, offsetof(struct gpu, pcie_generation), generation);
 }
 
 int nvmlDeviceGetCurrPcieLinkWidth(struct nvml_device *device, unsigned *width) {
+  FAULT_POINT();
   return give(device, offsetof(struct gpu, pcie_width), width);
 }
 
 int nvmlDeviceGetMaxPcieLinkGeneration(struct nvml_device *device, unsigned *generation) {
+  FAULT_POINT();
   return give(device, offsetof(struct gpu, pcie_generation_max), generation);
 }
 
 int nvmlDeviceGetMaxPcieLinkWidth(struct nvml_device *device, unsigned *width) {
+  FAULT_POINT();
   return give(device, offsetof(struct gpu, pcie_width_max), width);
 }
 
@@ -451,12 +528,14 @@ static int find_link(struct nvml_device *device, unsigned link, const struct gpu
 }
 
 int nvmlDeviceGetNvLinkState(struct nvml_device *device, unsigned link, int *active) {
+  FAULT_POINT();
   const struct gpu *gpu;
   *active = 1;
   return find_link(device, link, &gpu);
 }
 
 int nvmlDeviceGetNvLinkVersion(struct nvml_device *device, unsigned link, unsigned *version) {
+  FAULT_POINT();
   const struct gpu *gpu;
   int result = find_link(device, link, &gpu);
   if (result == NVML_OK) {
@@ -484,6 +563,7 @@ static int remote_gpu(const struct gpu *gpu, unsigned link) {
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(struct nvml_device *device, unsigned link, int *type) {
+  FAULT_POINT();
   const struct gpu *gpu;
   int result = find_link(device, link, &gpu);
   if (result == NVML_OK) {
@@ -494,6 +574,7 @@ int nvmlDeviceGetNvLinkRemoteDeviceType(struct nvml_device *device, unsigned lin
 
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_device *device, unsigned link,
                                         struct nvml_pci_info *info) {
+  FAULT_POINT();
   const struct gpu *gpu;
   int result = find_link(device, link, &gpu);
   if (result != NVML_OK) {
@@ -543,6 +624,7 @@ static void answer_field(const struct gpu *gpu, struct nvml_field *field) {
 }
 
 int nvmlDeviceGetFieldValues(struct nvml_device *device, int count, struct nvml_field *fields) {
+  FAULT_POINT();
   const struct gpu *gpu;
   int result = find_gpu(device, &gpu);
   for (int i = 0; result == NVML_OK && i < count; i++) {

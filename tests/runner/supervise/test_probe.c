@@ -55,6 +55,22 @@ static enum status look_and_fail(struct machine *machine, struct error *err) {
   return error_set(err, STATUS_IO, "no /sys here");
 }
 
+static enum status look_without_nvml(struct machine *machine, struct error *err) {
+  (void)err;
+  machine->gpu_count = 2;
+  snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "ok without NVML");
+  return STATUS_OK;
+}
+
+static const struct probe_looks whole = {look_whole, look_and_die, look_and_die};
+static const struct probe_looks crashing = {look_and_die, look_and_die, look_host};
+static const struct probe_looks hanging = {look_forever, look_forever, look_host};
+static const struct probe_looks rubbish = {look_at_rubbish, look_at_rubbish, look_host};
+static const struct probe_looks failing = {look_and_fail, look_and_die, look_host};
+static const struct probe_looks all_crash = {look_and_die, look_and_die, look_and_die};
+static const struct probe_looks nvml_crashes = {look_and_die, look_without_nvml, look_and_die};
+static const struct probe_looks nvml_hangs = {look_forever, look_without_nvml, look_and_die};
+
 static int new_machine(void **state) {
   *state = calloc(1, sizeof(struct machine));
   return *state == NULL ? -1 : 0;
@@ -69,7 +85,7 @@ static int free_machine(void **state) {
 static void machine_comes_from_child(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(look_whole, look_host, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_int_equal(probe_in_child(&whole, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
   assert_false(probe_lost(machine));
@@ -79,8 +95,7 @@ static void machine_comes_from_child(void **state) {
 static void crashed_child_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(look_and_die, look_host, 10 * second_ns, machine, &err),
-                   STATUS_OK);
+  assert_int_equal(probe_in_child(&crashing, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
@@ -89,19 +104,29 @@ static void crashed_child_leaves_no_gpus(void **state) {
 static void hung_child_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(look_forever, look_host, second_ns / 5, machine, &err),
-                   STATUS_OK);
+  assert_int_equal(probe_in_child(&hanging, second_ns / 5, machine, &err), STATUS_OK);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(
       strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
   assert_true(probe_lost(machine));
 }
 
+static void broken_nvml_costs_no_gpus(void **state) {
+  struct machine *machine = *state;
+  struct error err = {0};
+  assert_int_equal(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_int_equal(machine->gpu_count, 2);
+  assert_string_equal(machine->cuda_state, "ok without NVML");
+  assert_false(probe_lost(machine));
+  machine->gpu_count = 0;
+  assert_int_equal(probe_in_child(&nvml_hangs, second_ns / 5, machine, &err), STATUS_OK);
+  assert_int_equal(machine->gpu_count, 2);
+}
+
 static void unreadable_answer_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(look_at_rubbish, look_host, 10 * second_ns, machine, &err),
-                   STATUS_OK);
+  assert_int_equal(probe_in_child(&rubbish, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
 }
@@ -109,11 +134,9 @@ static void unreadable_answer_leaves_no_gpus(void **state) {
 static void error_of_child_is_returned(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(look_and_fail, look_host, 10 * second_ns, machine, &err),
-                   STATUS_IO);
+  assert_int_equal(probe_in_child(&failing, 10 * second_ns, machine, &err), STATUS_IO);
   assert_string_equal(err.message, "no /sys here");
-  assert_int_equal(probe_in_child(look_and_die, look_and_die, 10 * second_ns, machine, &err),
-                   STATUS_CRASHED);
+  assert_int_equal(probe_in_child(&all_crash, 10 * second_ns, machine, &err), STATUS_CRASHED);
   assert_non_null(strstr(err.message, "looked at this machine was killed by signal 9 (SIGKILL)"));
 }
 
@@ -122,6 +145,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(machine_comes_from_child, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(crashed_child_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(hung_child_leaves_no_gpus, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(broken_nvml_costs_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(unreadable_answer_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(error_of_child_is_returned, new_machine, free_machine),
   };

@@ -388,8 +388,26 @@ static void worker_faults_cost_one_case(void **state) {
     assert_int_equal(bench->seen.reports[i].trial_count, expected[i].trial_count);
   }
   assert_int_not_equal(bench->seen.reports[3].worker, bench->seen.reports[4].worker);
-  assert_int_equal(bench->seen.started, 1);
+  assert_int_equal(bench->seen.started, 6); /* each of its workers: five cases cost one */
   assert_int_equal(bench->seen.ended, 1);
+}
+
+/* Every case uses GPU 0. */
+static void failing_gpus_are_set_aside(void **state) {
+  (void)state;
+  static const struct flow flow = {.source = {.place = PLACE_GPU}, .target = {.place = PLACE_GPU}};
+  struct bench *bench = BENCH("die", "die", "die", "sticky", "a", "sticky", "exit", "sticky", "no");
+  for (size_t i = 0; i < bench->plan.case_count; i++) {
+    bench->cases[i].bench.flows = &flow;
+    bench->cases[i].bench.flow_count = 1;
+  }
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_report(bench, 4, 4, CASE_OK, ""); /* workers that somebody kills do not count */
+  assert_report(bench, 7, 7, CASE_FAILED, "illegal address");
+  assert_report(bench, 8, 8, CASE_FAILED, "not tried: GPU 0 failed in 3 cases in a row");
+  assert_int_equal(bench->seen.reports[8].trial_count, 0);
+  assert_int_equal(bench->seen.done, 9);
+  assert_int_equal(bench->seen.warning_count, 1);
 }
 
 static void watchdog_ends_silent_cases(void **state) {
@@ -421,6 +439,8 @@ static void worker_start_fails_three_times(void **state) {
   shared->starts_to_fail = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_int_equal(bench->seen.report_count, 2);
+  assert_int_equal(bench->seen.warning_count, 2);
+  assert_non_null(strstr(bench->seen.warning, "lost between cases, another one is started"));
 
   bench = BENCH("a", "b");
   shared->starts_to_fail = 1000;
@@ -666,6 +686,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cases_run_in_plan_order),
       cmocka_unit_test(worker_faults_cost_one_case),
+      cmocka_unit_test(failing_gpus_are_set_aside),
       cmocka_unit_test(watchdog_ends_silent_cases),
       cmocka_unit_test(flood_of_trials_is_bounded),
       cmocka_unit_test(worker_start_fails_three_times),

@@ -1,0 +1,84 @@
+/* Which GPUs are set aside after which cases. */
+#include "runner/supervise/set_aside.h"
+
+#include "tests/cmocka.h"
+
+#include <string.h>
+
+enum { GPU_0 = 1, GPU_1 = 2, GPU_2 = 4 };
+
+static void note_failures(struct set_aside *aside, uint32_t gpus, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    (void)set_aside_note_failure(aside, gpus, "illegal address");
+  }
+}
+
+static void three_failures_in_a_row_count(void **state) {
+  (void)state;
+  struct set_aside aside = {0};
+  char reason[CASE_REASON_MAX];
+  note_failures(&aside, GPU_1, 2);
+  assert_false(set_aside_has(&aside, GPU_1, reason));
+  set_aside_note_success(&aside, GPU_0 | GPU_1);
+  note_failures(&aside, GPU_1, 2);
+  assert_true(set_aside_note_failure(&aside, GPU_1, "launch failed"));
+  assert_false(set_aside_note_failure(&aside, GPU_1, "launch failed")); /* said once */
+  assert_true(set_aside_has(&aside, GPU_1, reason));
+  assert_non_null(strstr(reason, "GPU 1 failed in 4 cases in a row"));
+  assert_non_null(strstr(reason, "the last: launch failed"));
+}
+
+static void cases_with_others_are_set_aside_too(void **state) {
+  (void)state;
+  struct set_aside aside = {0};
+  char reason[CASE_REASON_MAX];
+  note_failures(&aside, GPU_1, SET_ASIDE_FAILURES);
+  assert_true(set_aside_has(&aside, GPU_0 | GPU_1, reason));
+  assert_false(set_aside_has(&aside, GPU_0 | GPU_2, reason));
+  assert_false(set_aside_has(&aside, 0, reason));
+}
+
+/* Of a pair, nobody knows which one failed. */
+static void a_pair_speaks_against_the_pair_alone(void **state) {
+  (void)state;
+  struct set_aside aside = {0};
+  char reason[CASE_REASON_MAX];
+  note_failures(&aside, GPU_0 | GPU_2, SET_ASIDE_FAILURES);
+  assert_false(set_aside_has(&aside, GPU_0, reason));
+  assert_false(set_aside_has(&aside, GPU_1 | GPU_2, reason));
+  assert_true(set_aside_has(&aside, GPU_0 | GPU_1 | GPU_2, reason));
+  assert_non_null(strstr(reason, "GPU 0 and GPU 2 failed"));
+  set_aside_note_success(&aside, GPU_0); /* says nothing of GPU 2 */
+  assert_true(set_aside_has(&aside, GPU_0 | GPU_2, reason));
+}
+
+static void the_host_is_never_set_aside(void **state) {
+  (void)state;
+  struct set_aside aside = {0};
+  char reason[CASE_REASON_MAX];
+  note_failures(&aside, 0, 10);
+  assert_false(set_aside_has(&aside, 0, reason));
+}
+
+static void sets_are_bounded(void **state) {
+  (void)state;
+  struct set_aside aside = {0};
+  char reason[CASE_REASON_MAX];
+  for (uint32_t gpus = 1; gpus <= SET_ASIDE_SETS_MAX + 10; gpus++) {
+    note_failures(&aside, gpus << 20, 1);
+  }
+  assert_int_equal(aside.count, SET_ASIDE_SETS_MAX);
+  note_failures(&aside, GPU_0, SET_ASIDE_FAILURES);
+  assert_false(set_aside_has(&aside, GPU_0, reason));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(three_failures_in_a_row_count),
+      cmocka_unit_test(cases_with_others_are_set_aside_too),
+      cmocka_unit_test(a_pair_speaks_against_the_pair_alone),
+      cmocka_unit_test(the_host_is_never_set_aside),
+      cmocka_unit_test(sets_are_bounded),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
