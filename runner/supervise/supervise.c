@@ -378,6 +378,7 @@ static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index
   eta_finish(&supervisor->eta, item->estimate_ns, 0);
   supervisor->progress.done++;
   *status = supervise_hand_over(supervisor, case_index, &outcome, err);
+  supervise_report_progress(supervisor, child_now_ns());
   return true;
 }
 

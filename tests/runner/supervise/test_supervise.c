@@ -660,24 +660,6 @@ static void worker_dies_with_parent(void **state) {
   assert_true(dead);
 }
 
-/* The time that is left ------------------------------------------------------------------------ */
-
-static void eta_corrects_estimates(void **state) {
-  (void)state;
-  struct eta eta = {0};
-  assert_int_equal(eta_left_ns(&eta, 0), 0);
-  eta_add(&eta, 1000);
-  eta_add(&eta, 1000);
-  assert_int_equal(eta_left_ns(&eta, 0), 2000);
-  assert_int_equal(eta_left_ns(&eta, 200), 1800);
-  eta_finish(&eta, 1000, 100);
-  assert_int_equal(eta_left_ns(&eta, 0), 100);
-  assert_int_equal(eta_left_ns(&eta, 40), 60);
-  assert_int_equal(eta_left_ns(&eta, 150), 0);
-  eta_finish(&eta, 1000, 5000);
-  assert_int_equal(eta_left_ns(&eta, 0), 0);
-}
-
 int main(void) {
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) {
@@ -703,7 +685,6 @@ int main(void) {
       cmocka_unit_test(resumed_run_begins_at_once),
       cmocka_unit_test(interrupt_ends_the_pause),
       cmocka_unit_test(worker_dies_with_parent),
-      cmocka_unit_test(eta_corrects_estimates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

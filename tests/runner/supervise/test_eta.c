@@ -1,0 +1,25 @@
+/* The time that is left of a run. */
+#include "runner/supervise/supervise.h"
+
+#include "tests/cmocka.h"
+
+static void eta_corrects_estimates(void **state) {
+  (void)state;
+  struct eta eta = {0};
+  assert_int_equal(eta_left_ns(&eta, 0), 0);
+  eta_add(&eta, 1000);
+  eta_add(&eta, 1000);
+  assert_int_equal(eta_left_ns(&eta, 0), 2000);
+  assert_int_equal(eta_left_ns(&eta, 200), 1800);
+  eta_finish(&eta, 1000, 100);
+  assert_int_equal(eta_left_ns(&eta, 0), 100);
+  assert_int_equal(eta_left_ns(&eta, 40), 60);
+  assert_int_equal(eta_left_ns(&eta, 150), 0);
+  eta_finish(&eta, 1000, 5000);
+  assert_int_equal(eta_left_ns(&eta, 0), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(eta_corrects_estimates)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
