@@ -349,8 +349,8 @@ static void compare_keep_only(const struct measured *measured, const char *only,
 }
 
 /* Runs that were made until something was decided are judged as often as they might have been. */
-static unsigned compare_count_looks(const struct measured *measured, const enum side *sides) {
-  unsigned looks = 0;
+static unsigned compare_count_looks(const struct measured *measured, const enum side *sides,
+                                    unsigned looks) {
   for (size_t i = 0; i < measured->run_count; i++) {
     const unsigned of_run = sides[i] != SIDE_NONE ? measured->runs[i].looks : 0;
     looks = of_run > looks ? of_run : looks;
@@ -362,7 +362,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
                           struct comparison *comparison) {
   struct arena arena = {0};
   struct diff_options diff = options->diff;
-  diff.looks = comparison->looks > diff.looks ? comparison->looks : diff.looks;
+  diff.looks = comparison->looks;
   struct diff_result *results = arena_array(&arena, comparison->row_count, sizeof *results);
   diff_compare(comparison->inputs, comparison->row_count, &diff, results, &comparison->summary);
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -398,7 +398,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
   compare_set_confounded(measured, sides, made);
   compare_pair_sides(measured, sides, options, made);
   made->input_count = made->row_count;
-  made->looks = compare_count_looks(measured, sides);
+  made->looks = compare_count_looks(measured, sides, options->diff.looks);
   compare_judge(measured, options, made);
   *comparison = made;
   return STATUS_OK;

@@ -1,4 +1,6 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
+#include "engine/base/units.h"
+#include "runner/cli/decide.h"
 #include "runner/cli/options.h"
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
@@ -6,6 +8,10 @@
 
 #include <string.h>
 #include <unistd.h>
+
+static bool verb_run_take_budget(const struct given *given) {
+  return units_parse_duration(given->arg, &given->command->budget_ns);
+}
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
@@ -16,13 +22,46 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
     {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
      OPTION_TEXT(resume)},
     {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG(dry_run)},
+    {"decide", "A", "measure what the runs of --tag leave undecided beside A, until it is decided",
+     OPTION_NON_EMPTY(decide)},
+    {"budget", "DURATION", "with --decide: begin no run that would end later, such as 30min",
+     verb_run_take_budget, .needs = "a duration such as 30min"},
+    {"delta", "PERCENT", "with --decide: smallest change that matters, as of haul diff",
+     option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},
     PLOT_OPTION,
     {0},
 };
 
+static void verb_run_check_decide(const struct command *command, struct argp_state *state) {
+  if (command->decide == NULL) {
+    if (command->budget_ns > 0 || command->request.compare.margin > 0) {
+      argp_error(state, "--budget and --delta need --decide A");
+    }
+    return;
+  }
+  if (command->tag == NULL) {
+    argp_error(state, "--decide needs --tag NAME: the new runs join those of that tag");
+  }
+  if (command->word_count > 0 || command->resume != NULL || command->dry_run ||
+      command->plot.wanted) {
+    argp_error(state, "--decide measures the scenario of A again: it cannot be combined with a "
+                      "scenario, --resume, --dry-run or --plot");
+  }
+  for (size_t i = 0; i < command->batch.override_count; i++) {
+    const char *key = command->batch.overrides[i].key;
+    if (strcmp(key, "measure.processes") != 0 && strcmp(key, "measure.pause") != 0) {
+      argp_error(state,
+                 "--decide measures the cases of A as they are: of --set it takes "
+                 "measure.pause alone, not %s",
+                 key);
+    }
+  }
+}
+
 static void verb_run_check(struct command *command, struct argp_state *state) {
   options_check_plot(command, state);
-  if (command->resume == NULL && command->word_count == 0) {
+  verb_run_check_decide(command, state);
+  if (command->resume == NULL && command->decide == NULL && command->word_count == 0) {
     argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
   }
   if (command->resume != NULL &&
@@ -146,6 +185,16 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   return THEN(status, table_end_all(command->table, err));
 }
 
+static enum status verb_run_decide(struct command *command, struct error *err) {
+  struct run_request request = {
+      .common = &command->common,
+      .tag = command->tag,
+      .command_line = command->line,
+  };
+  RETURN_ON_ERROR(command_path(command, &request.database, err));
+  return decide_run(command, &request, err);
+}
+
 static enum status verb_run_run(struct command *command, struct error *err) {
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
@@ -153,6 +202,9 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   if (command->resume == NULL && command_get_machine(command, err) != STATUS_OK) {
     command->code = EXIT_NOT_MEASURED;
     return err->status;
+  }
+  if (command->decide != NULL) {
+    return verb_run_decide(command, err);
   }
   if (!command->dry_run) {
     return verb_run_measure(command, err);
@@ -171,7 +223,14 @@ const struct verb VERB_RUN = {
     .doc =
         "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario; each "
         "scenario becomes a run of its own. If one has a mistake, nothing is measured. The first "
-        "Ctrl-C ends the run after the current case, the second at once; --resume continues it.",
+        "Ctrl-C ends the run after the current case, the second at once; --resume continues it.\n\n"
+        "--decide A --tag B takes no scenario: it compares A with the runs tagged B, measures on "
+        "this "
+        "machine, as it is now, the undecided cases of the last run of A in some more runs of one "
+        "process each, and compares again: at most five times, each held to a fifth of the error "
+        "rates of haul diff, so that looking often reports nothing more by chance. Those runs "
+        "keep that number, and any later comparison of them is held to it. --processes says how "
+        "many runs each time (3; 5 where B has none), --pause how long between them.",
     .options = VERB_RUN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

@@ -288,7 +288,7 @@ static int run_measure_and_show(struct run_state *state) {
     telemetry_extent_init(&state->extents[i]);
   }
   status_line_init(&state->line, common);
-  if (state->plan->machine->simulated) {
+  if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
   }
   char uuid[64];
@@ -385,7 +385,9 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
 int run_plan(const struct run_request *request, const struct plan *plan) {
   struct error err = {0};
   struct preflight preflight;
-  preflight_check(&preflight, request->common, plan->scenario, plan->machine, NULL);
+  const struct common_options quiet = {.quiet = true};
+  preflight_check(&preflight, request->repeated ? &quiet : request->common, plan->scenario,
+                  plan->machine, NULL);
   struct plan_case *skipped_cases = NULL;
   struct plan skipped_plan;
   if (preflight.skip_reason[0] != '\0') {

@@ -13,6 +13,7 @@ struct run_request {
   const char *only;     /* NULL = all */
   unsigned looks, look; /* as in struct run_info */
   bool unshown;         /* somebody else shows what came of it */
+  bool repeated;        /* of a state of the machine that was warned of before */
   const char *command_line;
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result; /* where the result goes */

@@ -1,0 +1,338 @@
+#include "runner/cli/decide.h"
+
+#include "engine/base/strbuf.h"
+#include "engine/base/units.h"
+#include "runner/cli/analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAMES_SHOWN_MAX = 8, TEXT_MAX = 1 << 16, NS_PER_S = 1000000000 };
+
+struct decide {
+  struct command *command;
+  struct run_request *request;
+  struct scenario *scenario; /* that A was measured by */
+  uint64_t started_ns;
+  unsigned look; /* the last that was taken; 0 = B has no run */
+  unsigned looks;
+  struct compare_result result; /* of that look */
+  struct case_keys open;        /* cases that it left undecided; in the command's arena */
+  unsigned processes;           /* that B had then */
+};
+
+static uint64_t decide_now_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_BOOTTIME, &now); /* fails only for an unknown clock */
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static bool decide_is_interrupted(const struct decide *decide) {
+  return *decide->request->interrupted != 0;
+}
+
+/* ---- the sides ---- */
+
+/* The scenario of the run of A that started last; --processes and --pause apply. */
+static enum status decide_read_scenario(struct decide *decide, struct error *err) {
+  struct command *command = decide->command;
+  struct run_ref run;
+  const char *path = NULL;
+  const char *text = NULL;
+  struct run_list list;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(
+      selector_find_all(command->database, command->decide, &command->arena, &list, err));
+  run = list.runs[list.count - 1];
+  RETURN_ON_ERROR(
+      measured_run_scenario(command->database, run.id, &command->arena, &path, &text, err));
+  struct diagnostics *diagnostics = diagnostics_new();
+  enum status status =
+      scenario_parse(text, strlen(text), path, command->batch.overrides,
+                     command->batch.override_count, &decide->scenario, diagnostics);
+  diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
+  diagnostics_free(diagnostics);
+  if (status != STATUS_OK) {
+    return error_set(err, STATUS_INVALID, "the scenario of run %s cannot be measured", run.uuid);
+  }
+  return STATUS_OK;
+}
+
+/* Whether B has runs yet. */
+static enum status decide_find_b(struct decide *decide, bool *found, struct error *err) {
+  struct command *command = decide->command;
+  struct run_list list;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  const enum status status = selector_find_all(command->database, command->request.names[SIDE_B],
+                                               &command->arena, &list, err);
+  *found = status == STATUS_OK;
+  return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* New runs beside ones of another host or driver would make B a mixture. */
+static enum status decide_check_b(const struct decide *decide, struct error *err) {
+  const struct compare_result *result = &decide->result;
+  const struct machine *machine = decide->command->target;
+  const struct fact *driver = machine_fact(machine, "driver_version", -1);
+  const char *now[] = {machine->host_name, driver != NULL ? driver->value : "none"};
+  for (size_t i = 0; i < result->measured->run_count; i++) {
+    const struct measured_environment *e =
+        &result->measured->environments[result->measured->runs[i].environment];
+    const char *then[] = {e->host_name != NULL ? e->host_name : now[0],
+                          e->driver_version != NULL ? e->driver_version : "none"};
+    for (size_t k = 0; k < sizeof now / sizeof *now; k++) {
+      if (result->sides[i] == SIDE_B && strcmp(then[k], now[k]) != 0) {
+        return error_set(err, STATUS_INVALID,
+                         "%s has runs of the %s %s, and this is %s: choose another --tag, or "
+                         "measure there",
+                         decide->command->request.names[SIDE_B], k == 0 ? "host" : "driver",
+                         then[k], now[k]);
+      }
+    }
+  }
+  return STATUS_OK;
+}
+
+/* ---- a look ---- */
+
+static bool decide_is_open(const struct comparison_row *row) {
+  const enum verdict verdict = row->result.verdict;
+  return row->result.is_provisional || verdict == VERDICT_UNCLEAR ||
+         verdict == VERDICT_INSUFFICIENT ||
+         (verdict == VERDICT_MISSING && !row->sides[SIDE_B].tried);
+}
+
+static bool decide_was_open(const struct case_keys *open, const char *key) {
+  for (size_t i = 0; i < open->count; i++) {
+    if (strcmp(open->items[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 undecided" */
+static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
+  const struct comparison *comparison = decide->result.comparison;
+  size_t counts[verdict_name_count] = {0};
+  size_t named = 0;
+  size_t decided = 0;
+  struct strbuf names;
+  strbuf_init(&names, TEXT_MAX);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const struct measured_case *bench = &decide->result.measured->cases[row->bench];
+    if (decide_is_open(row) || (before != NULL && !decide_was_open(before, bench->key))) {
+      continue;
+    }
+    decided++;
+    if (row->result.verdict != VERDICT_SAME && named < NAMES_SHOWN_MAX) {
+      strbuf_printf(&names, "%s%s %s", named++ > 0 ? ", " : "", verdict_text(row->result.verdict),
+                    bench->name);
+    } else {
+      counts[row->result.verdict]++;
+    }
+  }
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    if (counts[v] > 0) {
+      strbuf_printf(&names, "%s%zu %s%s", names.length > 0 ? ", " : "", counts[v],
+                    named > 0 && v != VERDICT_SAME ? "more " : "", verdict_text((enum verdict)v));
+    }
+  }
+  say_note(&decide->command->common, "look %u of %u: %zu decided%s%s%s, %zu undecided",
+           decide->look, decide->looks, decided, decided > 0 ? " (" : "", names.text,
+           decided > 0 ? ")" : "", decide->open.count);
+  strbuf_fini(&names);
+}
+
+static void decide_find_open(struct decide *decide) {
+  const struct comparison *comparison = decide->result.comparison;
+  struct arena *arena = &decide->command->arena;
+  struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const char *key = decide->result.measured->cases[comparison->rows[i].bench].key;
+    if (decide_is_open(&comparison->rows[i]) && !decide_was_open(&open, key)) {
+      open.items[open.count++] = arena_strdup(arena, key);
+    }
+  }
+  decide->open = open;
+}
+
+/* Compares the sides as they are. */
+static enum status decide_look(struct decide *decide, struct error *err) {
+  const struct case_keys before = decide->open;
+  const bool is_first = decide->result.measured == NULL;
+  compare_result_fini(&decide->result);
+  decide->result = (struct compare_result){0};
+  RETURN_ON_ERROR(analysis_compare(decide->command, &decide->result, err));
+  RETURN_ON_ERROR(decide_check_b(decide, err));
+  const struct measured *measured = decide->result.measured;
+  decide->look = 1;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    decide->look = run->look > decide->look ? run->look : decide->look;
+  }
+  decide->looks = decide->result.comparison->looks;
+  decide->processes = decide->result.comparison->totals[SIDE_B].processes;
+  decide_find_open(decide);
+  decide_say_look(decide, is_first ? NULL : &before);
+  return STATUS_OK;
+}
+
+/* Nothing is measured yet: every case of A is open. */
+static enum status decide_open_all(struct decide *decide, struct error *err) {
+  struct command *command = decide->command;
+  RETURN_ON_ERROR(analysis_load(command, &command->decide, 1, err));
+  const struct measured *measured = command->measured;
+  decide->open.items = arena_array(&command->arena, measured->case_count, sizeof(const char *));
+  for (size_t i = 0; i < measured->case_count; i++) {
+    decide->open.items[decide->open.count++] = measured->cases[i].key;
+  }
+  return STATUS_OK;
+}
+
+/* ---- measuring for the next look ---- */
+
+/* Waits between runs; false: interrupted. */
+static bool decide_pause(const struct decide *decide, uint64_t pause_ns) {
+  enum { STEP_US = 200000 };
+  const uint64_t end_ns = decide_now_ns() + pause_ns;
+  char text[UNITS_TEXT_MAX];
+  units_format_duration_short(pause_ns, text);
+  say_note(&decide->command->common, "pausing for %s", text);
+  while (decide_now_ns() < end_ns && !decide_is_interrupted(decide)) {
+    (void)usleep(STEP_US);
+  }
+  return !decide_is_interrupted(decide);
+}
+
+/* Whether a run of that plan would end after --budget. */
+static bool decide_is_spent(const struct decide *decide, const struct plan *plan) {
+  const uint64_t budget_ns = decide->command->budget_ns;
+  return budget_ns > 0 && decide_now_ns() - decide->started_ns + plan->estimate_ns > budget_ns;
+}
+
+/* The machine may have changed since the last run. */
+static enum status decide_plan(struct decide *decide, struct plan **plan, struct error *err) {
+  struct command *command = decide->command;
+  const struct plan_options options = {.only = command->request.filter.only, .keys = decide->open};
+  RETURN_ON_ERROR(command_get_machine(command, err));
+  RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &options, plan, err));
+  if ((*plan)->case_count == 0) {
+    plan_free(*plan);
+    *plan = NULL;
+    return error_set(err, STATUS_INVALID,
+                     "no undecided case is of scenario %s, which the last run of %s measured; name "
+                     "a run of the others",
+                     decide->scenario->name, command->decide);
+  }
+  return STATUS_OK;
+}
+
+/* One run of one process. *goes_on: the next may follow. */
+static enum status decide_measure(struct decide *decide, bool *goes_on, struct error *err) {
+  struct command *command = decide->command;
+  struct plan *plan = NULL;
+  *goes_on = false;
+  RETURN_ON_ERROR(decide_plan(decide, &plan, err));
+  if (decide_is_spent(decide, plan)) {
+    say_note(&command->common, "the time of --budget is spent; this command goes on from here");
+  } else {
+    const int code = run_plan(decide->request, plan);
+    decide->request->repeated = true;
+    command->code = worse(command->code, code);
+    *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);
+    if (!*goes_on) {
+      say_note(&command->common, "and then this command again takes the look");
+    }
+  }
+  plan_free(plan);
+  return STATUS_OK;
+}
+
+/* The runs of the next look. */
+static enum status decide_measure_look(struct decide *decide, unsigned runs, bool *goes_on,
+                                       struct error *err) {
+  const uint64_t pause_ns = decide->scenario->run.pause_ns;
+  decide->request->look = decide->look + 1;
+  decide->request->looks = decide->looks;
+  decide->scenario->run.processes = 1;
+  for (unsigned i = 0; i < runs && *goes_on; i++) {
+    if (pause_ns > 0 && decide->look + i > 0 && !decide_pause(decide, pause_ns)) {
+      decide->command->code = EXIT_INTERRUPTED;
+      *goes_on = false;
+      return STATUS_OK;
+    }
+    say_note(&decide->command->common, "look %u of %u: run %u of %u", decide->look + 1,
+             decide->looks, i + 1, runs);
+    RETURN_ON_ERROR(decide_measure(decide, goes_on, err));
+  }
+  return STATUS_OK;
+}
+
+/* --processes, or else the usual number. */
+static unsigned decide_count_runs(const struct decide *decide) {
+  const struct batch *batch = &decide->command->batch;
+  unsigned runs = decide->look == 0 ? DECIDE_RUNS_FIRST : DECIDE_RUNS;
+  for (size_t i = 0; i < batch->override_count; i++) {
+    if (strcmp(batch->overrides[i].key, "measure.processes") == 0) {
+      runs = (unsigned)strtoul(batch->overrides[i].value, NULL, 10);
+    }
+  }
+  return runs;
+}
+
+/* Looks and measures in turn. */
+static enum status decide_loop(struct decide *decide, bool has_b, struct error *err) {
+  bool goes_on = true;
+  decide->looks = DECIDE_LOOKS;
+  RETURN_ON_ERROR(has_b ? decide_look(decide, err) : decide_open_all(decide, err));
+  while (goes_on && decide->open.count > 0 && decide->look < decide->looks) {
+    const unsigned processes = decide->processes;
+    RETURN_ON_ERROR(decide_measure_look(decide, decide_count_runs(decide), &goes_on, err));
+    if (decide_is_interrupted(decide)) {
+      return STATUS_OK;
+    }
+    RETURN_ON_ERROR(decide_find_b(decide, &has_b, err));
+    if (has_b) {
+      RETURN_ON_ERROR(decide_look(decide, err));
+    }
+    if (goes_on && decide->processes == processes) {
+      return error_set(err, STATUS_UNSUPPORTED, "nothing was measured: no further look is taken");
+    }
+  }
+  if (decide->look == decide->looks && decide->open.count > 0) {
+    say_note(&decide->command->common,
+             "all %u looks are taken: what is undecided stays so; runs under another --tag begin "
+             "anew",
+             decide->looks);
+  }
+  return STATUS_OK;
+}
+
+enum status decide_run(struct command *command, struct run_request *request, struct error *err) {
+  struct decide decide = {.command = command, .request = request, .started_ns = decide_now_ns()};
+  struct diff_show show = {0};
+  bool has_b = false;
+  command->request.names[SIDE_A] = command->decide;
+  command->request.names[SIDE_B] = arena_format(&command->arena, "tag:%s", command->tag);
+  command->request.name_count = SIDES;
+  command->request.compare.diff.looks = DECIDE_LOOKS;
+  request->unshown = true;
+  request->interrupted = watch_interrupts();
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    show.verdicts[v] = true;
+  }
+  enum status status = decide_read_scenario(&decide, err);
+  status = THEN(status, decide_find_b(&decide, &has_b, err));
+  status = THEN(status, decide_loop(&decide, has_b, err));
+  if (status == STATUS_OK && decide.result.comparison != NULL && !decide_is_interrupted(&decide)) {
+    status = analysis_show(command, &decide.result, &show, err);
+  }
+  compare_result_fini(&decide.result);
+  scenario_free(decide.scenario);
+  return status;
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# haul run --decide: measuring what a diff left undecided, and how later diffs judge it.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+faults=$source_folder/tests/fake_cuda/faults
+fake_driver h100x8-nvlink || exit 77
+
+cp -- "$source_folder/tests/cli/gpu.toml" .
+# The second driver has a way from GPU 0 to the host of 97 %.
+cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
+on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run -q "$@"; }
+on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run "$@"; }
+for _ in 1 2 3 4 5; do
+  on_first gpu.toml --db d.db --tag a
+done
+
+begin 'undecided cases are measured until they are decided'
+# Two runs of B report nothing for good, four do.
+on_second --decide tag:a --tag b --processes 2 --db d.db
+expect_code 0
+expect_err 'look 1 of 5: .*, ([2-9]|1[0-8]) undecided$'
+expect_err 'look 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ undecided$'
+reject_err 'look 1 of 5: .*regressed'
+equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
+expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
+expect_out '^Measured until decided .*: judged up to 5 times'
+expect_value '5' d.db "select group_concat(distinct looks) from v_run where tag = 'b'"
+expect_value '18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
+expect_value '1' d.db "select max(cases) < 18 from v_run where tag = 'b' and look = 2"
+expect_value '1' d.db "select max(processes) from v_run where tag = 'b'"
+
+begin 'a later diff is held to the looks, and says so'
+run_ok diff tag:a tag:b --db d.db
+expect_out 'judged up to 5 times, so that each verdict is held to 1/5 of the error rates'
+run_ok diff tag:a tag:b --db d.db --json
+expect_out '"looks": ?5'
+run_ok diff tag:a tag:b --db d.db --format csv
+equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
+
+begin 'the same command goes on from there'
+runs=$("$haul" query --db d.db --format csv "select count(*) from v_run" | sed -n 2p)
+on_second --decide tag:a --tag b --processes 2 --db d.db --budget 1ns
+expect_code 0
+if grep -q ' 0 undecided' err; then good; else expect_err 'the time of --budget is spent'; fi
+expect_value "${runs%$'\r'}" d.db 'select count(*) from v_run'
+on_second --decide tag:a --tag none --db d.db --budget 1ns
+expect_err 'the time of --budget is spent'
+expect_value 0 d.db "select count(*) from v_run where tag = 'none'"
+
+begin 'a run that was interrupted keeps its cases, and is resumed with them'
+printf '[[fake.fault]]\nkind = "block"\ncall = "cuEventSynchronize"\ncount = 0\nmilliseconds = 200\n' |
+  cat -- slow.toml - >blocked.toml
+on_second gpu.toml --only 'down*' --db i.db --tag b
+on_first gpu.toml --only '*gpu0*' --db i.db --tag a
+on_first gpu.toml --only '*gpu0*' --db i.db --tag a
+HAUL_FAKE_FAULTS=$scratch/blocked.toml "$haul" run --decide tag:a --tag c --db i.db >out 2>err &
+pid=$!
+for _ in $(seq 100); do
+  [ "$("$haul" query --db i.db --format csv "select count(*) from v_case where tag = 'c'" 2>/dev/null |
+    sed -n 2p | tr -d '\r')" = 0 ] || break
+  sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+equal 130 $? 'exit code'
+expect_err 'and then this command again'
+expect_value interrupted i.db "select status from v_run where tag = 'c'"
+planned=$("$haul" query --db i.db --format csv "select cases from v_run where tag = 'c'" | sed -n 2p)
+on_second --resume latest --db i.db
+expect_code 0
+expect_value "${planned%$'\r'}" i.db "select count(*) from v_case where tag = 'c' and status = 'ok'"
+expect_value 1 i.db "select cases < 18 from v_run where tag = 'c'"
+
+begin 'an interrupt ends the pause between runs'
+HAUL_FAKE_FAULTS=$scratch/slow.toml "$haul" run --decide tag:a --tag d --db i.db --pause 60min \
+  >out 2>err &
+pid=$!
+for _ in $(seq 100); do
+  grep -q 'pausing for 1 h' err && break
+  sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+equal 130 $? 'exit code'
+expect_value 1 i.db "select count(*) from v_run where tag = 'd' and status = 'done'"
+
+begin 'what cannot be'
+run_fails 2 '--decide needs --tag' run --decide tag:a --db d.db
+run_fails 2 'cannot be combined with a scenario' run gpu.toml --decide tag:a --tag b
+run_fails 2 'of --set it takes measure.pause alone, not down.size' \
+  run --decide tag:a --tag b --set down.size=1MiB
+run_fails 2 '--budget and --delta need --decide' run gpu.toml --budget 10min
+run_error 2 'no run' run --decide tag:nobody --tag b --db d.db
+on_first --decide tag:a --tag b --db d.db
+expect_code 2
+expect_err 'tag:b has runs of the driver 590.*: choose another --tag'
+finish
