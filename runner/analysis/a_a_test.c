@@ -10,86 +10,97 @@ static uint64_t a_a_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* The processes of side a. */
-struct processes {
+enum { RUNS_MIN = 4 }; /* two on each side of a split */
+
+/* The runs of side a, or its processes. */
+struct parts {
   uint32_t *numbers; /* each once; shuffled by each split */
   size_t count;
   bool *in_second; /* by number: whether it is in the second half */
+  bool by_run;
 };
 
-static struct processes a_a_list_processes(const struct diff_case *cases, size_t count,
-                                           struct arena *arena) {
+static uint32_t a_a_part(const struct process_sample *side, size_t i, bool by_run) {
+  return by_run ? process_sample_run(side, i) : process_sample_process(side, i);
+}
+
+static struct parts a_a_list_parts(const struct diff_case *cases, size_t count, bool by_run,
+                                   struct arena *arena) {
   size_t most = 0;
   for (size_t i = 0; i < count; i++) {
     for (size_t v = 0; v < cases[i].a.count; v++) {
-      const size_t number = process_sample_process(&cases[i].a, v);
+      const size_t number = a_a_part(&cases[i].a, v, by_run);
       most = number > most ? number : most;
     }
   }
-  struct processes processes = {.numbers = arena_array(arena, most + 1, sizeof(uint32_t)),
-                                .in_second = arena_array(arena, most + 1, sizeof(bool))};
+  struct parts parts = {.numbers = arena_array(arena, most + 1, sizeof(uint32_t)),
+                        .in_second = arena_array(arena, most + 1, sizeof(bool)),
+                        .by_run = by_run};
   bool *seen = arena_array(arena, most + 1, sizeof *seen);
   for (size_t i = 0; i < count; i++) {
     for (size_t v = 0; v < cases[i].a.count; v++) {
-      seen[process_sample_process(&cases[i].a, v)] = true;
+      seen[a_a_part(&cases[i].a, v, by_run)] = true;
     }
   }
   for (size_t n = 0; n <= most; n++) {
     if (seen[n]) {
-      processes.numbers[processes.count++] = (uint32_t)n;
+      parts.numbers[parts.count++] = (uint32_t)n;
     }
   }
-  return processes;
+  return parts;
 }
 
-/* Fisher and Yates: assigns every process to one of two halves. */
-static void a_a_shuffle(struct processes *processes, uint64_t *state) {
-  for (size_t i = processes->count; i > 1; i--) {
+/* Fisher and Yates: assigns every part to one of two halves. */
+static void a_a_shuffle(struct parts *parts, uint64_t *state) {
+  for (size_t i = parts->count; i > 1; i--) {
     const size_t j = (size_t)(a_a_random(state) % i);
-    const uint32_t other = processes->numbers[i - 1];
-    processes->numbers[i - 1] = processes->numbers[j];
-    processes->numbers[j] = other;
+    const uint32_t other = parts->numbers[i - 1];
+    parts->numbers[i - 1] = parts->numbers[j];
+    parts->numbers[j] = other;
   }
-  for (size_t i = 0; i < processes->count; i++) {
-    processes->in_second[processes->numbers[i]] = i >= processes->count / 2;
+  for (size_t i = 0; i < parts->count; i++) {
+    parts->in_second[parts->numbers[i]] = i >= parts->count / 2;
   }
-}
-
-/* Splits side a of one case; the halves are written to values and numbers. */
-static void a_a_split_case(const struct diff_case *whole, const bool *in_second, double *values,
-                           uint32_t *numbers, struct diff_case *split) {
-  size_t counts[2] = {0, 0};
-  *split = *whole;
-  split->a_not_ok = split->b_not_ok = 0;
-  for (size_t half = 0; half < 2; half++) {
-    for (size_t i = 0; i < whole->a.count; i++) {
-      const uint32_t process = process_sample_process(&whole->a, i);
-      if (in_second[process] == (half == 1)) {
-        numbers[counts[0] + counts[1]] = process;
-        values[counts[0] + counts[1]] = whole->a.values[i];
-        counts[half]++;
-      }
-    }
-  }
-  split->a = (struct process_sample){values, counts[0], numbers};
-  split->b = (struct process_sample){values + counts[0], counts[1], numbers + counts[0]};
 }
 
 /* Room for all halves of a split. */
 struct room {
   double *values;
-  uint32_t *numbers;
+  uint32_t *numbers, *runs;
   struct diff_case *halves;
   struct diff_result *results;
 };
 
+/* Splits side a of one case; the halves are written from `at` on. */
+static void a_a_split_case(const struct diff_case *whole, const struct parts *parts,
+                           const struct room *room, size_t at, struct diff_case *split) {
+  double *values = room->values + at;
+  uint32_t *numbers = room->numbers + at;
+  uint32_t *runs = room->runs + at;
+  size_t counts[2] = {0, 0};
+  *split = *whole;
+  split->a_not_ok = split->b_not_ok = 0;
+  for (size_t half = 0; half < 2; half++) {
+    for (size_t i = 0; i < whole->a.count; i++) {
+      if (parts->in_second[a_a_part(&whole->a, i, parts->by_run)] == (half == 1)) {
+        numbers[counts[0] + counts[1]] = process_sample_process(&whole->a, i);
+        runs[counts[0] + counts[1]] = parts->by_run ? process_sample_run(&whole->a, i) : 0;
+        values[counts[0] + counts[1]] = whole->a.values[i];
+        counts[half]++;
+      }
+    }
+  }
+  split->a = (struct process_sample){values, counts[0], numbers, runs};
+  split->b =
+      (struct process_sample){values + counts[0], counts[1], numbers + counts[0], runs + counts[0]};
+}
+
 static void a_a_split_once(const struct diff_case *cases, size_t count,
-                           const struct diff_options *options, const struct processes *processes,
+                           const struct diff_options *options, const struct parts *parts,
                            const struct room *room, struct a_a_result *result) {
   size_t used = 0;
   for (size_t i = 0; i < count; i++) {
-    a_a_split_case(&cases[i], processes->in_second, room->values + used, room->numbers + used,
-                   &room->halves[i]);
+    a_a_split_case(&cases[i], parts, room, used, &room->halves[i]);
     used += cases[i].a.count;
   }
   struct diff_summary summary;
@@ -107,20 +118,24 @@ struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
   size_t most = 0;
   size_t all = 0;
   for (size_t i = 0; i < count; i++) {
+    const size_t runs = process_sample_count_runs(&cases[i].a);
+    result.runs = runs > result.runs ? runs : result.runs;
     most = cases[i].a.count > most ? cases[i].a.count : most;
     all += cases[i].a.count;
   }
+  result.by_run = result.runs >= RUNS_MIN;
   if (most < 4) {
     return result;
   }
-  struct processes processes = a_a_list_processes(cases, count, &arena);
+  struct parts parts = a_a_list_parts(cases, count, result.by_run, &arena);
   const struct room room = {arena_array(&arena, all, sizeof(double)),
+                            arena_array(&arena, all, sizeof(uint32_t)),
                             arena_array(&arena, all, sizeof(uint32_t)),
                             arena_array(&arena, count, sizeof(struct diff_case)),
                             arena_array(&arena, count, sizeof(struct diff_result))};
   for (; result.splits < splits; result.splits++) {
-    a_a_shuffle(&processes, &seed);
-    a_a_split_once(cases, count, options, &processes, &room, &result);
+    a_a_shuffle(&parts, &seed);
+    a_a_split_once(cases, count, options, &parts, &room, &result);
   }
   arena_fini(&arena);
   return result;

@@ -1,8 +1,10 @@
 /* a_a_test.h - how often a diff reports a change where there is none.
  *
  * One side is split at random in two halves, again and again. Both halves come from the same
- * machine and driver, so every change that the diff reports between them is a false positive. A
- * process goes to the same half in all cases, so that what its cases share stays together. */
+ * machine and driver, so every change that the diff reports between them is a false positive. Where
+ * the side has four runs or more, whole runs are split, else processes, which see nothing of how
+ * runs differ. Each goes to the same half in all cases, so that what its cases share stays
+ * together. */
 #ifndef HAUL_RUNNER_ANALYSIS_A_A_TEST_H
 #define HAUL_RUNNER_ANALYSIS_A_A_TEST_H
 
@@ -12,6 +14,8 @@ struct a_a_result {
   size_t splits;           /* made; 0 where no case has four processes */
   size_t splits_reporting; /* of them, those with a false positive */
   size_t judged;           /* cases judged, over all splits */
+  size_t runs;             /* of the side */
+  bool by_run;             /* runs were split */
   size_t false_positives;  /* of them, those reported as changed */
 };
 

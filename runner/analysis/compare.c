@@ -142,14 +142,11 @@ static void compare_set_confounded(const struct measured *measured, const enum s
   }
   const size_t run_a = compare_first_run(measured, sides, SIDE_A);
   const size_t run_b = compare_first_run(measured, sides, SIDE_B);
-  if (a->runs == 1 || b->runs == 1) {
+  if (a->runs == 1 && b->runs == 1) {
     comparison->confounded = arena_format(
         &comparison->arena,
-        "%s: a difference may be the run's, not the driver's; haul run %s --tag TAG, four more "
-        "times on each side and in turn where that can be, settles it",
-        a->runs == b->runs ? "One run each"
-        : a->runs == 1     ? "A is one run"
-                           : "B is one run",
+        "One run each: a difference may be the run's, not the driver's; haul run %s --tag TAG, "
+        "four more times on each side and in turn where that can be, settles it",
         measured->runs[run_b].scenario);
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =
@@ -250,14 +247,15 @@ static void compare_set_needed(struct comparison *comparison) {
   bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    if (row->result.processes_needed == 0) {
+    if (row->result.units_needed == 0) {
       continue;
     }
     comparison->undecided++;
+    comparison->unit = row->result.unit > comparison->unit ? row->result.unit : comparison->unit;
     for (size_t s = 0; s < SIDES; s++) {
-      const unsigned processes = row->sides[s].processes;
-      unsigned *least = &comparison->processes_least[s];
-      *least = !any || processes < *least ? processes : *least;
+      const unsigned units = (unsigned)row->result.units[s];
+      unsigned *least = &comparison->units_least[s];
+      *least = !any || units < *least ? units : *least;
       const unsigned alone = row->result.needed_alone[s];
       alone_helps[s] = alone_helps[s] && alone > 0;
       if (alone > comparison->needed_alone[s]) {
@@ -265,8 +263,8 @@ static void compare_set_needed(struct comparison *comparison) {
       }
     }
     any = true;
-    if (row->result.processes_needed > comparison->processes_needed) {
-      comparison->processes_needed = row->result.processes_needed;
+    if (row->result.units_needed > comparison->units_needed) {
+      comparison->units_needed = row->result.units_needed;
     }
   }
   for (size_t s = 0; s < SIDES; s++) {
@@ -358,6 +356,22 @@ static unsigned compare_count_looks(const struct measured *measured, const enum 
   return looks;
 }
 
+/* What is judged, where that is not processes. */
+static void compare_set_judged(struct comparison *comparison) {
+  const size_t runs[SIDES] = {comparison->totals[SIDE_A].runs, comparison->totals[SIDE_B].runs};
+  if (runs[SIDE_A] == 1 || runs[SIDE_B] == 1) {
+    const size_t one = runs[SIDE_A] == 1 ? SIDE_A : SIDE_B;
+    const char letters[SIDES] = {'A', 'B'};
+    comparison->judged = arena_format(
+        &comparison->arena,
+        "Judged by run, each the mean of its processes: %c is one run, held against how the %zu of "
+        "%c differ from each other",
+        letters[one], runs[1 - one], letters[1 - one]);
+  } else {
+    comparison->judged = "Judged by run, each the mean of its processes";
+  }
+}
+
 static void compare_judge(const struct measured *measured, const struct compare_options *options,
                           struct comparison *comparison) {
   struct arena arena = {0};
@@ -368,6 +382,9 @@ static void compare_judge(const struct measured *measured, const struct compare_
   for (size_t i = 0; i < comparison->row_count; i++) {
     comparison->rows[i].result = results[i];
     compare_set_change(&comparison->rows[i], &results[i]);
+    if (results[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
+      compare_set_judged(comparison);
+    }
   }
   arena_fini(&arena);
   compare_merge_renamed(measured, comparison);

@@ -36,11 +36,11 @@ ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source);
 
 struct comparison_side {
-  unsigned processes, boots, gpus; /* behind the values; boots 0 = unknown */
-  double value;                    /* the figure: geometric mean of the processes; NAN = none */
-  size_t run, bench;               /* one of them, even without a result; SIZE_MAX = none */
-  bool tried;                      /* it has a run with this case, ok or not */
-  unsigned not_ok;                 /* processes that failed, crashed, hung or were corrupt */
+  unsigned processes, runs, boots, gpus; /* behind the values; boots 0 = unknown */
+  double value;                          /* the figure: geometric mean of the units; NAN = none */
+  size_t run, bench;                     /* one of them, even without a result; SIZE_MAX = none */
+  bool tried;                            /* it has a run with this case, ok or not */
+  unsigned not_ok;                       /* processes that failed, crashed, hung or were corrupt */
   unsigned by_status[case_status_name_count]; /* the same, one by one */
   size_t not_ok_run, not_ok_bench;            /* one of them */
 };
@@ -87,14 +87,16 @@ struct comparison {
   size_t fact_count;
   bool simulated;
   bool other_machine; /* some cases compare different hardware */
-  /* Why a difference may be that of two runs or boots, and what settles it; NULL = each side has
-   * several. */
+  /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has
+   * several runs, and the boots are not one and another. */
   const char *confounded;
-  unsigned looks;            /* that the runs of haul run --decide allow; 0 = one */
-  size_t undecided;          /* rows that more processes would decide: INSUFFICIENT, provisional */
-  unsigned processes_needed; /* per side, to decide them all; 0 = there are none */
-  unsigned processes_least[SIDES]; /* the fewest that a side has in one of them */
-  unsigned needed_alone[SIDES];    /* of one side, while the other stays as it is; 0 = no number */
+  unsigned looks;        /* that the runs of haul run --decide allow; 0 = one */
+  const char *judged;    /* what counts as one observation, where some rows go by run; else NULL */
+  size_t undecided;      /* rows that more units would decide: INSUFFICIENT, provisional */
+  enum diff_unit unit;   /* of these; runs, where some go by run */
+  unsigned units_needed; /* per side, to decide them all; 0 = there are none */
+  unsigned units_least[SIDES];  /* the fewest that a side has in one of them */
+  unsigned needed_alone[SIDES]; /* of one side, while the other stays as it is; 0 = no number */
 };
 
 struct compare_options {

@@ -25,8 +25,8 @@ struct pairing {
   struct comparison *comparison;
   struct arena scratch;
   size_t row_capacity, input_capacity;
-  double *values;      /* one per median: never moves */
-  uint32_t *processes; /* of the values */
+  double *values;             /* one per median: never moves */
+  uint32_t *processes, *runs; /* of the values */
   size_t value_count;
   /* By process.id, from 1 in the order in which they are met; 0 = not yet met. */
   uint32_t *process_numbers;
@@ -174,8 +174,8 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
                                              struct comparison_side *info) {
   const struct measured *measured = p->measured;
   struct process_sample taken = {.values = p->values + p->value_count,
-                                 .processes = p->processes + p->value_count};
-  double sum = 0;
+                                 .processes = p->processes + p->value_count,
+                                 .runs = p->runs + p->value_count};
   size_t last_run = SIZE_MAX;
   p->boots.now++;
   p->gpus.now++;
@@ -195,12 +195,12 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
       info->not_ok_bench = median->bench;
       continue;
     }
-    const double value = log(median->ns);
     p->processes[p->value_count] = pairs_process_number(p, median->process);
-    p->values[p->value_count++] = value;
+    p->runs[p->value_count] = median->run;
+    p->values[p->value_count++] = log(median->ns);
     taken.count++;
-    sum += value;
     if (median->run != last_run) {
+      info->runs++;
       const size_t environment = measured->runs[median->run].environment;
       if (p->boot_of[environment] != UINT32_MAX) {
         info->boots += pairs_mark(&p->boots, p->boot_of[environment]);
@@ -213,7 +213,7 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
   }
   info->processes = (unsigned)taken.count;
   if (taken.count > 0) {
-    const double ns = exp(sum / (double)taken.count);
+    const double ns = exp(process_sample_mean(&taken));
     info->value = figure_value(&measured->cases[info->bench], ns);
   }
   return taken;
@@ -386,6 +386,7 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .comparison = comparison,
       .values = arena_array(arena, measured->median_count, sizeof(double)),
       .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
+      .runs = arena_array(arena, measured->median_count, sizeof(uint32_t)),
       .boot_of = arena_array(arena, environments, sizeof(uint32_t)),
       .host_of = arena_array(arena, environments, sizeof(uint32_t)),
       .boots = pairs_new_marks(arena, environments),

@@ -1,8 +1,7 @@
 #include "runner/analysis/diff.h"
 
-#include "engine/base/arena.h"
+#include "runner/analysis/diff_priors.h"
 #include "runner/statistics/rank_test.h"
-#include "runner/statistics/t_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,27 +11,21 @@
 ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
 ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)
 ENUM_NAMES_DEFINE(diff_test, DIFF_TEST_LIST)
+ENUM_NAMES_DEFINE(diff_unit, DIFF_UNIT_LIST)
 
 /* What is known of a case while it is tested. */
 struct work {
   bool testable;
-  struct sample a, b;
+  enum diff_unit unit;
+  struct process_sample a_units, b_units; /* what counts as one observation */
+  struct sample a, b;                     /* their summaries */
   double pooled_variance, pooled_df;
-  bool has_prior;
-  struct variance_prior prior;            /* of both sides together */
-  struct variance_prior prior_a, prior_b; /* of each side */
-  double prior_pooled_df;                 /* of all cases that the prior was learnt from */
-  double delta, margin;                   /* ln */
-  double sd;                              /* ln */
-  double difference;                      /* ln of the rates' ratio, b over a */
+  struct diff_prior prior;
+  double delta, margin; /* ln */
+  double sd;            /* ln */
+  double difference;    /* ln of the rates' ratio, b over a */
   struct interval interval;
   bool same;
-};
-
-/* One case of a family, for sorting. */
-struct member {
-  uint32_t family;
-  size_t index;
 };
 
 double diff_usual_margin(uint64_t size_bytes) {
@@ -50,98 +43,9 @@ void diff_families(const char *method, const char *path, uint64_t size_bytes,
   families[0] = XXH32(&size_class, sizeof size_class, families[1]);
 }
 
-/* ---- variance shrinkage within families ---- */
-
-static int diff_compare_members(const void *a, const void *b) {
-  const struct member *x = a;
-  const struct member *y = b;
-  if (x->family != y->family) {
-    return x->family < y->family ? -1 : 1;
-  }
-  return (x->index > y->index) - (x->index < y->index);
-}
-
-/* Room for what a prior is fitted to. */
-struct fitting {
-  double *variances, *dfs;
-};
-
-enum of_side { OF_BOTH, OF_A, OF_B };
-
-/* Fits a prior to the members' variances, of both sides or of one. *df_sum: the degrees of freedom
- * of all members; may be NULL. */
-static struct variance_prior diff_fit(const struct work *work, const struct member *members,
-                                      size_t count, enum of_side of, const struct fitting *fitting,
-                                      double *df_sum) {
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) {
-    const struct work *w = &work[members[i].index];
-    const struct sample *side = of == OF_A ? &w->a : &w->b;
-    fitting->variances[i] = of == OF_BOTH ? w->pooled_variance : side->variance;
-    fitting->dfs[i] = of == OF_BOTH ? w->pooled_df : (double)side->count - 1;
-    sum += fitting->dfs[i];
-  }
-  if (df_sum != NULL) {
-    *df_sum = sum;
-  }
-  return variance_shrinkage_fit(fitting->variances, fitting->dfs, count);
-}
-
-/* Fits a prior to the members and gives it to those of them that have none yet. */
-static void diff_learn(struct work *work, const struct member *members, size_t count,
-                       const struct fitting *fitting) {
-  struct work learnt = {.has_prior = true};
-  learnt.prior = diff_fit(work, members, count, OF_BOTH, fitting, &learnt.prior_pooled_df);
-  learnt.prior_a = diff_fit(work, members, count, OF_A, fitting, NULL);
-  learnt.prior_b = diff_fit(work, members, count, OF_B, fitting, NULL);
-  for (size_t i = 0; i < count; i++) {
-    struct work *w = &work[members[i].index];
-    if (!w->has_prior) {
-      w->has_prior = true;
-      w->prior = learnt.prior;
-      w->prior_a = learnt.prior_a;
-      w->prior_b = learnt.prior_b;
-      w->prior_pooled_df = learnt.prior_pooled_df;
-    }
-  }
-}
-
-/* Families of one level; level DIFF_FAMILY_LEVELS is all cases together. */
-static void diff_learn_level(const struct diff_case *cases, struct work *work, size_t count,
-                             size_t level, struct member *members, const struct fitting *fitting) {
-  size_t member_count = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (work[i].testable) {
-      const uint32_t family = level < DIFF_FAMILY_LEVELS ? cases[i].families[level] : 0;
-      members[member_count++] = (struct member){family, i};
-    }
-  }
-  qsort(members, member_count, sizeof *members, diff_compare_members);
-  for (size_t first = 0; first < member_count;) {
-    size_t last = first + 1;
-    while (last < member_count && members[last].family == members[first].family) {
-      last++;
-    }
-    if (last - first >= DIFF_FAMILY_MIN) {
-      diff_learn(work, members + first, last - first, fitting);
-    }
-    first = last;
-  }
-}
-
-static void diff_learn_priors(const struct diff_case *cases, struct work *work, size_t count,
-                              struct arena *arena) {
-  struct member *members = arena_array(arena, count, sizeof *members);
-  const struct fitting fitting = {arena_array(arena, count, sizeof(double)),
-                                  arena_array(arena, count, sizeof(double))};
-  for (size_t level = 0; level <= DIFF_FAMILY_LEVELS; level++) {
-    diff_learn_level(cases, work, count, level, members, &fitting);
-  }
-}
-
 /* ---- one case ---- */
 
-/* The sample of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
+/* The summary of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
 static struct sample diff_sample(const struct process_sample *side) {
   struct sample sample = sample_summary(side->values, side->count);
   if (sample.count > 1) {
@@ -154,14 +58,40 @@ static bool diff_has_both_sides(const struct diff_case *c) {
   return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
-static void diff_start(const struct diff_case *c, struct work *work, struct diff_result *result) {
-  *work = (struct work){.a = diff_sample(&c->a), .b = diff_sample(&c->b)};
+/* Room for the values of runs, of all cases one after the other. */
+struct unit_room {
+  double *values;
+  uint32_t *numbers;
+  size_t used;
+};
+
+static struct process_sample diff_units(const struct process_sample *side, enum diff_unit unit,
+                                        struct unit_room *room) {
+  if (unit == DIFF_UNIT_PROCESS) {
+    return *side;
+  }
+  const struct process_sample runs =
+      process_sample_by_run(side, room->values + room->used, room->numbers + room->used);
+  room->used += runs.count;
+  return runs;
+}
+
+static void diff_start(const struct diff_case *c, struct unit_room *room, struct work *work,
+                       struct diff_result *result) {
+  const bool by_run = process_sample_count_runs(&c->a) > 1 || process_sample_count_runs(&c->b) > 1;
+  *work = (struct work){.unit = by_run ? DIFF_UNIT_RUN : DIFF_UNIT_PROCESS};
+  work->a_units = diff_units(&c->a, work->unit, room);
+  work->b_units = diff_units(&c->b, work->unit, room);
+  work->a = diff_sample(&work->a_units);
+  work->b = diff_sample(&work->b_units);
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
                                  .p = NAN,
                                  .q = NAN,
                                  .margin = c->delta,
+                                 .unit = work->unit,
+                                 .units = {work->a.count, work->b.count},
                                  .sd = NAN,
                                  .df = NAN};
   work->delta = log1p(c->delta);
@@ -171,25 +101,30 @@ static void diff_start(const struct diff_case *c, struct work *work, struct diff
   work->difference = work->a.mean - work->b.mean;
   if (diff_has_both_sides(c)) {
     result->change = expm1(work->difference);
-    work->testable = c->a.count > 1 && c->b.count > 1;
+    work->testable = by_run || (c->a.count > 1 && c->b.count > 1);
   }
 }
 
-/* The variance of one side, shrunk where there is a prior. */
+/* The variance of one side, shrunk where there is a prior; of one observation, that of the other
+ * side. */
 static double diff_side_variance(const struct work *work, const struct sample *side,
-                                 const struct variance_prior *prior) {
-  return work->has_prior ? variance_shrinkage_apply(prior, side->variance, (double)side->count - 1)
-                         : side->variance;
+                                 const struct variance_prior *prior, double of_both) {
+  if (side->count < 2) {
+    return of_both;
+  }
+  return work->prior.known
+             ? variance_shrinkage_apply(prior, side->variance, (double)side->count - 1)
+             : side->variance;
 }
 
 /* The spread of a case, and the noise that its margin is not below. */
 static void diff_set_margin(struct work *work) {
   const double variance =
-      work->has_prior
-          ? variance_shrinkage_apply(&work->prior, work->pooled_variance, work->pooled_df)
+      work->prior.known
+          ? variance_shrinkage_apply(&work->prior.both, work->pooled_variance, work->pooled_df)
           : work->pooled_variance;
-  const double noise = sqrt(diff_side_variance(work, &work->a, &work->prior_a) +
-                            diff_side_variance(work, &work->b, &work->prior_b));
+  const double noise = sqrt(diff_side_variance(work, &work->a, &work->prior.a, variance) +
+                            diff_side_variance(work, &work->b, &work->prior.b, variance));
   work->sd = sqrt(variance);
   work->margin = fmax(work->delta, noise);
 }
@@ -198,39 +133,58 @@ static double diff_half_width(const struct effect *effect) {
   return effect_interval(effect, 0.95).high - effect->difference;
 }
 
-static struct effect diff_welch(const struct sample *a, const struct sample *b) {
-  struct effect effect = effect_welch(a, b);
-  effect.df = (double)(a->count < b->count ? a->count : b->count) - 1;
+/* Without peers. The pooled variance is that of one side where the other has one observation. */
+static struct effect diff_welch(const struct work *work) {
+  const bool one_sided = work->a.count < 2 || work->b.count < 2;
+  const struct variance_prior none = {.pooled_df = work->pooled_df};
+  struct effect effect =
+      one_sided ? effect_moderated(&work->a, &work->b, &none) : effect_welch(&work->a, &work->b);
+  const size_t fewer = work->a.count < work->b.count ? work->a.count : work->b.count;
+  effect.df = one_sided ? work->pooled_df : (double)fewer - 1;
   return effect;
 }
 
-static void diff_test_means(double alpha, struct work *work, struct diff_result *result) {
+/* How much more the only run of one side varies than a run of the other because it has fewer
+ * processes. */
+static double diff_extra_variance(const struct diff_case *c, const struct work *work) {
+  if (work->unit == DIFF_UNIT_PROCESS || (work->a.count > 1 && work->b.count > 1)) {
+    return 0;
+  }
+  const struct within_runs a = process_sample_within_runs(&c->a);
+  const struct within_runs b = process_sample_within_runs(&c->b);
+  const double df = a.df + b.df;
+  const double variance = df > 0 ? (a.variance * a.df + b.variance * b.df) / df : 0;
+  return variance * fmax(0, work->a.count > 1 ? b.per_run - a.per_run : a.per_run - b.per_run);
+}
+
+static void diff_test_means(const struct diff_case *c, double alpha, struct work *work,
+                            struct diff_result *result) {
+  const struct diff_prior *prior = &work->prior;
   struct effect effect =
-      work->has_prior ? effect_moderated(&work->a, &work->b, &work->prior, work->prior_pooled_df)
-                      : diff_welch(&work->a, &work->b);
-  if (work->has_prior && work->a.count != work->b.count) {
-    const struct effect apart = effect_moderated_welch(&work->a, &work->b, &work->prior_a,
-                                                       &work->prior_b, work->prior_pooled_df);
+      prior->known ? effect_moderated(&work->a, &work->b, &prior->both) : diff_welch(work);
+  if (prior->known && work->a.count != work->b.count && work->a.count > 1 && work->b.count > 1) {
+    const struct effect apart = effect_moderated_welch(&work->a, &work->b, &prior->a, &prior->b);
     if (diff_half_width(&apart) > diff_half_width(&effect)) {
       effect = apart;
     }
   }
-  result->test = work->has_prior ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
+  effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
+  result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   result->p = effect_p(&effect, work->margin);
   work->interval = effect_interval(&effect, 1 - alpha);
   work->same = effect_is_equivalent(&effect, work->delta, alpha);
 }
 
-static void diff_test_ranks(const struct diff_case *c, double alpha, struct work *work,
-                            struct diff_result *result) {
+static void diff_test_ranks(double alpha, struct work *work, struct diff_result *result) {
+  const struct process_sample *a = &work->a_units;
+  const struct process_sample *b = &work->b_units;
   struct interval narrow;
   result->test = DIFF_TEST_RANK;
-  result->p = rank_test_p(c->a.values, c->a.count, c->b.values, c->b.count, work->margin);
-  work->difference = rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count,
-                                          1 - alpha, &work->interval);
-  (void)rank_test_difference(c->a.values, c->a.count, c->b.values, c->b.count, 1 - 2 * alpha,
-                             &narrow);
+  result->p = rank_test_p(a->values, a->count, b->values, b->count, work->margin);
+  work->difference =
+      rank_test_difference(a->values, a->count, b->values, b->count, 1 - alpha, &work->interval);
+  (void)rank_test_difference(a->values, a->count, b->values, b->count, 1 - 2 * alpha, &narrow);
   work->same = narrow.low > -work->delta && narrow.high < work->delta;
 }
 
@@ -245,10 +199,10 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
   diff_set_margin(work);
   switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(alpha, work, result);
+    diff_test_means(c, alpha, work, result);
     break;
   case DIFF_RANK:
-    diff_test_ranks(c, alpha, work, result);
+    diff_test_ranks(alpha, work, result);
     break;
   case diff_method_name_count:
     break;
@@ -260,6 +214,24 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
   if (isfinite(work->interval.low) && isfinite(work->interval.high)) { /* ranks: of few, none */
     result->change_low = expm1(work->interval.low);
     result->change_high = expm1(work->interval.high);
+  }
+}
+
+static void diff_set_priors(const struct diff_case *cases, struct work *work, size_t count,
+                            struct arena *arena) {
+  struct prior_case *learning = arena_array(arena, count, sizeof *learning);
+  struct diff_prior *priors = arena_array(arena, count, sizeof *priors);
+  for (size_t i = 0; i < count; i++) {
+    learning[i] = (struct prior_case){.families = work[i].testable ? cases[i].families : NULL,
+                                      .by_run = work[i].unit == DIFF_UNIT_RUN,
+                                      .a = work[i].a_units,
+                                      .b = work[i].b_units,
+                                      .a_sample = work[i].a,
+                                      .b_sample = work[i].b};
+  }
+  diff_learn_priors(learning, count, priors, arena);
+  for (size_t i = 0; i < count; i++) {
+    work[i].prior = priors[i];
   }
 }
 
@@ -321,10 +293,11 @@ static void diff_set_rank_least(const struct work *work, size_t count, double ra
   }
 }
 
-/* Fewest processes per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
+/* Fewest units per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
  * effect_processes_needed(). A change between delta and the margin is never decided. */
-static unsigned diff_processes_needed(const struct work *work, double alpha, size_t fixed) {
-  const double prior_df = work->has_prior && isfinite(work->prior.df) ? work->prior.df : 0;
+static unsigned diff_units_needed(const struct work *work, double alpha, size_t fixed) {
+  const struct variance_prior *prior = &work->prior.both;
+  const double prior_df = work->prior.known && isfinite(prior->df) ? prior->df : 0;
   const double size = fabs(work->difference);
   if (size >= work->delta && size <= work->margin) {
     return 0;
@@ -334,30 +307,41 @@ static unsigned diff_processes_needed(const struct work *work, double alpha, siz
                                  (unsigned)fixed, DIFF_PROCESSES_MAX);
 }
 
-/* Makes an undecided case INSUFFICIENT, with the number of processes per side that would decide it,
+/* Makes an undecided case INSUFFICIENT, with the number of units per side that would decide it,
  * where there is one. */
 static void diff_ask_for_more(const struct diff_case *c, const struct work *work, double alpha,
                               struct diff_result *result) {
-  const size_t counts[2] = {c->a.count, c->b.count};
+  const size_t counts[2] = {work->a.count, work->b.count};
+  const size_t processes[2] = {c->a.count, c->b.count};
   const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
   if (result->verdict == VERDICT_INSUFFICIENT || result->is_provisional) {
-    result->processes_needed = DIFF_PROCESSES_USUAL;
+    result->units_needed = DIFF_PROCESSES_USUAL;
     for (size_t s = 0; s < 2; s++) {
       const size_t other_least = result->is_provisional ? DIFF_PROCESSES_FIRM : 2;
-      result->needed_alone[s] = counts[1 - s] >= other_least ? DIFF_PROCESSES_USUAL : 0;
+      result->needed_alone[s] = processes[1 - s] >= other_least ? DIFF_PROCESSES_USUAL : 0;
     }
     return;
   }
-  const unsigned needed = diff_processes_needed(work, alpha, 0);
+  const unsigned needed = diff_units_needed(work, alpha, 0);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }
   result->verdict = VERDICT_INSUFFICIENT;
-  result->processes_needed = needed > fewer ? needed : (unsigned)fewer + 1;
+  result->units_needed = needed > fewer ? needed : (unsigned)fewer + 1;
   for (size_t s = 0; s < 2; s++) {
-    const unsigned alone = diff_processes_needed(work, alpha, counts[1 - s]);
+    const unsigned alone = diff_units_needed(work, alpha, counts[1 - s]);
     result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
   }
+}
+
+/* Too little for a change to be reported for good: a slow mode of one process in three looks like a
+ * change too often, and so does one of three runs. Where one side has runs enough, the other, of
+ * which one is held against how they spread, needs no more. */
+static bool diff_is_provisional(const struct diff_case *c, const struct work *work) {
+  const size_t fewer = c->a.count < c->b.count ? c->a.count : c->b.count;
+  const size_t more_units = work->a.count > work->b.count ? work->a.count : work->b.count;
+  return fewer < DIFF_PROCESSES_FIRM ||
+         (work->unit == DIFF_UNIT_RUN && more_units < DIFF_PROCESSES_FIRM);
 }
 
 static void diff_judge(const struct diff_case *cases, const struct work *work, size_t count,
@@ -367,10 +351,9 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   size_t rejected = 0;
   for (size_t i = 0; i < count; i++) {
     const enum verdict verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
-    const size_t fewer = cases[i].a.count < cases[i].b.count ? cases[i].a.count : cases[i].b.count;
     results[i].verdict = verdict;
     results[i].is_provisional = (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) &&
-                                fewer < DIFF_PROCESSES_FIRM;
+                                diff_is_provisional(&cases[i], &work[i]);
     summary->provisional[verdict] += results[i].is_provisional;
     rejected += work[i].testable && results[i].q <= rate;
   }
@@ -381,9 +364,9 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
     if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
         results[i].is_provisional) {
       diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
-      if (results[i].processes_needed > 0 && fabs(work[i].difference) > work[i].margin &&
-          results[i].processes_needed < summary->rank_processes_least) {
-        results[i].processes_needed = summary->rank_processes_least;
+      if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].margin &&
+          results[i].units_needed < summary->rank_processes_least) {
+        results[i].units_needed = summary->rank_processes_least;
       }
     }
     summary->verdicts[results[i].verdict]++;
@@ -423,11 +406,17 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   struct arena arena = {0};
   struct work *work = arena_array(&arena, count, sizeof *work);
   double *p = arena_array(&arena, count, sizeof *p);
+  size_t values = 0;
+  for (size_t i = 0; i < count; i++) {
+    values += cases[i].a.count + cases[i].b.count;
+  }
+  struct unit_room room = {arena_array(&arena, values, sizeof *room.values),
+                           arena_array(&arena, values, sizeof *room.numbers), 0};
   *summary = (struct diff_summary){.shift = diff_middle_shift(cases, count, &arena)};
   for (size_t i = 0; i < count; i++) {
-    diff_start(&cases[i], &work[i], &results[i]);
+    diff_start(&cases[i], &room, &work[i], &results[i]);
   }
-  diff_learn_priors(cases, work, count, &arena);
+  diff_set_priors(cases, work, count, &arena);
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
       diff_test_case(&cases[i], options, &work[i], &results[i]);

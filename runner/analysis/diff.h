@@ -1,22 +1,25 @@
 /* diff.h - what differs between two sides, case by case: from medians to verdicts. No SQL.
  *
- * The unit is the process: each side of a case has one value per process, the natural logarithm of
- * the median time of one iteration in ns. Trials inside a process agree far better than processes
- * do and are never pooled. Changes are those of the rate: +0.03 = side b moves 3 % more bytes per
- * second.
+ * Each side of a case has one value per process, the natural logarithm of the median time of one
+ * iteration in ns. Trials inside a process agree far better than processes do and are never pooled.
+ * The unit, what counts as one observation, is the process where both sides of a case are of one
+ * run each. Where a side has several, it is the run, whose value is the mean of its processes
+ * (process_sample.h), and a side of one run is held against how those of the other spread: what
+ * processes of a run share is no change. Changes are those of the rate: +0.03 = side b moves 3 %
+ * more bytes per second.
  *
  * delta is the smallest change that matters. The margin is what a change must exceed to be
  * reported: delta, or the noise where that is more. The noise is the spread of the difference of
- * two processes, one of each side: the root of the sum of the sides' variances, each shrunk within
+ * two units, one of each side: the root of the sum of the sides' variances, each shrunk within
  * the family. Noise can only keep a change from being reported: equivalence is judged against
  * delta.
  *
  * Method "moderated": variances are shrunk within a family, and the t test is against the margin
- * (t_test.h). Where one side has more processes than the other, the sides' variances are also
- * shrunk separately, and the less certain of both tests counts: a pooled variance is nearly that of
- * the larger side. No standard deviation is taken as less than DIFF_SPREAD_MIN, so that two equal
- * values are no certainty. A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider
- * one, at last from all cases; where these are too few, Welch's test is used with the degrees of
+ * (t_test.h); peers that see the same noise count as less than so many (dependence.h). Where one
+ * side has more units than the other, the sides' variances are also shrunk separately, and the less
+ * certain of both tests counts: a pooled variance is nearly that of the larger side. No standard
+ * deviation is taken as less than DIFF_SPREAD_MIN, so that two equal values are no certainty. Where
+ * there are too few cases to learn from (diff_priors.h), Welch's test is used with the degrees of
  * freedom of the smaller side: few values do not tell Satterthwaite which side is noisier. Method
  * "rank": rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
  *
@@ -29,13 +32,13 @@
  *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
- *   INSUFFICIENT         fewer than two processes on a side
+ *   INSUFFICIENT         one run each, and fewer than two processes on a side
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin; provisional with fewer
- *                        than DIFF_PROCESSES_FIRM processes on a side: a slow mode of one process
- *                        in three looks like a change too often
+ *                        than DIFF_PROCESSES_FIRM processes on a side, or runs on the side that
+ *                        has most, where they are the unit
  *   SAME                 equivalent: the 90 % interval lies inside delta (TOST)
- *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX processes per side would decide
- *                        with a power of 80 %: processes_needed
+ *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
+ *                        with a power of 80 %: units_needed
  *   UNCLEAR              undecided, and more would hardly help: the change is too near delta, or
  *                        the case is too noisy: the margin is the noise */
 #ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
@@ -46,11 +49,12 @@
 
 #include <stdbool.h>
 
-enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3, DIFF_PROCESSES_MAX = 30 };
 #define DIFF_SHARE_COMMON 0.9
 #define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
-/* Processes per side that a diff should have where the spread is unknown. */
-enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4 };
+/* Units per side that a diff should have where the spread is unknown, that it must have for a firm
+ * report, and that anybody would measure. */
+enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
+enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };
 
 #define VERDICT_LIST(X)                                                                            \
   X(VERDICT_BROKEN, "broken")                                                                      \
@@ -76,6 +80,11 @@ ENUM_NAMES_DECLARE(diff_method, DIFF_METHOD_LIST)
   X(DIFF_TEST_RANK, "rank")
 ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
 
+#define DIFF_UNIT_LIST(X)                                                                          \
+  X(DIFF_UNIT_PROCESS, "process")                                                                  \
+  X(DIFF_UNIT_RUN, "run")
+ENUM_NAMES_DECLARE(diff_unit, DIFF_UNIT_LIST)
+
 struct diff_case {
   struct process_sample a, b; /* ln of the median time of one iteration in ns */
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
@@ -94,10 +103,12 @@ struct diff_result {
   double p, q;                    /* NAN where nothing was tested; q with all looks */
   double margin;                  /* relative: delta, or the noise where that is more */
   bool is_noisy;                  /* the noise is more than delta */
-  double sd;                      /* between processes, relative; NAN = not known */
-  double df;                      /* of the test */
-  bool is_provisional;            /* REGRESSED or IMPROVED on few processes */
-  unsigned processes_needed;      /* per side, for INSUFFICIENT and provisional ones; else 0 */
+  enum diff_unit unit;
+  size_t units[2];          /* of a and b */
+  double sd;                /* between units, relative; NAN = not known */
+  double df;                /* of the test */
+  bool is_provisional;      /* REGRESSED or IMPROVED on few units */
+  unsigned units_needed;    /* per side, for INSUFFICIENT and provisional ones; else 0 */
   unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
 };
 

@@ -81,11 +81,12 @@ static bool advice_same_file(const char *a, const char *b) {
 /* What can be done about a side. */
 struct side_advice {
   const struct measured_run
-      *last;       /* the last measured one; the last imported one if none was measured */
-  bool imported;   /* all its runs are imported: no command makes more */
-  bool elsewhere;  /* measured by another machine or driver than the latest run */
-  unsigned wanted; /* new processes; 0 = it has enough */
-  const char *tag; /* of the new run; NULL = none is needed */
+      *last;          /* the last measured one; the last imported one if none was measured */
+  bool imported;      /* all its runs are imported: no command makes more */
+  bool elsewhere;     /* measured by another machine or driver than the latest run */
+  unsigned wanted;    /* new processes, or runs where these are the unit; 0 = it has enough */
+  unsigned processes; /* of a new run */
+  const char *tag;    /* of the new run; NULL = none is needed */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
@@ -154,10 +155,15 @@ static void advice_find(struct database *database, struct compare_request *reque
   const struct comparison *comparison = result->comparison;
   for (size_t s = 0; s < SIDES; s++) {
     const char *name = request->names[s];
-    const unsigned have = open ? comparison->processes_least[s] : 0;
-    const unsigned needed = comparison->processes_needed;
+    const unsigned have = open ? comparison->units_least[s] : 0;
+    const unsigned needed = comparison->units_needed;
+    const struct comparison_total *total = &comparison->totals[s];
     help[s] = (struct side_advice){.last = advice_last_run(result, (enum side)s),
                                    .wanted = needed > have ? needed - have : 0};
+    help[s].processes =
+        comparison->unit == DIFF_UNIT_PROCESS
+            ? help[s].wanted
+            : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
     assert(help[s].last != NULL); /* every side has a run */
     help[s].imported = advice_is_imported(help[s].last);
     help[s].tag = !open ? advice_free_tag(database, request, FRESH_TAGS[s])
@@ -176,13 +182,18 @@ static char advice_letter(size_t side) {
   return side == SIDE_A ? 'A' : 'B';
 }
 
-/* What more processes of the other side do if this side stays as it is. */
+static const char *advice_units(const struct comparison *comparison) {
+  return comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes";
+}
+
+/* What more processes or runs of the other side do if this side stays as it is. */
 static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
                              size_t stays) {
   const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
   const unsigned alone = comparison->needed_alone[other];
   if (alone > 0) {
-    strbuf_printf(text, "%u processes of %c alone would decide", alone, advice_letter(other));
+    strbuf_printf(text, "%u %s of %c alone would decide", alone, advice_units(comparison),
+                  advice_letter(other));
   } else {
     strbuf_printf(text, "more of %c alone would not decide", advice_letter(other));
   }
@@ -206,10 +217,13 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
       continue;
     }
     strbuf_clear(&command);
-    advice_put_command(&command, help[s].last, help[s].wanted, help[s].tag);
+    advice_put_command(&command, help[s].last, help[s].processes, help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "new", command.text);
+    if (result->comparison->unit == DIFF_UNIT_RUN && help[s].wanted > 1) {
+      strbuf_printf(text, ", %u times", help[s].wanted);
+    }
   }
   strbuf_fini(&command);
 }
@@ -223,7 +237,7 @@ static const char *advice_other_database(struct arena *arena, const struct compa
   struct error err = {0};
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
-  advice_put_command(&command, help->last, help->wanted, help->tag);
+  advice_put_command(&command, help->last, help->processes, help->tag);
   const char *word = advice_database_word(arena, command.text);
   strbuf_fini(&command);
   const char *path = NULL;
@@ -298,30 +312,32 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
     strbuf_printf(text, "%c was imported and cannot be measured again, and ", advice_letter(s));
     advice_put_alone(text, comparison, s);
   }
-  strbuf_printf(text, "; %u processes per side would, measured by haul in %s place",
-                comparison->processes_needed, both ? "their" : "its");
+  strbuf_printf(text, "; %u %s per side would, measured by haul in %s place",
+                comparison->units_needed, advice_units(comparison), both ? "their" : "its");
 }
 
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
   const size_t count = comparison->undecided;
-  if (comparison->processes_needed == 0 || request->compare.one_side) {
+  if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
-  /* New runs add to a side if its name selects them; else both sides start with new runs. */
-  const bool open = advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
+  /* New runs add to a side if its name selects them, and if runs count: a second run of a few
+   * processes tells next to nothing of how runs differ. Else both sides start with new runs. */
+  const bool open = comparison->unit == DIFF_UNIT_RUN && advice_is_open_side(request, SIDE_A) &&
+                    advice_is_open_side(request, SIDE_B);
   struct side_advice help[SIDES];
   struct strbuf text;
   advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
-  strbuf_printf(&text, "%zu %s undecided with so few processes", count,
-                count == 1 ? "case is" : "cases are");
+  strbuf_printf(&text, "%zu %s undecided with so few %s", count,
+                count == 1 ? "case is" : "cases are", advice_units(comparison));
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);
   } else {
-    strbuf_printf(&text, "; %u per side would decide:", comparison->processes_needed);
+    strbuf_printf(&text, "; %u per side would decide:", comparison->units_needed);
     advice_put_commands(&text, result, help, open);
     advice_put_merge(&text, common, request, result, help);
     if (open) {

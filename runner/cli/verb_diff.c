@@ -57,7 +57,8 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous; a "
         "tag or driver selects all of its runs, and a comma joins several. The test compares "
-        "processes: five or more per side can decide.\n\n"
+        "processes: five or more per side can decide. Where a side has several runs, it compares "
+        "runs, each the mean of its processes.\n\n"
         "The smallest change that matters is --delta, else what the scenario says (delta; of "
         "several runs the one started last), else 1 % for bandwidth from 1 MiB on and 3 % for "
         "everything else. Where a process of A and one of B usually differ by more (the line says "

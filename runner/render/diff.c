@@ -66,13 +66,19 @@ static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
     strbuf_append(text, "\nA/A test: A has fewer than four processes and cannot be split\n");
     return;
   }
-  strbuf_printf(text,
-                "\nA/A test: A split at random %zu times: %zu %s false positives; %zu of %zu cases "
-                "(%.2f %%)\n",
-                a_a->splits, a_a->splits_reporting,
-                diff_plural(a_a->splits_reporting, "split reports", "splits report"),
-                a_a->false_positives, a_a->judged,
-                a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
+  strbuf_printf(
+      text,
+      "\nA/A test: %s split at random %zu times: %zu %s false positives; %zu of %zu cases "
+      "(%.2f %%)\n",
+      a_a->by_run ? "runs of A" : "A", a_a->splits, a_a->splits_reporting,
+      diff_plural(a_a->splits_reporting, "split reports", "splits report"), a_a->false_positives,
+      a_a->judged,
+      a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
+  if (!a_a->by_run) {
+    strbuf_printf(text, "%s: splits within %s see nothing of the difference between runs\n",
+                  a_a->runs == 1 ? "One run" : "Fewer than four runs",
+                  a_a->runs == 1 ? "the run" : "runs");
+  }
 }
 
 static void diff_put_notes(struct strbuf *text, const struct comparison *comparison,
@@ -84,6 +90,9 @@ static void diff_put_notes(struct strbuf *text, const struct comparison *compari
   if (comparison->other_machine) {
     strbuf_append(text, "\nOther hardware: cases are compared between different GPUs or hosts; a "
                         "change may be theirs\n");
+  }
+  if (comparison->judged != NULL) {
+    strbuf_printf(text, "\n%s\n", comparison->judged);
   }
   if (comparison->confounded != NULL) {
     strbuf_append_char(text, '\n');
@@ -402,6 +411,11 @@ static struct cell diff_count_cell(unsigned value) {
   return cell_integer((int64_t)value);
 }
 
+static struct cell diff_needed_cell(const struct diff_result *result, enum diff_unit unit) {
+  return result->units_needed > 0 && result->unit == unit ? diff_count_cell(result->units_needed)
+                                                          : cell_null();
+}
+
 /* The columns of one row per case, and their cells. */
 #define DIFF_COLUMNS(X)                                                                            \
   X("verdict", cell_text(verdict_text(result->verdict)))                                           \
@@ -429,15 +443,18 @@ static struct cell diff_count_cell(unsigned value) {
   X("boots_b", diff_count_cell(b->boots))                                                          \
   X("gpus_a", diff_count_cell(a->gpus))                                                            \
   X("gpus_b", diff_count_cell(b->gpus))                                                            \
-  X("processes_needed",                                                                            \
-    result->processes_needed > 0 ? diff_count_cell(result->processes_needed) : cell_null())        \
+  X("processes_needed", diff_needed_cell(result, DIFF_UNIT_PROCESS))                               \
   X("hardware", cell_text(row->hardware))                                                          \
   X("reason", cell_text(row->reason))                                                              \
   X("delta_percent", cell_finite(100 * row->delta))                                                \
   X("delta_from", cell_text(delta_source_text(row->delta_from)))                                   \
   X("not_ok_a", cell_integer(row->sides[SIDE_A].not_ok))                                           \
   X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))                                           \
-  X("provisional", cell_integer(row->result.is_provisional))
+  X("provisional", cell_integer(row->result.is_provisional))                                       \
+  X("unit", cell_text(diff_unit_text(result->unit)))                                               \
+  X("runs_a", diff_count_cell(a->runs))                                                            \
+  X("runs_b", diff_count_cell(b->runs))                                                            \
+  X("runs_needed", diff_needed_cell(result, DIFF_UNIT_RUN))
 
 static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,

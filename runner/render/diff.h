@@ -60,7 +60,8 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
 const char *diff_provisional_words(const struct comparison *comparison);
 /* Appended: with how many processes ranks report something; nothing where all cases have enough. */
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
-/* Processes of A and B, "5/5"; all: boots and GPUs behind them, "5/5 1/1 8/8". */
+/* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
+ * GPUs behind them, "5/5 1/1 8/8". */
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
 /* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
  * reason of its verdict, a margin that is not delta. */

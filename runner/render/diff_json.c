@@ -15,6 +15,7 @@ static void diff_json_side(struct json_out *json, const char *key, const struct 
   json_out_open(json, key, '{');
   json_out_real(json, "value", side->value);
   json_out_integer(json, "processes", side->processes);
+  json_out_integer(json, "runs", side->runs);
   json_out_integer(json, "boots", side->boots);
   json_out_integer(json, "gpus", side->gpus);
   json_out_open(json, "not_ok", '{');
@@ -24,6 +25,15 @@ static void diff_json_side(struct json_out *json, const char *key, const struct 
   json_out_close(json);
   json_out_text(json, "case", side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL);
   json_out_close(json);
+}
+
+static void diff_json_needed(struct json_out *json, const char *key,
+                             const struct diff_result *result, enum diff_unit unit) {
+  if (result->units_needed > 0 && result->unit == unit) {
+    json_out_integer(json, key, result->units_needed);
+  } else {
+    json_out_null(json, key);
+  }
 }
 
 static void diff_json_case(struct json_out *json, const struct measured *measured,
@@ -55,11 +65,9 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   json_out_real(json, "margin_percent", 100 * result->margin);
   json_out_boolean(json, "noisy", result->is_noisy);
   json_out_real(json, "sd_percent", 100 * result->sd);
-  if (result->processes_needed > 0) {
-    json_out_integer(json, "processes_needed", result->processes_needed);
-  } else {
-    json_out_null(json, "processes_needed");
-  }
+  json_out_text(json, "unit", diff_unit_text(result->unit));
+  diff_json_needed(json, "processes_needed", result, DIFF_UNIT_PROCESS);
+  diff_json_needed(json, "runs_needed", result, DIFF_UNIT_RUN);
   json_out_text(json, "hardware", row->hardware);
   json_out_text(json, "reason", row->reason);
   json_out_close(json);
@@ -144,6 +152,7 @@ static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
   }
   json_out_open(json, "a_a_test", '{');
   json_out_integer(json, "splits", (int64_t)a_a->splits);
+  json_out_text(json, "split", a_a->by_run ? "run" : "process");
   json_out_integer(json, "splits_reporting", (int64_t)a_a->splits_reporting);
   json_out_integer(json, "cases", (int64_t)a_a->judged);
   json_out_integer(json, "false_positives", (int64_t)a_a->false_positives);
@@ -166,6 +175,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_boolean(json, "simulated", comparison->simulated);
   json_out_boolean(json, "other_hardware", comparison->other_machine);
   json_out_text(json, "confounded", comparison->confounded);
+  json_out_text(json, "judged", comparison->judged);
   json_out_integer(json, "looks", comparison->looks > 1 ? comparison->looks : 1);
   json_out_open(json, "shift", '{');
   json_out_integer(json, "cases", (int64_t)shift->pairs);

@@ -85,8 +85,14 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
   if (all) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
                    b->boots, a->gpus, b->gpus);
-  } else {
+  } else if (row->result.unit == DIFF_UNIT_PROCESS) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
+  } else if (a->processes * b->runs == b->processes * a->runs && a->processes % a->runs == 0) {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs of %u", a->runs, b->runs,
+                   a->processes / a->runs);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs,
+                   b->runs);
   }
 }
 

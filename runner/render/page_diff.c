@@ -78,6 +78,9 @@ static void page_put_diff_notes(FILE *page, const struct comparison *comparison)
                 "different GPUs or hosts; a change may be theirs.</p>\n",
                 page);
   }
+  if (comparison->judged != NULL) {
+    html_print(page, "<p>%s.</p>\n", comparison->judged);
+  }
   if (comparison->confounded != NULL) {
     html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", comparison->confounded);
   }
@@ -103,10 +106,12 @@ static void page_put_diff_sentences(FILE *page, const struct comparison *compari
     html_print(page, "<p>%s</p>", text.text);
   }
   strbuf_clear(&text);
-  if (comparison->processes_needed > 0) {
+  if (comparison->units_needed > 0) {
     const size_t count = comparison->undecided;
-    strbuf_printf(&text, "%zu %s undecided with so few processes; %u per side would decide.", count,
-                  count == 1 ? "case is" : "cases are", comparison->processes_needed);
+    strbuf_printf(&text, "%zu %s undecided with so few %s; %u per side would decide.", count,
+                  count == 1 ? "case is" : "cases are",
+                  comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes",
+                  comparison->units_needed);
     html_print(page, "<p>%s</p>", text.text);
   }
   strbuf_fini(&text);

@@ -9,13 +9,16 @@
 
 /* Between a process's value and the middle of its pair. */
 struct distance {
-  uint32_t process;
+  uint32_t process, run;
   double value;
 };
 
 static int shift_compare_distances(const void *a, const void *b) {
   const struct distance *x = a;
   const struct distance *y = b;
+  if (x->run != y->run) {
+    return x->run < y->run ? -1 : 1;
+  }
   return (x->process > y->process) - (x->process < y->process);
 }
 
@@ -23,7 +26,7 @@ static const struct process_sample *shift_side(const struct shift_pair *pair, bo
   return b ? &pair->b : &pair->a;
 }
 
-/* All distances of one side, process by process. */
+/* All distances of one side, process by process, those of one run adjacent. */
 static struct distance *shift_distances(const struct shift_pair *pairs, size_t count,
                                         const double *middles, bool b, struct arena *arena,
                                         size_t *distance_count) {
@@ -38,7 +41,8 @@ static struct distance *shift_distances(const struct shift_pair *pairs, size_t c
     const struct process_sample *side = shift_side(&pairs[i], b);
     for (size_t v = 0; v < side->count; v++) {
       distances[used++] =
-          (struct distance){process_sample_process(side, v), side->values[v] - middles[i]};
+          (struct distance){process_sample_process(side, v), process_sample_run(side, v),
+                            side->values[v] - middles[i]};
     }
   }
   qsort(distances, used, sizeof *distances, shift_compare_distances);
@@ -53,15 +57,15 @@ static size_t shift_process_end(const struct distance *distances, size_t first, 
   return last;
 }
 
-/* Mean and variance of one side's processes, each by its median distance. */
-static struct sample shift_side_sample(const struct shift_pair *pairs, size_t count,
-                                       const double *middles, bool b) {
-  struct arena arena = {0};
+/* The processes of one side, each by its median distance. */
+static struct process_sample shift_side_levels(const struct shift_pair *pairs, size_t count,
+                                               const double *middles, bool b, struct arena *arena) {
   size_t distance_count = 0;
   const struct distance *distances =
-      shift_distances(pairs, count, middles, b, &arena, &distance_count);
-  double *levels = arena_array(&arena, distance_count, sizeof *levels);
-  double *scratch = arena_array(&arena, distance_count, sizeof *scratch);
+      shift_distances(pairs, count, middles, b, arena, &distance_count);
+  double *levels = arena_array(arena, distance_count, sizeof *levels);
+  double *scratch = arena_array(arena, distance_count, sizeof *scratch);
+  uint32_t *runs = arena_array(arena, distance_count, sizeof *runs);
   size_t most = 0;
   size_t used = 0;
   for (size_t first = 0, last = 0; first < distance_count; first = last) {
@@ -74,12 +78,44 @@ static struct sample shift_side_sample(const struct shift_pair *pairs, size_t co
       scratch[i - first] = distances[i].value;
     }
     if (2 * (last - first) >= most) {
+      runs[used] = distances[first].run;
       levels[used++] = sample_median_in_place(scratch, last - first);
     }
   }
-  const struct sample sample = sample_summary(levels, used);
+  return (struct process_sample){.values = levels, .count = used, .runs = runs};
+}
+
+/* Their mean and variance, of runs where by_run says so. */
+static struct sample shift_summary(const struct process_sample *levels, bool by_run,
+                                   struct arena *arena) {
+  if (!by_run) {
+    return sample_summary(levels->values, levels->count);
+  }
+  double *values = arena_array(arena, levels->count, sizeof *values);
+  uint32_t *numbers = arena_array(arena, levels->count, sizeof *numbers);
+  const struct process_sample runs = process_sample_by_run(levels, values, numbers);
+  return sample_summary(runs.values, runs.count);
+}
+
+/* The difference of two sides; df 0 = without an interval. */
+static struct effect shift_effect(const struct shift_pair *pairs, size_t count,
+                                  const double *middles) {
+  struct arena arena = {0};
+  const struct process_sample levels[2] = {shift_side_levels(pairs, count, middles, false, &arena),
+                                           shift_side_levels(pairs, count, middles, true, &arena)};
+  const bool by_run =
+      process_sample_count_runs(&levels[0]) > 1 || process_sample_count_runs(&levels[1]) > 1;
+  const struct sample a = shift_summary(&levels[0], by_run, &arena);
+  const struct sample b = shift_summary(&levels[1], by_run, &arena);
+  struct effect effect = {0};
+  if (a.count > 1 && b.count > 1) {
+    effect = effect_welch(&a, &b);
+  } else if (by_run && a.count > 0 && b.count > 0) {
+    const double df = (double)(a.count + b.count) - 2;
+    effect = effect_moderated(&a, &b, &(struct variance_prior){.pooled_df = df});
+  }
   arena_fini(&arena);
-  return sample;
+  return effect;
 }
 
 struct shift shift_estimate(const struct shift_pair *pairs, size_t count) {
@@ -89,16 +125,14 @@ struct shift shift_estimate(const struct shift_pair *pairs, size_t count) {
   double *changes = sample_values_new(count);
   double *middles = sample_values_new(count);
   for (size_t i = 0; i < count; i++) {
-    const double a = sample_summary(pairs[i].a.values, pairs[i].a.count).mean;
-    const double b = sample_summary(pairs[i].b.values, pairs[i].b.count).mean;
+    const double a = process_sample_mean(&pairs[i].a);
+    const double b = process_sample_mean(&pairs[i].b);
     changes[i] = a - b;
     middles[i] = (a + b) / 2;
   }
   struct shift shift = {count, expm1(sample_median_in_place(changes, count)), NAN, NAN};
-  const struct sample a = shift_side_sample(pairs, count, middles, false);
-  const struct sample b = shift_side_sample(pairs, count, middles, true);
-  if (a.count > 1 && b.count > 1) {
-    const struct effect effect = effect_welch(&a, &b);
+  const struct effect effect = shift_effect(pairs, count, middles);
+  if (effect.df > 0) {
     const struct interval interval = effect_interval(&effect, 0.95);
     shift.change = expm1(effect.difference);
     shift.change_low = expm1(interval.low);

@@ -19,14 +19,25 @@ static double variance_shrinkage_pool(const double *variances, const double *dfs
   return df_sum > 0 ? sum / df_sum : 0;
 }
 
+/* The degrees of freedom of a mean of variances: their number counts as the inverse of their mean
+ * squared correlation, that of each with itself included. */
+static double variance_shrinkage_pooled_df(const double *dfs, size_t count, double dependence) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    sum += dfs[i];
+  }
+  return count > 0 ? sum / (1 + ((double)count - 1) * dependence) : 0;
+}
+
 struct variance_prior variance_shrinkage_fit(const double *variances, const double *dfs,
-                                             size_t count) {
+                                             size_t count, double dependence) {
+  const double pooled_df = variance_shrinkage_pooled_df(dfs, count, dependence);
   if (count < 2) {
-    return (struct variance_prior){0, count == 1 ? variances[0] : 0};
+    return (struct variance_prior){0, count == 1 ? variances[0] : 0, pooled_df};
   }
   const double least = 1e-5 * sample_median(variances, count);
   if (!(least > 0)) { /* most are exactly zero: there is no spread to learn from */
-    return (struct variance_prior){0, variance_shrinkage_pool(variances, dfs, count)};
+    return (struct variance_prior){0, variance_shrinkage_pool(variances, dfs, count), pooled_df};
   }
   /* Fisher's z: log variances have a known mean and variance given d0 and s0^2. Welford's update
    * for the mean and the sum of squares. */
@@ -41,12 +52,15 @@ struct variance_prior variance_shrinkage_fit(const double *variances, const doub
     squares += step * (e - mean);
     expected += trigamma(dfs[i] / 2);
   }
+  /* What is common to all is no difference between them. */
+  expected *= 1 - dependence;
   const double excess = squares / (double)(count - 1) - expected / (double)count;
   if (!(excess > 0)) { /* they differ no more than by chance */
-    return (struct variance_prior){INFINITY, variance_shrinkage_pool(variances, dfs, count)};
+    return (struct variance_prior){INFINITY, variance_shrinkage_pool(variances, dfs, count),
+                                   pooled_df};
   }
   const double df = 2 * trigamma_inverse(excess);
-  return (struct variance_prior){df, exp(mean + digamma(df / 2) - log(df / 2))};
+  return (struct variance_prior){df, exp(mean + digamma(df / 2) - log(df / 2)), pooled_df};
 }
 
 double variance_shrinkage_apply(const struct variance_prior *prior, double variance, double df) {
@@ -67,7 +81,7 @@ double effect_pooled_variance(const struct sample *a, const struct sample *b, do
 }
 
 struct effect effect_moderated(const struct sample *a, const struct sample *b,
-                               const struct variance_prior *prior, double pooled_df) {
+                               const struct variance_prior *prior) {
   double df = 0;
   const double pooled = effect_pooled_variance(a, b, &df);
   const double variance = variance_shrinkage_apply(prior, df > 0 ? pooled : 0, df);
@@ -75,7 +89,7 @@ struct effect effect_moderated(const struct sample *a, const struct sample *b,
   return (struct effect){
       .difference = a->mean - b->mean,
       .error = sqrt(variance * (1 / (double)a->count + 1 / (double)b->count)),
-      .df = total_df < pooled_df ? total_df : pooled_df,
+      .df = fmin(total_df, prior->pooled_df),
   };
 }
 
@@ -97,19 +111,20 @@ static struct effect effect_of_parts(double difference, struct effect_part a, st
 }
 
 static struct effect_part effect_moderated_part(const struct sample *side,
-                                                const struct variance_prior *prior, double df_max) {
+                                                const struct variance_prior *prior) {
   const double df = (double)side->count - 1;
   return (struct effect_part){
       .variance = variance_shrinkage_apply(prior, side->variance, df) / (double)side->count,
-      .df = fmin(df + prior->df, df_max),
+      .df = fmin(df + prior->df, prior->pooled_df),
   };
 }
 
 struct effect effect_moderated_welch(const struct sample *a, const struct sample *b,
                                      const struct variance_prior *prior_a,
-                                     const struct variance_prior *prior_b, double pooled_df) {
-  return effect_of_parts(a->mean - b->mean, effect_moderated_part(a, prior_a, pooled_df),
-                         effect_moderated_part(b, prior_b, pooled_df), pooled_df);
+                                     const struct variance_prior *prior_b) {
+  return effect_of_parts(a->mean - b->mean, effect_moderated_part(a, prior_a),
+                         effect_moderated_part(b, prior_b),
+                         prior_a->pooled_df + prior_b->pooled_df);
 }
 
 struct effect effect_welch(const struct sample *a, const struct sample *b) {

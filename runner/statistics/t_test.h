@@ -20,14 +20,16 @@
 /* ---- variance shrinkage ---- */
 
 struct variance_prior {
-  double df;       /* d0: 0 = nothing learnt, INFINITY = all have the same variance */
-  double variance; /* s0^2 */
+  double df;        /* d0: 0 = nothing learnt, INFINITY = all have the same variance */
+  double variance;  /* s0^2 */
+  double pooled_df; /* of all that it was learnt from: no posterior variance has more */
 };
 
-/* variances[i] with dfs[i] > 0 degrees of freedom; count may be 0. Variances below 1e-5 of their
+/* variances[i] with dfs[i] > 0 degrees of freedom; count may be 0. dependence: of dependence.h; by
+ * how much less many cases tell than that many independent ones. Variances below 1e-5 of their
  * median are raised to that, so that one zero does not pull the fit. */
 struct variance_prior variance_shrinkage_fit(const double *variances, const double *dfs,
-                                             size_t count);
+                                             size_t count, double dependence);
 /* Posterior variance: (d0 s0^2 + df s^2) / (d0 + df). */
 double variance_shrinkage_apply(const struct variance_prior *prior, double variance, double df);
 
@@ -42,14 +44,14 @@ struct effect {
 /* (s_a^2 (n_a - 1) + s_b^2 (n_b - 1)) / df with df = n_a + n_b - 2; NAN for df 0. */
 double effect_pooled_variance(const struct sample *a, const struct sample *b, double *df);
 /* Moderated t: the pooled variance shrunk towards the prior, its degrees of freedom added (at most
- * pooled_df, those of all cases that the prior was learnt from). Smyth 2004, section 4. */
+ * pooled_df). Smyth 2004, section 4. */
 struct effect effect_moderated(const struct sample *a, const struct sample *b,
-                               const struct variance_prior *prior, double pooled_df);
+                               const struct variance_prior *prior);
 /* The same with each side's own prior, as in Welch's t: for sides of unequal counts, where the
  * larger one would hide that the smaller one spreads more. */
 struct effect effect_moderated_welch(const struct sample *a, const struct sample *b,
                                      const struct variance_prior *prior_a,
-                                     const struct variance_prior *prior_b, double pooled_df);
+                                     const struct variance_prior *prior_b);
 /* Welch's t with Satterthwaite's degrees of freedom; both counts at least 2. */
 struct effect effect_welch(const struct sample *a, const struct sample *b);
 

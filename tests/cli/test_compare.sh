@@ -236,8 +236,6 @@ run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, first down/gpu0-numa0:pinned/4MiB"
 expect_out '18 cases: 18 insufficient'
 expect_err '5 per side would decide'
-expect_err 'A \(driver 580.*, 4 more\): haul run gpu\.toml .*--processes 4 --tag a$'
-run_ok diff previous latest --db one.db
 # Tags a and b are in use.
 expect_err 'A \(driver 580.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag a2$'
 expect_err 'B \(driver 590.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag b2$'
@@ -248,29 +246,42 @@ reject_err 'haul merge'
 run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
 run check tag:a tag:b --db one.db --strict
 expect_code 4
-on_first --db one.db --processes 4 --tag a
-on_second --db one.db --processes 4 --tag b
-run check tag:a tag:b --db one.db --strict
+on_first --db one.db --processes 5 --tag a2
+on_second --db one.db --processes 5 --tag b2
+run check tag:a2 tag:b2 --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
+
+begin 'several runs of a side are judged by run, and more runs are asked for'
+run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
+expect_out '"unit": "run"' '"runs": 2' '"judged": "Judged by run.*B is one run, held against how the 2'
+on_first --db runs.db --processes 2 --tag a
+on_first --db runs.db --processes 2 --tag a
+on_second --db runs.db --processes 2 --tag b
+on_second --db runs.db --processes 2 --tag b
+run_ok diff tag:a tag:b --db runs.db -v
+expect_out '^Judged by run, each the mean of its processes$'
+reject_out 'One run each'
+expect_err 'undecided with so few runs; [0-9]+ per side would decide:'
+expect_err 'A \(driver 580.*, [0-9]+ more\): haul run gpu\.toml .*--processes 2 --tag a'
+expect_err '^ *and then this command again$'
 
 begin 'advice names the databases to merge'
 on_first --db base.db --tag a
 on_second --db node7.db --tag b
 run_ok merge joint.db base.db node7.db
 run_ok diff tag:a tag:b --db joint.db
-expect_err 'A .*: haul run .*--db base\.db .*--tag a$'
-expect_err 'B .*: haul run .*--db node7\.db .*--tag b$'
+expect_err 'A .*: haul run .*--db base\.db .*--tag a2$'
+expect_err 'B .*: haul run .*--db node7\.db .*--tag b2$'
 expect_err '^ *and then haul merge joint\.db base\.db node7\.db$'
-expect_err '^ *and then this command again$'
 run diff previous latest --db joint.db
 expect_err 'and then haul merge joint\.db base\.db node7\.db$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db joint\.db$'
 # What is said does decide.
-on_first --db base.db --processes 4 --tag a
-on_second --db node7.db --processes 4 --tag b
+on_first --db base.db --processes 5 --tag a2
+on_second --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
-run diff tag:a tag:b --db joint.db
+run diff tag:a2 tag:b2 --db joint.db
 expect_out '^18 cases: 2 regressed, 16 same'
 # One file of both sides, by another name, is named once; the one that is read never is.
 on_first --db both.db --tag a

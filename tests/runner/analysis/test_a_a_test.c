@@ -54,7 +54,7 @@ static void a_process_is_in_one_half_in_all_cases(void **state) {
   for (size_t i = 0; i < CASES; i++) {
     const size_t lacking = i % 2;
     cases[i].a =
-        (struct process_sample){values[i] + lacking, PROCESSES - lacking, NUMBERS + lacking};
+        (struct process_sample){values[i] + lacking, PROCESSES - lacking, NUMBERS + lacking, NULL};
   }
   rate = a_a_test(cases, CASES, &OPTIONS, 400, 7);
   assert_true(rate.splits_reporting > 0);

@@ -91,8 +91,8 @@ static void each_verdict_is_found(void **state) {
   assert_true(fabs(worst->change - -0.03) < 0.002);
   assert_true(worst->change_low < worst->change && worst->change < worst->change_high);
   /* One process per side: how many would decide. */
-  assert_int_equal(comparison->processes_needed, DIFF_PROCESSES_USUAL);
-  assert_int_equal(comparison->processes_least[SIDE_A], 1);
+  assert_int_equal(comparison->units_needed, DIFF_PROCESSES_USUAL);
+  assert_int_equal(comparison->units_least[SIDE_A], 1);
   /* The drivers are what differs. */
   assert_int_equal(comparison->fact_count, 1);
   assert_string_equal(comparison->facts[0].name, "driver_version");
@@ -181,9 +181,9 @@ static void unclear_by_hand(void **state) {
   assert_true(fabs(comparison->rows[0].change - (1 / 1.01 - 1)) < 1e-9);
   assert_true(fabs(comparison->rows[0].change_low - -0.0150331) < 1e-6);
   assert_true(fabs(comparison->rows[0].change_high - -0.0047421) < 1e-6);
-  assert_int_equal(result->processes_needed, 0);
+  assert_int_equal(result->units_needed, 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_UNCLEAR], 1);
-  assert_int_equal(comparison->processes_needed, 0);
+  assert_int_equal(comparison->units_needed, 0);
   done(m, comparison);
 }
 
@@ -293,22 +293,42 @@ static void runs_without_cases_compare_nothing(void **state) {
   done(m, comparison);
 }
 
-/* What the processes of a side share is said where nothing else can tell it from the driver. */
+/* What the processes of a side share is said where nothing else can tell it from the driver; where
+ * a side has several runs, these are judged. */
 static void one_run_or_boot_a_side_is_warned_of(void **state) {
   (void)state;
   static const struct {
     enum side sides[4];
     bool same_boot;
-    const char *begin; /* NULL = no warning */
+    const char *begin;  /* NULL = no warning */
+    const char *judged; /* NULL = processes are */
   } CASES[] = {
       {{SIDE_A, SIDE_NONE, SIDE_NONE, SIDE_B},
        false,
-       "One run each: a difference may be the run's"},
-      {{SIDE_A, SIDE_B, SIDE_NONE, SIDE_B}, false, "A is one run: "},
-      {{SIDE_A, SIDE_A, SIDE_NONE, SIDE_B}, true, "B is one run: "},
-      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B}, false, "One boot each: a difference may be the boot's"},
-      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B}, true, NULL},
-      {{SIDE_A, SIDE_B, SIDE_A, SIDE_B}, false, NULL},
+       "One run each: a difference may be the run's",
+       NULL},
+      {{SIDE_A, SIDE_B, SIDE_NONE, SIDE_B},
+       false,
+       NULL,
+       "Judged by run, each the mean of its processes: A is one run, held against how the 2 of B "
+       "differ from each other"},
+      {{SIDE_A, SIDE_A, SIDE_NONE, SIDE_B},
+       false,
+       "One boot each: a difference may be the boot's",
+       "Judged by run, each the mean of its processes: B is one run, held against how the 2 of A "
+       "differ from each other"},
+      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B},
+       false,
+       "One boot each: a difference may be the boot's",
+       "Judged by run, each the mean of its processes"},
+      {{SIDE_A, SIDE_A, SIDE_B, SIDE_B},
+       true,
+       NULL,
+       "Judged by run, each the mean of its processes"},
+      {{SIDE_A, SIDE_B, SIDE_A, SIDE_B},
+       false,
+       NULL,
+       "Judged by run, each the mean of its processes"},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     struct measured *m = measured_new();
@@ -324,6 +344,15 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
       made_medians(m, bench, run, 50, 5);
     }
     struct comparison *comparison = compared(m, CASES[i].sides, &OPTIONS);
+    const bool by_run = CASES[i].judged != NULL;
+    assert_string_equal(by_run ? comparison->judged : "", by_run ? CASES[i].judged : "");
+    assert_int_equal(comparison->judged != NULL, by_run);
+    assert_int_equal(comparison->rows[0].result.unit, by_run);
+    for (size_t s = 0; s < SIDES; s++) {
+      assert_int_equal(comparison->rows[0].sides[s].runs, comparison->totals[s].runs);
+      assert_int_equal(comparison->rows[0].result.units[s],
+                       by_run ? comparison->totals[s].runs : 5);
+    }
     if (CASES[i].begin == NULL) {
       assert_null(comparison->confounded);
     } else {

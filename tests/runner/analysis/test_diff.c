@@ -67,7 +67,7 @@ static void real_changes_are_found_and_the_rest_is_the_same(void **state) {
   assert_int_equal(found->test, DIFF_TEST_MODERATED);
   assert_true(found->q <= 0.05 && found->p <= found->q);
   assert_true(found->margin == 0.01 || fabs(found->margin - 0.01) < 1e-12);
-  assert_int_equal(found->processes_needed, 0);
+  assert_int_equal(found->units_needed, 0);
 }
 
 /* Of all cases one is 3 % slower (or faster) than before. */
@@ -126,7 +126,7 @@ static void a_report_on_three_processes_is_provisional(void **state) {
     assert_int_equal(data.results[2].is_provisional, is_few);
     assert_int_equal(data.summary.provisional[VERDICT_REGRESSED], is_few);
     assert_int_equal(data.summary.provisional[VERDICT_IMPROVED], is_few);
-    assert_int_equal(data.results[2].processes_needed, is_few ? DIFF_PROCESSES_USUAL : 0);
+    assert_int_equal(data.results[2].units_needed, is_few ? DIFF_PROCESSES_USUAL : 0);
     assert_int_equal(data.results[2].needed_alone[0], 0);
     assert_false(data.results[0].is_provisional);
   }
@@ -248,7 +248,7 @@ static void one_process_a_side_is_never_enough(void **state) {
   compare(DIFF_MODERATED);
   assert_int_equal(data.summary.verdicts[VERDICT_INSUFFICIENT], 30);
   assert_int_equal(data.summary.tests, 0);
-  assert_int_equal(data.results[0].processes_needed, DIFF_PROCESSES_USUAL);
+  assert_int_equal(data.results[0].units_needed, DIFF_PROCESSES_USUAL);
   ASSERT_NEAR(data.results[0].change, 1 / 1.5 - 1, 0.02);
   assert_true(isnan(data.results[0].q) && isnan(data.results[0].change_low));
 }
@@ -279,10 +279,10 @@ static void undecided_says_how_many_more(void **state) {
   for (size_t i = 0; i < 30; i++) {
     const struct diff_result *r = &data.results[i];
     if (r->verdict == VERDICT_INSUFFICIENT) {
-      assert_in_range(r->processes_needed, 4, DIFF_PROCESSES_MAX);
+      assert_in_range(r->units_needed, 4, DIFF_PROCESSES_MAX);
       insufficient++;
     } else if (!r->is_provisional) {
-      assert_int_equal(r->processes_needed, 0);
+      assert_int_equal(r->units_needed, 0);
     }
   }
   assert_true(insufficient > 0);

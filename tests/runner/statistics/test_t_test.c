@@ -46,9 +46,9 @@ static struct variance_prior make_effects(struct effect effects[CASES]) {
     b[i] = sample_summary(TABLE[i] + SIDE, SIDE);
     variances[i] = effect_pooled_variance(&a[i], &b[i], &dfs[i]);
   }
-  const struct variance_prior prior = variance_shrinkage_fit(variances, dfs, CASES);
+  const struct variance_prior prior = variance_shrinkage_fit(variances, dfs, CASES, 0);
   for (size_t i = 0; i < CASES; i++) {
-    effects[i] = effect_moderated(&a[i], &b[i], &prior, 4.0 * CASES);
+    effects[i] = effect_moderated(&a[i], &b[i], &prior);
   }
   return prior;
 }
@@ -228,7 +228,7 @@ static void variance_prior_matches_limma(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct variance_prior prior =
-        variance_shrinkage_fit(cases[i].variances, cases[i].dfs, cases[i].count);
+        variance_shrinkage_fit(cases[i].variances, cases[i].dfs, cases[i].count, 0);
     if (isinf(cases[i].df)) {
       assert_true(isinf(prior.df));
     } else {
@@ -245,14 +245,14 @@ static void variances_are_shrunk_as_in_limma(void **state) {
       0.2073463013984335, 0.1129609498134514, 0.5649745433678123, 0.1727683231638043,
       0.3493234382609589, 1.3140091506730291, 0.2781353150871701, 0.1394215169350544,
       0.3693917053625496, 0.0952636963912672};
-  struct variance_prior prior = variance_shrinkage_fit(VARIANCES, dfs, VARIANCE_COUNT);
+  struct variance_prior prior = variance_shrinkage_fit(VARIANCES, dfs, VARIANCE_COUNT, 0);
   for (size_t i = 0; i < VARIANCE_COUNT; i++) {
     ASSERT_NEAR(variance_shrinkage_apply(&prior, VARIANCES[i], dfs[i]), wanted[i], 1e-9);
   }
-  prior = (struct variance_prior){0, 0.21}; /* nothing learnt */
+  prior = (struct variance_prior){0, 0.21, 4}; /* nothing learnt */
   assert_true(variance_shrinkage_apply(&prior, 0.5, 3) == 0.5);
   assert_true(isnan(variance_shrinkage_apply(&prior, 0.5, 0)));
-  prior = (struct variance_prior){INFINITY, 0.3};
+  prior = (struct variance_prior){INFINITY, 0.3, 4};
   assert_true(variance_shrinkage_apply(&prior, 5, 4) == 0.3);
 }
 
