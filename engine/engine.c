@@ -1,9 +1,18 @@
 #include "engine/engine.h"
 
 #include "engine/gpu/session.h"
+#include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
 #include <stdlib.h>
+
+bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
+  bool paired = transfer_leader(bench_case, flow) != flow;
+  for (uint32_t i = 0; !paired && i < bench_case->flow_count; i++) {
+    paired = i != flow && transfer_leader(bench_case, i) == flow;
+  }
+  return paired;
+}
 
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,

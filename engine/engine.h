@@ -10,6 +10,8 @@
 
 struct engine;
 
+/* One launch moves the bytes of the flow and of another one of the case; a part of the case_key. */
+bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow);
 /* NULL when this build can measure the case on that machine, else why not, for a person ("GPU 0 and
  * GPU 1 have no peer access"). Needs no GPU and allocates nothing. */
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,

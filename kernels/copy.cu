@@ -2,12 +2,12 @@
  * access width are copied byte by byte. */
 #include "kernels/kernels.h"
 
-/* Grid-stride copy of `count` elements. Four loads are in flight before the first store wherever
- * the grid leaves a thread that many; with a grid that covers the data, each thread has one. */
+/* Copy of `count` elements by `stride` threads, of which this is number i. Four loads are in flight
+ * before the first store wherever a thread has that many elements; with a grid that covers the
+ * data, it has one. */
 template <typename T>
-static __device__ __forceinline__ void copy_elements(T *target, const T *source, uint64_t count) {
-  const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
-  uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+static __device__ __forceinline__ void copy_elements(T *target, const T *source, uint64_t count,
+                                                     uint64_t i, uint64_t stride) {
   for (; i + 3 * stride < count; i += 4 * stride) {
     const T a = source[i];
     const T b = source[i + stride];
@@ -23,13 +23,28 @@ static __device__ __forceinline__ void copy_elements(T *target, const T *source,
   }
 }
 
-template <typename T> static __device__ __forceinline__ void copy(struct copy_arguments arguments) {
+template <typename T>
+static __device__ __forceinline__ void copy_by(struct copy_arguments arguments, uint64_t thread,
+                                               uint64_t threads) {
   const bool aligned = (arguments.target | arguments.source) % sizeof(T) == 0;
   const uint64_t count = aligned ? arguments.size_bytes / sizeof(T) : 0;
   const uint64_t done = count * sizeof(T);
-  copy_elements((T *)arguments.target, (const T *)arguments.source, count);
+  copy_elements((T *)arguments.target, (const T *)arguments.source, count, thread, threads);
   copy_elements((unsigned char *)arguments.target + done,
-                (const unsigned char *)arguments.source + done, arguments.size_bytes - done);
+                (const unsigned char *)arguments.source + done, arguments.size_bytes - done, thread,
+                threads);
+}
+
+static __device__ __forceinline__ uint64_t copy_thread() {
+  return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ __forceinline__ uint64_t copy_threads() {
+  return (uint64_t)gridDim.x * blockDim.x;
+}
+
+template <typename T> static __device__ __forceinline__ void copy(struct copy_arguments arguments) {
+  copy_by<T>(arguments, copy_thread(), copy_threads());
 }
 
 extern "C" __global__ void haul_copy_1(const struct copy_arguments arguments) {
@@ -46,6 +61,17 @@ extern "C" __global__ void haul_copy_8(const struct copy_arguments arguments) {
 }
 extern "C" __global__ void haul_copy_16(const struct copy_arguments arguments) {
   copy<uint4>(arguments);
+}
+
+extern "C" __global__ void haul_copy_pair(const struct copy_pair_arguments arguments) {
+  const uint64_t warp = copy_thread() / warpSize;
+  const uint64_t thread = warp / 2 * warpSize + threadIdx.x % warpSize;
+  const uint64_t threads = copy_threads() / 2;
+  if (warp % 2 == 0) {
+    copy_by<uint4>(arguments.copies[0], thread, threads);
+  } else {
+    copy_by<uint4>(arguments.copies[1], thread, threads);
+  }
 }
 
 #if __CUDA_ARCH__ >= 900
@@ -143,7 +169,7 @@ extern "C" __global__ void haul_copy_bulk(const struct copy_arguments arguments)
   const uint64_t size_bytes = aligned ? arguments.size_bytes / 16 * 16 : 0;
   copy_elements((unsigned char *)arguments.target + size_bytes,
                 (const unsigned char *)arguments.source + size_bytes,
-                arguments.size_bytes - size_bytes);
+                arguments.size_bytes - size_bytes, copy_thread(), copy_threads());
   if (threadIdx.x == 0) {
     const struct bulk_ring ring = {stages, barriers, arguments.target, arguments.source,
                                    size_bytes};

@@ -63,6 +63,7 @@
   X(KERNEL_COPY_8, "haul_copy_8")                                                                  \
   X(KERNEL_COPY_16, "haul_copy_16")                                                                \
   X(KERNEL_COPY_BULK, "haul_copy_bulk")                                                            \
+  X(KERNEL_COPY_PAIR, "haul_copy_pair")                                                            \
   X(KERNEL_COPY_ROWS, "haul_copy_rows")                                                            \
   X(KERNEL_PATTERN_ROWS, "haul_pattern_rows")                                                      \
   X(KERNEL_TOUCH, "haul_touch")                                                                    \
@@ -120,6 +121,11 @@ struct copy_arguments {
   uint64_t target;
   uint64_t source;
   uint64_t size_bytes;
+};
+/* haul_copy_pair<<<any, 64 x any>>>: two copies at once with accesses of 16 bytes, the first by warps
+ * of even number, the second by those of odd number, so that both advance together. */
+struct copy_pair_arguments {
+  struct copy_arguments copies[2];
 };
 enum { BULK_STAGES = 8, BULK_AHEAD = 7, BULK_CHUNK = 4096 };
 

@@ -281,6 +281,20 @@ static enum status enqueue_blocking(struct event_trial *trial, uint32_t iteratio
   return status;
 }
 
+/* What a follower moves is in its leader's launches: it ends with them. */
+static enum status enqueue_followers(struct event_trial *trial, struct error *err) {
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    const struct flow_run *leader = trial->runs[i].leader;
+    if (leader != NULL) {
+      status = use_gpu_of(trial, i, err);
+      status = THEN(status, wait_for(trial, i, trial->flows[leader - trial->runs].end, err));
+      status = THEN(status, event_trial_record(trial, trial->flows[i].end, i, err));
+    }
+  }
+  return status;
+}
+
 /* Enqueue one trial. Dependencies point only to what was enqueued before, so that streams which
  * share a hardware queue cannot block each other. */
 static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
@@ -290,7 +304,7 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
       if ((int)trial->runs[i].flow->role == role) {
         status = enqueue_start(trial, i, err);
-        if (status == STATUS_OK && trial->gated) {
+        if (status == STATUS_OK && trial->gated && trial->runs[i].leader == NULL) {
           status = enqueue_work(trial, i, role == FLOW_LOAD ? load_iterations : iterations, err);
         }
       }
@@ -300,6 +314,7 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
     status = trial->count == 1 ? enqueue_work(trial, 0, iterations, err)
                                : enqueue_blocking(trial, iterations, load_iterations, err);
   }
+  status = THEN(status, enqueue_followers(trial, err));
   status = THEN(status, use_gpu_of(trial, trial->first, err));
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     if (is_measured(trial, i) && i != trial->first) {
@@ -346,7 +361,7 @@ static enum status finish(struct event_trial *trial, struct trial_times *times, 
                                   "waiting for the end of a trial");
   times->load_outlasted = true;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    if (!is_measured(trial, i)) {
+    if (!is_measured(trial, i) && trial->runs[i].leader == NULL) {
       CUresult result = driver->cuEventQuery(trial->flows[i].end);
       times->load_outlasted = times->load_outlasted && result == CUDA_ERROR_NOT_READY;
     }

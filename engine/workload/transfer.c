@@ -90,12 +90,22 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
                              .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
-    transfer->has_load = transfer->has_load || flow->role == FLOW_LOAD;
+    const uint32_t leader = transfer_leader(transfer->bench, i);
+    if (leader != i) {
+      run->leader = &transfer->runs[leader];
+    }
+    transfer->has_load = transfer->has_load || (flow->role == FLOW_LOAD && run->leader == NULL);
     status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
                                                : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK) {
       workload_note(transfer->outcome, run->source->note);
       workload_note(transfer->outcome, run->target->note);
+    }
+  }
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+    struct flow_run *run = &transfer->runs[i];
+    if (run->leader != NULL) {
+      run->leader->follower = run;
     }
   }
   return status;

@@ -15,6 +15,64 @@ uint64_t transfer_buffer_bytes(const struct flow *flow) {
                                              : flow->size_bytes;
 }
 
+/* Between a node and a GPU, by a kernel that the scenario leaves to the engine. */
+static bool transfer_may_pair(const struct flow *flow) {
+  const struct kernel_shape *shape = &flow->kernel;
+  return flow->method == METHOD_SM && flow->source.place != flow->target.place &&
+         shape->variant == KERNEL_AUTO && shape->block == 0 && shape->grid == 0 &&
+         shape->vector_bytes == 0 && !copy_shape_is_strided(&flow->shape);
+}
+
+static bool transfer_are_opposite(const struct flow *a, const struct flow *b) {
+  const struct endpoint *gpu = a->source.place == PLACE_GPU ? &a->source : &a->target;
+  const struct endpoint *other = b->source.place == PLACE_GPU ? &b->source : &b->target;
+  return a->source.place == b->target.place && gpu->index == other->index &&
+         a->size_bytes == b->size_bytes;
+}
+
+static bool transfer_touches_gpu(const struct flow *flow, int32_t gpu) {
+  return (flow->source.place == PLACE_GPU && flow->source.index == gpu) ||
+         (flow->target.place == PLACE_GPU && flow->target.index == gpu);
+}
+
+/* All flows stand behind gates, so that the order in which they are enqueued is known. */
+static bool transfer_is_gated(const struct bench_case *bench_case) {
+  bool gated = bench_case->measure.gating == GATING_ON;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    gated = gated && (flow->method == METHOD_CE || flow->method == METHOD_SM) &&
+            flow->source.memory != MEMORY_PAGEABLE && flow->target.memory != MEMORY_PAGEABLE;
+  }
+  return gated;
+}
+
+uint32_t transfer_leader(const struct bench_case *bench_case, uint32_t flow) {
+  const struct flow *flows = bench_case->flows;
+  if (!transfer_may_pair(&flows[flow]) || !transfer_is_gated(bench_case)) {
+    return flow;
+  }
+  const int32_t gpu =
+      flows[flow].source.place == PLACE_GPU ? flows[flow].source.index : flows[flow].target.index;
+  uint32_t other = flow;
+  uint32_t kernels = 0;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const bool kernel = flows[i].method == METHOD_SM && transfer_touches_gpu(&flows[i], gpu);
+    kernels += kernel;
+    other = kernel && i != flow ? i : other;
+  }
+  if (kernels != 2 || !transfer_may_pair(&flows[other]) ||
+      !transfer_are_opposite(&flows[flow], &flows[other])) {
+    return flow;
+  }
+  if (flows[flow].role != flows[other].role) {
+    return flows[flow].role == FLOW_MEASURED ? flow : other;
+  }
+  if (flows[flow].role == FLOW_LOAD) {
+    return flow;
+  }
+  return flow < other ? flow : other;
+}
+
 /* How the flows of a case are timed: by events, by the host's clock, or some by each. */
 struct clocks {
   uint32_t event_count;

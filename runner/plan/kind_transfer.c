@@ -362,6 +362,9 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
     definition_append_number(text, ",\"staged\":", flow->staged ? 1 : 0);
     definition_append_number(text, ",\"size_bytes\":", flow->size_bytes);
     definition_append_options(text, flow);
+    if (engine_flow_is_paired(bench, i)) {
+      definition_append_number(text, ",\"paired\":", 1);
+    }
     strbuf_append_char(text, '}');
   }
   strbuf_append_char(text, ']');

@@ -35,6 +35,7 @@ check copy haul_copy_2 "$load\.[ub]16" "$store\.[ub]16"
 check copy haul_copy_4 "$load\.[ub]32" "$store\.[ub]32"
 check copy haul_copy_8 "$load\.[ub]64" "$store\.[ub]64"
 check copy haul_copy_16 "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
+check copy haul_copy_pair "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
 check copy haul_copy_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'cp\.async\.bulk\.global\.shared::cta'
 check strided haul_copy_rows "$load\.v4\.[ub]32" "$store\.v4\.[ub]32" "$load\.[ub]8" "$store\.[ub]8"
 check pattern haul_touch "st\.volatile(\.global)?\.[ub]8"

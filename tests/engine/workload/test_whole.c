@@ -90,6 +90,67 @@ static void two_flows_move_twice_the_bytes(void **state) {
   assert_true(window_of(*state, both, 2) < one_ns + one_ns / 2);
 }
 
+static struct flow host_flow(int32_t gpu, bool to_gpu, enum flow_role role, uint64_t size_bytes) {
+  const struct endpoint node = fixture_node(0, MEMORY_PINNED);
+  const struct endpoint device = fixture_gpu(gpu, MEMORY_DEVICE);
+  return (struct flow){.role = role,
+                       .method = METHOD_SM,
+                       .source = to_gpu ? node : device,
+                       .target = to_gpu ? device : node,
+                       .initiator = to_gpu ? INITIATOR_TARGET : INITIATOR_SOURCE,
+                       .size_bytes = size_bytes};
+}
+
+/* GPU 3 drops every launch of the kernel that copies both ways. */
+static void both_ways_to_the_host_are_one_kernel(void **state) {
+  const struct flow both[] = {host_flow(3, true, FLOW_MEASURED, MIB + 7),
+                              host_flow(3, false, FLOW_MEASURED, MIB + 7)};
+  is_corrupt(*state, both, 2, "flow 0: 1048583 of 1048583 bytes differ");
+  const struct flow under_load[] = {host_flow(3, false, FLOW_LOAD, MIB),
+                                    host_flow(3, true, FLOW_MEASURED, MIB)};
+  is_corrupt(*state, under_load, 2, "flow 1: 1048576 of 1048576 bytes differ");
+}
+
+/* What is not two opposite copies of one size, shaped by the engine, is a kernel each. */
+static void other_flows_to_the_host_are_kernels_of_their_own(void **state) {
+  const struct flow measured = host_flow(3, true, FLOW_MEASURED, MIB);
+  struct flow shaped[] = {measured, host_flow(3, false, FLOW_MEASURED, MIB)};
+  shaped[1].kernel.block = 128;
+  const struct flow same_way[] = {measured, measured};
+  const struct flow sizes[] = {measured, host_flow(3, false, FLOW_MEASURED, 2 * MIB)};
+  const struct flow three[] = {measured, host_flow(3, false, FLOW_MEASURED, MIB), measured};
+  const struct {
+    const struct flow *flows;
+    uint32_t count;
+  } cases[] = {{shaped, 2}, {same_way, 2}, {sizes, 2}, {three, 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct bench_case bench_case = fixture_transfer(cases[i].flows, cases[i].count);
+    fixture_run_ok(*state, &bench_case);
+    assert_false(engine_flow_is_paired(&bench_case, 0));
+  }
+}
+
+/* Both flows of a kernel take its time; several GPUs have a kernel each. */
+static void flows_of_one_kernel_share_its_window(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow flows[] = {host_flow(0, true, FLOW_MEASURED, (uint64_t)16 * MIB),
+                               host_flow(1, false, FLOW_MEASURED, (uint64_t)16 * MIB),
+                               host_flow(0, false, FLOW_MEASURED, (uint64_t)16 * MIB),
+                               host_flow(1, true, FLOW_LOAD, (uint64_t)16 * MIB)};
+  struct bench_case bench_case = fixture_transfer(flows, 4);
+  fixture_run_ok(fixture, &bench_case);
+  const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
+  assert_true(fixture->flow_trial_count >= 3);
+  for (uint32_t i = fixture->flow_trial_count - 3; i < fixture->flow_trial_count; i++) {
+    const uint64_t elapsed_ns = fixture->flow_trials[i].elapsed_ns;
+    assert_true(elapsed_ns <= trial->elapsed_ns);
+    assert_true(elapsed_ns > trial->elapsed_ns - trial->elapsed_ns / 20);
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    assert_true(engine_flow_is_paired(&bench_case, i));
+  }
+}
+
 /* As after one GPU fell off its bus: the driver counts the others anew. The others are measured. */
 static void another_gpu_than_the_probed_one_is_refused(void **state) {
   struct fixture *fixture = *state;
@@ -121,6 +182,9 @@ int main(void) {
       cmocka_unit_test(pages_that_are_not_touched_are_corrupt),
       cmocka_unit_test(the_window_covers_the_flow_that_ends_last),
       cmocka_unit_test(two_flows_move_twice_the_bytes),
+      cmocka_unit_test(both_ways_to_the_host_are_one_kernel),
+      cmocka_unit_test(other_flows_to_the_host_are_kernels_of_their_own),
+      cmocka_unit_test(flows_of_one_kernel_share_its_window),
       cmocka_unit_test(another_gpu_than_the_probed_one_is_refused),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -133,6 +133,31 @@ static void copy_run(struct kernel_launch *launch) {
   }
 }
 
+static void copy_pair_accesses(const struct kernel_launch *launch,
+                               struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_pair_arguments, pair, launch);
+  *accesses = (struct kernel_accesses){0};
+  for (int i = 0; i < 2; i++) {
+    const struct copy_arguments *copy = &pair.copies[i];
+    accesses->items[accesses->count++] =
+        (struct kernel_access){copy->source, copy->size_bytes, copy->size_bytes, false};
+    accesses->items[accesses->count++] =
+        (struct kernel_access){copy->target, copy->size_bytes, copy->size_bytes, true};
+  }
+}
+
+static void copy_pair_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_pair_arguments, pair, launch);
+  for (int i = 0; i < 2; i++) {
+    const struct copy_arguments *copy = &pair.copies[i];
+    const unsigned char *source = kernel_memory(launch, copy->source, copy->size_bytes);
+    unsigned char *target = kernel_memory(launch, copy->target, copy->size_bytes);
+    if (source != NULL && target != NULL) {
+      memmove(target, source, copy->size_bytes);
+    }
+  }
+}
+
 static uint64_t rows_extent(uint64_t width_bytes, uint64_t pitch_bytes, uint64_t rows) {
   return rows == 0 ? 0 : (rows - 1) * pitch_bytes + width_bytes;
 }
@@ -225,6 +250,7 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_COPY_8, copy, copy),
     ROW(KERNEL_COPY_16, copy, copy),
     ROW(KERNEL_COPY_BULK, copy, copy),
+    ROW(KERNEL_COPY_PAIR, copy_pair, copy_pair),
     ROW(KERNEL_COPY_ROWS, copy_rows, copy_rows),
     ROW(KERNEL_PATTERN_ROWS, pattern_rows, pattern_rows),
     ROW(KERNEL_TOUCH, touch, touch),

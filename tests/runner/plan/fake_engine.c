@@ -4,6 +4,12 @@
 
 struct fake_engine fake_engine;
 
+bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
+  (void)bench_case;
+  (void)flow;
+  return false;
+}
+
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
