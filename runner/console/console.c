@@ -212,5 +212,6 @@ static void watch_signal(int number) {
 const volatile sig_atomic_t *watch_interrupts(void) {
   watch_signal(SIGINT);
   watch_signal(SIGTERM);
+  watch_signal(SIGHUP); /* the terminal is gone */
   return &interrupts;
 }

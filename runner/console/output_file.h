@@ -5,12 +5,14 @@
 
 #include "engine/base/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
   FILE *stream;     /* stdout where no path was given */
   const char *path; /* borrowed; NULL = stdout */
   char *temporary;
+  bool nameless; /* the file has no name yet, not even that one */
 };
 
 /* path may be NULL. */

@@ -1,7 +1,12 @@
-/* case_rows.c - inserts the result of one case in one process: its summary and its trials. */
+/* case_rows.c - inserts the results of cases, each in one process: summaries and trials. Cases wait
+ * for each other in memory: a transaction costs the disk some ms, a small case less. */
 #include "runner/record/record_state.h"
 
+#include "engine/base/clock.h"
 #include "engine/case/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static double *record_scratch(struct record *record, size_t count) {
   if (count > record->scratch_capacity) {
@@ -77,15 +82,16 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_int(statement, ":total_ns", (int64_t)outcome->total_ns);
 }
 
-static enum status record_insert_case_run(struct record *record, const struct case_report *report,
+static enum status record_insert_case_run(struct record *record, const struct pending_case *pending,
                                           int64_t *id, struct error *err) {
+  const struct case_report *report = &pending->report;
   struct statement *statement = record_statement(record, INSERT_CASE_RUN);
   struct summary summary = {0};
   summary_of_trials(report->trials, report->trial_count,
                     record_scratch(record, report->trial_count), &summary);
-  statement_bind_int(statement, ":process", record->process);
+  statement_bind_int(statement, ":process", pending->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
-  record_bind_outcome(statement, report->outcome);
+  record_bind_outcome(statement, &pending->outcome);
   statement_bind_text(statement, ":slowed_by", report->slowed_by);
   record_bind_summary(statement, &summary);
   record_bind_cycles(record, statement, report);
@@ -216,34 +222,96 @@ static enum status record_insert_flow_runs(struct record *record, const struct c
   return status;
 }
 
-enum status record_case(struct record *record, const struct plan *plan,
-                        const struct case_report *report, struct error *err) {
+/* The rows of one case, inside a transaction. */
+static enum status record_insert_case(struct record *record, const struct pending_case *pending,
+                                      struct error *err) {
+  int64_t case_run = 0;
+  const struct case_report *report = &pending->report;
+  enum status status = record_insert_case_run(record, pending, &case_run, err);
+  status = THEN(status, record_insert_trials(record, report, case_run, err));
+  status = THEN(status, record_insert_flow_trials(record, report, case_run, err));
+  return THEN(status, record_insert_flow_runs(record, report, pending->flow_count, case_run, err));
+}
+
+enum status record_begin(struct record *record, struct error *err) {
+  enum status status = database_begin(record->database, err);
+  for (size_t i = 0; i < record->pending_count && status == STATUS_OK; i++) {
+    status = record_insert_case(record, &record->pending[i], err);
+  }
+  return status == STATUS_OK ? STATUS_OK : record_finish(record, status, err);
+}
+
+void record_drop_pending(struct record *record) {
+  while (record->pending_count > 0) {
+    struct pending_case *last = &record->pending[--record->pending_count];
+    free(last->trials);
+    free(last->flow_trials);
+  }
+}
+
+static void *record_copy(const void *items, size_t count, size_t size_bytes) {
+  void *copy = record_reallocate(NULL, count, size_bytes);
+  if (count > 0) {
+    memcpy(copy, items, count * size_bytes);
+  }
+  return copy;
+}
+
+/* Keep a copy of the report. */
+static enum status record_add_pending(struct record *record, const struct plan *plan,
+                                      const struct case_report *report, struct error *err) {
   if (record->process == 0 || record->process_ordinal != report->process) {
     return error_set(err, STATUS_INVALID, "process %u has a result but was not started",
                      report->process);
   }
-  enum status status = database_begin(record->database, err);
+  if (record->pending_count == record->pending_capacity) {
+    record->pending_capacity = 2 * record->pending_capacity + 16;
+    record->pending =
+        record_reallocate(record->pending, record->pending_capacity, sizeof *record->pending);
+  }
+  if (record->pending_count == 0) {
+    record->pending_since_ns = clock_now_ns();
+  }
+  struct pending_case *added = &record->pending[record->pending_count++];
+  *added = (struct pending_case){.report = *report,
+                                 .process = record->process,
+                                 .outcome = *report->outcome,
+                                 .flow_count = plan->cases[report->case_index].bench.flow_count};
+  added->trials = record_copy(report->trials, report->trial_count, sizeof *report->trials);
+  added->flow_trials =
+      record_copy(report->flow_trials, report->flow_trial_count, sizeof *report->flow_trials);
+  added->report.trials = added->trials;
+  added->report.flow_trials = added->flow_trials;
+  added->report.outcome = NULL; /* pending cases move when their array grows */
+  return STATUS_OK;
+}
+
+/* One transaction for all that waits. */
+static enum status record_write_pending(struct record *record, struct error *err) {
+  RETURN_ON_ERROR(record_begin(record, err));
+  return record_finish(record, record_flush_telemetry(record, err), err);
+}
+
+enum status record_case(struct record *record, const struct plan *plan,
+                        const struct case_report *report, struct error *err) {
+  RETURN_ON_ERROR(record_add_pending(record, plan, report, err));
+  enum status status = record_write_pending(record, err);
   if (status != STATUS_OK) {
-    return record_finish(record, status, err);
-  }
-  int64_t case_run = 0;
-  status = record_flush_telemetry(record, err);
-  if (status == STATUS_OK) {
-    status = record_insert_case_run(record, report, &case_run, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_trials(record, report, case_run, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_flow_trials(record, report, case_run, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_flow_runs(
-        record, report, plan->cases[report->case_index].bench.flow_count, case_run, err);
-  }
-  status = record_finish(record, status, err);
-  if (status == STATUS_OK) {
-    record->recorded++;
+    record_drop_pending(record);
   }
   return status;
+}
+
+enum status record_case_in_group(struct record *record, const struct plan *plan,
+                                 const struct case_report *report, struct error *err) {
+  RETURN_ON_ERROR(record_add_pending(record, plan, report, err));
+  return record_settle(record, 0, err);
+}
+
+enum status record_settle(struct record *record, uint64_t busy_ns, struct error *err) {
+  if (record->pending_count == 0 ||
+      clock_now_ns() - record->pending_since_ns + busy_ns < RECORD_GROUP_NS) {
+    return STATUS_OK;
+  }
+  return record_write_pending(record, err);
 }

@@ -102,6 +102,8 @@ void record_close(struct record *record) {
   }
   database_close(record->database);
   free(record->bench_cases);
+  record_drop_pending(record);
+  free(record->pending);
   free(record->samples);
   free(record->scratch);
   free(record);
@@ -113,7 +115,10 @@ const char *record_run_uuid(const struct record *record) {
 
 enum status record_finish(struct record *record, enum status status, struct error *err) {
   status = database_end(record->database, status, err);
-  if (status != STATUS_OK && record->run != 0) {
+  if (status == STATUS_OK) {
+    record->recorded += record->pending_count;
+    record_drop_pending(record);
+  } else if (record->run != 0) {
     status =
         error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,
                      record->recorded);
@@ -190,6 +195,7 @@ void record_forget_run(struct record *record) {
   record->recorded = 0;
   record->process = 0;
   record->sample_count = 0;
+  record_drop_pending(record);
 }
 
 static enum status record_add_checks(struct record *record, const struct check_result *checks,
@@ -267,7 +273,7 @@ static enum status record_update_run(struct record *record, const char *run_stat
 
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) {
-  enum status status = database_begin(record->database, err);
+  enum status status = record_begin(record, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -276,7 +282,7 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
 }
 
 enum status record_process_ended(struct record *record, uint32_t process, struct error *err) {
-  enum status status = database_begin(record->database, err);
+  enum status status = record_begin(record, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -330,7 +336,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
 
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) {
-  enum status status = database_begin(record->database, err);
+  enum status status = record_begin(record, err);
   if (status != STATUS_OK) {
     return status;
   }
@@ -338,9 +344,24 @@ enum status record_checks(struct record *record, const struct check_result *chec
   return record_finish(record, status, err);
 }
 
+enum status record_count_outcomes(struct record *record, size_t counts[case_status_name_count],
+                                  struct error *err) {
+  struct statement *statement = record_statement(record, COUNT_OUTCOMES);
+  enum status status = STATUS_OK;
+  memset(counts, 0, case_status_name_count * sizeof *counts);
+  while (statement_next(statement, &status, err)) {
+    enum case_status outcome;
+    const char *text = (const char *)sqlite3_column_text(statement->stmt, 0);
+    if (text != NULL && case_status_parse(text, &outcome)) {
+      counts[outcome] = (size_t)sqlite3_column_int64(statement->stmt, 1);
+    }
+  }
+  return status;
+}
+
 enum status record_end_run(struct record *record, const char *run_status, const char *reason,
                            struct error *err) {
-  enum status status = database_begin(record->database, err);
+  enum status status = record_begin(record, err);
   if (status != STATUS_OK) {
     return status;
   }

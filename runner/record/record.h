@@ -1,4 +1,5 @@
-/* record.h - the only writer of results: one SQLite database, one transaction per case.
+/* record.h - the only writer of results: one SQLite database, one transaction for what ends within
+ * 50 ms.
  *
  * Paths, pragmas, versions and what a foreign file looks like: runner/record/database.h. SQL lives
  * in schema/results/, embedded; C holds bind names only. A disk that fills, a folder that becomes
@@ -51,6 +52,14 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
 /* A case in the process that was started last. Its trials come in the order of their ordinals. */
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) CHECK_RESULT;
+/* The same, written with others that end within RECORD_GROUP_NS: with the case that ends so long
+ * after the first of them, with the next transaction of another kind, or by record_settle(). What
+ * is killed before loses at most those. */
+#define RECORD_GROUP_NS UINT64_C(50000000)
+enum status record_case_in_group(struct record *record, const struct plan *plan,
+                                 const struct case_report *report, struct error *err) CHECK_RESULT;
+/* Before something that takes busy_ns: write the cases that would wait too long. */
+enum status record_settle(struct record *record, uint64_t busy_ns, struct error *err) CHECK_RESULT;
 enum status record_process_ended(struct record *record, uint32_t process,
                                  struct error *err) CHECK_RESULT;
 /* Kept, and written with the next case or at the end of the process or run. */
@@ -59,6 +68,9 @@ enum status record_telemetry(struct record *record, const struct telemetry_sampl
 /* The answers that only telemetry gives, at the end. */
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) CHECK_RESULT;
+/* How many cases of the run ended in which way: what is on disk, of earlier sessions too. */
+enum status record_count_outcomes(struct record *record, size_t counts[case_status_name_count],
+                                  struct error *err) CHECK_RESULT;
 /* status: "done", "interrupted" or "failed" with why (NULL or a reason). */
 enum status record_end_run(struct record *record, const char *status, const char *reason,
                            struct error *err) CHECK_RESULT;

@@ -26,6 +26,7 @@
   X(FIND_RESUMABLE, "run/find_resumable")                                                          \
   X(RUN_ENVIRONMENT, "run/environment")                                                            \
   X(FIND_RESULT, "run/find_result")                                                                \
+  X(COUNT_OUTCOMES, "run/count_outcomes")                                                          \
   X(INSERT_CHECK_RESULT, "run/insert_check_result")                                                \
   X(FIND_BENCH_CASE, "case/find_bench_case")                                                       \
   X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
@@ -44,6 +45,16 @@
   X(INSERT_TELEMETRY, "run/insert_telemetry")
 ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
+/* A case that is not written yet. */
+struct pending_case {
+  struct case_report report; /* without outcome; its trials are those below */
+  int64_t process;           /* process.id */
+  struct case_outcome outcome;
+  struct trial *trials;
+  struct flow_trial *flow_trials;
+  uint32_t flow_count;
+};
+
 struct record {
   struct database *database;
   struct statement statements[record_statement_name_count];
@@ -59,7 +70,10 @@ struct record {
   /* Samples that wait for the next transaction. */
   struct telemetry_sample *samples;
   size_t sample_count, sample_capacity;
-  double *scratch; /* for summaries */
+  struct pending_case *pending; /* in the order in which they ended */
+  size_t pending_count, pending_capacity;
+  uint64_t pending_since_ns; /* when the first of them ended */
+  double *scratch;           /* for summaries */
   size_t scratch_capacity;
 };
 
@@ -94,7 +108,12 @@ const char *record_fact(const struct machine *machine, const char *name);
 /* Forget the run that the record served before. */
 void record_forget_run(struct record *record);
 
-/* begin ... commit around what `status` says of the work between; names the run in errors. */
+/* Begin a transaction with the cases that wait. After an error there is none. */
+enum status record_begin(struct record *record, struct error *err) CHECK_RESULT;
+/* Forget the cases that wait: they are on disk, or cannot be. */
+void record_drop_pending(struct record *record);
+/* record_begin() ... commit around what `status` says of the work between; names the run in errors.
+ * After an error the cases that waited wait on. */
 enum status record_finish(struct record *record, enum status status,
                           struct error *err) CHECK_RESULT;
 

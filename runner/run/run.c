@@ -62,10 +62,16 @@ static bool run_wait_for_database(void *context, uint64_t waited_ms) {
   return waited_ms < (interrupts == 0 ? PATIENT_MS : interrupts == 1 ? INTERRUPTED_MS : AT_ONCE_MS);
 }
 
+/* What waits to be written must not wait for a long case. */
+static enum status run_take_case_start(void *context, size_t case_index, struct error *err) {
+  const struct run_state *state = context;
+  return record_settle(state->record, state->plan->cases[case_index].estimate_ns, err);
+}
+
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
-  RETURN_ON_ERROR(record_case(state->record, state->plan, report, err));
+  RETURN_ON_ERROR(record_case_in_group(state->record, state->plan, report, err));
   state->counts[report->outcome->status]++;
   state->done++;
   status_line_case(&state->line, &state->plan->cases[report->case_index].bench, report, state->done,
@@ -244,6 +250,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .context = state,
       .already_done = state->resumed ? run_already_done : NULL,
       .process_started = run_take_process_started,
+      .case_starts = run_take_case_start,
       .case_finished = run_take_case,
       .process_ended = run_take_process_ended,
       .telemetry = run_take_telemetry,
@@ -299,6 +306,7 @@ static int run_measure_and_show(struct run_state *state) {
   status = THEN(status, run_record_late_checks(state, &err));
   if (status == STATUS_OK) {
     status = record_end_run(state->record, "done", NULL, &err);
+    status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
   } else {
     /* The database may be what fails: the first error is the one that counts. */
     struct error second;

@@ -30,6 +30,7 @@ static int child_detach(int keep_fd, pid_t parent) {
   /* The terminal and `timeout` signal the whole process group: the parent decides what to do. */
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -323,6 +323,9 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
 static enum status supervise_run_case(struct supervisor *supervisor, size_t case_index,
                                       bool *started, struct error *err) {
   const struct plan_case *item = &supervisor->plan->cases[case_index];
+  if (supervisor->sink->case_starts != NULL) {
+    RETURN_ON_ERROR(supervisor->sink->case_starts(supervisor->sink->context, case_index, err));
+  }
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
   struct message unexpected;

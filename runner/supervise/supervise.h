@@ -69,6 +69,8 @@ struct supervise_sink {
   /* With each worker of a process, before its first case; not for a process that has nothing to
    * measure. */
   enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
+  /* May be NULL. Before each case is measured. */
+  enum status (*case_starts)(void *context, size_t case_index, struct error *err);
   enum status (*case_finished)(void *context, const struct case_report *report, struct error *err);
   enum status (*process_ended)(void *context, uint32_t process, struct error *err);
   /* What was sampled during the last case, before its case_finished(). */

@@ -9,38 +9,60 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum status measure(struct fixture *fixture, size_t trials, size_t cases,
-                           struct error *err) {
+enum { CASES = 400 };
+
+/* As many small cases as a sweep has. */
+static struct plan_case cases[CASES];
+static char keys[CASES][40];
+static char names[CASES][40];
+
+static struct plan make_plan(const struct fixture *fixture) {
+  struct plan plan = fixture->plan;
+  for (uint32_t i = 0; i < CASES; i++) {
+    cases[i] = fixture->cases[0];
+    (void)snprintf(keys[i], sizeof keys[i], "%032x", i + 1);
+    (void)snprintf(names[i], sizeof names[i], "h2d/numa0:pinned-gpu1/%u", i);
+    cases[i].bench.key = keys[i];
+    cases[i].bench.name = names[i];
+    cases[i].listed = i;
+  }
+  plan.cases = cases;
+  plan.case_count = CASES;
+  plan.skip_count = 0;
+  return plan;
+}
+
+static enum status measure(struct fixture *fixture, size_t trials, struct error *err) {
   struct record *record = NULL;
+  const struct plan plan = make_plan(fixture);
   fixture->info.processes = 1;
   enum status status = record_open(fixture->path, &record, err);
   if (status != STATUS_OK) {
     return status;
   }
-  status = record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, err);
+  status = record_begin_run(record, &fixture->info, fixture->machine, &plan, NULL, 0, err);
+  status = THEN(status, record_process_started(record, 0, 1, err));
   struct stat before = {0};
   struct stat after = {0};
   (void)stat(fixture->path, &before);
   double seconds = 0;
   double busy_seconds = 0;
-  /* Each case in a process of its own: one process measures a case once. */
-  for (uint32_t i = 0; i < cases && status == STATUS_OK; i++) {
-    status = record_process_started(record, i, 1, err);
-    const struct case_report *report = fixture_report(fixture, i, 0, trials);
+  for (uint32_t i = 0; i <= CASES && status == STATUS_OK; i++) {
+    struct case_report report = *fixture_report(fixture, 0, 0, trials);
+    report.case_index = i;
     double start_s = bench_now_s();
     double busy_start_s = bench_clock_s(CLOCK_PROCESS_CPUTIME_ID);
-    if (status == STATUS_OK) {
-      status = record_case(record, &fixture->plan, report, err);
-    }
+    status = i < CASES ? record_case_in_group(record, &plan, &report, err)
+                       : record_process_ended(record, 0, err); /* with what still waits */
     seconds += bench_now_s() - start_s;
     busy_seconds += bench_clock_s(CLOCK_PROCESS_CPUTIME_ID) - busy_start_s;
   }
   (void)stat(fixture->path, &after);
-  double total = (double)trials * (double)cases;
+  double total = (double)trials * CASES;
   if (status == STATUS_OK) {
     printf("%6zu trials per case: %9.0f trials/s (%.0f per CPU second), %.2f ms per case, "
            "%.1f bytes per trial\n",
-           trials, total / seconds, total / busy_seconds, 1e3 * seconds / (double)cases,
+           trials, total / seconds, total / busy_seconds, 1e3 * seconds / CASES,
            (double)(after.st_size - before.st_size) / total);
   }
   record_close(record);
@@ -52,12 +74,12 @@ int main(int argc, char **argv) {
   struct fixture *fixture = fixture_new();
   (void)snprintf(fixture->path, sizeof fixture->path, "%.60s/bench-record-%ld.db",
                  argc > 1 ? argv[1] : ".", (long)getpid());
-  enum status status = measure(fixture, 20, 200, &err);
+  enum status status = measure(fixture, 20, &err);
   if (status == STATUS_OK) {
-    status = measure(fixture, 200, 200, &err);
+    status = measure(fixture, 200, &err);
   }
   if (status == STATUS_OK) {
-    status = measure(fixture, FIXTURE_TRIALS_MAX, 200, &err);
+    status = measure(fixture, FIXTURE_TRIALS_MAX, &err);
   }
   if (status != STATUS_OK) {
     fprintf(stderr, "bench_record: %s\n", err.message);

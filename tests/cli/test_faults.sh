@@ -77,6 +77,26 @@ kill -TERM "$parent"
 finish_slow
 expect_code 130
 
+begin 'a terminal that closes ends the run in order'
+start_slow "$slow" --db hup.db
+kill -HUP -- "-$parent"
+finish_slow
+expect_code 130
+expect_value interrupted hup.db 'select status from v_run'
+expect_value 2 hup.db "select count(*) from v_case where status = 'ok'"
+
+begin 'a run of which only the end is missing is resumed to the code of all its cases'
+if command -v sqlite3 >/dev/null; then
+  run_ok run "$source_folder/tests/cli/small.toml" --db end.db
+  sqlite3 end.db "update run set status = 'running', ended_at_ns = null"
+  run_ok run --resume latest --db end.db
+  expect_value done end.db 'select status from v_run'
+  sqlite3 end.db "update run set status = 'running', ended_at_ns = null;
+    update case_run set status = 'failed', reason = 'by hand' where id = 1"
+  run run --resume latest --db end.db
+  expect_code 3
+fi
+
 begin 'Ctrl-C ends a batch'
 start_slow "$slow" "$source_folder/tests/cli/small.toml" --db batch.db
 kill -INT "$parent"

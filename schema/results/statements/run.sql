@@ -53,6 +53,10 @@ LEFT JOIN process p ON p.id = c.process
 WHERE b.case_key = :case_key AND c.run = :run AND (c.process IS NULL OR p.ordinal = :process)
 LIMIT 1;
 
+-- name: count_outcomes
+-- Of all processes, also those of an earlier session that this one resumed.
+SELECT status, count(*) FROM case_run WHERE run = :run GROUP BY status;
+
 -- name: insert_check_result
 INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, on_unknown, want, found)
 VALUES (:run, :name, :gpu, :checked_at_ns, :status, :on_fail, :on_unknown, :want, :found);

@@ -1,5 +1,6 @@
 #include "tests/runner/record/fixture.h"
 
+#include "engine/base/clock.h"
 #include "engine/case/statistics.h"
 #include "runner/record/database.h"
 #include "tests/cmocka.h"
@@ -206,6 +207,60 @@ static void failures_are_recorded(void **state) {
                "crashedkilled by signal 90-");
   assert_query(fixture, "select workers || ' ' || pid from process", "2 2");
   assert_query(fixture, "select status || reason from v_run", "interruptedCtrl-C");
+}
+
+/* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
+static void small_cases_are_written_together(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  const uint64_t start_ns = clock_now_ns();
+  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err),
+            &err);
+  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err),
+            &err);
+  assert_ok(record_settle(record, 0, &err), &err);
+  if (clock_now_ns() - start_ns < RECORD_GROUP_NS) {
+    assert_query(fixture, "select count(*) from case_run where status = 'ok'", "0");
+  }
+  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err); /* a long case begins */
+  assert_query(fixture, "select count(*) from case_run where status = 'ok'", "2");
+  assert_query(fixture, "select count(*) from trial", "20");
+  assert_query(fixture, "select count(*) from flow_trial", "20");
+  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), &err),
+            &err);
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  size_t counts[case_status_name_count];
+  assert_ok(record_count_outcomes(record, counts, &err), &err);
+  assert_int_equal(counts[CASE_OK], 3);
+  assert_int_equal(counts[CASE_SKIPPED], 1);
+  record_close(record);
+  assert_query(fixture, "select count(*) from trial", "30");
+}
+
+/* What fails to be written waits, and is not counted. */
+static void a_group_that_fails_is_not_counted(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
+      &err);
+  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  for (int i = 0; i < 2; i++) { /* twice the same case: the second is refused, and so both are */
+    assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err),
+              &err);
+  }
+  assert_int_not_equal(record_settle(record, RECORD_GROUP_NS, &err), STATUS_OK);
+  assert_non_null(strstr(err.message, "0 cases were recorded and are kept"));
+  record_close(record);
+  assert_query(fixture, "select count(*) from trial", "0");
 }
 
 static void interrupted_run_is_resumed(void **state) {
@@ -496,6 +551,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(equal_content_is_stored_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
       cmocka_unit_test_setup_teardown(failures_are_recorded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(small_cases_are_written_together, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_group_that_fails_is_not_counted, set_up, tear_down),
       cmocka_unit_test_setup_teardown(interrupted_run_is_resumed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(full_disk_keeps_recorded_cases, set_up, tear_down),
       cmocka_unit_test_setup_teardown(killed_writer_leaves_complete_cases, set_up, tear_down),
