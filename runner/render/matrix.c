@@ -1,5 +1,6 @@
 #include "runner/render/matrix.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,11 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   }
 }
 
+void matrix_put(struct matrix_cell *place, struct matrix_cell cell) {
+  assert(place->kind == MATRIX_NONE);
+  *place = cell;
+}
+
 static const struct matrix_cell *matrix_cell_at(const struct matrix *matrix, size_t row,
                                                 size_t column) {
   return &matrix->cells[row * matrix->column_count + column];
@@ -40,20 +46,32 @@ static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_W
   }
 }
 
+static void matrix_extend(struct matrix_extent *extent, const struct matrix_cell *cell) {
+  if (cell->kind == MATRIX_VALUE) {
+    const bool first = extent->count == 0;
+    extent->least = first || cell->value < extent->least ? cell->value : extent->least;
+    extent->greatest = first || cell->value > extent->greatest ? cell->value : extent->greatest;
+    extent->sum += cell->value;
+    extent->count++;
+  }
+}
+
 static struct matrix_extent matrix_extent(const struct matrix *matrix) {
   struct matrix_extent extent = {.count = 0};
   for (size_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
-    const struct matrix_cell *cell = &matrix->cells[i];
-    if (cell->kind != MATRIX_VALUE) {
-      continue;
-    }
-    extent.least = extent.count == 0 || cell->value < extent.least ? cell->value : extent.least;
-    extent.greatest =
-        extent.count == 0 || cell->value > extent.greatest ? cell->value : extent.greatest;
-    extent.sum += cell->value;
-    extent.count++;
+    matrix_extend(&extent, &matrix->cells[i]);
   }
   return extent;
+}
+
+/* What the cells of a row are compared with. */
+static struct matrix_extent matrix_row_extent(const struct matrix *matrix,
+                                              const struct matrix_extent *all, size_t row) {
+  struct matrix_extent extent = {.count = 0};
+  for (size_t column = 0; column < matrix->column_count; column++) {
+    matrix_extend(&extent, matrix_cell_at(matrix, row, column));
+  }
+  return matrix->down_name != NULL ? extent : *all;
 }
 
 /* By the share of the best that is missing: a slow link is conspicuous, and noise is not. */
@@ -88,7 +106,7 @@ static size_t matrix_column_width(const struct matrix *matrix, size_t column) {
 
 /* The first column that does not fit beside those from `first` on; at least one fits. */
 static size_t matrix_part_end(const struct matrix *matrix, unsigned limit, size_t first) {
-  size_t width = 0;
+  size_t width = matrix->down_name != NULL ? strlen(matrix->down_name) : 0;
   for (size_t row = 0; row < matrix->row_count; row++) {
     const size_t label = strlen(matrix->rows[row]);
     width = label > width ? label : width;
@@ -112,7 +130,9 @@ static enum status matrix_print_part(const struct matrix *matrix,
   result_set_init(&set, SIZE_MAX);
   set.is_matrix = true;
   (void)result_set_add_column(
-      &set, &(struct column){.name = "", .align = ALIGN_LEFT, .is_row_header = true});
+      &set, &(struct column){.name = matrix->down_name != NULL ? matrix->down_name : "",
+                             .align = matrix->down_name != NULL ? ALIGN_RIGHT : ALIGN_LEFT,
+                             .is_row_header = true});
   for (size_t column = first; column < end; column++) {
     (void)result_set_add_column(
         &set, &(struct column){.name = matrix->columns[column], .align = ALIGN_RIGHT});
@@ -120,6 +140,7 @@ static enum status matrix_print_part(const struct matrix *matrix,
                                 &(struct column){.name = "", .align = ALIGN_LEFT, .is_mark = true});
   }
   for (size_t row = 0; row < matrix->row_count; row++) {
+    const struct matrix_extent best = matrix_row_extent(matrix, extent, row);
     (void)result_set_add_row(&set);
     result_set_put(&set, row, 0, cell_words(matrix->rows[row], TONE_DIM));
     for (size_t column = first; column < end; column++) {
@@ -127,7 +148,7 @@ static enum status matrix_print_part(const struct matrix *matrix,
       const size_t at = 1 + 2 * (column - first);
       char text[MATRIX_WORDS_MAX];
       matrix_cell_words(cell, text);
-      result_set_put(&set, row, at, cell_words(text, matrix_tone(matrix, extent, cell)));
+      result_set_put(&set, row, at, cell_words(text, matrix_tone(matrix, &best, cell)));
       result_set_put(&set, row, at + 1, cell_words(matrix_mark(cell), TONE_DIM));
     }
   }
@@ -141,7 +162,7 @@ static void matrix_summary(const struct matrix *matrix, const struct matrix_exte
   char least[MATRIX_NUMBER_MAX];
   char mean[MATRIX_NUMBER_MAX];
   char greatest[MATRIX_NUMBER_MAX];
-  if (extent->count < 2) {
+  if (extent->count < 2 || matrix->down_name != NULL) {
     (void)snprintf(text, MATRIX_SUMMARY_MAX, "%s", extent->count == 0 ? "" : matrix->remark);
     return;
   }

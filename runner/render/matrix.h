@@ -4,6 +4,8 @@
  *
  * Numbers stay below each other where some of a column have a mark.
  *
+ * A grid has the values of an axis as rows.
+ *
  * The tone of a cell is how far it is from the best of the matrix: within 1 %, 3 %, 10 %, 25 %,
  * further. A matrix that is wider than the terminal is printed in parts. */
 #ifndef HAUL_RUNNER_RENDER_MATRIX_H
@@ -34,7 +36,13 @@ struct matrix {
   const char *unit;                /* of the numbers, for the line below: "GB/s" */
   bool less_is_better;
   const char *remark; /* goes on that line; "" = none */
+  /* Of a grid, whose rows are the values of an axis: its name; NULL = a matrix of places. The tone
+   * of its cells is by the best of their row, and the line below has the remark alone. */
+  const char *down_name;
 };
+
+/* Gives its value to a cell that has none: two results never have one place (asserted). */
+void matrix_put(struct matrix_cell *place, struct matrix_cell cell);
 
 enum { MATRIX_NUMBER_MAX = 32 };
 /* Four significant digits without an exponent: "55.21", "1351", "0.5123". */

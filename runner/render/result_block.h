@@ -1,5 +1,5 @@
-/* result_block.h - what run_result.c, result_table.c and result_matrix.c share: the rows of a
- * result, its blocks, the texts of a row, and the remarks below a block. */
+/* result_block.h - what the files result_*.c share: the rows of a result, its blocks, the texts of
+ * a row, how a block is laid out, and the remarks below it. */
 #ifndef HAUL_RUNNER_RENDER_RESULT_BLOCK_H
 #define HAUL_RUNNER_RENDER_RESULT_BLOCK_H
 
@@ -41,7 +41,15 @@
   TEXT("status", status)                                                                           \
   TEXT("reason", reason)                                                                           \
   TEXT("note", note)                                                                               \
-  TEXT("stop", stop) /* why the trials ended: "precision", "trials", "time" */
+  TEXT("stop", stop)       /* why the trials ended: "precision", "trials", "time" */               \
+  TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
+  TEXT("same_block", same_block)                                                                   \
+  TEXT("same_axes", same_axes)
+
+/* A swept key and the value that a case has of it: "size" and "64KiB". */
+struct result_axis {
+  const char *key, *value;
+};
 
 /* One case, or one flow of a case. NULL and NAN where the database has NULL; texts are escaped for
  * a terminal. */
@@ -49,6 +57,10 @@ struct run_row {
 #define RUN_ROW_TEXT(column, member)   const char *member;
 #define RUN_ROW_NUMBER(column, member) double member;
   RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_NUMBER)
+  const struct result_axis *swept; /* its axes, in the order of the scenario */
+  size_t swept_count;
+  const char
+      *same; /* whose result it has, for people: "= block up, measured once"; NULL: its own */
 };
 
 struct run_rows {
@@ -77,6 +89,12 @@ bool result_row_shown(const struct run_row *row);
 const char *result_method(const struct run_row *row);
 /* "64MiB"; "" where the flows of the case differ. */
 const char *result_size(struct arena *arena, const struct run_row *row);
+/* The value of a row's axis; NULL where it has no such axis. */
+const char *result_axis(const struct run_row *row, const char *key);
+/* Whether paths show the values of that key: "from.memory", "at.gpu", "space". */
+bool result_axis_is_place(const char *key);
+/* "size" and "footprint". */
+bool result_axis_is_size(const char *key);
 /* The axes that neither path nor size show: "method=sm threads=4". */
 const char *result_axes(struct arena *arena, const struct run_row *row);
 /* "numa0:pinned", "gpu3". */
@@ -86,9 +104,50 @@ double result_spread(const struct run_row *row);
 /* "0.94", "3.1", "1750" per cent. */
 const char *result_percent(struct arena *arena, double percent);
 
-/* Whether every case goes from one place to another, at few settings. */
-bool result_is_matrix(struct result_page *page, const struct result_block *block);
+/* ---- layout (result_layout.c) ----
+ *
+ * Follows from the axes of a block alone. A cell is found by everything that tells cases apart:
+ * source, target, their memory, direction, and the value of every axis.
+ *
+ *   matrices  a row per source and a column per target, one matrix for each combination of all
+ *             else, direction included; between host and GPU nodes are rows and GPUs columns
+ *   grids     where a number is swept and pairs alone would be one line: its values down and the
+ *             places across, one grid for each combination of all else
+ *   table     everything else: a row per case */
+
+enum result_shape { RESULT_TABLE, RESULT_MATRICES, RESULT_GRIDS };
+
+struct result_cell {
+  const struct run_row *row;
+  const char *down, *across; /* labels */
+  double order;              /* of the rows of a grid */
+};
+
+/* One matrix or grid. */
+struct result_facet {
+  const char *setting; /* what else is the same in it: "64KiB method=sm, pinned memory" */
+  const char *words;   /* what its numbers are: "GB/s from row to column" */
+  bool rate;           /* in GB/s, else in ns */
+  bool mirrored;       /* goes both ways between places that are rows and columns */
+  struct result_cell *cells;
+  size_t count, capacity;
+};
+
+struct result_layout {
+  enum result_shape shape;
+  const char *down_name; /* of a grid: "size"; "" of matrices */
+  struct result_facet *facets;
+  size_t facet_count, facet_capacity;
+};
+
+/* No two cells of a facet have one place. flows_shown: of cases that have several. */
+void result_layout_find(struct arena *arena, const struct result_block *block, bool flows_shown,
+                        struct result_layout *layout);
+
+/* ---- printing ---- */
+
 enum status result_print_matrices(struct result_page *page, const struct result_block *block,
+                                  const struct result_layout *layout,
                                   struct error *err) CHECK_RESULT;
 /* Several blocks share a table when each has one case. */
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
@@ -106,8 +165,9 @@ struct footnote {
 };
 
 /* What the reader of a number must know, below a table or the matrices of a block: why a case has
- * no number, the note of its measurement, and that its trials ended before the number was as
- * precise as the scenario asks. Zeroed but for the arena: there is no row yet. */
+ * no number, the note of its measurement, that its trials ended before the number was as precise as
+ * the scenario asks, and where it was measured if not here. Zeroed but for the arena: there is no
+ * row yet. */
 struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
@@ -121,7 +181,7 @@ struct result_remarks {
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row);
 /* After the last row, before the first mark. */
 void result_remarks_settle(struct result_remarks *remarks);
-/* "[1]", "[1,2]"; "" = none. In the arena. */
+/* "[1]", "[1,2]", ascending; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
 void result_remarks_print(const struct result_remarks *remarks, const struct output *output);
 

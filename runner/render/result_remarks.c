@@ -1,6 +1,7 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result_block.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
   for (size_t i = 0; i < remarks->count; i++) {
     remarks_use(remarks, remarks_why(remarks->rows[i]));
     remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
+    remarks_use(remarks, remarks->rows[i]->same);
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
     struct footnote *note = &remarks->notes[i];
@@ -94,13 +96,24 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  const unsigned why = remarks_number(remarks, remarks_why(row));
-  const unsigned stop = remarks_number(remarks, remarks->stops[remarks_stop_of(row)]);
-  if (why > 0 && stop > 0) {
-    return arena_format(remarks->arena, "[%u,%u]", why < stop ? why : stop,
-                        why < stop ? stop : why);
+  enum { TEXTS = 3 };
+  const char *const texts[TEXTS] = {remarks_why(row), remarks->stops[remarks_stop_of(row)],
+                                    row->same};
+  const char *mark = "";
+  unsigned last = 0;
+  for (size_t shown = 0; shown < TEXTS; shown++) {
+    unsigned next = UINT_MAX; /* the least that is greater than the last */
+    for (size_t i = 0; i < TEXTS; i++) {
+      const unsigned number = remarks_number(remarks, texts[i]);
+      next = number > last && number < next ? number : next;
+    }
+    if (next == UINT_MAX) {
+      break;
+    }
+    mark = arena_format(remarks->arena, "%s%s%u", mark, mark[0] != '\0' ? "," : "", next);
+    last = next;
   }
-  return why + stop > 0 ? arena_format(remarks->arena, "[%u]", why + stop) : "";
+  return mark[0] != '\0' ? arena_format(remarks->arena, "[%s]", mark) : "";
 }
 
 void result_remarks_print(const struct result_remarks *remarks, const struct output *output) {

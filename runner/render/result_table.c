@@ -3,6 +3,7 @@
 #include "runner/render/result_block.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* X(enum case_column, heading, alignment) */
@@ -32,7 +33,8 @@ static const struct column columns[] = {
     CASE_COLUMN_LIST(CASE_COLUMN)};
 
 /* What is left out first where the terminal is too narrow. */
-static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_SIZE};
+static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_CYCLES_HOP,
+                                         COLUMN_CYCLES_OP};
 
 struct case_table {
   struct arena *arena;
@@ -112,6 +114,55 @@ static void case_table_add(struct case_table *table, const struct run_row *row) 
   }
 }
 
+/* ---- labels ---- */
+
+static int case_table_compare_labels(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Whether path, settings and size are those of another row of its block too. */
+static bool case_table_is_ambiguous(const struct case_table *table) {
+  static const enum case_column LABELS[] = {COLUMN_BLOCK, COLUMN_PATH, COLUMN_SETTINGS,
+                                            COLUMN_SIZE};
+  const char **labels = arena_array(table->arena, table->set.row_count, sizeof *labels);
+  size_t count = 0;
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const char *label = "";
+    for (size_t c = 0; c < sizeof LABELS / sizeof *LABELS; c++) {
+      const char *text = result_set_text_at(&table->set, i, LABELS[c]);
+      label = arena_format(table->arena, "%s|%s", label, text != NULL ? text : "");
+    }
+    if (table->rows[i] != NULL) {
+      labels[count++] = label;
+    }
+  }
+  qsort(labels, count, sizeof *labels, case_table_compare_labels);
+  for (size_t i = 1; i < count; i++) {
+    if (strcmp(labels[i - 1], labels[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Every axis but the size, where those that paths leave out tell rows apart. */
+static void case_table_tell_apart(struct case_table *table) {
+  if (!case_table_is_ambiguous(table)) {
+    return;
+  }
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const struct run_row *row = table->rows[i];
+    const char *text = "";
+    for (size_t k = 0; row != NULL && k < row->swept_count; k++) {
+      if (!result_axis_is_size(row->swept[k].key)) {
+        text = arena_format(table->arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "",
+                            row->swept[k].key, row->swept[k].value);
+      }
+    }
+    case_table_put(table, i, COLUMN_SETTINGS, text);
+  }
+}
+
 /* Once all rows are there: "[1]", "failed [2]". */
 static void case_table_put_remarks(struct case_table *table) {
   result_remarks_settle(&table->remarks);
@@ -133,7 +184,7 @@ static void case_table_add_flows(struct case_table *table, const struct run_rows
   bool found = false;
   for (size_t tried = 0; tried < flows->count; tried++, (*at)++) {
     const struct run_row *flow = &flows->items[*at % flows->count];
-    if (strcmp(flow->name, row->name) == 0) {
+    if (strcmp(flow->name, row->same_as != NULL ? row->same_as : row->name) == 0) {
       const size_t line = case_table_add_row(table, NULL, TONE_DIM);
       const char *source = result_place(table->arena, flow->source, flow->source_memory);
       const char *target = result_place(table->arena, flow->target, flow->target_memory);
@@ -184,7 +235,7 @@ static const char *case_table_common_size(const struct case_table *table) {
 
 /* "64MiB by ce: GB/s of all flows together, over one window" */
 static const char *case_table_words(struct arena *arena, const struct run_row *row,
-                                    const char *size, const char *axes) {
+                                    const char *size) {
   const char *method = result_method(row);
   const bool several = row->flows > 1;
   const char *what = !isnan(row->gbps)
@@ -195,7 +246,7 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
                          ? "time of one operation that waits for the one before"
                          : "operations per clock on one SM, of independent chains";
   const char *load = row->under_load > 0 ? ", while load runs beside them" : "";
-  const bool by = method[0] != '\0' && strstr(axes, "method=") == NULL;
+  const bool by = method[0] != '\0' && result_axis(row, "method") == NULL;
   const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
                                   by ? (size != NULL ? " by " : "by ") : "", by ? method : "");
   return arena_format(arena, "%s%s%s%s", head, head[0] != '\0' && what[0] != '\0' ? ": " : "", what,
@@ -208,9 +259,7 @@ static void case_table_print_heading(struct result_page *page, const struct resu
   for (size_t i = 0; i < block->count && !result_row_shown(row); i++) {
     row = block->rows[i];
   }
-  const char *axes = result_set_text_at(&table->set, 0, COLUMN_SETTINGS);
-  const char *words =
-      case_table_words(table->arena, row, case_table_common_size(table), axes != NULL ? axes : "");
+  const char *words = case_table_words(table->arena, row, case_table_common_size(table));
   result_set_clear_column(&table->set, COLUMN_BLOCK);
   output_heading(page->output, block->name);
   if (words[0] != '\0') {
@@ -256,6 +305,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
       }
     }
   }
+  case_table_tell_apart(&table);
   result_page_begin_block(page);
   if (shown_blocks == 1) {
     case_table_print_heading(page, &blocks[0], &table);

@@ -13,14 +13,82 @@ static const struct result_field run_row_fields[] = {
 #define NUMBER(column, member) {column, offsetof(struct run_row, member), true},
     RUN_ROW_LIST(TEXT, NUMBER)};
 
+/* "from.memory=pinned size=64KiB" as keys and values. */
+static const struct result_axis *run_row_axes(struct arena *arena, const char *text,
+                                              size_t *count) {
+  struct result_axis *axes = NULL;
+  size_t capacity = 0;
+  *count = 0;
+  while (text != NULL && text[0] != '\0') {
+    const size_t length = strcspn(text, " ");
+    const char *word = arena_strndup(arena, text, length);
+    const char *equal = strchrnul(word, '=');
+    axes = arena_grow(arena, axes, *count, &capacity, sizeof *axes);
+    axes[(*count)++] = (struct result_axis){arena_strndup(arena, word, (size_t)(equal - word)),
+                                            equal[0] == '=' ? equal + 1 : equal};
+    text += length;
+    text += strspn(text, " ");
+  }
+  return axes;
+}
+
+/* The settings of the case that was measured which differ from those of the row. */
+static const char *run_row_different_axes(struct arena *arena, const struct run_row *row) {
+  size_t count = 0;
+  const struct result_axis *axes = run_row_axes(arena, row->same_axes, &count);
+  const char *text = "";
+  for (size_t i = 0; i < count; i++) {
+    const char *own = result_axis(row, axes[i].key);
+    if (own == NULL || strcmp(own, axes[i].value) != 0) {
+      text = arena_format(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", axes[i].key,
+                          axes[i].value);
+    }
+  }
+  return text;
+}
+
+/* "= up, measured once": one text for all rows of a block that another block, or the same one at
+ * another setting, has as well. */
+static const char *run_row_same(struct arena *arena, const struct run_row *row) {
+  if (row->same_as == NULL) {
+    return NULL;
+  }
+  if (row->same_block != NULL && strcmp(row->same_block, row->block) != 0) {
+    return arena_format(arena, "= block %s, measured once", row->same_block);
+  }
+  const char *axes = run_row_different_axes(arena, row);
+  return arena_format(arena, "= %s, measured once", axes[0] != '\0' ? axes : row->same_as);
+}
+
+static bool run_row_shares(const struct run_row *row, const struct run_row *other) {
+  return row->same != NULL && other->same != NULL && strcmp(row->same, other->same) == 0 &&
+         strcmp(row->block, other->block) == 0;
+}
+
+/* A case that is alone with its text has the name of the other in it. */
+static void run_rows_name_single(struct arena *arena, struct run_row *rows, size_t count) {
+  bool before = false; /* the row before has the same text */
+  for (size_t i = 0; i < count; i++) {
+    const bool after = i + 1 < count && run_row_shares(&rows[i], &rows[i + 1]);
+    if (rows[i].same != NULL && !before && !after) {
+      rows[i].same = arena_format(arena, "= %s, measured once", rows[i].same_as);
+    }
+    before = after;
+  }
+}
+
 static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
     return (struct run_rows){NULL, 0};
   }
-  return (struct run_rows){result_set_bind(set, run_row_fields,
-                                           sizeof run_row_fields / sizeof *run_row_fields,
-                                           sizeof(struct run_row)),
-                           set->row_count};
+  struct run_row *rows = result_set_bind(
+      set, run_row_fields, sizeof run_row_fields / sizeof *run_row_fields, sizeof(struct run_row));
+  for (size_t i = 0; i < set->row_count; i++) {
+    rows[i].swept = run_row_axes(set->arena, rows[i].axes, &rows[i].swept_count);
+    rows[i].same = run_row_same(set->arena, &rows[i]);
+  }
+  run_rows_name_single(set->arena, rows, set->row_count);
+  return (struct run_rows){rows, set->row_count};
 }
 
 /* ---- the texts of a row ---- */
@@ -48,30 +116,47 @@ const char *result_size(struct arena *arena, const struct run_row *row) {
   return arena_strdup(arena, text);
 }
 
-static bool result_axis_is_shown(const char *key, size_t length) {
-  static const char *const keys[] = {"size", "footprint", "direction", "space", "from.",
-                                     "to.",  "of.",       "operation", "op"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const size_t known = strlen(keys[i]);
-    const bool is_group = keys[i][known - 1] == '.';
-    if (length >= known && (is_group || length == known) && strncmp(key, keys[i], known) == 0) {
+const char *result_axis(const struct run_row *row, const char *key) {
+  size_t i = 0;
+  while (i < row->swept_count && strcmp(row->swept[i].key, key) != 0) {
+    i++;
+  }
+  return i < row->swept_count ? row->swept[i].value : NULL;
+}
+
+static bool result_axis_is_one_of(const char *key, const char *const *keys, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = strlen(keys[i]);
+    const bool is_group = keys[i][length - 1] == '.';
+    if (strncmp(key, keys[i], length) == 0 && (is_group || key[length] == '\0')) {
       return true;
     }
   }
   return false;
 }
 
+bool result_axis_is_place(const char *key) {
+  static const char *const KEYS[] = {"from.", "to.", "of.", "at.", "memory"};
+  return result_axis_is_one_of(key, KEYS, sizeof KEYS / sizeof *KEYS);
+}
+
+bool result_axis_is_size(const char *key) {
+  static const char *const KEYS[] = {"size", "footprint"};
+  return result_axis_is_one_of(key, KEYS, sizeof KEYS / sizeof *KEYS);
+}
+
 const char *result_axes(struct arena *arena, const struct run_row *row) {
-  const char *kept = "";
-  for (const char *at = row->axes != NULL ? row->axes : ""; *at != '\0';) {
-    const size_t length = strcspn(at, " ");
-    if (!result_axis_is_shown(at, strcspn(at, "="))) {
-      kept = arena_format(arena, "%s%s%.*s", kept, kept[0] != '\0' ? " " : "", (int)length, at);
+  static const char *const SHOWN[] = {"direction", "space", "operation", "op"}; /* by the path */
+  const char *text = "";
+  for (size_t i = 0; i < row->swept_count; i++) {
+    const char *key = row->swept[i].key;
+    if (!result_axis_is_place(key) && !result_axis_is_size(key) &&
+        !result_axis_is_one_of(key, SHOWN, sizeof SHOWN / sizeof *SHOWN)) {
+      text = arena_format(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", key,
+                          row->swept[i].value);
     }
-    at += length;
-    at += strspn(at, " ");
   }
-  return kept;
+  return text;
 }
 
 const char *result_place(struct arena *arena, const char *place, const char *memory) {
@@ -141,12 +226,13 @@ enum status run_result_print(const struct result_set *cases, const struct result
       i = next;
       continue;
     }
-    if (result_is_matrix(&page, block)) {
+    struct result_layout layout;
+    result_layout_find(&page.arena, block, flows != NULL, &layout);
+    if (layout.shape != RESULT_TABLE) {
       output_section(output, block->name);
-      status = result_print_matrices(&page, block, err);
+      status = result_print_matrices(&page, block, &layout, err);
     } else {
-      while (block->shown == 1 && next < blocks.count && blocks.items[next].shown <= 1 &&
-             !result_is_matrix(&page, &blocks.items[next])) {
+      while (block->shown == 1 && next < blocks.count && blocks.items[next].shown <= 1) {
         next++;
       }
       output_section(output, next - i == 1 ? block->name : NULL);

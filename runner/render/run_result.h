@@ -1,13 +1,16 @@
-/* run_result.h - what a run measured, for people: block by block, in the order of the plan.
+/* run_result.h - what a run measured, for people: block by block, in the order of the scenario.
  *
- * A block of pairs of places (one flow per case, both ways between two places, or a chase) at up to
- * RUN_RESULT_MATRICES_MAX settings is a matrix per setting (matrix.h). Every other block is a table
- * with one row per case: sweeps, flows at once with their total over one window, overheads; a chase
- * in ns and clocks per hop, arithmetic in ns and clocks per operation or operations per clock and
- * SM. A case that is not within the precision asked for is marked, with what would help below.
- * Adjacent blocks of one case each share a table. What went wrong stands in the place of its
- * number; reasons and notes stand below, each once. Skipped cases are N/A in a matrix and left out
- * of a table; a block with skipped cases only is left out. */
+ * How a block is laid out follows from its axes (result_block.h): matrices of places at up to
+ * RUN_RESULT_MATRICES_MAX settings, each direction in its own; grids of a swept number by places;
+ * else a table with one row per case: sweeps of one pair, flows at once with their total over one
+ * window, overheads; a chase in ns and clocks per hop, arithmetic in ns and clocks per operation or
+ * operations per clock and SM. Every case is shown once in its block, in a cell or row whose labels
+ * are its own; in a matrix of both ways on both sides of the diagonal. A setting that was measured
+ * in another place has its number and a mark that says where. A case that is not within the
+ * precision asked for is marked, with what would help below. Adjacent blocks of one case each share
+ * a table. What went wrong stands in the place of its number; reasons and notes stand below, each
+ * once. Skipped cases are N/A in a matrix and left out of a table; a block with skipped cases only
+ * is left out. */
 #ifndef HAUL_RUNNER_RENDER_RUN_RESULT_H
 #define HAUL_RUNNER_RENDER_RUN_RESULT_H
 

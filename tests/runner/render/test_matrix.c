@@ -16,7 +16,7 @@ static const char *const gpus[] = {"gpu0", "gpu1", "gpu2"};
 static struct matrix matrix_of(const char *const *rows, size_t row_count,
                                const char *const *columns, size_t column_count,
                                const struct matrix_cell *cells) {
-  return (struct matrix){rows, row_count, columns, column_count, cells, "GB/s", false, ""};
+  return (struct matrix){rows, row_count, columns, column_count, cells, "GB/s", false, "", NULL};
 }
 
 static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,

@@ -82,8 +82,7 @@ static void both_ways_stand_on_both_sides(void **state) {
   };
   EXPECT(said, 60,
          "both\n"
-         "1MiB by ce: GB/s of both ways at once, between row and\n"
-         "column\n"
+         "1MiB by ce: both ways, total GB/s between row and column\n"
          "       gpu0        gpu1   gpu2\n"
          "gpu0    N/A       700.0   hung  [1]\n"
          "gpu1  700.0         N/A  720.0\n"
@@ -102,7 +101,7 @@ static void both_ways_with_the_host_stand_once(void **state) {
   };
   EXPECT(said, 0,
          "both\n"
-         "4KiB by ce: GB/s of both ways at once, between row and column\n"
+         "4KiB by ce: both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  100.0  101.0\n"
          "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink, 400.0 GB/s); 95 % "

@@ -1,0 +1,644 @@
+/* result_layout.c - how a block is laid out: which cases are one matrix or grid, and where. */
+#include "engine/base/units.h"
+#include "runner/render/result_block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRIDS_MAX = 12 };
+
+/* What the places of a case are to each other. */
+enum row_class {
+  CLASS_NONE,    /* no place in a matrix or grid */
+  CLASS_ONE_WAY, /* from one place to another */
+  CLASS_TO_HOST, /* from a GPU to a node, which is a row all the same */
+  CLASS_BOTH,
+  CLASS_LOCAL, /* within one place */
+  CLASS_CHASE, /* loads of a thread from the memory of another place */
+  CLASS_AT_ONCE,
+  CLASS_ALONE, /* work at a place, not between two */
+};
+
+/* A layout in the making. */
+struct layout_maker {
+  struct arena *arena;
+  const struct result_block *block;
+  bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
+  bool all_local;     /* what goes one way */
+  bool places_vary;   /* axes of places tell facets apart: their values come to the same places */
+  const char *swept;  /* the axis whose values are rows; NULL = none */
+  const char **along; /* axes whose values follow from it */
+  size_t along_count, along_capacity;
+};
+
+static bool layout_same(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool layout_is_gpu(const char *place) {
+  return strncmp(place, "gpu", 3) == 0;
+}
+
+/* ---- classes ---- */
+
+static bool layout_is_kind(const struct run_row *row, const char *kind) {
+  return layout_same(row->kind, kind);
+}
+
+static enum row_class layout_class(const struct layout_maker *maker, const struct run_row *row) {
+  if (row->measure != NULL || row->path == NULL) {
+    return CLASS_NONE; /* two numbers each */
+  }
+  if (row->source == NULL || row->target == NULL) {
+    return result_row_shown(row) ? CLASS_ALONE : CLASS_NONE;
+  }
+  const bool same = strcmp(row->source, row->target) == 0;
+  if (layout_is_kind(row, "chase")) {
+    return same ? CLASS_ALONE : CLASS_CHASE;
+  }
+  if (!layout_is_kind(row, "transfer")) {
+    return CLASS_ALONE;
+  }
+  if (row->flows == 2 && layout_same(row->direction, "both")) {
+    return CLASS_BOTH;
+  }
+  if (row->flows != 1) {
+    return CLASS_AT_ONCE;
+  }
+  if (same && maker->all_local) {
+    return CLASS_LOCAL;
+  }
+  return layout_is_gpu(row->source) && !layout_is_gpu(row->target) ? CLASS_TO_HOST : CLASS_ONE_WAY;
+}
+
+static bool class_is_pair(enum row_class class) {
+  return class != CLASS_NONE && class != CLASS_AT_ONCE && class != CLASS_ALONE;
+}
+
+/* Between a node and a GPU. */
+static bool layout_is_mixed(const struct run_row *row) {
+  return layout_is_gpu(row->source) != layout_is_gpu(row->target);
+}
+
+/* Whether the source is the row of a matrix. */
+static bool layout_source_is_down(const struct run_row *row, enum row_class class) {
+  return class != CLASS_TO_HOST &&
+         !(class == CLASS_BOTH && layout_is_mixed(row) && layout_is_gpu(row->source));
+}
+
+/* ---- settings ---- */
+
+/* Device memory of a GPU is not named: "pinned", "pageable to huge", "managed". */
+static const char *layout_memory(struct arena *arena, const struct run_row *row) {
+  const bool source = row->source_memory != NULL && strcmp(row->source_memory, "device") != 0;
+  const bool target = row->target_memory != NULL && strcmp(row->target_memory, "device") != 0;
+  if (source && target && strcmp(row->source_memory, row->target_memory) != 0) {
+    return arena_format(arena, "%s to %s", row->source_memory, row->target_memory);
+  }
+  return source ? row->source_memory : target ? row->target_memory : "device";
+}
+
+static const char *layout_join(struct arena *arena, const char *text, const char *more) {
+  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? " " : "", more);
+}
+
+static bool layout_is_along(const struct layout_maker *maker, const char *key) {
+  for (size_t i = 0; i < maker->along_count; i++) {
+    if (strcmp(maker->along[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether the axis tells facets apart. */
+static bool layout_is_setting(const struct layout_maker *maker, const char *key) {
+  return !layout_same(key, maker->swept) && !layout_is_along(maker, key) &&
+         (maker->places_vary || !result_axis_is_place(key));
+}
+
+/* Everything that tells the facet of a case from others. */
+static const char *layout_key(const struct layout_maker *maker, const struct run_row *row) {
+  struct arena *arena = maker->arena;
+  const enum row_class class = layout_class(maker, row);
+  const bool by_end = maker->swept != NULL && class_is_pair(class) && layout_is_mixed(row);
+  const char *end = !by_end                             ? ""
+                    : class == CLASS_CHASE              ? row->source
+                    : layout_source_is_down(row, class) ? row->source
+                                                        : row->target;
+  const char *key = arena_format(arena, "%d|%s|%s|%s|%s", (int)class, result_method(row),
+                                 row->operation != NULL ? row->operation : "", end,
+                                 maker->memories_vary ? layout_memory(arena, row) : "");
+  for (size_t i = 0; i < row->swept_count; i++) {
+    if (layout_is_setting(maker, row->swept[i].key)) {
+      key = arena_format(arena, "%s|%s=%s", key, row->swept[i].key, row->swept[i].value);
+    }
+  }
+  return key;
+}
+
+/* For people. in_full: also what the words on the numbers say. */
+static const char *layout_setting(const struct layout_maker *maker, const struct run_row *row,
+                                  bool in_full) {
+  struct arena *arena = maker->arena;
+  const bool sized = maker->swept == NULL || !result_axis_is_size(maker->swept);
+  const bool size_follows = maker->swept != NULL &&
+                            (layout_is_along(maker, "size") || layout_is_along(maker, "footprint"));
+  const char *text = sized && !size_follows ? result_size(arena, row) : "";
+  for (size_t i = 0; i < row->swept_count; i++) {
+    const char *key = row->swept[i].key;
+    const bool implied = strcmp(key, "direction") == 0 || strcmp(key, "space") == 0;
+    if (layout_is_setting(maker, key) && !result_axis_is_size(key) && (in_full || !implied)) {
+      text = layout_join(arena, text, arena_format(arena, "%s=%s", key, row->swept[i].value));
+    }
+  }
+  if (maker->memories_vary) {
+    const char *memory = arena_format(arena, "%s memory", layout_memory(arena, row));
+    text = text[0] != '\0' ? arena_format(arena, "%s, %s", text, memory) : memory;
+  }
+  return text;
+}
+
+/* ---- the swept axis ---- */
+
+/* "64KiB", "4", "10us" as a number; NAN = none. */
+static double layout_number(const char *text) {
+  uint64_t whole = 0;
+  char *end = NULL;
+  if (text == NULL) {
+    return NAN;
+  }
+  if (units_parse_size(text, &whole) || units_parse_duration(text, &whole)) {
+    return (double)whole;
+  }
+  const double number = strtod(text, &end);
+  return end != text && end[0] == '\0' ? number : NAN;
+}
+
+static int layout_compare_texts(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* How many values the axis has among the cases that are shown. *numbers: all of them are. */
+static size_t layout_count_values(const struct layout_maker *maker, const char *key,
+                                  bool *numbers) {
+  const struct result_block *block = maker->block;
+  const char **values = arena_array(maker->arena, block->shown, sizeof *values);
+  size_t count = 0;
+  size_t different = 0;
+  *numbers = true;
+  for (size_t i = 0; i < block->count; i++) {
+    if (result_row_shown(block->rows[i])) {
+      const char *value = result_axis(block->rows[i], key);
+      *numbers = *numbers && !isnan(layout_number(value));
+      values[count++] = value != NULL ? value : "";
+    }
+  }
+  qsort(values, count, sizeof *values, layout_compare_texts);
+  for (size_t i = 0; i < count; i++) {
+    different += i == 0 || strcmp(values[i - 1], values[i]) != 0;
+  }
+  return different;
+}
+
+/* Whether every value of the swept axis has one value of the other. */
+static bool layout_follows(const struct layout_maker *maker, const char *key) {
+  const struct result_block *block = maker->block;
+  const char **pairs = arena_array(maker->arena, block->shown, sizeof *pairs);
+  size_t count = 0;
+  for (size_t i = 0; i < block->count; i++) {
+    const char *value = result_axis(block->rows[i], key);
+    if (result_row_shown(block->rows[i])) {
+      pairs[count++] =
+          arena_format(maker->arena, "%s %s", result_axis(block->rows[i], maker->swept),
+                       value != NULL ? value : "");
+    }
+  }
+  qsort(pairs, count, sizeof *pairs, layout_compare_texts);
+  for (size_t i = 1; i < count; i++) {
+    const size_t length = strcspn(pairs[i], " ");
+    if (strncmp(pairs[i - 1], pairs[i], length + 1) == 0 && strcmp(pairs[i - 1], pairs[i]) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const struct run_row *layout_first_shown(const struct result_block *block) {
+  size_t i = 0;
+  while (i + 1 < block->count && !result_row_shown(block->rows[i])) {
+    i++;
+  }
+  return block->rows[i];
+}
+
+/* The axis of numbers with most values, sizes before others; NULL = there is none. */
+static const char *layout_find_swept(const struct layout_maker *maker) {
+  const struct run_row *first = layout_first_shown(maker->block);
+  const char *swept = NULL;
+  size_t most = 1;
+  for (size_t i = 0; i < first->swept_count; i++) {
+    const char *key = first->swept[i].key;
+    bool numbers = false;
+    const size_t values = result_axis_is_place(key) ? 0 : layout_count_values(maker, key, &numbers);
+    if (numbers && (values > most || (values == most && values > 1 && result_axis_is_size(key)))) {
+      swept = key;
+      most = values;
+    }
+  }
+  return swept;
+}
+
+static void layout_find_along(struct layout_maker *maker) {
+  const struct run_row *first = layout_first_shown(maker->block);
+  maker->along_count = 0;
+  for (size_t i = 0; maker->swept != NULL && i < first->swept_count; i++) {
+    const char *key = first->swept[i].key;
+    bool numbers = false;
+    if (!layout_same(key, maker->swept) && !result_axis_is_place(key) &&
+        layout_count_values(maker, key, &numbers) > 1 && layout_follows(maker, key)) {
+      maker->along = arena_grow(maker->arena, maker->along, maker->along_count,
+                                &maker->along_capacity, sizeof *maker->along);
+      maker->along[maker->along_count++] = key;
+    }
+  }
+}
+
+/* ---- facets ---- */
+
+struct layout_slot {
+  const char *key;
+  const struct run_row *row;
+  size_t ordinal;
+};
+
+static int layout_compare_slots(const void *left, const void *right) {
+  const struct layout_slot *a = left;
+  const struct layout_slot *b = right;
+  const int order = strcmp(a->key, b->key);
+  return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+}
+
+static int layout_compare_facets(const void *left, const void *right) {
+  const struct result_facet *a = left;
+  const struct result_facet *b = right;
+  /* Rows are in the order of the block: so are their first cells. */
+  return (a->cells[0].row > b->cells[0].row) - (a->cells[0].row < b->cells[0].row);
+}
+
+/* Of what failed, as its kind has it. */
+static bool layout_is_rate(const struct result_facet *facet) {
+  for (size_t i = 0; i < facet->count; i++) {
+    const struct run_row *row = facet->cells[i].row;
+    if (strcmp(row->status, "ok") == 0) {
+      return !isnan(row->gbps) && !layout_is_kind(row, "chase");
+    }
+  }
+  return layout_is_kind(facet->cells[0].row, "transfer") ||
+         layout_is_kind(facet->cells[0].row, "stream");
+}
+
+static void layout_add_facet(struct layout_maker *maker, struct result_layout *layout,
+                             const struct layout_slot *slots, size_t count) {
+  size_t shown = 0;
+  for (size_t i = 0; i < count; i++) {
+    shown += result_row_shown(slots[i].row);
+  }
+  if (shown == 0) {
+    return; /* nothing to show but N/A */
+  }
+  layout->facets = arena_grow(maker->arena, layout->facets, layout->facet_count,
+                              &layout->facet_capacity, sizeof *layout->facets);
+  struct result_facet *facet = &layout->facets[layout->facet_count++];
+  *facet = (struct result_facet){.count = count};
+  facet->cells = arena_array(maker->arena, count, sizeof *facet->cells);
+  for (size_t i = 0; i < count; i++) {
+    facet->cells[i].row = slots[i].row;
+  }
+  facet->rate = layout_is_rate(facet);
+}
+
+/* Facets in the order of their first case. */
+static void layout_find_facets(struct layout_maker *maker, struct result_layout *layout) {
+  const struct result_block *block = maker->block;
+  struct layout_slot *slots = arena_array(maker->arena, block->count, sizeof *slots);
+  size_t count = 0;
+  for (size_t i = 0; i < block->count; i++) {
+    if (layout_class(maker, block->rows[i]) != CLASS_NONE) {
+      slots[count] = (struct layout_slot){layout_key(maker, block->rows[i]), block->rows[i], i};
+      count++;
+    }
+  }
+  qsort(slots, count, sizeof *slots, layout_compare_slots);
+  for (size_t i = 0, next = 0; i < count; i = next) {
+    while (next < count && strcmp(slots[next].key, slots[i].key) == 0) {
+      next++;
+    }
+    layout_add_facet(maker, layout, &slots[i], next - i);
+  }
+  if (layout->facet_count > 1) {
+    qsort(layout->facets, layout->facet_count, sizeof *layout->facets, layout_compare_facets);
+  }
+}
+
+/* ---- the labels of a facet ---- */
+
+static const char *layout_end(const struct layout_maker *maker, const struct run_row *row,
+                              bool source) {
+  const char *place = source ? row->source : row->target;
+  return maker->memories_vary
+             ? place
+             : result_place(maker->arena, place, source ? row->source_memory : row->target_memory);
+}
+
+/* The end that all cells have in common; NULL = they differ. */
+static const char *facet_common_end(const struct layout_maker *maker,
+                                    const struct result_facet *facet, bool source) {
+  const char *first = layout_end(maker, facet->cells[0].row, source);
+  for (size_t i = 1; i < facet->count; i++) {
+    if (strcmp(layout_end(maker, facet->cells[i].row, source), first) != 0) {
+      return NULL;
+    }
+  }
+  return first;
+}
+
+static const char *facet_load_words(const struct result_facet *facet) {
+  return facet->cells[0].row->under_load > 0 ? ", while load runs beside it" : "";
+}
+
+static const char *facet_local_words(struct arena *arena, const struct result_facet *facet) {
+  return arena_format(arena, "GB/s copied within each %s%s",
+                      layout_is_gpu(facet->cells[0].row->source) ? "GPU" : "NUMA node",
+                      facet_load_words(facet));
+}
+
+static const char *matrix_words(struct arena *arena, const struct result_facet *facet,
+                                enum row_class class, bool from_row) {
+  const char *load = facet_load_words(facet);
+  if (class == CLASS_CHASE) {
+    return from_row ? "ns per load: from memory of the row, by a thread of the column"
+                    : "ns per load: from memory of the column, by a thread of the row";
+  }
+  if (class == CLASS_LOCAL) {
+    return facet_local_words(arena, facet);
+  }
+  if (class == CLASS_BOTH) {
+    return arena_format(arena, "both ways, total GB/s between row and column%s", load);
+  }
+  return arena_format(arena, "GB/s from %s%s", from_row ? "row to column" : "column to row", load);
+}
+
+/* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
+ * host and its GPUs are not. */
+static bool facet_is_mirrored(const struct result_facet *facet, enum row_class class) {
+  for (size_t i = 0; class == CLASS_BOTH && i < facet->count; i++) {
+    for (size_t k = 0; k < facet->count; k++) {
+      if (strcmp(facet->cells[i].row->source, facet->cells[k].row->target) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void matrix_label_facet(const struct layout_maker *maker, struct result_facet *facet) {
+  const struct run_row *first = facet->cells[0].row;
+  const enum row_class class = layout_class(maker, first);
+  const bool usual = layout_source_is_down(first, class);
+  facet->mirrored = facet_is_mirrored(facet, class);
+  /* One column becomes one row. */
+  const bool turned = !facet->mirrored && facet_common_end(maker, facet, !usual) != NULL &&
+                      facet_common_end(maker, facet, usual) == NULL;
+  const bool source_down = usual != turned;
+  for (size_t i = 0; i < facet->count; i++) {
+    struct result_cell *cell = &facet->cells[i];
+    cell->down = class == CLASS_LOCAL ? "" : layout_end(maker, cell->row, source_down);
+    cell->across = layout_end(maker, cell->row, class == CLASS_LOCAL || !source_down);
+  }
+  facet->words = matrix_words(maker->arena, facet, class, source_down);
+  facet->setting = layout_setting(maker, first, false);
+}
+
+static const char *grid_words(const struct layout_maker *maker, const struct result_facet *facet,
+                              enum row_class class, const char *source, const char *target) {
+  struct arena *arena = maker->arena;
+  const char *load = facet_load_words(facet);
+  const char *from = source != NULL ? source : target != NULL ? "column" : NULL;
+  const char *to = source != NULL ? "column" : target;
+  switch (class) {
+  case CLASS_NONE:
+  case CLASS_ALONE:
+    return facet->rate                                    ? "GB/s at each place"
+           : layout_is_kind(facet->cells[0].row, "chase") ? "ns per load at each place"
+                                                          : "ns per call at each place";
+  case CLASS_LOCAL:
+    return facet_local_words(arena, facet);
+  case CLASS_AT_ONCE:
+    return arena_format(arena, "GB/s of all flows at once, over one window%s", load);
+  case CLASS_CHASE:
+    return from == NULL
+               ? "ns per load: from memory of the first place, by a thread of the second"
+               : arena_format(arena, "ns per load: from memory of %s, by a thread of %s", from, to);
+  case CLASS_BOTH:
+    return from == NULL
+               ? arena_format(arena, "both ways, total GB/s of each pair%s", load)
+               : arena_format(arena, "both ways, total GB/s between %s and %s%s", from, to, load);
+  case CLASS_ONE_WAY:
+  case CLASS_TO_HOST:
+    break;
+  }
+  return from == NULL ? arena_format(arena, "GB/s of each pair%s", load)
+                      : arena_format(arena, "GB/s from %s to %s%s", from, to, load);
+}
+
+/* "64KiB", "4 size=1MiB" */
+static const char *grid_row_label(const struct layout_maker *maker, const struct run_row *row) {
+  const char *size = result_size(maker->arena, row);
+  const char *text =
+      result_axis_is_size(maker->swept) && size[0] != '\0' ? size : result_axis(row, maker->swept);
+  for (size_t i = 0; i < maker->along_count; i++) {
+    const char *value = result_axis(row, maker->along[i]);
+    text = layout_join(maker->arena, text,
+                       arena_format(maker->arena, "%s=%s", maker->along[i], value));
+  }
+  return text;
+}
+
+static void grid_label_facet(const struct layout_maker *maker, struct result_facet *facet) {
+  const struct run_row *first = facet->cells[0].row;
+  const enum row_class class = layout_class(maker, first);
+  const bool pairs = class_is_pair(class);
+  const bool local = class == CLASS_LOCAL;
+  const char *source = pairs && !local ? facet_common_end(maker, facet, true) : NULL;
+  const char *target = pairs && !local ? facet_common_end(maker, facet, false) : NULL;
+  for (size_t i = 0; i < facet->count; i++) {
+    struct result_cell *cell = &facet->cells[i];
+    const char *value = result_axis(cell->row, maker->swept);
+    cell->down = grid_row_label(maker, cell->row);
+    cell->order = layout_number(value);
+    cell->across = local || (source == NULL && target != NULL) ? layout_end(maker, cell->row, true)
+                   : source != NULL                            ? layout_end(maker, cell->row, false)
+                                                               : cell->row->path;
+  }
+  facet->words = grid_words(maker, facet, class, source, target);
+  facet->setting = layout_setting(maker, first, false);
+}
+
+/* ---- whether a layout will do ---- */
+
+static int layout_compare_cells(const void *left, const void *right) {
+  const struct result_cell *a = left;
+  const struct result_cell *b = right;
+  const int down = strcmp(a->down, b->down);
+  return down != 0 ? down : strcmp(a->across, b->across);
+}
+
+/* Whether two results have one place. */
+static bool facet_collides(const struct layout_maker *maker, const struct result_facet *facet) {
+  struct result_cell *shown = arena_array(maker->arena, facet->count, sizeof *shown);
+  size_t count = 0;
+  for (size_t i = 0; i < facet->count; i++) {
+    if (result_row_shown(facet->cells[i].row)) {
+      shown[count++] = facet->cells[i];
+    }
+  }
+  qsort(shown, count, sizeof *shown, layout_compare_cells);
+  for (size_t i = 1; i < count; i++) {
+    if (layout_compare_cells(&shown[i - 1], &shown[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Facets that read the same say all that tells them apart. */
+static void layout_tell_apart(const struct layout_maker *maker, struct result_layout *layout) {
+  const char **full = arena_array(maker->arena, layout->facet_count, sizeof *full);
+  for (size_t i = 0; i < layout->facet_count; i++) {
+    const struct result_facet *facet = &layout->facets[i];
+    for (size_t k = 0; k < layout->facet_count; k++) {
+      const struct result_facet *other = &layout->facets[k];
+      if (i != k && strcmp(facet->setting, other->setting) == 0 &&
+          strcmp(facet->words, other->words) == 0) {
+        full[i] = layout_setting(maker, facet->cells[0].row, true);
+      }
+    }
+  }
+  for (size_t i = 0; i < layout->facet_count; i++) {
+    layout->facets[i].setting = full[i] != NULL ? full[i] : layout->facets[i].setting;
+  }
+}
+
+/* False: too many facets, or two results in one place. */
+static bool layout_try(struct layout_maker *maker, size_t most, struct result_layout *layout) {
+  for (int places_vary = 0; places_vary < 2; places_vary++) {
+    bool collides = false;
+    maker->places_vary = places_vary > 0;
+    *layout = (struct result_layout){.shape = RESULT_TABLE, .down_name = ""};
+    layout_find_facets(maker, layout);
+    if (layout->facet_count == 0 || layout->facet_count > most) {
+      return false;
+    }
+    for (size_t i = 0; i < layout->facet_count; i++) {
+      if (maker->swept != NULL) {
+        grid_label_facet(maker, &layout->facets[i]);
+      } else {
+        matrix_label_facet(maker, &layout->facets[i]);
+      }
+      collides = collides || facet_collides(maker, &layout->facets[i]);
+    }
+    if (!collides) {
+      layout_tell_apart(maker, layout);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* How far the shown cells of a facet reach. */
+static bool facet_varies(const struct result_facet *facet, bool across) {
+  const char *first = across ? facet->cells[0].across : facet->cells[0].down;
+  for (size_t i = 1; i < facet->count; i++) {
+    if (strcmp(across ? facet->cells[i].across : facet->cells[i].down, first) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool layout_is_lines(const struct result_layout *layout) {
+  for (size_t i = 0; i < layout->facet_count; i++) {
+    const struct result_facet *facet = &layout->facets[i];
+    if (facet->mirrored || (facet_varies(facet, true) && facet_varies(facet, false))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool layout_has_grid(const struct result_layout *layout) {
+  for (size_t i = 0; i < layout->facet_count; i++) {
+    const struct result_facet *facet = &layout->facets[i];
+    if (facet_varies(facet, true) && facet_varies(facet, false)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---- the whole ---- */
+
+/* False: some case has no place in matrices and grids. *pairs: all have one in a matrix. */
+static bool layout_look(struct layout_maker *maker, bool flows_shown, bool *pairs) {
+  const struct result_block *block = maker->block;
+  const struct run_row *first = layout_first_shown(block);
+  const char *memory = layout_memory(maker->arena, first);
+  *pairs = true;
+  maker->all_local = true;
+  for (size_t i = 0; i < block->count; i++) {
+    const struct run_row *row = block->rows[i];
+    maker->all_local = maker->all_local && (row->source == NULL || row->flows != 1 ||
+                                            layout_same(row->source, row->target));
+  }
+  for (size_t i = 0; i < block->count; i++) {
+    const struct run_row *row = block->rows[i];
+    const enum row_class class = layout_class(maker, row);
+    if (result_row_shown(row)) {
+      if (class == CLASS_NONE || (flows_shown && class == CLASS_AT_ONCE)) {
+        return false;
+      }
+      *pairs = *pairs && class_is_pair(class);
+    }
+    maker->memories_vary =
+        maker->memories_vary ||
+        (class_is_pair(class) && strcmp(layout_memory(maker->arena, row), memory) != 0);
+  }
+  return true;
+}
+
+void result_layout_find(struct arena *arena, const struct result_block *block, bool flows_shown,
+                        struct result_layout *layout) {
+  struct layout_maker maker = {.arena = arena, .block = block};
+  struct result_layout matrices;
+  struct result_layout grids;
+  bool pairs = false;
+  *layout = (struct result_layout){.shape = RESULT_TABLE, .down_name = ""};
+  if (block->shown < 2 || !layout_look(&maker, flows_shown, &pairs)) {
+    return;
+  }
+  const bool has_matrices = pairs && layout_try(&maker, RUN_RESULT_MATRICES_MAX, &matrices) &&
+                            block->shown > matrices.facet_count; /* one pair: a table */
+  maker.swept = layout_find_swept(&maker);
+  layout_find_along(&maker);
+  if (maker.swept != NULL && !(has_matrices && !layout_is_lines(&matrices)) &&
+      layout_try(&maker, GRIDS_MAX, &grids) && layout_has_grid(&grids)) {
+    *layout = grids;
+    layout->shape = RESULT_GRIDS;
+    layout->down_name = maker.swept;
+  } else if (has_matrices) {
+    *layout = matrices;
+    layout->shape = RESULT_MATRICES;
+  }
+}
