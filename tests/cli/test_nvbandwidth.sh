@@ -22,7 +22,7 @@ expect_value 1 four.db "select min(ns_per_hop) > 0 from v_case where block = 'ho
 expect_out '^host_to_device_memcpy_ce$'
 expect_out '^64KiB by ce: GB/s from row to column$'
 expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
-expect_out '^64KiB by sm: GB/s of both ways at once, between row and column$'
+expect_out '^64KiB by sm: both ways, total GB/s between row and column$'
 expect_out '^gpu3 .* N/A$'
 expect_out '^64KiB by ce: GB/s copied within each GPU$'
 expect_out '^min [0-9.]+, mean [0-9.]+, max [0-9.]+ ns'
