@@ -99,8 +99,23 @@ static enum status input_not_found(const char *word, struct arena *arena, struct
                    word);
 }
 
+static bool input_add_shipped(struct input_list *list, const char *word) {
+  const struct embedded_file *embedded = scenarios_find(word);
+  if (embedded == NULL) {
+    return input_add_group(list, word);
+  }
+  input_add(list, (struct input){.name = embedded->name, .embedded = embedded});
+  return true;
+}
+
+/* A shipped name without ".toml" is the shipped scenario even beside a file that is called so, such
+ * as the program nvbandwidth; "./NAME" is the file. */
 static enum status input_find(struct input_list *list, const char *word, struct error *err) {
   struct stat status;
+  const char *dot = strrchr(word, '.');
+  if ((dot == NULL || strcmp(dot, ".toml") != 0) && input_add_shipped(list, word)) {
+    return STATUS_OK;
+  }
   if (stat(word, &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
       return input_add_folder(list, word, err);
@@ -111,12 +126,7 @@ static enum status input_find(struct input_list *list, const char *word, struct 
   if (errno != ENOENT && errno != ENOTDIR) {
     return error_set_errno(err, errno, "cannot read %s", word);
   }
-  const struct embedded_file *embedded = scenarios_find(word);
-  if (embedded != NULL) {
-    input_add(list, (struct input){.name = embedded->name, .embedded = embedded});
-    return STATUS_OK;
-  }
-  return input_add_group(list, word) ? STATUS_OK : input_not_found(word, list->arena, err);
+  return input_add_shipped(list, word) ? STATUS_OK : input_not_found(word, list->arena, err);
 }
 
 enum status input_read(const struct input *input, const struct scenario_override *overrides,

@@ -199,7 +199,8 @@ static bool value_read_number(struct reader *reader, const struct field *field,
   const char *what = "a number is not allowed here";
   if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " lacks a unit", node->integer);
-  } else if (field->minimum == field->maximum && node->kind == TOML_INTEGER) {
+  } else if (field_is_numeric(field) && field->minimum == field->maximum &&
+             node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena,
                         "%" PRId64
                         " is not supported by this version of haul; a newer one may read it",

@@ -66,6 +66,15 @@ run_error 2 'broken\.toml:1' validate broken.toml
 mkdir folder
 run_error 2 'no scenario .*folder' validate folder
 run_error 2 'no-such\.toml: no such file' validate no-such.toml
+
+begin 'a shipped name beside a file of that name'
+printf '\177ELF' >quick
+run validate quick
+expect_code 0
+run_error 2 '^./quick:1:1: error: control character' validate ./quick
+printf 'name = 1\n' >quick.toml
+run_fails 2 'quick\.toml:1:1' validate quick.toml
+rm quick quick.toml
 if [ "$(id -u)" -ne 0 ]; then
   "$haul" show quick >secret.toml
   chmod 000 secret.toml

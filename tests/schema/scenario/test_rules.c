@@ -131,6 +131,7 @@ static const struct mistake mistakes[] = {
     {BLOCK "size = @{ from = 1, to = 2, factor = 1.000000000001 }\n", "more than 1048576 values",
      NULL},
     {SIZED "warmup = @{ from = 0, to = 4, factor = 2 }\n", "cannot start at 0", NULL},
+    {SIZED "verify = @1\n", "a number is not allowed here", NULL},
     {SIZED "verify = @{ from = 0, to = 4, factor = 2 }\n", "a table is not allowed here", NULL},
     {TRANSFER "method = \"sm\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 1\nkernel.vector_bytes = @{ from "
               "= 1, to = 16, step = 5 }\n",
