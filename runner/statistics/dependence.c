@@ -42,13 +42,14 @@ double dependence_estimate(const struct deviations *cases, size_t count, size_t 
   double squares = 0;
   double by_chance = 0;
   size_t pairs = 0;
-  const size_t partners = count - 1 < PARTNERS_MAX ? count - 1 : PARTNERS_MAX;
+  const size_t others = count > 0 ? count - 1 : 0;
+  const size_t partners = others < PARTNERS_MAX ? others : PARTNERS_MAX;
   for (size_t i = 0; i < count; i++) {
     for (size_t v = 0; v < cases[i].count; v++) {
       spread_out[cases[i].numbers[v]] = cases[i].values[v];
     }
     for (size_t k = 0; k < partners; k++) {
-      const struct deviations *other = &cases[(i + 1 + k * (count - 1) / partners) % count];
+      const struct deviations *other = &cases[(i + 1 + k * others / partners) % count];
       double correlation = 0;
       for (size_t v = 0; v < other->count; v++) {
         correlation += spread_out[other->numbers[v]] * other->values[v];

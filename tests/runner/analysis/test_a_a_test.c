@@ -61,6 +61,32 @@ static void a_process_is_in_one_half_in_all_cases(void **state) {
   assert_int_equal(rate.false_positives, rate.splits_reporting * CASES);
 }
 
+/* Two runs are 5 % slower than two others: the splits that tell them apart report it, as nothing is
+ * left between the runs of a half. */
+static void whole_runs_are_split(void **state) {
+  (void)state;
+  static const uint32_t RUNS[PROCESSES] = {0, 0, 1, 1, 2, 2, 3, 3};
+  static const uint32_t TWO_RUNS[PROCESSES] = {0, 0, 0, 0, 1, 1, 1, 1};
+  struct a_a_result rate;
+  make(0);
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+      values[i][p] += 0.05 * (double)(p / 4); /* runs 0 and 1 against 2 and 3 */
+    }
+    cases[i].a.runs = RUNS;
+  }
+  rate = a_a_test(cases, CASES, &OPTIONS, 100, 7);
+  assert_true(rate.by_run);
+  assert_int_equal(rate.runs, 4);
+  assert_true(rate.splits_reporting > 0 && rate.splits_reporting < 100); /* 0, 1 against 2, 3 */
+  for (size_t i = 0; i < CASES; i++) {
+    cases[i].a.runs = TWO_RUNS;
+  }
+  rate = a_a_test(cases, CASES, &OPTIONS, 10, 7);
+  assert_false(rate.by_run);
+  assert_int_equal(rate.runs, 2);
+}
+
 static void fewer_than_four_processes_cannot_be_split(void **state) {
   (void)state;
   struct a_a_result rate;
@@ -81,6 +107,7 @@ int main(void) {
       cmocka_unit_test(one_kind_of_process_reports_nothing),
       cmocka_unit_test(two_kinds_of_process_are_reported_in_some_splits),
       cmocka_unit_test(a_process_is_in_one_half_in_all_cases),
+      cmocka_unit_test(whole_runs_are_split),
       cmocka_unit_test(fewer_than_four_processes_cannot_be_split),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,6 +442,137 @@ static void one_side_alone(void **state) {
   assert_int_equal(data.results[0].needed_alone[1], 0);
 }
 
+/* Runs of A and B with so many processes each; nothing changed. What all cases of a run share, and
+ * what each has of its own, has that standard deviation. */
+static const struct run_world {
+  size_t runs[2], processes[2];
+  double shared, own;
+} RUN_WORLDS[] = {
+    {{5, 5}, {2, 2}, 0, 0},      {{5, 5}, {2, 2}, 0.003, 0}, {{5, 5}, {2, 2}, 0.01, 0},
+    {{10, 10}, {1, 1}, 0.01, 0}, {{5, 5}, {2, 2}, 0, 0.01},  {{5, 5}, {3, 1}, 0.003, 0.003},
+    {{10, 1}, {2, 5}, 0.01, 0},  {{5, 1}, {4, 1}, 0, 0.003},
+};
+
+static void make_runs(const struct run_world *world, uint64_t *seed) {
+  static uint32_t runs[2][PROCESSES_MAX];
+  double shared[2][PROCESSES_MAX];
+  make(40, PROCESSES_MAX, 0);
+  for (size_t i = 0; i < data.count; i++) {
+    for (size_t side = 0; side < 2; side++) {
+      const size_t count = world->runs[side] * world->processes[side];
+      double run = 0;
+      assert_true(count <= PROCESSES_MAX);
+      for (size_t p = 0; p < count; p++) {
+        const size_t at = p / world->processes[side];
+        if (p % world->processes[side] == 0) {
+          shared[side][at] = i == 0 ? world->shared * noise_normal(seed) : shared[side][at];
+          run = shared[side][at] + world->own * noise_normal(seed);
+        }
+        runs[side][p] = (uint32_t)(100 * side + at);
+        data.values[i][side][p] = run + 0.002 * noise_normal(seed);
+      }
+      struct process_sample *sample = side == 0 ? &data.cases[i].a : &data.cases[i].b;
+      sample->count = count;
+      sample->runs = runs[side];
+    }
+  }
+}
+
+/* What processes of a run share is no change, and the intervals know it. */
+static void runs_are_no_change(void **state) {
+  (void)state;
+  enum { DIFFS = 120 };
+  for (size_t w = 0; w < sizeof RUN_WORLDS / sizeof *RUN_WORLDS; w++) {
+    uint64_t seed = 40 + w;
+    size_t reported = 0;
+    double covered = 0;
+    for (size_t d = 0; d < DIFFS; d++) {
+      make_runs(&RUN_WORLDS[w], &seed);
+      compare(DIFF_MODERATED);
+      const size_t *verdicts = data.summary.verdicts;
+      reported += verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] > 0;
+      for (size_t i = 0; i < data.count; i++) {
+        const struct diff_result *r = &data.results[i];
+        covered += r->change_low <= 0 && r->change_high >= 0;
+        assert_int_equal(r->unit, DIFF_UNIT_RUN);
+      }
+    }
+    covered /= DIFFS * 40.0;
+    assert_true(reported <= DIFFS / 20);
+    assert_true(covered > 0.9);
+    if (w == 0) { /* runs that are alike cost nothing */
+      assert_true(covered < 0.97 && data.summary.verdicts[VERDICT_SAME] == 40);
+      slow_down(3, 1 / 0.97);
+      compare(DIFF_MODERATED);
+      expect(3, VERDICT_REGRESSED);
+      assert_false(data.results[3].is_provisional);
+    }
+  }
+}
+
+/* Without their runs, the same processes report what is not there. */
+static void processes_of_one_run_would_report_it(void **state) {
+  (void)state;
+  enum { DIFFS = 60 };
+  uint64_t seed = 9;
+  size_t reported = 0;
+  for (size_t d = 0; d < DIFFS; d++) {
+    make_runs(&(struct run_world){{1, 1}, {10, 10}, 0.01, 0}, &seed);
+    compare(DIFF_MODERATED);
+    const size_t *verdicts = data.summary.verdicts;
+    reported += verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] > 0;
+    assert_int_equal(data.results[0].unit, DIFF_UNIT_PROCESS);
+  }
+  assert_true(reported > DIFFS / 4);
+}
+
+static void a_report_on_three_runs_is_provisional(void **state) {
+  (void)state;
+  static const struct {
+    size_t runs[2], processes[2];
+    bool provisional;
+  } CASES[] = {{{3, 3}, {4, 4}, true},
+               {{4, 4}, {1, 1}, false},
+               {{4, 1}, {1, 4}, false},
+               {{4, 1}, {1, 3}, true},
+               {{3, 1}, {4, 4}, true}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    uint64_t seed = 5;
+    struct run_world world = {.own = 0.0005};
+    memcpy(world.runs, CASES[i].runs, sizeof world.runs);
+    memcpy(world.processes, CASES[i].processes, sizeof world.processes);
+    make_runs(&world, &seed);
+    slow_down(2, 1.2);
+    compare(DIFF_MODERATED);
+    expect(2, VERDICT_REGRESSED);
+    assert_int_equal(data.results[2].is_provisional, CASES[i].provisional);
+    assert_int_equal(data.results[2].units[0], CASES[i].runs[0]);
+    assert_int_equal(data.results[2].units[1], CASES[i].runs[1]);
+    assert_int_equal(data.results[2].units_needed, CASES[i].provisional ? DIFF_PROCESSES_USUAL : 0);
+  }
+}
+
+/* A shift of all cases that is that of the runs has an interval that holds none. */
+static void the_shift_knows_runs(void **state) {
+  (void)state;
+  enum { DIFFS = 200 };
+  uint64_t seed = 77;
+  size_t by_run = 0;
+  size_t by_process = 0;
+  for (size_t d = 0; d < DIFFS; d++) {
+    make_runs(&RUN_WORLDS[2], &seed);
+    struct shift shift = shift_of(40);
+    by_run += shift.change_low <= 0 && shift.change_high >= 0;
+    for (size_t i = 0; i < 40; i++) {
+      data.cases[i].a.runs = data.cases[i].b.runs = NULL;
+    }
+    shift = shift_of(40);
+    by_process += shift.change_low <= 0 && shift.change_high >= 0;
+  }
+  assert_in_range(by_run, DIFFS * 91 / 100, DIFFS * 99 / 100);
+  assert_true(by_process < DIFFS * 88 / 100);
+}
+
 static void usual_margins(void **state) {
   (void)state;
   assert_true(diff_usual_margin(1 << 20) == 0.01);
@@ -494,6 +625,10 @@ int main(void) {
       cmocka_unit_test(a_noisy_side_of_few_is_no_change),
       cmocka_unit_test(equal_values_are_no_certainty),
       cmocka_unit_test(one_side_alone),
+      cmocka_unit_test(runs_are_no_change),
+      cmocka_unit_test(processes_of_one_run_would_report_it),
+      cmocka_unit_test(a_report_on_three_runs_is_provisional),
+      cmocka_unit_test(the_shift_knows_runs),
       cmocka_unit_test(usual_margins),
       cmocka_unit_test(families_are_told_apart),
   };
