@@ -5,6 +5,7 @@
 #include "schema/scenario/nearest.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LIST_MAX = 700 };
@@ -34,10 +35,24 @@ enum status filter_check_fact(struct measured *measured, const char *fact, struc
   return status;
 }
 
+/* One glob, or several with commas between them. */
+static bool filter_matches_value(const char *pattern, const char *value) {
+  bool found = fnmatch(pattern, value, 0) == 0;
+  char *globs = strdup(pattern);
+  if (globs == NULL) {
+    abort(); /* as arena.h does: no condition to recover from */
+  }
+  for (char *rest = globs; !found && rest != NULL;) {
+    found = fnmatch(strsep(&rest, ","), value, 0) == 0;
+  }
+  free(globs);
+  return found;
+}
+
 static bool filter_matches(struct measured *measured, size_t run, const struct filter *filter) {
   for (size_t i = 0; i < filter->where_count; i++) {
     const char *value = measured_run_fact(measured, run, filter->wheres[i].fact);
-    if (fnmatch(filter->wheres[i].pattern, value != NULL ? value : "", 0) != 0) {
+    if (!filter_matches_value(filter->wheres[i].pattern, value != NULL ? value : "")) {
       return false;
     }
   }

@@ -6,11 +6,11 @@
 
 /* --where FACT=VALUE */
 struct where {
-  const char *fact, *pattern; /* pattern: a glob, as of a shell */
+  const char *fact, *pattern; /* pattern: a glob, as of a shell, or several with commas between */
 };
 
 struct filter {
-  const char *only; /* a glob of case and block names, or a case_key; NULL = all cases */
+  const char *only; /* globs of case and block names, or case_keys; NULL = all cases */
   struct where *wheres;
   size_t where_count, where_capacity;
   struct arena arena;

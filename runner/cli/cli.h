@@ -37,6 +37,8 @@ struct command {
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool fail_on_given, fails[verdict_name_count];
+  const char *unmatched_only; /* globs of --only that selected nothing so far */
+  size_t left_out;            /* scenarios of the batch that --only leaves out */
   bool all, confusion, dry_run, strict, suspect, trials;
 
   /* Closed and freed by the frame; NULL = not opened. */

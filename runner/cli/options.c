@@ -1,14 +1,16 @@
 #include "runner/cli/options.h"
 
+#include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "schema/scenario/nearest.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 12, SPLITS_MAX = 10000, OPTIONS_MAX = 32, KEY_FIRST = 0x100 };
+enum { LIST_MAX = 1 << 12, SPLITS_MAX = 10000, OPTIONS_MAX = 40, KEY_USAGE = 0x100, KEY_FIRST };
 enum { GROUP_COMMON = 9 };
 
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
@@ -86,6 +88,12 @@ static bool option_take_json(const struct given *given) {
   return true;
 }
 
+static bool option_take_csv(const struct given *given) {
+  given->command->common.format = OUTPUT_CSV;
+  given->command->common.format_given = true;
+  return true;
+}
+
 static bool option_take_color(const struct given *given) {
   if (given->arg != NULL) {
     return option_take_name(given);
@@ -98,13 +106,45 @@ static bool option_take_color(const struct given *given) {
   return true;
 }
 
-bool option_take_only_once(const struct given *given) {
-  if (given->command->request.filter.only != NULL) {
-    argp_error(given->state, "--only can be given once; one glob, such as '*latency*' or '[ab]*', "
-                             "can match several names");
+/* Each line of standard input that is not blank, up to `take`, which returns false for a mistake.
+ */
+static bool option_read_lines(const struct given *given,
+                              bool (*take)(const struct given *given, const char *line)) {
+  struct arena *arena = &given->command->request.filter.arena;
+  char *line = NULL;
+  size_t capacity = 0;
+  bool good = true;
+  for (ssize_t length; good && (length = getline(&line, &capacity, stdin)) >= 0;) {
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL) {
+      line[--length] = '\0';
+    }
+    const char *text = line + strspn(line, " \t");
+    good = text[0] == '\0' || take(given, arena_strdup(arena, text));
   }
-  given->command->request.filter.only = given->arg;
+  if (ferror(stdin)) {
+    argp_failure(given->state, EXIT_USAGE, errno, "--%s -: cannot read standard input",
+                 given->option->name);
+  }
+  free(line);
+  return good;
+}
+
+static bool option_add_only(const struct given *given, const char *globs) {
+  struct filter *filter = &given->command->request.filter;
+  filter->only = globs_add(filter->only, globs, &filter->arena);
   return true;
+}
+
+bool option_take_only(const struct given *given) {
+  struct filter *filter = &given->command->request.filter;
+  if (strcmp(given->arg, "-") != 0) {
+    return given->arg[strspn(given->arg, ", ")] != '\0' && option_add_only(given, given->arg);
+  }
+  const bool good = option_read_lines(given, option_add_only);
+  if (filter->only == NULL) {
+    argp_error(given->state, "--only -: standard input has no globs");
+  }
+  return good;
 }
 
 static void option_add_override(struct batch *batch, struct scenario_override override) {
@@ -136,16 +176,40 @@ bool option_take_pause(const struct given *given) {
   return units_parse_duration(given->arg, &pause_ns);
 }
 
-bool option_take_where(const struct given *given) {
-  struct filter *filter = &given->command->request.filter;
+/* One FACT=VALUE. */
+static bool option_add_condition(struct filter *filter, const char *text) {
   struct where where;
-  const bool good = options_split(&filter->arena, given->arg, &where.fact, &where.pattern);
+  const bool good = options_split(&filter->arena, text, &where.fact, &where.pattern);
   if (good) {
     filter->wheres = arena_grow(&filter->arena, filter->wheres, filter->where_count,
                                 &filter->where_capacity, sizeof *filter->wheres);
     filter->wheres[filter->where_count++] = where;
   }
   return good;
+}
+
+/* "a=1,b=2" are two conditions; "a=1,2" is one with two values. */
+static bool option_add_where(const struct given *given, const char *text) {
+  struct filter *filter = &given->command->request.filter;
+  for (;;) {
+    const char *comma = strchr(text, ',');
+    while (comma != NULL && comma[1 + strcspn(comma + 1, ",=")] != '=') {
+      comma = strchr(comma + 1, ',');
+    }
+    if (comma == NULL) {
+      return option_add_condition(filter, text);
+    }
+    if (!option_add_condition(filter,
+                              arena_strndup(&filter->arena, text, (size_t)(comma - text)))) {
+      return false;
+    }
+    text = comma + 1;
+  }
+}
+
+bool option_take_where(const struct given *given) {
+  return strcmp(given->arg, "-") == 0 ? option_read_lines(given, option_add_where)
+                                      : option_add_where(given, given->arg);
 }
 
 bool option_take_delta(const struct given *given) {
@@ -168,6 +232,7 @@ const struct verb_option COMMON_OPTIONS[] = {
     {"format", "FORMAT", "one of" OUTPUT_FORMAT_NAMES, OPTION_AT(option_take_format, common.format),
      .needs = "format", .names = output_format_names, .group = GROUP_COMMON},
     {"json", NULL, "the same as --format json", option_take_json, .group = GROUP_COMMON},
+    {"csv", NULL, "the same as --format csv", option_take_csv, .group = GROUP_COMMON},
     {"color", "WHEN", "auto, always or never", OPTION_AT(option_take_color, common.colour),
      .needs = "value of --color", .names = when_names, .optional = true, .group = GROUP_COMMON},
     {"quiet", NULL, "write nothing but errors to stderr", OPTION_FLAG(common.quiet), .letter = 'q',
@@ -248,6 +313,11 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
     }
     return 0;
   }
+  if (key == 'h' || key == '?' || key == KEY_USAGE) {
+    argp_state_help(state, state->out_stream,
+                    key == KEY_USAGE ? ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK : ARGP_HELP_STD_HELP);
+    return 0;
+  }
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (options_key(option, i) == key) {
@@ -267,23 +337,30 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
 void options_parse(struct command *command, int argc, char **argv) {
   const struct verb *verb = command->verb;
   struct argp_option rows[OPTIONS_MAX] = {{.doc = "Common options:", .group = 1 + GROUP_COMMON}};
+  static const struct argp_option HELP_ROWS[] = {
+      {.name = "help", .key = 'h', .doc = "show this help", .group = 1 + GROUP_COMMON},
+      {.key = '?', .flags = OPTION_HIDDEN},
+      {.name = "usage", .key = KEY_USAGE, .flags = OPTION_HIDDEN},
+  };
+  size_t row_count = 1;
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    assert(i + 2 < OPTIONS_MAX);
-    rows[i + 1] = (struct argp_option){.name = option->name,
-                                       .key = options_key(option, i),
-                                       .arg = option->argument,
-                                       .flags = (option->optional ? OPTION_ARG_OPTIONAL : 0) |
-                                                (option->help == NULL ? OPTION_HIDDEN : 0),
-                                       .doc = option->help,
-                                       .group = 1 + option->group};
+    rows[row_count++] = (struct argp_option){.name = option->name,
+                                             .key = options_key(option, i),
+                                             .arg = option->argument,
+                                             .flags = (option->optional ? OPTION_ARG_OPTIONAL : 0) |
+                                                      (option->help == NULL ? OPTION_HIDDEN : 0),
+                                             .doc = option->help,
+                                             .group = 1 + option->group};
+    assert(row_count + sizeof HELP_ROWS / sizeof *HELP_ROWS < OPTIONS_MAX);
   }
+  memcpy(&rows[row_count], HELP_ROWS, sizeof HELP_ROWS);
   char doc[2048];
   snprintf(doc, sizeof doc, "%s.%s%s", verb->summary, verb->doc != NULL ? "\v" : "",
            verb->doc != NULL ? verb->doc : "");
   const struct argp argp = {
       .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
-  if (argp_parse(&argp, argc, argv, 0, NULL, command) != 0) {
+  if (argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, command) != 0) {
     exit(EXIT_USAGE);
   }
 }

@@ -16,7 +16,7 @@
 #define OPTION_NAME(member, noun, texts)                                                           \
   OPTION_AT(option_take_name, member), .needs = (noun), .names = (texts)
 option_take option_take_flag, option_take_text, option_take_non_empty, option_take_name;
-option_take option_take_only_once, option_take_set, option_take_processes, option_take_where;
+option_take option_take_only, option_take_set, option_take_processes, option_take_where;
 option_take option_take_delta, option_take_pause, option_take_plot;
 
 /* Every verb takes these. */
@@ -29,7 +29,13 @@ extern const struct verb_option COMMON_OPTIONS[];
         option_take_set, .needs = "KEY=VALUE, for example --set measure.max_time=20ms"             \
   }
 #define BATCH_OPTION_ONLY                                                                          \
-  { "only", "GLOB", "only the cases or blocks whose names match", .take = option_take_only_once }
+  {                                                                                                \
+    "only", "GLOB",                                                                                \
+        "only the cases or blocks whose names match; may be repeated, with commas between "        \
+        "several "                                                                                 \
+        "globs, and - reads them from standard input",                                             \
+        .take = option_take_only                                                                   \
+  }
 #define BATCH_OPTION_PROCESSES                                                                     \
   {                                                                                                \
     "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
@@ -46,12 +52,15 @@ extern const struct verb_option COMMON_OPTIONS[];
 
 /* Which runs and cases: diff, check, history, outliers, export. */
 #define FILTER_OPTIONS                                                                             \
-  {"only", "GLOB", "only the cases or blocks whose names match, or one case_key",                  \
-   OPTION_TEXT(request.filter.only), .group = 1},                                                  \
+  {"only", "GLOB",                                                                                 \
+   "only the cases or blocks whose names match, or a case_key; may be repeated, with commas "      \
+   "between several globs, and - reads them from standard input",                                  \
+   .take = option_take_only, .group = 1},                                                          \
   {                                                                                                \
     "where", "FACT=VALUE",                                                                         \
         "only runs with that fact of their environment, or that tag, scenario, haul_version or "   \
-        "origin; VALUE is a glob; may be repeated",                                                \
+        "origin; VALUE is a glob, or several with commas between them; may be repeated, and - "    \
+        "reads them from standard input",                                                          \
         option_take_where, .needs = "FACT=VALUE, for example --where host_name=node7", .group = 1  \
   }
 

@@ -1,4 +1,5 @@
 /* haul history CASE: a case over time. */
+#include "engine/base/globs.h"
 #include "runner/cli/analysis.h"
 #include "runner/render/history.h"
 
@@ -6,11 +7,8 @@ static const struct verb_option VERB_HISTORY_OPTIONS[] = {FILTER_OPTIONS, {0}};
 
 static void verb_history_check(struct command *command, struct argp_state *state) {
   const char **only = &command->request.filter.only;
-  if (command->word_count > 0 && *only != NULL) {
-    argp_error(state, "too many arguments: '%s'", command->words[0]);
-  }
   if (command->word_count > 0) {
-    *only = command->words[0];
+    *only = globs_add(*only, command->words[0], &command->request.filter.arena);
   }
   if (*only == NULL) {
     argp_error(state, "missing argument: CASE, a name or glob; haul list cases lists the names");

@@ -1,9 +1,9 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
-#include "runner/cli/options.h"
-#include "runner/run/plan_view.h"
+#include "runner/cli/selection.h"
 
 static const struct verb_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
+    BATCH_OPTION_TEST,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
     BATCH_OPTION_PAUSE,
@@ -16,12 +16,7 @@ static enum status verb_plan_run(struct command *command, struct error *err) {
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
-  const enum status status = command_get_machine(command, err);
-  for (size_t i = 0; status == STATUS_OK && i < command->batch.count; i++) {
-    command->code = worse(command->code, plan_show(&command->common, command->batch.scenarios[i],
-                                                   command->target, command->request.filter.only));
-  }
-  return status;
+  return THEN(command_get_machine(command, err), selection_show_plans(command, err));
 }
 
 const struct verb VERB_PLAN = {

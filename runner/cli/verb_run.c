@@ -1,7 +1,7 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
 #include "engine/base/units.h"
 #include "runner/cli/decide.h"
-#include "runner/cli/options.h"
+#include "runner/cli/selection.h"
 #include "runner/run/plan_view.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
@@ -15,6 +15,7 @@ static bool verb_run_take_budget(const struct given *given) {
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
+    BATCH_OPTION_TEST,
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
     BATCH_OPTION_PAUSE,
@@ -72,16 +73,14 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   }
 }
 
-/* One scenario of the batch. */
-static int verb_run_one(const struct run_request *request, const struct scenario *scenario,
-                        const struct machine *machine) {
+/* The i-th scenario of the batch. */
+static int verb_run_one(struct command *command, const struct run_request *request, size_t i) {
   struct error err = {0};
-  struct plan_options plan_options = {.only = request->only};
   struct plan *plan = NULL;
-  if (plan_new(scenario, machine, &plan_options, &plan, &err) != STATUS_OK) {
+  if (selection_plan(command, i, &plan, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
-  int code = run_plan(request, plan);
+  const int code = plan != NULL ? run_plan(request, plan) : EXIT_DONE;
   plan_free(plan);
   return code;
 }
@@ -111,7 +110,7 @@ static void verb_run_batch(struct command *command, struct run_request *request)
     if (i > 0 && command_get_machine(command, &err) != STATUS_OK) {
       code = worse(fail(common, &err), EXIT_NOT_MEASURED);
     } else {
-      code = verb_run_one(request, batch->scenarios[i], command->target);
+      code = verb_run_one(command, request, i);
     }
     command->code = worse(command->code, code);
   }
@@ -209,11 +208,7 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   if (!command->dry_run) {
     return verb_run_measure(command, err);
   }
-  for (size_t i = 0; command->code == EXIT_DONE && i < command->batch.count; i++) {
-    command->code = plan_show(&command->common, command->batch.scenarios[i], command->target,
-                              command->request.filter.only);
-  }
-  return STATUS_OK;
+  return selection_show_plans(command, err);
 }
 
 const struct verb VERB_RUN = {

@@ -46,7 +46,8 @@ struct definition {
   "random cycle"
 
 /* What nvbandwidth 0.8's sources do (testcases_ce.cpp, testcases_sm.cpp, testcase.cpp): the copy's
- * source and target, whose context it is launched in, and what is counted. */
+ * source and target, whose context it is launched in, and what is counted; in the order of its list
+ * (nvbandwidth.cpp, createTestcases()). */
 static const struct definition DEFINITIONS[] = {
     {"host_to_device_memcpy_ce", METHOD_CE, &TO_GPU, NULL},
     {"device_to_host_memcpy_ce", METHOD_CE, &FROM_GPU, NULL},
@@ -84,6 +85,10 @@ static const struct definition DEFINITIONS[] = {
     {"device_to_device_latency_sm", METHOD_SM, NULL, LAUNCH},
     {"device_local_copy", METHOD_CE, &LOCAL, NULL},
 };
+
+const char *nvbandwidth_test_name(size_t number) {
+  return number < sizeof DEFINITIONS / sizeof *DEFINITIONS ? DEFINITIONS[number].name : NULL;
+}
 
 /* Below it, nvbandwidth's kernel has each thread repeat its own 16 bytes. */
 static const uint64_t SM_SIZE_MIN = UINT64_C(64) << 20;

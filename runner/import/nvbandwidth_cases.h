@@ -12,6 +12,9 @@
 #include "runner/import/nvbandwidth.h"
 #include "runner/plan/plan.h"
 
+/* The tests of nvbandwidth in the order of nvbandwidth -l, from 0; NULL past the last. */
+const char *nvbandwidth_test_name(size_t number);
+
 /* What came of a test. */
 struct imported_test {
   const char *name;

@@ -1,5 +1,6 @@
 #include "runner/plan/plan.h"
 
+#include "engine/base/globs.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
@@ -191,7 +192,7 @@ static bool plan_take_name(struct plan_builder *b, const char *key) {
 }
 
 static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
-  return b->only == NULL || b->block_wanted || fnmatch(b->only, name, 0) == 0;
+  return b->only == NULL || b->block_wanted || globs_match(b->only, name);
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
@@ -322,7 +323,7 @@ static void plan_begin_block(struct plan_builder *b, const char *block) {
     return;
   }
   b->block = arena_strdup(&b->plan->arena, block);
-  b->block_wanted = b->only != NULL && fnmatch(b->only, block, 0) == 0;
+  b->block_wanted = b->only != NULL && globs_match(b->only, block);
   b->blocks =
       arena_grow(&b->plan->arena, b->blocks, b->block_count, &b->block_capacity, sizeof *b->blocks);
   b->blocks[b->block_count++] = b->block;
@@ -425,12 +426,30 @@ static enum status plan_say_no_match(const struct plan_builder *b, struct error 
   }
   const char *example = b->taken_count > 0 ? b->taken[0].name : "";
   const enum status status = error_set(
-      err, STATUS_INVALID, "no block and no case is called \"%s\"%s%s%s; there are blocks %s%s%s%s",
-      b->only, nearest.word != NULL ? "; did you mean \"" : "",
-      nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "\"" : "", there.text,
+      err, STATUS_NOT_FOUND,
+      "no block and no case is called \"%s\"%s%s%s; there are blocks %s%s%s%s", b->only,
+      nearest.word != NULL ? "; did you mean \"" : "", nearest.word != NULL ? nearest.word : "",
+      nearest.word != NULL ? "\"" : "", there.text,
       example[0] != '\0' ? " and cases such as \"" : "", example, example[0] != '\0' ? "\"" : "");
   strbuf_fini(&there);
   return status;
+}
+
+/* Of several globs those that matched neither a block nor a case. */
+static const char *plan_list_unmatched(struct plan_builder *b) {
+  const char *unmatched = NULL;
+  const char *rest = b->only != NULL && strchr(b->only, ',') != NULL ? b->only : "";
+  for (const char *glob; (glob = globs_next(&rest, &b->plan->arena)) != NULL;) {
+    bool found = false;
+    for (size_t i = 0; i < b->block_count && !found; i++) {
+      found = fnmatch(glob, b->blocks[i], 0) == 0;
+    }
+    for (size_t i = 0; i < b->taken_count && !found; i++) {
+      found = fnmatch(glob, b->taken[i].name, 0) == 0;
+    }
+    unmatched = found ? unmatched : globs_add(unmatched, glob, &b->plan->arena);
+  }
+  return unmatched;
 }
 
 enum status plan_builder_finish(struct plan_builder *builder, enum case_order order, uint64_t seed,
@@ -444,6 +463,7 @@ enum status plan_builder_finish(struct plan_builder *builder, enum case_order or
   made->case_count = builder->case_count;
   made->duplicates = builder->duplicates;
   made->duplicate_count = builder->duplicate_count;
+  made->unmatched_only = plan_list_unmatched(builder);
   plan_total(made, cases);
   *plan = made;
   builder->plan = NULL;

@@ -60,7 +60,8 @@ struct plan {
   uint64_t estimate_ns; /* one process */
   uint64_t host_bytes;  /* of the case that needs most */
   uint64_t gpu_bytes;
-  struct arena arena; /* owns what the above point to */
+  const char *unmatched_only; /* of several globs those that matched nothing; NULL = none */
+  struct arena arena;         /* owns what the above point to */
 };
 
 /* The time of that many processes with the pauses between them. */
@@ -72,12 +73,13 @@ struct case_keys {
 };
 
 struct plan_options {
-  /* Glob (fnmatch, "*" matches "/" too) on a block's name or a case's whole name; NULL = all. */
+  /* Globs (engine/base/globs.h) of blocks' names or cases' whole names; NULL = all. */
   const char *only;
   struct case_keys keys; /* only these cases, in their places and with their names; none = all */
 };
 
-/* STATUS_INVALID when `only` matches nothing, with what there is, or past PLAN_CASES_MAX cases. A
+/* STATUS_NOT_FOUND when `only` matches nothing, with what there is; STATUS_INVALID past
+ * PLAN_CASES_MAX cases. A
  * plan in which every case is skipped is no error. Settings that come to the same case_key are
  * measured once: the first stays, the others become duplicates (and vanish where one setting comes
  * to a case twice, where no axis tells them apart, or where it is skipped under the same name).

@@ -1,5 +1,6 @@
 #include "runner/record/measured.h"
 
+#include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
 #include "runner/record/database.h"
 
@@ -101,7 +102,7 @@ static enum status measured_load_cases(struct measured *measured, struct databas
                                        const char *only, const char *runs, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "compare/cases", &statement, err);
-  statement_bind_text(&statement, ":only", only != NULL ? only : "*");
+  statement_bind_text(&statement, ":only", globs_json(only, &measured->arena));
   statement_bind_text(&statement, ":runs", runs);
   while (statement_next(&statement, &status, err)) {
     measured_take_case(measured, &statement);
@@ -225,8 +226,8 @@ enum status measured_load(struct measured *measured, struct database *database, 
 }
 
 bool measured_case_matches(const struct measured_case *bench, const char *only) {
-  return only == NULL || sqlite3_strglob(only, bench->name) == 0 ||
-         sqlite3_strglob(only, bench->block) == 0 || strcmp(only, bench->key) == 0;
+  return only == NULL || globs_match(only, bench->name) || globs_match(only, bench->block) ||
+         globs_match(only, bench->key);
 }
 
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,

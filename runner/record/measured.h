@@ -138,7 +138,7 @@ enum status measured_run_scenario(struct database *database, int64_t run, struct
 void measured_keep_runs(struct measured *measured,
                         bool (*keep)(const struct measured *, size_t run, const void *context),
                         const void *context);
-/* Cases of the runs and their medians. only: a glob of names of cases or blocks, or a case_key;
+/* Cases of the runs and their medians. only: globs of names of cases or blocks, or case_keys;
  * NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) CHECK_RESULT;

@@ -1,4 +1,4 @@
-/* plan_view.h - a machine to plan for, and a plan to look at. */
+/* plan_view.h - a machine to plan for. */
 #ifndef HAUL_RUNNER_RUN_PLAN_VIEW_H
 #define HAUL_RUNNER_RUN_PLAN_VIEW_H
 
@@ -11,8 +11,5 @@ struct machine *machine_new(void);
  * or hangs (30 s) while it looks leaves a machine without GPUs whose cuda_state says so:
  * probe_lost(). */
 enum status machine_get(const char *path, struct machine *machine, struct error *err) CHECK_RESULT;
-/* Show what would be measured. Returns the exit code. */
-int plan_show(const struct common_options *common, const struct scenario *scenario,
-              const struct machine *machine, const char *only);
 
 #endif

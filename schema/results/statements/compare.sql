@@ -29,7 +29,8 @@ SELECT source, target, peer_access, nvlink_count FROM link
 WHERE environment = :environment AND place = 'gpu';
 
 -- name: cases
--- Cases in the plans of the runs (:runs, a JSON array of ids); equal case_keys are adjacent.
+-- Cases in the plans of the runs (:runs, a JSON array of ids) that a glob of :only (a JSON array; NULL: all)
+-- matches; equal case_keys are adjacent.
 SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   coalesce(f.method, o.operation, st.op, ar.op, b.kind) AS method,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
@@ -44,7 +45,6 @@ SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
    CROSS JOIN plan_case p ON p.bench_case = k.id
    JOIN run r ON r.id = p.run
    WHERE k.case_key = b.case_key
-     AND (k.name GLOB :only OR k.block GLOB :only OR k.case_key = :only)
      AND p.run IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
    ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1) AS delta
 FROM bench_case b
@@ -55,7 +55,9 @@ LEFT JOIN arithmetic ar ON ar.bench_case = b.id
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
                    WHERE g.bench_case = b.id AND g.role = 'measured')
-WHERE (b.name GLOB :only OR b.block GLOB :only OR b.case_key = :only)
+WHERE (:only IS NULL OR EXISTS
+    (SELECT 1 FROM json_each(:only) o
+     WHERE b.name GLOB o.value OR b.block GLOB o.value OR b.case_key GLOB o.value))
   AND b.id IN (SELECT p.bench_case FROM plan_case p
                WHERE p.run IN (SELECT value FROM json_each(:runs)))
 ORDER BY b.case_key, b.id;

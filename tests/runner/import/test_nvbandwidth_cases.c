@@ -171,6 +171,24 @@ static void real_file_gives_rates_of_cases(void **state) {
 }
 
 /* all_to_one_read_ce copies out of the one GPU, and the others start it. */
+/* nvbandwidth -j prints its tests in the order of its list, and the scenario has each of them. */
+static void tests_have_the_numbers_of_the_list(void **state) {
+  struct importing *importing = *state;
+  read_file(importing, REAL_FILE);
+  size_t count = 0;
+  for (const char *name; (name = nvbandwidth_test_name(count)) != NULL; count++) {
+    assert_true(count < importing->file.test_count);
+    assert_string_equal(name, importing->file.tests[count].name);
+    bool found = false;
+    for (size_t i = 0; i < importing->scenario->block_count && !found; i++) {
+      found = strcmp(block_name(importing->scenario->blocks[i]), name) == 0;
+    }
+    assert_true(found);
+  }
+  assert_int_equal(count, importing->file.test_count);
+  assert_int_equal(count, importing->scenario->block_count);
+}
+
 static void concurrent_flows_match_by_initiator(void **state) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
@@ -277,6 +295,7 @@ static void unknown_tests_are_left_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(real_file_gives_rates_of_cases, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(tests_have_the_numbers_of_the_list, set_up, tear_down),
       cmocka_unit_test_setup_teardown(concurrent_flows_match_by_initiator, set_up, tear_down),
       cmocka_unit_test_setup_teardown(saved_machine_must_match, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpus_are_matched_by_address, set_up, tear_down),

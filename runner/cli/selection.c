@@ -1,0 +1,123 @@
+#include "runner/cli/selection.h"
+
+#include "engine/base/globs.h"
+#include "runner/import/nvbandwidth_cases.h"
+#include "runner/render/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t selection_test_count(void) {
+  size_t count = 0;
+  while (nvbandwidth_test_name(count) != NULL) {
+    count++;
+  }
+  return count;
+}
+
+/* The name of a test that is named or numbered; NULL = it is neither. */
+static const char *selection_test_name(const char *word) {
+  const size_t length = strlen(word);
+  if (length > 0 && length < 10 && strspn(word, "0123456789") == length) {
+    return nvbandwidth_test_name(strtoul(word, NULL, 10));
+  }
+  const char *name = NULL;
+  for (size_t i = 0; (name = nvbandwidth_test_name(i)) != NULL && strcmp(name, word) != 0; i++) {
+  }
+  return name;
+}
+
+static void selection_add_test(const struct given *given, const char *word) {
+  struct filter *filter = &given->command->request.filter;
+  const char *name = selection_test_name(word);
+  if (name == NULL && word[strspn(word, "0123456789")] == '\0') {
+    argp_error(given->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
+               selection_test_count() - 1);
+  }
+  /* Another name may be a block of another scenario: the plan says what there is. */
+  filter->only = globs_add(filter->only, name != NULL ? name : word, &filter->arena);
+}
+
+bool option_take_test(const struct given *given) {
+  struct argp_state *state = given->state;
+  for (const char *rest = given->arg; rest != NULL;) {
+    const size_t length = strcspn(rest, ",");
+    const char *word = arena_strndup(&given->command->request.filter.arena, rest, length);
+    if (word[0] == '\0') {
+      return false;
+    }
+    selection_add_test(given, word);
+    rest = rest[length] == ',' ? rest + length + 1 : NULL;
+  }
+  /* nvbandwidth takes several behind one -t. */
+  while (state->next < state->argc && selection_test_name(state->argv[state->next]) != NULL) {
+    selection_add_test(given, state->argv[state->next++]);
+  }
+  return true;
+}
+
+/* Whether the list has that glob. */
+static bool selection_has(const char *globs, const char *wanted, struct arena *arena) {
+  const char *glob = NULL;
+  while ((glob = globs_next(&globs, arena)) != NULL && strcmp(glob, wanted) != 0) {
+  }
+  return glob != NULL;
+}
+
+/* Of the globs that selected nothing in earlier scenarios, those that selected nothing here. */
+static void selection_keep_unmatched(struct command *command, const char *unmatched) {
+  struct arena *arena = &command->arena;
+  const char *rest = command->unmatched_only;
+  const char *both = NULL;
+  for (const char *glob; rest != NULL && (glob = globs_next(&rest, arena)) != NULL;) {
+    if (unmatched != NULL && selection_has(unmatched, glob, arena)) {
+      both = globs_add(both, glob, arena);
+    }
+  }
+  command->unmatched_only = both;
+}
+
+enum status selection_plan(struct command *command, size_t i, struct plan **plan,
+                           struct error *err) {
+  const struct batch *batch = &command->batch;
+  const char *only = command->request.filter.only;
+  const struct plan_options options = {.only = only};
+  const bool last = i + 1 == batch->count;
+  *plan = NULL;
+  if (i == 0) {
+    command->unmatched_only = only;
+  }
+  enum status status = plan_new(batch->scenarios[i], command->target, &options, plan, err);
+  const bool nothing = status == STATUS_NOT_FOUND && only != NULL && batch->count > 1;
+  if (nothing) {
+    say_note(&command->common, "%s is left out: no block and no case of it matches \"%s\"",
+             batch->inputs[i].name, only);
+    command->left_out++;
+    status = STATUS_OK;
+  } else if (status == STATUS_OK) {
+    selection_keep_unmatched(command, (*plan)->unmatched_only);
+  }
+  if (status == STATUS_OK && last && command->left_out == batch->count) {
+    return error_set(err, STATUS_INVALID, "nothing in %zu scenarios matches \"%s\"", batch->count,
+                     only);
+  }
+  if (status == STATUS_OK && last && command->unmatched_only != NULL) {
+    say_warning(&command->common, "no block and no case matches \"%s\"", command->unmatched_only);
+  }
+  return status;
+}
+
+enum status selection_show_plans(struct command *command, struct error *err) {
+  const struct table_options rows = table_to_stdout(&command->common);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < command->batch.count; i++) {
+    struct plan *plan = NULL;
+    status = selection_plan(command, i, &plan, err);
+    if (plan != NULL) {
+      status =
+          THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes, &rows, err));
+    }
+    plan_free(plan);
+  }
+  return status;
+}

@@ -1,0 +1,28 @@
+/* selection.h - which cases of the scenarios a command line selects: --only and --test, for run and
+ * plan. Both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
+ * records. */
+#ifndef HAUL_RUNNER_CLI_SELECTION_H
+#define HAUL_RUNNER_CLI_SELECTION_H
+
+#include "runner/cli/options.h"
+#include "runner/plan/plan.h"
+
+/* "-t 0 -t device_local_copy", "-t 0,1", "-t 0 1": tests of nvbandwidth. */
+option_take option_take_test;
+#define BATCH_OPTION_TEST                                                                          \
+  {"test", "NAME", "only that test of nvbandwidth, by its name or its number in nvbandwidth -l",   \
+   .take = option_take_test, .letter = 't'},                                                       \
+  {                                                                                                \
+    "testcase", "NAME", NULL, .take = option_take_test                                             \
+  }
+
+/* Plan the i-th scenario of the batch for command->target. Where several are read and this one has
+ * nothing that --only selects, that is said, and *plan is NULL. At the last one globs that selected
+ * nothing anywhere are said; STATUS_INVALID: no glob did. */
+enum status selection_plan(struct command *command, size_t i, struct plan **plan,
+                           struct error *err) CHECK_RESULT;
+
+/* Plan and show each scenario of the batch for command->target. */
+enum status selection_show_plans(struct command *command, struct error *err) CHECK_RESULT;
+
+#endif
