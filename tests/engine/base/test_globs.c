@@ -58,7 +58,7 @@ static void a_list_grows_by_whole_globs(void **state) {
   globs = globs_add(globs, "0123", &arena);
   assert_true(globs_match(globs, "0123"));
   assert_true(globs_match(globs, "b1"));
-  assert_false(globs_match(globs, "b*,0123"));
+  assert_false(globs_match(globs, "0"));
   arena_fini(&arena);
 }
 

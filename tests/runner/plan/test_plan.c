@@ -256,7 +256,7 @@ static void only_that_matches_nothing_names_what_is_near(void **state) {
   struct plan_builder *builder = three_blocks(machine, "host_to_devise");
   struct plan *plan = NULL;
   struct error err;
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_INVALID);
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_NOT_FOUND);
   assert_string_equal(
       err.message,
       "no block and no case is called \"host_to_devise\"; did you mean \"host_to_device\"; there "
