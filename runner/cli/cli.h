@@ -97,6 +97,7 @@ struct verb {
       *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
   const char *noun; /* what one of words is; NULL: the verb looks at them itself */
   bool takes_junit; /* --format junit */
+  bool takes_svg;   /* --format svg, with --plot */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);
   /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */

@@ -75,6 +75,10 @@ bool option_take_name(const struct given *given) {
 static bool option_take_format(const struct given *given) {
   struct common_options *common = &given->command->common;
   common->format_given = true;
+  if (given->command->verb->takes_svg && strcmp(given->arg, "svg") == 0) {
+    given->command->plot.picture = true;
+    return true;
+  }
   if (given->command->verb->takes_junit && strcmp(given->arg, "junit") == 0) {
     common->junit = true;
     return true;
@@ -222,6 +226,7 @@ bool option_take_delta(const struct given *given) {
 
 bool option_take_plot(const struct given *given) {
   given->command->plot.wanted = true;
+  given->command->plot.scale_given = given->arg != NULL;
   return given->arg == NULL || option_take_name(given);
 }
 
@@ -259,6 +264,9 @@ void options_check_sides(struct command *command, struct argp_state *state) {
 }
 
 void options_check_plot(const struct command *command, struct argp_state *state) {
+  if (command->plot.picture && !command->plot.wanted) {
+    argp_error(state, "--format svg is for --plot");
+  }
   if (command->plot.wanted && output_layout_of(command->common.format) != LAYOUT_PAGE) {
     argp_error(state, "--plot draws for people and cannot be combined with --format %s",
                output_format_text(command->common.format));

@@ -2,6 +2,7 @@
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
+#include "runner/record/saved.h"
 
 #include <errno.h>
 #include <string.h>
@@ -88,11 +89,40 @@ static enum status verb_query_give_rows(struct command *command, const struct ro
   return status;
 }
 
+/* Names those that are, where it is not. */
+static enum status verb_query_check_drawn(const struct saved_query *saved, struct error *err) {
+  struct arena arena = {0};
+  const char *drawn = "";
+  if (saved->plot_count > 0) {
+    return STATUS_OK;
+  }
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query other;
+    saved_query_at(i, &arena, &other);
+    if (other.plot_count > 0) {
+      drawn = arena_format(&arena, "%s%s%s", drawn, drawn[0] != '\0' ? ", " : "", other.name);
+    }
+  }
+  const enum status status =
+      error_set(err, STATUS_USAGE, "the saved query %s is a table without curves; --plot draws: %s",
+                saved->name, drawn);
+  arena_fini(&arena);
+  return status;
+}
+
 static enum status verb_query_run(struct command *command, struct error *err) {
   if (!command->plot.wanted) {
     return verb_query_give_rows(command, command_rows(command, NULL), err);
   }
+  struct saved_query saved;
+  if (command->saved != NULL) {
+    RETURN_ON_ERROR(saved_query_find(command->saved, &command->arena, &saved, err));
+    RETURN_ON_ERROR(verb_query_check_drawn(&saved, err));
+  }
   struct curves *curves = plot_open(&command->common, &command->plot, "nothing to draw");
+  if (command->saved != NULL) {
+    curves_draw_as(curves, &saved);
+  }
   const enum status status = verb_query_give_rows(command, curves_sink(curves), err);
   const bool reader_gone = sink_has_enough(curves_sink(curves));
   curves_free(curves);
@@ -107,12 +137,15 @@ const struct verb VERB_QUERY = {
         "Without SQL and --saved, the statement is read from standard input. No query can change "
         "the database. Parameters are written :name in SQL; :run takes latest, previous, tag:NAME, "
         "driver:VERSION or the beginning of a run's id, and is the latest run by default. haul "
-        "schema results describes the views. --plot draws the rows: x is the first column of "
-        "numbers, columns of text before it name the curve, and y is the next column of numbers, "
-        "or without such names every one; --saved curves is made for it.",
+        "schema results describes the views. --plot draws the rows: a saved query says which of "
+        "its "
+        "columns are x and y; of other SQL x is the first column of numbers, columns of text "
+        "before it name the curve, and y is the next column of numbers, or without such names "
+        "every one. low and high are error bars, peak_gbps a line. --format svg writes a picture.",
     .options = VERB_QUERY_OPTIONS,
     .word_max = 1,
     .too_many = "; put the SQL statement in quotes",
+    .takes_svg = true,
     .check = verb_query_check,
     .run = verb_query_run,
 };

@@ -80,10 +80,15 @@ struct curves *plot_open(const struct common_options *options, const struct plot
   const unsigned terminal = terminal_width(stdout);
   const unsigned width = terminal > 0 ? terminal : WIDTH_DEFAULT;
   const struct plot_style style = {.scale = request->scale,
+                                   .scale_given = request->scale_given,
                                    .width = width < WIDTH_MAX ? width : WIDTH_MAX,
                                    .colour = use_colour(options, stdout),
                                    .unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
-  return curves_new(stdout, &style, empty);
+  struct curves *curves = curves_new(stdout, &style, empty);
+  if (request->picture) {
+    curves_as_picture(curves);
+  }
+  return curves;
 }
 
 /* ---- messages ---- */

@@ -54,6 +54,8 @@ struct table *open_table(const struct common_options *options, const char *empty
 /* The option --plot. */
 struct plot_request {
   bool wanted;
+  bool scale_given;
+  bool picture; /* --format svg */
   enum plot_scale scale;
 };
 /* Curves on stdout, as wide as the terminal allows; empty as in curves.h. */

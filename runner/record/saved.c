@@ -4,13 +4,16 @@
 #include "schema/results/results_sql.h"
 #include "schema/scenario/nearest.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 
 #define QUERY_FOLDER "queries/"
-enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16 };
+enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
+
+static const char PLOT_HEAD[] = "plot: ";
 
 static bool saved_query_is(const struct embedded_file *file) {
   return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
@@ -52,6 +55,29 @@ static struct saved_parameter saved_query_parse_parameter(const char *line, stru
   return parameter;
 }
 
+/* "x=blocks y=gbps"; a test parses all of them. */
+static void saved_query_parse_plot(const char *line, struct arena *arena, struct saved_plot *plot) {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } KEYS[] = {
+#define SAVED_PLOT_KEY(name) {#name, offsetof(struct saved_plot, name)},
+      SAVED_PLOT_LIST(SAVED_PLOT_KEY)
+#undef SAVED_PLOT_KEY
+  };
+  for (const char *at = line + strspn(line, " "); *at != '\0'; at += strspn(at, " ")) {
+    const size_t length = strcspn(at, " ");
+    const size_t key = strcspn(at, "=");
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+      if (key < length && strlen(KEYS[i].name) == key && strncmp(KEYS[i].name, at, key) == 0) {
+        *(const char **)((char *)plot + KEYS[i].offset) =
+            arena_strndup(arena, at + key + 1, length - key - 1);
+      }
+    }
+    at += length;
+  }
+}
+
 /* The text of the comment line at *at, and *at moved past it; NULL when it is no comment. */
 static char *saved_query_next_comment(const char **at, struct arena *arena) {
   if (strncmp(*at, "--", 2) != 0) {
@@ -67,16 +93,22 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
                                  struct saved_query *query) {
   const char *at = (const char *)file->data;
   struct saved_parameter *parameters = arena_array(arena, QUERY_PARAMETERS_MAX, sizeof *parameters);
+  struct saved_plot *plots = arena_array(arena, QUERY_PLOTS_MAX, sizeof *plots);
   struct strbuf shows;
   strbuf_init(&shows, SHOWS_MAX);
   *query = (struct saved_query){
-      .name = saved_query_name(file, arena), .parameters = parameters, .sql = at};
+      .name = saved_query_name(file, arena), .parameters = parameters, .plots = plots, .sql = at};
   for (char *line = saved_query_next_comment(&at, arena); line != NULL;
        line = saved_query_next_comment(&at, arena)) {
     if (query->title == NULL) {
       query->title = line;
     } else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX) {
       parameters[query->parameter_count++] = saved_query_parse_parameter(line, arena);
+    } else if (strncmp(line, PLOT_HEAD, strlen(PLOT_HEAD)) == 0 &&
+               query->plot_count < QUERY_PLOTS_MAX) {
+      saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);
+    } else if (line[0] == ' ' && query->plot_count > 0) {
+      saved_query_parse_plot(line, arena, &plots[query->plot_count - 1]);
     } else if (line[0] != '\0') {
       strbuf_printf(&shows, "%s%s", shows.length > 0 ? " " : "", line);
     }

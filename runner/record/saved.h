@@ -6,8 +6,13 @@
  *   --
  *   -- What it shows, in one or more lines.
  *   --
+ *   -- plot: x=size_bytes y=gbps low=low high=high curve=method by=gpu
+ *
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
+ *
+ * A plot: line says what --plot draws; a query may have several, and without one it is not drawn. A
+ * line that begins with two more blanks goes on with it.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -33,12 +38,35 @@ struct saved_parameter {
   const char *help;
 };
 
+/* Names of columns; NULL = none. Lists have "," between. */
+#define SAVED_PLOT_LIST(X)                                                                         \
+  X(x)   /* numbers */                                                                             \
+  X(y)   /* numbers; of a list each is a curve, of "a|b" that which has values in the plot */      \
+  X(low) /* ends of the error bars */                                                              \
+  X(high)                                                                                          \
+  X(curve)  /* list: the columns that name a curve */                                              \
+  X(by)     /* list: one plot for each of their values */                                          \
+  X(peak)   /* the theoretical peak, drawn as a line */                                            \
+  X(axis)   /* holds the name of x */                                                              \
+  X(rows)   /* "COLUMN:VALUE": only such rows */                                                   \
+  X(scale)  /* not a column but log, semilog or linear */                                          \
+  X(unit)   /* not a column but the name of y */                                                   \
+  X(figure) /* not a column but a glob: a figure of the runs of such scenarios */
+
+struct saved_plot {
+#define SAVED_PLOT_MEMBER(name) const char *name;
+  SAVED_PLOT_LIST(SAVED_PLOT_MEMBER)
+#undef SAVED_PLOT_MEMBER
+};
+
 struct saved_query {
   const char *name; /* "run-table" */
   const char *title;
   const char *shows;
   const struct saved_parameter *parameters;
   size_t parameter_count;
+  const struct saved_plot *plots;
+  size_t plot_count;
   const char *sql; /* static */
 };
 

@@ -6,29 +6,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVES_TEXT_MAX = 64 << 20 };
+enum { CURVES_TEXT_MAX = 64 << 20, COLUMNS_MAX = 32, LEVELS_MAX = 4 };
 
 struct curves {
   struct row_sink sink;
   struct plot_style style;
+  bool picture;
   FILE *stream;
   const char *empty;
-  curves_drawer *drawer; /* NULL = to the stream */
-  void *context;         /* of the drawer */
+  const struct saved_query *saved; /* NULL = what is drawn follows from the columns */
+  curves_drawer *drawer;           /* NULL = to the stream */
+  void *context;                   /* of the drawer */
   bool reader_gone;
   struct result_set rows; /* of one result */
 };
 
-/* The columns that are not curves; -1 = none. */
+/* Columns by their numbers; -1 = none. */
+struct column_list {
+  int at[COLUMNS_MAX];
+  size_t count;
+};
+
 struct roles {
-  int plot, axis, x;
+  int x, axis, low, high, peak;
+  int rows; /* only rows that have row_value here */
+  const char *row_value;
+  struct column_list names, by, ys;
+  bool first_y; /* of the ys the one that has values in the plot; else each is a curve */
+  const char *unit, *title;
+  enum plot_scale scale;
+  bool has_scale;
 };
 
 /* Curves of one plot while rows are put to them. */
+struct gathered_point {
+  struct plot_point at;
+  struct plot_range range;
+};
+
 struct gathered {
   const char *name;
-  struct plot_point *points;
+  struct gathered_point *points;
   size_t count, capacity;
+};
+
+struct gathering {
+  struct gathered *items;
+  size_t count, capacity;
+  struct plot_level levels[LEVELS_MAX];
+  size_t level_count;
 };
 
 static enum status curves_begin(void *context, const struct column *columns, size_t count,
@@ -47,8 +73,10 @@ static enum status curves_row(void *context, const struct cell *cells, struct er
   return sink_row(&curves->rows.sink, cells, err);
 }
 
+/* ---- columns ---- */
+
 static double curves_number(const struct curves *curves, size_t row, int column) {
-  return result_set_number_at(&curves->rows, row, (size_t)column);
+  return column >= 0 ? result_set_number_at(&curves->rows, row, (size_t)column) : NAN;
 }
 
 /* NULL where the cell is no text. */
@@ -69,39 +97,123 @@ static bool curves_is_number(const struct curves *curves, int column) {
   return curves->rows.facts[column].filled && !curves->rows.facts[column].text;
 }
 
-static struct roles curves_find_roles(const struct curves *curves) {
-  struct roles roles = {-1, -1, -1};
+/* The column of that name, which need not end with '\0'; -1 = none. */
+static int curves_find(const struct curves *curves, const char *name, size_t length) {
   for (int i = 0; i < (int)curves->rows.column_count; i++) {
-    const char *name = curves_column(curves, i);
-    if (curves_is_text(curves, i) && strcmp(name, "plot") == 0) {
-      roles.plot = i;
-    } else if (curves_is_text(curves, i) && strcmp(name, "axis") == 0) {
-      roles.axis = i;
-    } else if (roles.x < 0 && curves_is_number(curves, i)) {
-      roles.x = i;
+    const char *column = curves_column(curves, i);
+    if (strlen(column) == length && strncmp(column, name, length) == 0) {
+      return i;
     }
   }
-  return roles;
+  return -1;
 }
 
-static bool curves_names_a_curve(const struct curves *curves, const struct roles *roles,
-                                 int column) {
-  return column < roles->x && column != roles->plot && column != roles->axis &&
-         curves_is_text(curves, column);
+static int curves_find_named(const struct curves *curves, const char *name) {
+  return name != NULL ? curves_find(curves, name, strlen(name)) : -1;
 }
 
-static bool curves_have_names(const struct curves *curves, const struct roles *roles) {
-  int i = 0;
-  while (i < roles->x && !curves_names_a_curve(curves, roles, i)) {
-    i++;
+static void curves_put_column(struct column_list *list, int column) {
+  if (column >= 0 && list->count < COLUMNS_MAX) {
+    list->at[list->count++] = column;
   }
-  return i < roles->x;
+}
+
+/* "a,b" or "a|b"; NULL = none. */
+static struct column_list curves_find_list(const struct curves *curves, const char *names) {
+  struct column_list list = {{0}, 0};
+  for (const char *at = names; at != NULL && *at != '\0';) {
+    const size_t length = strcspn(at, ",|");
+    curves_put_column(&list, curves_find(curves, at, length));
+    at += length + (at[length] != '\0');
+  }
+  return list;
 }
 
 static bool name_ends_with(const char *text, const char *end) {
   const size_t length = strlen(text);
   return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
+
+static bool name_is_peak(const char *name) {
+  return strcmp(name, "peak") == 0 || strcmp(name, "peak_gbps") == 0;
+}
+
+/* The column that holds one end of the error bars of y; -1 = none. */
+static int curves_find_end(struct curves *curves, int y, const char *end) {
+  const char *name = arena_format(curves->rows.arena, "%s_%s", curves_column(curves, y), end);
+  const int own = curves_find_named(curves, name);
+  return own >= 0 ? own : curves_find_named(curves, end);
+}
+
+/* ---- what is drawn ---- */
+
+static struct roles curves_roles_of(const struct curves *curves, const struct saved_plot *plot) {
+  const char *value = plot->rows != NULL ? strchr(plot->rows, ':') : NULL;
+  struct roles roles = {
+      .x = curves_find_named(curves, plot->x),
+      .axis = curves_find_named(curves, plot->axis),
+      .low = curves_find_named(curves, plot->low),
+      .high = curves_find_named(curves, plot->high),
+      .peak = curves_find_named(curves, plot->peak),
+      .rows = value != NULL ? curves_find(curves, plot->rows, (size_t)(value - plot->rows)) : -1,
+      .row_value = value != NULL ? value + 1 : NULL,
+      .names = curves_find_list(curves, plot->curve),
+      .by = curves_find_list(curves, plot->by),
+      .ys = curves_find_list(curves, plot->y),
+      .first_y = plot->y != NULL && strchr(plot->y, ',') == NULL,
+      .unit = plot->unit,
+      .title = curves->saved->title};
+  roles.has_scale = plot->scale != NULL && plot_scale_parse(plot->scale, &roles.scale);
+  return roles;
+}
+
+/* The error bars of the first y: their columns are no curves. */
+static void curves_infer_ends(struct curves *curves, struct roles *roles) {
+  int first = roles->x + 1;
+  while (first < (int)curves->rows.column_count && !curves_is_number(curves, first)) {
+    first++;
+  }
+  if (first < (int)curves->rows.column_count) {
+    roles->low = curves_find_end(curves, first, "low");
+    roles->high = curves_find_end(curves, first, "high");
+    if (roles->low <= first || roles->high <= first) {
+      roles->low = roles->high = -1;
+    }
+  }
+}
+
+static struct roles curves_infer_roles(struct curves *curves) {
+  struct roles roles = {.x = -1, .axis = -1, .low = -1, .high = -1, .peak = -1, .rows = -1};
+  const int count = (int)curves->rows.column_count;
+  const int plot = curves_find_named(curves, "plot");
+  const int axis = curves_find_named(curves, "axis");
+  for (int i = 0; i < count && roles.x < 0; i++) {
+    if (!curves_is_text(curves, i)) {
+      roles.x = curves_is_number(curves, i) ? i : -1;
+    } else if (i != plot && i != axis) {
+      curves_put_column(&roles.names, i);
+    }
+  }
+  if (roles.x < 0) {
+    return roles;
+  }
+  roles.axis = axis >= 0 && curves_is_text(curves, axis) ? axis : -1;
+  if (plot >= 0 && curves_is_text(curves, plot)) {
+    curves_put_column(&roles.by, plot);
+  }
+  curves_infer_ends(curves, &roles);
+  for (int i = roles.x + 1; i < count; i++) {
+    if (name_is_peak(curves_column(curves, i))) {
+      roles.peak = i;
+    } else if (curves_is_number(curves, i) && i != roles.low && i != roles.high) {
+      curves_put_column(&roles.ys, i);
+    }
+  }
+  roles.first_y = roles.names.count > 0;
+  return roles;
+}
+
+/* ---- names ---- */
 
 /* The unit that a column's name tells; its name where it tells none. */
 static const char *name_unit(const char *name) {
@@ -124,37 +236,75 @@ static const char *name_of_x(struct arena *arena, const char *name) {
                                         : name;
 }
 
-static const char *curves_name_of(struct curves *curves, const struct roles *roles, size_t line) {
-  const char *name = "";
-  for (int i = 0; i < roles->x; i++) {
-    const char *text = curves_text(curves, line, i);
-    if (curves_names_a_curve(curves, roles, i) && text != NULL && text[0] != '\0') {
-      name = arena_format(curves->rows.arena, "%s%s%s", name, name[0] != '\0' ? " " : "", text);
+/* "stride 4KiB" of a number in stride_bytes, "threads 256", a text as it is; "" for NULL. */
+static const char *curves_value(struct curves *curves, size_t line, int column) {
+  const char *text = curves_text(curves, line, column);
+  const double number = curves_number(curves, line, column);
+  if (text != NULL || isnan(number)) {
+    return text != NULL ? text : "";
+  }
+  const char *name = curves_column(curves, column);
+  char value[UNITS_TEXT_MAX];
+  if (name_ends_with(name, "_bytes") && number >= 1 && number < 0x1p62) {
+    units_format_size((uint64_t)number, value);
+  } else {
+    (void)snprintf(value, sizeof value, "%.6g", number);
+  }
+  return arena_format(curves->rows.arena, "%s %s", name_of_x(curves->rows.arena, name), value);
+}
+
+/* The values of those columns in that row, `between` them. */
+static const char *curves_join(struct curves *curves, const struct column_list *columns,
+                               size_t line, const char *between) {
+  const char *joined = "";
+  for (size_t i = 0; i < columns->count; i++) {
+    const char *text = curves_value(curves, line, columns->at[i]);
+    if (text[0] != '\0') {
+      joined = arena_format(curves->rows.arena, "%s%s%s", joined, joined[0] != '\0' ? between : "",
+                            text);
     }
   }
-  return name;
+  return joined;
 }
 
-static const char *curves_plot_of(const struct curves *curves, const struct roles *roles,
-                                  size_t line) {
-  const char *text = roles->plot >= 0 ? curves_text(curves, line, roles->plot) : NULL;
-  return text != NULL ? text : "";
+/* Whether the row is to be drawn at all. */
+static bool curves_has_row(const struct curves *curves, const struct roles *roles, size_t line) {
+  const char *text = roles->rows >= 0 ? curves_text(curves, line, roles->rows) : NULL;
+  return roles->row_value == NULL || (text != NULL && strcmp(text, roles->row_value) == 0);
 }
+
+/* Of the columns by which plots are told apart. */
+static bool curves_same_cell(const struct curves *curves, int column, size_t a, size_t b) {
+  const char *x = curves_text(curves, a, column);
+  const char *y = curves_text(curves, b, column);
+  if (x != NULL || y != NULL) {
+    return x != NULL && y != NULL && strcmp(x, y) == 0;
+  }
+  const double m = curves_number(curves, a, column);
+  const double n = curves_number(curves, b, column);
+  return (isnan(m) && isnan(n)) || !(m < n || m > n || isnan(m) || isnan(n));
+}
+
+static bool curves_same_plot(const struct curves *curves, const struct roles *roles, size_t a,
+                             size_t b) {
+  bool same = true;
+  for (size_t i = 0; i < roles->by.count && same; i++) {
+    same = curves_same_cell(curves, roles->by.at[i], a, b);
+  }
+  return same;
+}
+
+/* ---- points ---- */
 
 static int plot_compare_points(const void *a, const void *b) {
-  const struct plot_point *x = a;
-  const struct plot_point *y = b;
-  return (x->x > y->x) - (x->x < y->x);
+  const struct gathered_point *x = a;
+  const struct gathered_point *y = b;
+  return (x->at.x > y->at.x) - (x->at.x < y->at.x);
 }
 
-struct gathering {
-  struct gathered *items;
-  size_t count, capacity;
-};
-
 static void curves_put_point(struct curves *curves, struct gathering *all, const char *name,
-                             double x, double y) {
-  if (isnan(x) || isnan(y)) {
+                             struct gathered_point point) {
+  if (isnan(point.at.x) || isnan(point.at.y)) {
     return;
   }
   size_t i = 0;
@@ -169,74 +319,146 @@ static void curves_put_point(struct curves *curves, struct gathering *all, const
   struct gathered *curve = &all->items[i];
   curve->points = arena_grow(curves->rows.arena, curve->points, curve->count, &curve->capacity,
                              sizeof *curve->points);
-  curve->points[curve->count++] = (struct plot_point){x, y};
+  curve->points[curve->count++] = point;
 }
 
-/* The first column of numbers after x that has a value in that plot; -1 = none. */
-static int curves_find_y(const struct curves *curves, const struct roles *roles, const char *plot) {
-  for (int i = roles->x + 1; i < (int)curves->rows.column_count; i++) {
-    for (size_t line = 0; curves_is_number(curves, i) && line < curves->rows.row_count; line++) {
-      if (!isnan(curves_number(curves, line, i)) &&
-          strcmp(curves_plot_of(curves, roles, line), plot) == 0) {
-        return i;
+/* Different peaks of the points, as far as there is room. */
+static void curves_put_level(struct gathering *all, double y) {
+  for (size_t i = 0; i < all->level_count; i++) {
+    if (fabs(all->levels[i].y - y) <= 1e-9 * fabs(y)) {
+      return;
+    }
+  }
+  if (isfinite(y) && y > 0 && all->level_count < LEVELS_MAX) {
+    all->levels[all->level_count++] = (struct plot_level){"", y};
+  }
+}
+
+/* The first of the ys that has a value in that plot; -1 = none. */
+static int curves_find_y(const struct curves *curves, const struct roles *roles, size_t first) {
+  for (size_t i = 0; i < roles->ys.count; i++) {
+    for (size_t line = 0; line < curves->rows.row_count; line++) {
+      if (curves_has_row(curves, roles, line) && curves_same_plot(curves, roles, line, first) &&
+          !isnan(curves_number(curves, line, roles->ys.at[i]))) {
+        return roles->ys.at[i];
       }
     }
   }
   return -1;
 }
 
-/* The curves of one plot; returns the name of y. */
-static const char *curves_gather(struct curves *curves, const struct roles *roles, const char *plot,
+static struct gathered_point curves_point(const struct curves *curves, const struct roles *roles,
+                                          size_t line, int y) {
+  return (struct gathered_point){
+      {curves_number(curves, line, roles->x), curves_number(curves, line, y)},
+      {curves_number(curves, line, roles->low), curves_number(curves, line, roles->high)}};
+}
+
+/* The curves of the plot that row `first` belongs to; returns the name of y. */
+static const char *curves_gather(struct curves *curves, const struct roles *roles, size_t first,
                                  struct gathering *all) {
-  const bool named = curves_have_names(curves, roles);
-  const int first_y = curves_find_y(curves, roles, plot);
-  const char *y_name = first_y >= 0 ? name_unit(curves_column(curves, first_y)) : "";
-  for (size_t line = 0; first_y >= 0 && line < curves->rows.row_count; line++) {
-    if (strcmp(curves_plot_of(curves, roles, line), plot) != 0) {
+  const int y = curves_find_y(curves, roles, first);
+  const char *y_name = y >= 0 ? name_unit(curves_column(curves, y)) : "";
+  for (size_t line = 0; y >= 0 && line < curves->rows.row_count; line++) {
+    if (!curves_has_row(curves, roles, line) || !curves_same_plot(curves, roles, line, first)) {
       continue;
     }
-    const double x = curves_number(curves, line, roles->x);
-    if (named) {
-      curves_put_point(curves, all, curves_name_of(curves, roles, line), x,
-                       curves_number(curves, line, first_y));
+    const char *name = curves_join(curves, &roles->names, line, " ");
+    if (!isnan(curves_number(curves, line, y))) {
+      curves_put_level(all, curves_number(curves, line, roles->peak));
+    }
+    if (roles->first_y) {
+      curves_put_point(curves, all, name, curves_point(curves, roles, line, y));
       continue;
     }
-    for (int i = first_y; i < (int)curves->rows.column_count; i++) {
-      if (!curves_is_number(curves, i)) {
-        continue;
+    for (size_t i = 0; i < roles->ys.count; i++) {
+      const char *column = curves_column(curves, roles->ys.at[i]);
+      struct gathered_point point = curves_point(curves, roles, line, roles->ys.at[i]);
+      if (i > 0) {
+        point.range = (struct plot_range){0, 0};
       }
-      const char *name = curves_column(curves, i);
-      curves_put_point(curves, all, name, x, curves_number(curves, line, i));
-      y_name = strcmp(name_unit(name), y_name) == 0 ? y_name : "";
+      curves_put_point(curves, all,
+                       name[0] != '\0' ? arena_format(curves->rows.arena, "%s %s", name, column)
+                                       : column,
+                       point);
+      y_name = strcmp(name_unit(column), y_name) == 0 ? y_name : "";
     }
   }
-  return y_name;
+  return roles->unit != NULL ? roles->unit : y_name;
+}
+
+static struct plot_curve curves_finish(struct arena *arena, const struct gathered *gathered) {
+  struct plot_point *points = arena_array(arena, gathered->count, sizeof *points);
+  struct plot_range *ranges = arena_array(arena, gathered->count, sizeof *ranges);
+  qsort(gathered->points, gathered->count, sizeof *gathered->points, plot_compare_points);
+  for (size_t i = 0; i < gathered->count; i++) {
+    points[i] = gathered->points[i].at;
+    ranges[i] = gathered->points[i].range;
+  }
+  return (struct plot_curve){gathered->name, points, gathered->count, ranges};
+}
+
+static void curves_name_levels(struct arena *arena, struct gathering *all, const char *unit) {
+  for (size_t i = 0; i < all->level_count; i++) {
+    all->levels[i].name = arena_format(arena, "theoretical peak %.4g %s", all->levels[i].y, unit);
+  }
+}
+
+/* ---- plots ---- */
+
+struct drawing_to {
+  struct strbuf *text;
+  struct plot_picture *picture; /* NULL = for a terminal */
+  size_t drawn;
+};
+
+static void curves_draw_plot(struct curves *curves, const struct roles *roles,
+                             const struct plot *plot, struct drawing_to *to) {
+  const enum plot_scale fitting = roles->has_scale ? roles->scale : plot_svg_scale(plot);
+  to->drawn++;
+  if (curves->drawer != NULL) {
+    curves->drawer(curves->context, plot, fitting);
+  } else if (to->picture != NULL) {
+    plot_picture_add(to->picture, plot, curves->style.scale_given ? curves->style.scale : fitting);
+  } else {
+    struct plot_style style = curves->style;
+    if (!curves->style.scale_given && roles->has_scale) {
+      style.scale = roles->scale;
+    }
+    strbuf_append(to->text, to->text->length > 0 ? "\n" : "");
+    plot_draw(plot, &style, to->text);
+  }
 }
 
 static void curves_draw(struct curves *curves, const struct roles *roles, size_t line,
-                        struct strbuf *text) {
-  struct gathering all = {NULL, 0, 0};
-  const char *title = curves_plot_of(curves, roles, line);
+                        struct drawing_to *to) {
+  struct gathering all = {.items = NULL};
+  struct arena *arena = curves->rows.arena;
+  const char *by = curves_join(curves, &roles->by, line, ", ");
   const char *axis = roles->axis >= 0 ? curves_text(curves, line, roles->axis) : NULL;
   axis = axis != NULL ? axis : curves_column(curves, roles->x);
-  struct plot plot = {.title = title,
-                      .x_name = name_of_x(curves->rows.arena, axis),
-                      .y_name = curves_gather(curves, roles, title, &all),
+  /* A picture is looked at away from the command that made it. */
+  const size_t title = roles->title != NULL ? strcspn(roles->title, ".") : 0;
+  const bool whole = curves->picture && title > 0;
+  struct plot plot = {.title = whole ? arena_format(arena, "%.*s%s%s", (int)title, roles->title,
+                                                    by[0] != '\0' ? ": " : "", by)
+                                     : by,
+                      .x_name = name_of_x(arena, axis),
+                      .y_name = curves_gather(curves, roles, line, &all),
                       .x_bytes = name_ends_with(axis, "_bytes")};
-  struct plot_curve *drawn = arena_array(curves->rows.arena, all.count + 1, sizeof *drawn);
-  for (size_t i = 0; i < all.count; i++) {
-    qsort(all.items[i].points, all.items[i].count, sizeof *all.items[i].points,
-          plot_compare_points);
-    drawn[i] = (struct plot_curve){all.items[i].name, all.items[i].points, all.items[i].count};
-  }
-  plot.curves = drawn;
-  plot.curve_count = all.count;
-  if (curves->drawer != NULL) {
-    curves->drawer(curves->context, &plot);
+  if (all.count == 0) {
     return;
   }
-  strbuf_append(text, text->length > 0 ? "\n" : "");
-  plot_draw(&plot, &curves->style, text);
+  struct plot_curve *drawn = arena_array(arena, all.count, sizeof *drawn);
+  for (size_t i = 0; i < all.count; i++) {
+    drawn[i] = curves_finish(arena, &all.items[i]);
+  }
+  curves_name_levels(arena, &all, plot.y_name);
+  plot.curves = drawn;
+  plot.curve_count = all.count;
+  plot.levels = all.levels;
+  plot.level_count = all.level_count;
+  curves_draw_plot(curves, roles, &plot, to);
 }
 
 /* The first row of every plot into lines; their number, or more than CURVES_PLOTS_MAX. */
@@ -244,9 +466,11 @@ static size_t curves_find_plots(const struct curves *curves, const struct roles 
                                 size_t lines[CURVES_PLOTS_MAX]) {
   size_t count = 0;
   for (size_t line = 0; line < curves->rows.row_count; line++) {
-    const char *plot = curves_plot_of(curves, roles, line);
     size_t i = 0;
-    while (i < count && strcmp(curves_plot_of(curves, roles, lines[i]), plot) != 0) {
+    if (!curves_has_row(curves, roles, line)) {
+      continue;
+    }
+    while (i < count && !curves_same_plot(curves, roles, lines[i], line)) {
       i++;
     }
     if (i == CURVES_PLOTS_MAX) {
@@ -259,38 +483,74 @@ static size_t curves_find_plots(const struct curves *curves, const struct roles 
   return count;
 }
 
-static enum status curves_draw_all(struct curves *curves, struct strbuf *text, struct error *err) {
-  const struct roles roles = curves_find_roles(curves);
+static enum status curves_draw_roles(struct curves *curves, const struct roles *roles,
+                                     struct drawing_to *to, struct error *err) {
   size_t lines[CURVES_PLOTS_MAX];
-  bool has_y = false;
-  for (int i = roles.x + 1; roles.x >= 0 && i < (int)curves->rows.column_count; i++) {
-    has_y = has_y || curves_is_number(curves, i);
-  }
-  if (!has_y) {
-    return error_set(err, STATUS_USAGE,
-                     "a plot needs a column of numbers for x and another one after it for y");
-  }
-  const size_t count = curves_find_plots(curves, &roles, lines);
+  const size_t count = curves_find_plots(curves, roles, lines);
   if (count > CURVES_PLOTS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d plots cannot be drawn",
                      CURVES_PLOTS_MAX);
   }
   for (size_t i = 0; i < count; i++) {
-    curves_draw(curves, &roles, lines[i], text);
+    curves_draw(curves, roles, lines[i], to);
   }
   return STATUS_OK;
+}
+
+/* Why there is nothing: what the first row remarks, if it does. */
+static const char *curves_why_not(struct curves *curves) {
+  const int remark = curves_find_named(curves, "remark");
+  const char *text = remark >= 0 ? curves_text(curves, 0, remark) : NULL;
+  return arena_format(curves->rows.arena, "nothing to draw: no row of %zu has a number%s%s\n",
+                      curves->rows.row_count, text != NULL ? "; the first: " : "",
+                      text != NULL ? text : "");
+}
+
+static enum status curves_draw_all(struct curves *curves, struct drawing_to *to,
+                                   struct error *err) {
+  enum status status = STATUS_OK;
+  if (curves->saved != NULL) {
+    for (size_t i = 0; i < curves->saved->plot_count && status == STATUS_OK; i++) {
+      const struct roles roles = curves_roles_of(curves, &curves->saved->plots[i]);
+      status = curves_draw_roles(curves, &roles, to, err);
+    }
+    return status;
+  }
+  const struct roles roles = curves_infer_roles(curves);
+  if (roles.x < 0 || roles.ys.count == 0) {
+    return error_set(err, STATUS_USAGE,
+                     "a plot needs a column of numbers for x and another one after it for y");
+  }
+  return curves_draw_roles(curves, &roles, to, err);
+}
+
+static enum status curves_write(struct curves *curves, struct strbuf *text, struct error *err) {
+  struct plot_picture picture;
+  struct drawing_to to = {.text = text, .picture = curves->picture ? &picture : NULL};
+  if (curves->picture && curves->rows.row_count > 0) {
+    plot_picture_begin(&picture, text);
+  }
+  enum status status = curves->rows.row_count > 0 ? curves_draw_all(curves, &to, err) : STATUS_OK;
+  const char *why = curves->rows.row_count > 0 ? curves_why_not(curves)
+                    : curves->empty != NULL
+                        ? arena_format(curves->rows.arena, "%s\n", curves->empty)
+                        : "";
+  if (status == STATUS_OK && to.drawn > 0 && curves->picture) {
+    plot_picture_end(&picture);
+  } else if (status == STATUS_OK && to.drawn == 0 && curves->picture) {
+    /* What is not there is no picture of something. */
+    status = error_set(err, STATUS_NOT_FOUND, "%.*s", (int)strcspn(why, "\n"), why);
+  } else if (status == STATUS_OK && to.drawn == 0) {
+    strbuf_append(text, why);
+  }
+  return status;
 }
 
 static enum status curves_end(void *context, struct error *err) {
   struct curves *curves = context;
   struct strbuf text;
   strbuf_init(&text, CURVES_TEXT_MAX);
-  enum status status = STATUS_OK;
-  if (curves->rows.row_count > 0) {
-    status = curves_draw_all(curves, &text, err);
-  } else if (curves->empty != NULL) {
-    strbuf_printf(&text, "%s\n", curves->empty);
-  }
+  enum status status = curves_write(curves, &text, err);
   if (status == STATUS_OK && curves->stream != NULL) {
     status = stream_write(curves->stream, &text, &curves->reader_gone, err);
   }
@@ -314,6 +574,14 @@ struct curves *curves_new(FILE *stream, const struct plot_style *style, const ch
   curves->empty = empty;
   curves->sink = (struct row_sink){curves, curves_begin, curves_row, curves_end, curves_has_enough};
   return curves;
+}
+
+void curves_draw_as(struct curves *curves, const struct saved_query *saved) {
+  curves->saved = saved;
+}
+
+void curves_as_picture(struct curves *curves) {
+  curves->picture = true;
 }
 
 struct curves *curves_new_drawn_by(curves_drawer *drawer, void *context) {

@@ -97,6 +97,6 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
 /* Ends the last block. */
 void page_results_fini(struct page_results *results);
 /* For curves_new_drawn_by(); context is the struct page_results. */
-void page_results_chart(void *context, const struct plot *plot);
+void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale);
 
 #endif

@@ -9,7 +9,7 @@ enum { SVG_MAX = 32 << 20, POINTS_LEAST = 3 };
 
 /* ---- charts ---- */
 
-void page_results_chart(void *context, const struct plot *plot) {
+void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale) {
   struct page_results *results = context;
   struct strbuf svg;
   size_t longest = 0;
@@ -20,7 +20,7 @@ void page_results_chart(void *context, const struct plot *plot) {
     return;
   }
   strbuf_init(&svg, SVG_MAX);
-  plot_svg(plot, plot_svg_scale(plot),
+  plot_svg(plot, scale,
            arena_format(&results->arena, "%s-chart%zu", results->id, results->chart_count + 1),
            &svg);
   results->charts = arena_grow(&results->arena, results->charts, results->chart_count,

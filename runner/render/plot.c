@@ -3,18 +3,20 @@
 #include "runner/table/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 ENUM_NAMES_DEFINE(plot_scale, PLOT_SCALE_LIST)
 
 /* A character holds 2 x 4 dots (Unicode, "Braille Patterns", U+2800). */
-enum { DOTS_X = 2, DOTS_Y = 4, COLOURS = 6, TICK_ROOM = 9, LINES_A_TICK = 4 };
+enum { DOTS_X = 2, DOTS_Y = 4, COLOURS = 6, TICK_ROOM = 9, LINES_A_TICK = 4, COLOUR_LEVEL = 7 };
 
 struct cell_drawn {
   unsigned char dots;
   unsigned char colour; /* of the curve drawn last, from 1; 0 = nothing is drawn */
   char letter;          /* '\0' = none */
+  bool bar;             /* an error bar goes through */
 };
 
 struct canvas {
@@ -71,6 +73,25 @@ static struct plot_point plot_dots_of(const struct area *area, struct plot_point
                              (1 - axis_place(&area->y, point.y)) * down};
 }
 
+bool plot_range_of(const struct plot_curve *curve, size_t point, struct plot_range *range) {
+  *range = curve->ranges != NULL ? curve->ranges[point] : (struct plot_range){0, 0};
+  return isfinite(range->low) && isfinite(range->high) && range->low < range->high;
+}
+
+/* Within the line that the letter is on there is nothing to see of it. */
+static void plot_draw_bar(const struct area *area, double x, struct plot_range range,
+                          unsigned char colour) {
+  const struct plot_point low = plot_dots_of(area, (struct plot_point){x, range.low});
+  const struct plot_point high = plot_dots_of(area, (struct plot_point){x, range.high});
+  for (long y = lround(high.y) / DOTS_Y; y <= lround(low.y) / DOTS_Y; y++) {
+    struct cell_drawn *cell = plot_cell_at(&area->canvas, lround(low.x), y * DOTS_Y);
+    if (cell != NULL && cell->letter == '\0') {
+      cell->bar = true;
+      cell->colour = colour;
+    }
+  }
+}
+
 static void plot_draw_curve(const struct area *area, const struct plot_curve *curve, size_t index) {
   const unsigned char colour = (unsigned char)(1 + index % COLOURS);
   const struct plot_point *last = NULL;
@@ -95,23 +116,57 @@ static void plot_draw_curve(const struct area *area, const struct plot_curve *cu
       cell->letter = plot_letter_of(index);
       cell->colour = colour;
     }
+    struct plot_range range;
+    if (plot_range_of(curve, i, &range)) {
+      plot_draw_bar(area, curve->points[i].x, range, colour);
+    }
   }
 }
 
+/* A line of single dots: curves are denser. */
+static void plot_draw_level(const struct area *area, double y) {
+  const struct plot_point at = plot_dots_of(area, (struct plot_point){area->x.low, y});
+  for (unsigned x = 0; x < area->canvas.width; x++) {
+    struct cell_drawn *cell = plot_cell_at(&area->canvas, (long)x * DOTS_X, lround(at.y));
+    if (cell != NULL && cell->dots == 0) {
+      plot_set_dot(&area->canvas, (long)x * DOTS_X, lround(at.y), COLOUR_LEVEL);
+    }
+  }
+}
+
+struct extent {
+  struct plot_point *low, *high;
+  bool any;
+};
+
+static void plot_extend(struct extent *extent, struct plot_point point) {
+  struct plot_point *low = extent->low;
+  struct plot_point *high = extent->high;
+  *low = extent->any ? (struct plot_point){fmin(low->x, point.x), fmin(low->y, point.y)} : point;
+  *high = extent->any ? (struct plot_point){fmax(high->x, point.x), fmax(high->y, point.y)} : point;
+  extent->any = true;
+}
+
 bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high) {
-  bool any = false;
+  struct extent extent = {low, high, false};
   for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
     for (size_t i = 0; i < plot->curves[c].count; i++) {
       const struct plot_point point = plot->curves[c].points[i];
+      struct plot_range range;
       if (!plot_is_placeable(point)) {
         continue;
       }
-      *low = any ? (struct plot_point){fmin(low->x, point.x), fmin(low->y, point.y)} : point;
-      *high = any ? (struct plot_point){fmax(high->x, point.x), fmax(high->y, point.y)} : point;
-      any = true;
+      plot_extend(&extent, point);
+      if (plot_range_of(&plot->curves[c], i, &range)) {
+        plot_extend(&extent, (struct plot_point){point.x, range.low});
+        plot_extend(&extent, (struct plot_point){point.x, range.high});
+      }
     }
   }
-  return any;
+  for (size_t i = 0; extent.any && i < plot->level_count; i++) {
+    plot_extend(&extent, (struct plot_point){low->x, plot->levels[i].y});
+  }
+  return extent.any;
 }
 
 /* ---- as text ---- */
@@ -138,6 +193,8 @@ static void plot_put_cell(const struct pen *pen, const struct cell_drawn *cell) 
   char text[4] = " ";
   if (cell->letter != '\0') {
     text[0] = cell->letter;
+  } else if (cell->bar) {
+    (void)snprintf(text, sizeof text, "%s", pen->style->unicode ? "│" : ":");
   } else if (cell->dots != 0 && pen->style->unicode) {
     /* U+2800 and the dots, in UTF-8. */
     text[0] = (char)0xe2;
@@ -229,6 +286,13 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot) {
     text_append(pen->text, plot->curves[i].name);
     strbuf_append_char(pen->text, '\n');
   }
+  for (size_t i = 0; i < plot->level_count; i++) {
+    plot_put_spaces(pen->text, 2);
+    plot_put_coloured(pen, COLOUR_LEVEL, pen->style->unicode ? "\xe2\xa0\x81" : ".");
+    plot_put_spaces(pen->text, 2);
+    text_append(pen->text, plot->levels[i].name);
+    strbuf_append_char(pen->text, '\n');
+  }
   if (plot->curve_count > PLOT_CURVES_MAX) {
     strbuf_printf(pen->text, "  and %zu more that are not drawn\n",
                   plot->curve_count - PLOT_CURVES_MAX);
@@ -283,6 +347,9 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   }
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     plot_draw_curve(&area, &plot->curves[i], i);
+  }
+  for (size_t i = 0; i < plot->level_count; i++) {
+    plot_draw_level(&area, plot->levels[i].y);
   }
   plot_put_head(&pen, plot);
   plot_put_area(&pen, &area);

@@ -24,10 +24,22 @@ struct plot_point {
   double x, y;
 };
 
+/* What an error bar spans; none where low is not below high. */
+struct plot_range {
+  double low, high;
+};
+
 struct plot_curve {
   const char *name;                /* control characters are escaped; may be empty */
   const struct plot_point *points; /* ascending in x */
   size_t count;
+  const struct plot_range *ranges; /* of each point; NULL = none */
+};
+
+/* A line across the plot, such as a theoretical peak. */
+struct plot_level {
+  const char *name;
+  double y;
 };
 
 struct plot {
@@ -37,19 +49,25 @@ struct plot {
   bool x_bytes;       /* x is in bytes: its ticks are sizes */
   const struct plot_curve *curves;
   size_t curve_count;
+  const struct plot_level *levels;
+  size_t level_count;
 };
 
 struct plot_style {
   enum plot_scale scale;
-  unsigned width;  /* columns; PLOT_WIDTH_MIN at least */
-  unsigned height; /* lines of the area of the curves; 0 = PLOT_HEIGHT_DEFAULT */
+  bool scale_given; /* else a query may want another */
+  unsigned width;   /* columns; PLOT_WIDTH_MIN at least */
+  unsigned height;  /* lines of the area of the curves; 0 = PLOT_HEIGHT_DEFAULT */
   bool colour;
   bool unicode; /* the terminal shows UTF-8 */
 };
 
 /* Whether a point can be drawn: both numbers are finite. */
 bool plot_is_placeable(struct plot_point point);
-/* Extremes of all placeable points; false where there is none. */
+/* The error bar of a point; false where it has none. */
+bool plot_range_of(const struct plot_curve *curve, size_t point, struct plot_range *range);
+/* Extremes of all placeable points, their error bars and the levels; false where there is no
+ * point. */
 bool plot_extent(const struct plot *plot, struct plot_point *low, struct plot_point *high);
 
 /* ---- as characters (plot.c) ----
@@ -72,6 +90,17 @@ enum { PLOT_SVG_COLOURS = 8 };
 /* The scale that shows most: x logarithmic where its values are nearer to equal factors than to
  * equal steps, y as well where it spans more than a factor of twenty. */
 enum plot_scale plot_svg_scale(const struct plot *plot);
+
+/* A picture of its own: one drawing below the other. plot_picture_begin() to an empty text, then
+ * plots, then plot_picture_end(), which puts the size in. Colours do not depend on a page. */
+struct plot_picture {
+  struct strbuf *text;
+  double height; /* so far */
+  size_t count;  /* of plots */
+};
+void plot_picture_begin(struct plot_picture *picture, struct strbuf *text);
+void plot_picture_add(struct plot_picture *picture, const struct plot *plot, enum plot_scale scale);
+void plot_picture_end(struct plot_picture *picture);
 
 /* Append the element. id: letters, digits and '-', once in a page. */
 void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, struct strbuf *text);

@@ -22,7 +22,7 @@ static void axis_add_tick(struct axis *axis, double value) {
   if (axis->bytes && value >= 1 && value < 0x1p62) {
     units_format_size((uint64_t)(value + 0.5), tick->text);
   } else {
-    (void)snprintf(tick->text, sizeof tick->text, "%.6g", value);
+    (void)snprintf(tick->text, sizeof tick->text, "%.8g", value);
   }
 }
 

@@ -1,11 +1,13 @@
 #include "runner/render/plot.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/embed.h"
 #include "runner/render/matrix.h"
 #include "runner/table/html.h"
 #include "runner/table/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,9 @@ enum {
   Y_TICK_ROOM = 30,
   POINTS_MAX = 4000, /* with more, points are not marked */
   XS_MAX = 1 << 16,
+  BAR_LEAST = 3,     /* a shorter error bar is within its point */
+  TITLE_HEIGHT = 30, /* of a plot in a picture */
+  MARGIN = 12,       /* around a picture */
 };
 static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
@@ -110,6 +115,8 @@ struct drawing {
   size_t curve_count;   /* that are drawn */
   struct label *labels;
   size_t label_count;
+  double offset; /* of the drawing in a picture; 0 in a page */
+  bool pictured;
 };
 
 static struct plot_point svg_place(const struct drawing *drawing, struct plot_point point) {
@@ -255,6 +262,46 @@ static void svg_put_line(const struct drawing *drawing, size_t index) {
   strbuf_append(drawing->text, "\"/>\n");
 }
 
+/* A bar has ends as wide as a point. */
+static void svg_put_bars(const struct drawing *drawing, size_t index) {
+  const struct plot_curve *curve = &drawing->plot->curves[index];
+  strbuf_printf(drawing->text, "<path class=\"bar c%zu\" d=\"", index % PLOT_SVG_COLOURS);
+  for (size_t i = 0; i < curve->count; i++) {
+    struct plot_range range;
+    if (!plot_is_placeable(curve->points[i]) || !plot_range_of(curve, i, &range)) {
+      continue;
+    }
+    const double x = curve->points[i].x;
+    const struct plot_point low = svg_place(drawing, (struct plot_point){x, range.low});
+    const struct plot_point high = svg_place(drawing, (struct plot_point){x, range.high});
+    if (low.y - high.y >= BAR_LEAST) {
+      strbuf_printf(drawing->text, "M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6", low.x, low.y, high.y,
+                    low.x - 3, low.y);
+    }
+  }
+  strbuf_append(drawing->text, "\"/>\n");
+}
+
+static bool svg_has_bars(const struct plot_curve *curve) {
+  struct plot_range range;
+  size_t i = 0;
+  while (i < curve->count && !plot_range_of(curve, i, &range)) {
+    i++;
+  }
+  return i < curve->count;
+}
+
+static void svg_put_levels(const struct drawing *drawing) {
+  for (size_t i = 0; i < drawing->plot->level_count; i++) {
+    const struct plot_level *level = &drawing->plot->levels[i];
+    const struct plot_point at = svg_place(drawing, (struct plot_point){drawing->x.low, level->y});
+    html_append(drawing->text,
+                "<path class=\"level\" d=\"M%d %.1fH%.1f\"/><text class=\"level\" x=\"%d\" "
+                "y=\"%.1f\">%s</text>\n",
+                LEFT, at.y, LEFT + drawing->width, LEFT + 6, at.y - 4, level->name);
+  }
+}
+
 static void svg_put_points(const struct drawing *drawing, size_t index) {
   const struct plot_curve *curve = &drawing->plot->curves[index];
   strbuf_printf(drawing->text, "<g class=\"points c%zu\">", index % PLOT_SVG_COLOURS);
@@ -267,10 +314,18 @@ static void svg_put_points(const struct drawing *drawing, size_t index) {
     const struct plot_point at = svg_place(drawing, curve->points[i]);
     svg_x_words(drawing->plot, curve->points[i].x, x);
     matrix_number(curve->points[i].y, y);
+    char span[2 * MATRIX_NUMBER_MAX + 16] = "";
+    struct plot_range range;
+    if (plot_range_of(curve, i, &range)) {
+      char ends[2][MATRIX_NUMBER_MAX];
+      matrix_number(range.low, ends[0]);
+      matrix_number(range.high, ends[1]);
+      (void)snprintf(span, sizeof span, " (%s to %s)", ends[0], ends[1]);
+    }
     html_append(drawing->text,
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s</title></circle>",
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s%s</title></circle>",
                 at.x, at.y, curve->name, curve->name[0] != '\0' ? ", " : "", x, y,
-                drawing->plot->y_name);
+                drawing->plot->y_name, span);
   }
   strbuf_append(drawing->text, "</g>\n");
 }
@@ -313,15 +368,25 @@ static void svg_draw(struct drawing *drawing, struct plot_point low, struct plot
   struct strbuf *text = drawing->text;
   const struct plot *plot = drawing->plot;
   size_t points = 0;
-  strbuf_printf(text,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" "
-                "viewBox=\"0 0 %d %.0f\" aria-labelledby=\"%s-title %s-text\">\n",
-                WIDTH, TOP + drawing->height + BOTTOM, drawing->id, drawing->id);
+  const double height = TOP + drawing->height + BOTTOM;
+  strbuf_append(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" ");
+  if (drawing->pictured) {
+    strbuf_printf(text, "x=\"%d\" y=\"%.0f\" width=\"%d\" height=\"%.0f\" ", MARGIN,
+                  drawing->offset, WIDTH, height);
+  }
+  strbuf_printf(text, "viewBox=\"0 0 %d %.0f\" aria-labelledby=\"%s-title %s-text\">\n", WIDTH,
+                height, drawing->id, drawing->id);
   svg_put_description(drawing, low, high);
   svg_put_axes(drawing);
+  svg_put_levels(drawing);
   for (size_t i = 0; i < drawing->curve_count; i++) {
     svg_put_line(drawing, i);
     points += plot->curves[i].count;
+  }
+  for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++) {
+    if (svg_has_bars(&plot->curves[i])) {
+      svg_put_bars(drawing, i);
+    }
   }
   for (size_t i = 0; i < drawing->curve_count && points <= POINTS_MAX; i++) {
     svg_put_points(drawing, i);
@@ -330,28 +395,86 @@ static void svg_draw(struct drawing *drawing, struct plot_point low, struct plot
   strbuf_append(text, "</svg>\n");
 }
 
-void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, struct strbuf *text) {
+/* Lays out and draws; false where there is nothing to draw. */
+static bool svg_lay_out(struct drawing *drawing, enum plot_scale scale) {
+  const struct plot *plot = drawing->plot;
   struct plot_point low = {0, 0};
   struct plot_point high = {0, 0};
   struct arena arena = {0};
   if (!plot_extent(plot, &low, &high)) {
-    strbuf_append(text, "<p class=\"note\">nothing to draw</p>\n");
-    return;
+    return false;
   }
+  drawing->curve_count = plot->curve_count < PLOT_CURVES_MAX ? plot->curve_count : PLOT_CURVES_MAX;
+  drawing->width = WIDTH - LEFT - svg_labels_width(plot, drawing->curve_count);
+  drawing->height = fmax(HEIGHT_LEAST, (double)(LABEL_HEIGHT * drawing->curve_count));
+  drawing->labels = arena_array(&arena, drawing->curve_count, sizeof *drawing->labels);
+  axis_init(&drawing->y, low.y, high.y, scale == PLOT_LOG, false, true,
+            (size_t)drawing->height / Y_TICK_ROOM);
+  axis_init(&drawing->x, low.x, high.x, scale != PLOT_LINEAR, plot->x_bytes, false,
+            (size_t)drawing->width / X_TICK_ROOM);
+  svg_find_labels(drawing);
+  svg_draw(drawing, low, high);
+  arena_fini(&arena);
+  return true;
+}
+
+void plot_svg(const struct plot *plot, enum plot_scale scale, const char *id, struct strbuf *text) {
   struct drawing drawing = {.text = text, .plot = plot, .id = id};
-  drawing.curve_count = plot->curve_count < PLOT_CURVES_MAX ? plot->curve_count : PLOT_CURVES_MAX;
-  drawing.width = WIDTH - LEFT - svg_labels_width(plot, drawing.curve_count);
-  drawing.height = fmax(HEIGHT_LEAST, (double)(LABEL_HEIGHT * drawing.curve_count));
-  drawing.labels = arena_array(&arena, drawing.curve_count, sizeof *drawing.labels);
-  axis_init(&drawing.y, low.y, high.y, scale == PLOT_LOG, false, true,
-            (size_t)drawing.height / Y_TICK_ROOM);
-  axis_init(&drawing.x, low.x, high.x, scale != PLOT_LINEAR, plot->x_bytes, false,
-            (size_t)drawing.width / X_TICK_ROOM);
-  svg_find_labels(&drawing);
-  svg_draw(&drawing, low, high);
-  if (plot->curve_count > drawing.curve_count) {
+  if (!svg_lay_out(&drawing, scale)) {
+    strbuf_append(text, "<p class=\"note\">nothing to draw</p>\n");
+  } else if (plot->curve_count > drawing.curve_count) {
     strbuf_printf(text, "<p class=\"note\">%zu more curves are not drawn</p>\n",
                   plot->curve_count - drawing.curve_count);
   }
-  arena_fini(&arena);
+}
+
+/* ---- a picture ---- */
+
+extern const struct embedded_file picture_style[];
+
+/* As long for every height. */
+#define PICTURE_SIZE "width=\"%4d\" height=\"%7.0f\" viewBox=\"0 0 %4d %7.0f\""
+
+static void svg_put_size(const struct plot_picture *picture, struct strbuf *text) {
+  const double height = picture->height + MARGIN;
+  strbuf_printf(text, PICTURE_SIZE, WIDTH + 2 * MARGIN, height, WIDTH + 2 * MARGIN, height);
+}
+
+void plot_picture_begin(struct plot_picture *picture, struct strbuf *text) {
+  *picture = (struct plot_picture){.text = text, .height = MARGIN};
+  strbuf_append(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" ");
+  svg_put_size(picture, text);
+  strbuf_append(text, ">\n<style>\n");
+  strbuf_append_n(text, (const char *)picture_style[0].data,
+                  (size_t)(picture_style[0].end - picture_style[0].data));
+  strbuf_append(text, "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+}
+
+void plot_picture_add(struct plot_picture *picture, const struct plot *plot,
+                      enum plot_scale scale) {
+  char id[24];
+  (void)snprintf(id, sizeof id, "chart%zu", ++picture->count);
+  struct drawing drawing = {.text = picture->text, .plot = plot, .id = id, .pictured = true};
+  html_append(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n", MARGIN + LEFT,
+              picture->height + TITLE_HEIGHT - 10.0, plot->title);
+  drawing.offset = picture->height + (plot->title[0] != '\0' ? TITLE_HEIGHT : 0);
+  if (svg_lay_out(&drawing, scale)) {
+    picture->height = drawing.offset + TOP + drawing.height + BOTTOM;
+  } else {
+    html_append(picture->text, "<text x=\"%d\" y=\"%.0f\">nothing to draw</text>\n", MARGIN + LEFT,
+                drawing.offset + TITLE_HEIGHT);
+    picture->height = drawing.offset + 2 * TITLE_HEIGHT;
+  }
+}
+
+void plot_picture_end(struct plot_picture *picture) {
+  struct strbuf size;
+  strbuf_append(picture->text, "</svg>\n");
+  strbuf_init(&size, sizeof PICTURE_SIZE + 64);
+  svg_put_size(picture, &size);
+  char *place = strstr(picture->text->text, "width=");
+  if (place != NULL) {
+    memcpy(place, size.text, size.length);
+  }
+  strbuf_fini(&size);
 }

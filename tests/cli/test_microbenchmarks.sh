@@ -17,6 +17,18 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
     and run = (select max(run) from v_run)")" 'cases that went wrong'
   local query
   for query in $queries; do
+    case $query in
+      stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
+        run_error 2 'a table without curves; --plot draws: ' query --saved "${query%=*}" \
+          --db results.db --plot
+        ;;
+      *)
+        run_ok query --saved "${query%=*}" --db results.db --plot
+        expect_out '^  a  '
+        run_ok query --saved "${query%=*}" --db results.db --plot --format svg
+        expect_out '^<path class="line c0 d0" d="M[0-9]'
+        ;;
+    esac
     run_ok query --saved "${query%=*}" --db results.db --format csv
     equal "${query#*=}" "$(($(wc -l <"$scratch/out") - 1))" "rows of $query"
   done

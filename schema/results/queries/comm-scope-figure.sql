@@ -1,15 +1,20 @@
--- A figure of the Comm|Scope paper: --param figure=2, 6, 7, 8, 9, 10 or 11.
+-- A figure of the Comm|Scope paper.
 --
--- One row per point of a curve, in GB/s, from the latest run of comm-scope/fig02 ... fig11. low and high are the
+-- --param figure=2, 6, 7, 8, 9, 10 or 11. One row per point of a curve, in GB/s, from the latest run of comm-scope/fig02 ... fig11. low and high are the
 -- 95 % interval of the median (one process), or the slowest and the fastest process. "local" and "remote" are
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
 -- direction; in figure 10, to the host, the number of threads that touch 1 GiB.
 --
+-- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
+--     scale=log figure=comm-scope-fig*
+--
 -- :figure (integer, default null) number of the figure; null: the one measured last
 -- :run (run, default null) the run to show; null: the latest of that figure
 SELECT
-  CASE WHEN c.scenario = 'comm-scope-fig10' THEN
-    CASE c.direction WHEN 'device_to_host' THEN 'to the host by threads' ELSE 'to the GPU by size' END
+  'figure ' || CAST(substr(c.scenario, 15) AS INTEGER) || CASE
+    WHEN c.scenario <> 'comm-scope-fig10' THEN ''
+    WHEN c.direction = 'device_to_host' THEN ', to the host by threads'
+    ELSE ', to the GPU by size'
   END AS plot,
   CASE WHEN c.scenario <> 'comm-scope-fig10' THEN replace(c.block, '_remote', '') END AS series,
   CASE
@@ -29,6 +34,7 @@ SELECT
   c.gbps AS gbps,
   c.gbps_low AS low,
   c.gbps_high AS high,
+  c.peak_gbps AS peak_gbps,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
 FROM v_run_case c
 WHERE c.status <> 'skipped'

@@ -3,13 +3,17 @@
 -- One row per point, made for --plot. A block whose cases differ in a number is one plot over the number with
 -- the most values; the size wins a tie. Rates are in GB/s, times of loads and calls in ns.
 --
+-- plot: x=x y=gbps|ns low=low high=high curve=curve by=plot axis=axis
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 WITH RECURSIVE
   -- A setting that comes to a case of another one is a point as well.
   result AS (
     SELECT p.listed AS position, p.block, p.case_name, p.axes, c.size_bytes, c.gbps,
-      CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns
+      CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_hop, c.median_ns) END AS ns,
+      coalesce(c.gbps_low, coalesce(c.ns_per_hop, c.median_ns) * c.low_ns / c.median_ns) AS low,
+      coalesce(c.gbps_high, coalesce(c.ns_per_hop, c.median_ns) * c.high_ns / c.median_ns) AS high
     FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
     WHERE p.run = :run AND c.status = 'ok' AND p.block GLOB :block),
   -- The axes of a case, one per row; the size by its own column, whichever key it came from.
@@ -49,7 +53,9 @@ SELECT
   CASE WHEN a.text GLOB '*B' THEN s.name || '_bytes' ELSE s.name END AS axis,
   a.value AS x,
   r.gbps AS gbps,
-  r.ns AS ns
+  r.ns AS ns,
+  r.low AS low,
+  r.high AS high
 FROM swept s
 JOIN result r ON r.block = s.block
 JOIN axis a ON a.position = r.position AND a.name = s.name

@@ -3,6 +3,8 @@
 -- One row per GPU and run of fingerprint, in GB/s: the four operations, their average, and their average
 -- weighted by bytes (all bytes over all time). `haul identify` uses them to find the GPU that made a run.
 --
+-- plot: x=run y=weighted curve=uuid unit=GB/s scale=linear
+--
 -- :since (text, default 0000) only runs from this time on: 2026-01-31
 SELECT
   c.run AS run,

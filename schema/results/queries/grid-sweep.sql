@@ -3,6 +3,8 @@
 -- One row per grid, from the latest run of grid-sweep: GB/s read and written together, the theoretical peak of
 -- the GPU's memory (memory clock x 2 x bus width / 8) and the percentage of it.
 --
+-- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog figure=grid-sweep
+--
 -- :run (run, default null) the run to show; null: the latest of grid-sweep
 SELECT
   c.source_place || c.source_index AS gpu,

@@ -4,6 +4,9 @@
 -- nearest cache that loads may hit. hops is the number of loads between two readings of the clock: where it is
 -- small, the reading contributes to the latency.
 --
+-- plot: x=footprint_bytes y=cycles curve=cache,stride_bytes by=gpu unit=cycles/load scale=semilog
+--     figure=memory-hierarchy
+--
 -- :run (run, default null) the run to show; null: the latest of memory-hierarchy
 SELECT
   c.source_place || c.source_index AS gpu,

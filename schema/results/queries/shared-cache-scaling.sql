@@ -3,6 +3,9 @@
 -- One row per point of a curve, from the latest run of shared-cache-scaling: GB/s read and written together, and
 -- bytes per clock of the SM that worked longest.
 --
+-- plot: x=blocks y=gbps low=low high=high curve=threads by=gpu,cache scale=linear
+--     figure=shared-cache-scaling
+--
 -- :run (run, default null) the run to show; null: the latest of shared-cache-scaling
 SELECT
   c.source_place || c.source_index AS gpu,

@@ -3,6 +3,9 @@
 -- One row per number of threads, one column per stride in elements of 4 bytes, from the latest run of
 -- shared-memory-latency. Empty: there are more threads than elements.
 --
+-- plot: x=threads y=stride_1,stride_2,stride_4,stride_8,stride_16,stride_32 by=gpu
+--     unit=cycles/load scale=semilog figure=shared-memory-latency
+--
 -- :run (run, default null) the run to show; null: the latest of shared-memory-latency
 SELECT
   c.source_place || c.source_index AS gpu,

@@ -3,6 +3,11 @@
 -- One row per point of a curve, from the latest run of stream. series is "threads" (2^26 elements, by blocks of that
 -- many threads) or "elements" (by blocks of 1024 threads); ms is the time of one pass.
 --
+-- plot: x=threads y=gbps low=low high=high curve=operation by=gpu,series rows=series:threads
+--     peak=peak_gbps scale=semilog figure=stream
+-- plot: x=elements y=gbps low=low high=high curve=operation by=gpu,series rows=series:elements
+--     peak=peak_gbps scale=semilog figure=stream
+--
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
   point AS (
@@ -26,6 +31,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.median_ns / 1e6 AS ms,
+  c.peak_gbps AS peak_gbps,
   c.percent_of_peak AS peak_pct,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
 FROM curve c

@@ -2,6 +2,8 @@
 --
 -- One row per trial, including warm-up, in the order of measuring.
 --
+-- plot: x=trial y=gbps|ns curve=process by=case scale=linear
+--
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
 SELECT

@@ -2,6 +2,9 @@
 --
 -- One row per pair of places and size, in GB/s, from the latest run of um-coherence, with the names of Comm|Scope.
 --
+-- plot: x=size_bytes y=gbps low=low high=high curve=source,target by=benchmark scale=log
+--     figure=um-coherence
+--
 -- :run (run, default null) the run to show; null: the latest of um-coherence
 SELECT
   replace(c.block, 'Comm_UM_Coherence_', '') AS benchmark,

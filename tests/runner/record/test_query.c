@@ -243,6 +243,71 @@ static void every_saved_query_is_described_and_runs(void **state) {
   arena_fini(&arena);
 }
 
+/* Whether each word of a list, with "," or "|" between, is a column of that CSV. */
+static void assert_columns(const char *csv, const char *list, const char *query) {
+  char *header = strndup(csv, strcspn(csv, "\r"));
+  char *names = strdup(list != NULL ? list : "");
+  char *rest = names;
+  for (char *name = strsep(&rest, ",|"); name != NULL; name = strsep(&rest, ",|")) {
+    bool found = name[0] == '\0';
+    char *columns = strdup(header);
+    char *at = columns;
+    for (char *column = strsep(&at, ","); column != NULL && !found; column = strsep(&at, ",")) {
+      found = strcmp(column, name) == 0;
+    }
+    free(columns);
+    if (!found) {
+      fail_msg("%s draws the column %s, which it does not have: %s", query, name, header);
+    }
+  }
+  free(names);
+  free(header);
+}
+
+/* What a query says of its plots is true of its columns; what is a curve is drawn. */
+static void plots_of_saved_queries_have_their_columns(void **state) {
+  static const char *const DRAWN[] = {"arithmetic-throughput",
+                                      "comm-scope-figure",
+                                      "curves",
+                                      "fingerprint",
+                                      "grid-sweep",
+                                      "memory-hierarchy",
+                                      "stream",
+                                      "shared-cache-scaling",
+                                      "shared-memory-latency",
+                                      "trials",
+                                      "um-coherence"};
+  struct opened *opened = *state;
+  struct arena arena = {0};
+  size_t drawn = 0;
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query saved;
+    saved_query_at(i, &arena, &saved);
+    char *csv = csv_of(opened->query, NULL, saved.name, NULL, 0);
+    drawn += saved.plot_count > 0;
+    for (size_t p = 0; p < saved.plot_count; p++) {
+      const struct saved_plot *plot = &saved.plots[p];
+      if (plot->x == NULL || plot->y == NULL || (plot->low == NULL) != (plot->high == NULL)) {
+        fail_msg("%s: a plot has x and y, and low with high", saved.name);
+      }
+      const char *const lists[] = {plot->x,     plot->y,  plot->low,  plot->high,
+                                   plot->curve, plot->by, plot->peak, plot->axis};
+      for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        assert_columns(csv, lists[l], saved.name);
+      }
+    }
+    free(csv);
+  }
+  for (size_t i = 0; i < sizeof DRAWN / sizeof *DRAWN; i++) {
+    struct saved_query saved;
+    struct error err = {0};
+    assert_int_equal(saved_query_find(DRAWN[i], &arena, &saved, &err), STATUS_OK);
+    assert_true(saved.plot_count > 0);
+  }
+  assert_int_equal(drawn, sizeof DRAWN / sizeof *DRAWN);
+  arena_fini(&arena);
+}
+
 static void saved_queries_take_parameters(void **state) {
   struct opened *opened = *state;
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
@@ -309,6 +374,7 @@ int main(void) {
       cmocka_unit_test(long_queries_end),
       cmocka_unit_test(query_ends_when_reader_is_gone),
       cmocka_unit_test(every_saved_query_is_described_and_runs),
+      cmocka_unit_test(plots_of_saved_queries_have_their_columns),
       cmocka_unit_test(saved_queries_take_parameters),
       cmocka_unit_test(query_time_is_linear_in_rows),
       cmocka_unit_test(results_can_be_read_while_they_are_written),

@@ -11,7 +11,7 @@
 /* Of blocks called `chart` there is a chart; NULL = of none. */
 static char *page_of(const struct said *said, size_t count, const char *chart) {
   static const struct plot_point points[] = {{1024, 10}, {2048, 20}, {4096, 30}};
-  static const struct plot_curve curve = {"", points, 3};
+  static const struct plot_curve curve = {"", points, 3, NULL};
   struct result_set rows;
   struct page_results results;
   struct error err;
@@ -22,8 +22,13 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   said_rows(&rows, said, count);
   page_results_init(&results, page, "run-7");
   if (chart != NULL) {
-    const struct plot plot = {chart, "size", "GB/s", true, &curve, 1};
-    page_results_chart(&results, &plot);
+    const struct plot plot = {.title = chart,
+                              .x_name = "size",
+                              .y_name = "GB/s",
+                              .x_bytes = true,
+                              .curves = &curve,
+                              .curve_count = 1};
+    page_results_chart(&results, &plot, PLOT_LOG);
   }
   assert_int_equal(run_result_print(&rows, NULL, &results.output, &err), STATUS_OK);
   page_results_fini(&results);

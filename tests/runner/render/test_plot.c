@@ -2,6 +2,7 @@
 
 #include "runner/render/curves.h"
 #include "tests/cmocka.h"
+#include "tests/runner/table/markup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static void any_extent_has_an_axis(void **state) {
 
 static const struct plot_point UP[] = {{1024, 1}, {32768, 10}, {1048576, 100}};
 static const struct plot_point FLAT[] = {{1024, 10}, {1048576, 10}};
-static const struct plot_curve CURVES[] = {{"up", UP, 3}, {"flat", FLAT, 2}};
+static const struct plot_curve CURVES[] = {{"up", UP, 3, NULL}, {"flat", FLAT, 2, NULL}};
 
 static struct strbuf draw(struct plot plot, struct plot_style style) {
   struct strbuf text;
@@ -150,14 +151,14 @@ static void lines_fit(void **state) {
 static void what_has_no_place_is_left_out(void **state) {
   (void)state;
   const struct plot_point odd[] = {{NAN, 1}, {1, INFINITY}};
-  const struct plot_curve curve = {"odd\033[2J", odd, 2};
+  const struct plot_curve curve = {"odd\033[2J", odd, 2, NULL};
   struct plot plot = {.title = "", .x_name = "n", .y_name = "", .curves = &curve, .curve_count = 1};
   struct strbuf text = draw(plot, (struct plot_style){.width = 40});
   assert_string_equal(text.text, "nothing to draw\n");
   strbuf_fini(&text);
 
   const struct plot_point one[] = {{3, -2}};
-  const struct plot_curve single = {"one\033[2J", one, 1};
+  const struct plot_curve single = {"one\033[2J", one, 1, NULL};
   plot.curves = &single;
   text = draw(plot, (struct plot_style){.width = 40});
   assert_non_null(strstr(text.text, "a"));
@@ -269,6 +270,93 @@ static void plots_and_axes_have_columns(void **state) {
   free(output.text);
 }
 
+/* A saved query draws what it says, in the order of x, with error bars and the peak. */
+static void saved_query_says_what_is_drawn(void **state) {
+  (void)state;
+  static const char *const columns[] = {"gpu",  "blocks",    "gbps",     "low",
+                                        "high", "peak_gbps", "peak_pct", "remark"};
+  struct saved_query saved;
+  struct arena arena = {0};
+  struct output output;
+  struct error err = {0};
+  assert_int_equal(saved_query_find("grid-sweep", &arena, &saved, &err), STATUS_OK);
+  start(&output, columns, 8);
+  curves_draw_as(output.curves, &saved);
+  for (int i = 0; i < 3; i++) {
+    add(&output,
+        (struct cell[]){cell_text("gpu0"), cell_integer(100 >> i), cell_real(40), cell_real(10),
+                        cell_real(80), cell_real(100), cell_real(40), cell_null()});
+  }
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_string_equal(output.text, "GB/s\n"
+                                   " 100 +............................................\n"
+                                   "     |:                    :                     :\n"
+                                   "  50 +a....................a.....................a\n"
+                                   "     |:                    :                     :\n"
+                                   "   0 +:                    :                     :\n"
+                                   "     +---------------------+---------------------+\n"
+                                   "                          50                   100\n"
+                                   "                                            blocks\n"
+                                   "  a  gpu0\n"
+                                   "  .  theoretical peak 100 GB/s\n");
+  free(output.text);
+
+  /* Nothing but the peak is known: it is not drawn as if measured. */
+  start(&output, columns, 8);
+  curves_draw_as(output.curves, &saved);
+  add(&output,
+      (struct cell[]){cell_text("gpu0"), cell_integer(1), cell_null(), cell_null(), cell_null(),
+                      cell_real(4800), cell_null(), cell_text("failed: out of memory")});
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_string_equal(output.text, "nothing to draw: no row of 1 has a number; the first: failed: "
+                                   "out of memory\n");
+  free(output.text);
+  arena_fini(&arena);
+}
+
+/* Of other SQL, too: low and high are no curves, the peak is a line. */
+static void ends_and_peaks_are_no_curves(void **state) {
+  (void)state;
+  static const char *const columns[] = {"n", "gbps", "gbps_low", "gbps_high", "peak_gbps", "ns"};
+  struct output output;
+  struct error err = {0};
+  start(&output, columns, 6);
+  for (int i = 1; i < 4; i++) {
+    add(&output, (struct cell[]){cell_integer(i), cell_real(i), cell_real(i - 0.5),
+                                 cell_real(i + 0.5), cell_real(9), cell_real(7)});
+  }
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_non_null(strstr(output.text, "  a  gbps\n  b  ns\n  .  theoretical peak 9 "));
+  assert_null(strstr(output.text, "low"));
+  free(output.text);
+}
+
+static void a_picture_stands_alone(void **state) {
+  (void)state;
+  static const char *const columns[] = {"plot", "curve", "n", "gbps", "low", "high"};
+  struct output output;
+  struct error err = {0};
+  start(&output, columns, 6);
+  curves_as_picture(output.curves);
+  for (int i = 0; i < 6; i++) {
+    add(&output, (struct cell[]){cell_text(i % 2 == 0 ? "a & b" : "c"), cell_text("k"),
+                                 cell_integer(i), cell_real(10 + i), cell_real(5), cell_real(20)});
+  }
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_markup(output.text);
+  assert_contains(output.text, "<style>");
+  assert_contains(output.text, "a &amp; b</text>");
+  assert_contains(output.text, "<path class=\"bar c0\" d=\"M");
+  assert_lacks(output.text, "var(");
+  assert_lacks(output.text, "nan");
+  free(output.text);
+
+  start(&output, columns, 6);
+  curves_as_picture(output.curves);
+  assert_int_equal(finish(&output, &err), STATUS_NOT_FOUND);
+  free(output.text);
+}
+
 static void what_is_no_curve_is_told(void **state) {
   (void)state;
   static const char *const columns[] = {"name", "gbps"};
@@ -326,6 +414,9 @@ int main(void) {
       cmocka_unit_test(text_before_x_names_the_curve),
       cmocka_unit_test(every_number_is_a_curve_without_names),
       cmocka_unit_test(plots_and_axes_have_columns),
+      cmocka_unit_test(saved_query_says_what_is_drawn),
+      cmocka_unit_test(ends_and_peaks_are_no_curves),
+      cmocka_unit_test(a_picture_stands_alone),
       cmocka_unit_test(what_is_no_curve_is_told),
       cmocka_unit_test(there_are_limits),
   };

@@ -40,7 +40,7 @@ static size_t count_of(const char *text, const char *part) {
 static void sizes_are_geometric(void **state) {
   (void)state;
   const struct plot_point points[] = {{1024, 0.5}, {16384, 8}, {262144, 40}, {4194304, 55}};
-  const struct plot_curve curve = {"pinned", points, 4};
+  const struct plot_curve curve = {"pinned", points, 4, NULL};
   enum plot_scale scale = PLOT_LINEAR;
   char *text = draw(&curve, 1, true, &scale);
   assert_int_equal(scale, PLOT_LOG);
@@ -59,7 +59,7 @@ static void steps_are_linear(void **state) {
   const struct plot_point threads[] = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
   const struct plot_point doubled[] = {{1, 10}, {2, 20}, {4, 30}, {8, 40}};
   const struct plot_point footprints[] = {{32768, 17}, {65536, 17}, {98304, 17}, {131072, 139}};
-  struct plot_curve curve = {"", threads, 4};
+  struct plot_curve curve = {"", threads, 4, NULL};
   enum plot_scale scale = PLOT_LOG;
   free(draw(&curve, 1, false, &scale));
   assert_int_equal(scale, PLOT_LINEAR);
@@ -75,7 +75,7 @@ static void values_that_cannot_be_placed_are_left_out(void **state) {
   (void)state;
   const struct plot_point points[] = {{1, NAN}, {2, 5}, {INFINITY, 6}, {4, -INFINITY}, {8, 7}};
   const struct plot_point none[] = {{1, NAN}, {NAN, 1}};
-  const struct plot_curve curves[] = {{"a", points, 5}, {"b", none, 2}};
+  const struct plot_curve curves[] = {{"a", points, 5, NULL}, {"b", none, 2, NULL}};
   enum plot_scale scale;
   char *text = draw(curves, 2, false, &scale);
   assert_int_equal(count_of(text, "<circle"), 2);
@@ -94,7 +94,7 @@ static void one_point_and_equal_values_have_axes(void **state) {
   (void)state;
   const struct plot_point same[] = {{1024, 50}, {2048, 50}, {4096, 50}};
   const struct plot_point zero[] = {{0, 0}, {0, 0}};
-  struct plot_curve curve = {"same", same, 1};
+  struct plot_curve curve = {"same", same, 1, NULL};
   enum plot_scale scale;
   char *text = draw(&curve, 1, true, &scale);
   assert_int_equal(count_of(text, "<circle"), 1);
@@ -114,8 +114,8 @@ static void names_are_escaped_and_cut(void **state) {
   (void)state;
   const struct plot_point points[] = {{1, 1}, {2, 2}, {3, 3}};
   const struct plot_curve curves[] = {
-      {"<b>&\"", points, 3},
-      {"µ23456789012345678901234567890123456789_end of the name", points, 3},
+      {"<b>&\"", points, 3, NULL},
+      {"µ23456789012345678901234567890123456789_end of the name", points, 3, NULL},
   };
   enum plot_scale scale;
   char *text = draw(curves, 2, false, &scale);
@@ -133,7 +133,7 @@ static void labels_do_not_lie_over_each_other(void **state) {
   enum plot_scale scale;
   for (size_t i = 0; i < CURVES; i++) {
     (void)snprintf(names[i], sizeof names[i], "curve %zu", i);
-    curves[i] = (struct plot_curve){names[i], points, 3}; /* all end at one place */
+    curves[i] = (struct plot_curve){names[i], points, 3, NULL}; /* all end at one place */
   }
   char *text = draw(curves, CURVES, false, &scale);
   double last = 0;
