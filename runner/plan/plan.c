@@ -115,6 +115,7 @@ struct plan_builder {
   const char *block;
   bool block_wanted;
   const struct setting *setting;
+  uint64_t size_bytes; /* that names of its case end with; 0 = none */
 };
 
 struct plan_builder *plan_builder_new(const struct machine *machine, const char *only) {
@@ -207,6 +208,19 @@ static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t 
                               .listed = b->listed++};
 }
 
+/* Block, path and settings into b->name. in_full: axes that names leave out as well. */
+static void plan_name(struct plan_builder *b, bool in_full) {
+  const struct setting *setting = b->setting;
+  strbuf_clear(&b->name);
+  strbuf_append(&b->name, b->block);
+  strbuf_append_char(&b->name, '/');
+  strbuf_append(&b->name, b->path.text);
+  if (in_full) {
+    name_hidden_settings(setting->axis_values, setting->axis_value_count, &b->name);
+  }
+  name_settings(setting->axis_values, setting->axis_value_count, b->size_bytes, &b->name);
+}
+
 /* Path, name and definition into the scratch buffers. asked: the path as asked for, where the
  * selectors came to nothing; else NULL. */
 static void plan_describe(struct plan_builder *b, const struct bench_case *bench,
@@ -215,7 +229,6 @@ static void plan_describe(struct plan_builder *b, const struct bench_case *bench
   const struct plan_kind *kind = plan_kinds[bench->kind];
   strbuf_clear(&b->path);
   strbuf_clear(&b->axes);
-  strbuf_clear(&b->name);
   strbuf_clear(&b->definition);
   struct bench_case sized = *bench;
   if (asked != NULL) { /* its size is as asked for, too */
@@ -227,11 +240,8 @@ static void plan_describe(struct plan_builder *b, const struct bench_case *bench
     kind->path(bench, &b->path);
   }
   name_axes(setting->axis_values, setting->axis_value_count, &b->axes);
-  strbuf_append(&b->name, b->block);
-  strbuf_append_char(&b->name, '/');
-  strbuf_append(&b->name, b->path.text);
-  name_settings(setting->axis_values, setting->axis_value_count,
-                kind->size_bytes != NULL ? kind->size_bytes(&sized) : 0, &b->name);
+  b->size_bytes = kind->size_bytes != NULL ? kind->size_bytes(&sized) : 0;
+  plan_name(b, false);
   if (asked != NULL) {
     definition_append_unresolved(&b->definition, bench->kind, b->name.text);
   } else {
@@ -292,7 +302,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   const char *key = arena_strdup(&b->plan->arena, digits);
   const bool named_before = !plan_take_name(b, key);
   if (named_before) {
-    name_hidden_settings(b->setting->axis_values, b->setting->axis_value_count, &b->name);
+    plan_name(b, true);
   }
   const char *name = named_before ? plan_keep(b, &b->name) : b->taken[b->taken_count - 1].name;
   if (!plan_is_wanted(b, name)) {

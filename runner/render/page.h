@@ -68,10 +68,9 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
 /* ---- the results of a run (page_results.c) ----
  *
  * Give page_results.output to run_result_print(): matrices become tables coloured as on a
- * terminal, sweeps a chart with their table folded away below it. Charts come first:
+ * terminal, sweeps a chart with their table folded away below it, or their grid. Charts come first:
  * page_results_chart() takes what curves_new_drawn_by() draws, each with the name of its block as
- * title, and keeps it until that block is laid out. Blocks that are matrices and curves of fewer
- * than three points are not drawn. */
+ * title, and keeps it until that block is laid out. Curves of fewer than three points are not drawn. */
 
 struct page_chart {
   const char *name; /* of its block */

@@ -74,7 +74,10 @@ static void results_paragraph(void *context, const char *first, const char *text
 /* What the colours of matrices mean. */
 static void results_put_key(struct page_results *results) {
   static const char *const WORDS[TONE_HEATS] = {"within 1 %", "3 %", "10 %", "25 %", "further"};
-  (void)fputs("<p class=\"note key\">Colours: from the best of the matrix ", results->page);
+  (void)fputs(
+      "<p class=\"note key\">Colours: from the best of the matrix, or of the row where rows "
+      "are numbers ",
+      results->page);
   for (unsigned i = 0; i < TONE_HEATS; i++) {
     (void)fprintf(results->page, "<span class=\"h%u\">%s</span> ", i, WORDS[i]);
   }
@@ -87,18 +90,21 @@ static void results_table(void *context, const struct result_set *table) {
   const struct html_table_options options = {
       .caption = results->title[0] != '\0' ? results->title : "blocks of one case each",
       .results = true};
-  const char *chart = results->chart != NULL && !table->is_matrix ? results->chart->svg : NULL;
+  const char *chart = results->chart != NULL ? results->chart->svg : NULL;
+  const bool folded = chart != NULL && !table->is_matrix;
   results->chart = NULL;
   if (table->is_matrix && !results->key_shown) {
     results->key_shown = true;
     results_put_key(results);
   }
   if (chart != NULL) {
-    (void)fprintf(page, "<figure>\n%s</figure>\n<details><summary>%zu rows of numbers</summary>\n",
-                  chart, table->row_count);
+    (void)fprintf(page, "<figure>\n%s</figure>\n", chart);
+  }
+  if (folded) {
+    (void)fprintf(page, "<details><summary>%zu rows of numbers</summary>\n", table->row_count);
   }
   html_table(page, table, &options);
-  (void)fputs(chart != NULL ? "</details>\n" : "", page);
+  (void)fputs(folded ? "</details>\n" : "", page);
 }
 
 static void results_summary(void *context, const char *text) {

@@ -35,7 +35,10 @@ WITH RECURSIVE
           END,
       '/' || word
     FROM word
-    WHERE word GLOB '*=[0-9]*' AND word NOT GLOB 'size=*' AND word NOT GLOB 'footprint=*'),
+    WHERE word GLOB '*=[0-9]*' AND word NOT GLOB 'size=*' AND word NOT GLOB 'footprint=*'
+      -- The number of a place is a name: it tells curves apart.
+      AND word NOT GLOB 'from.*' AND word NOT GLOB 'to.*'
+      AND word NOT GLOB 'of.*' AND word NOT GLOB 'at.*'),
   swept AS (
     SELECT r.block, a.name, count(DISTINCT a.value) AS points,
       row_number() OVER (PARTITION BY r.block

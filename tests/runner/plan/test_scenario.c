@@ -183,10 +183,10 @@ static void chases_of_the_own_gpu(void **state) {
  * its own. In a shuffled plan a duplicate still belongs to its case. */
 static void directions_of_the_same_pairs_are_measured_once(void **state) {
   (void)state;
-  struct planned made =
-      planned_text("h200x4.toml", HEAD "[measure]\norder = \"shuffled\"\n[[transfer]]\nname = \"d\"\n"
-                                       "from.gpu = \"*\"\nto.gpu = \"*\"\nmethod = \"ce\"\n"
-                                       "size = 4096\ndirection = [\"forward\", \"reverse\"]\n");
+  struct planned made = planned_text("h200x4.toml", HEAD
+                                     "[measure]\norder = \"shuffled\"\n[[transfer]]\nname = \"d\"\n"
+                                     "from.gpu = \"*\"\nto.gpu = \"*\"\nmethod = \"ce\"\n"
+                                     "size = 4096\ndirection = [\"forward\", \"reverse\"]\n");
   assert_int_equal(made.plan->case_count, 12);
   assert_int_equal(made.plan->duplicate_count, 12);
   for (size_t i = 0; i < made.plan->duplicate_count; i++) {
@@ -194,7 +194,7 @@ static void directions_of_the_same_pairs_are_measured_once(void **state) {
     const struct plan_case *measured = &made.plan->cases[duplicate->measured];
     char name[128];
     assert_string_equal(duplicate->same_as, measured->bench.name);
-    (void)snprintf(name, sizeof name, "%s/direction=reverse", measured->bench.name);
+    (void)snprintf(name, sizeof name, "d/%s/direction=reverse/4KiB", measured->bench.path);
     assert_string_equal(duplicate->name, name);
     assert_string_equal(duplicate->axes, "direction=reverse");
     assert_int_equal(duplicate->listed, 12 + i);

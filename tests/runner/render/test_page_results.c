@@ -102,8 +102,9 @@ static void a_chart_stands_with_its_own_block_only(void **state) {
   assert_lacks(text, "<details");
   assert_contains(text, "<table>");
   free(text);
-  text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, "up"); /* a matrix says it better */
-  assert_lacks(text, "<svg");
+  text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, "up"); /* its numbers are not folded away */
+  assert_contains(text, "</svg>\n</figure>\n<div class=\"wide\"><table class=\"matrix\">");
+  assert_lacks(text, "<details");
   free(text);
 }
 
