@@ -15,17 +15,17 @@ for _ in 1 2 3 4 5; do
 done
 
 begin 'undecided cases are measured until they are decided'
-# Two runs of B report nothing for good, four do.
-on_second --decide tag:a --tag b --processes 2 --db d.db
+# Three runs of B report nothing for good, six do.
+on_second --decide tag:a --tag b --processes 3 --db d.db
 expect_code 0
-expect_err 'look 1 of 5: .*, ([2-9]|1[0-8]) undecided$'
+expect_err 'look 1 of 5: .*, ([2-9]|1[0-7]) undecided$'
 expect_err 'look 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ undecided$'
 reject_err 'look 1 of 5: .*regressed'
 equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
 expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
 expect_out '^Measured until decided .*: judged up to 5 times'
 expect_value '5' d.db "select group_concat(distinct looks) from v_run where tag = 'b'"
-expect_value '18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
+expect_value '18|18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
 expect_value '1' d.db "select max(cases) < 18 from v_run where tag = 'b' and look = 2"
 expect_value '1' d.db "select max(processes) from v_run where tag = 'b'"
 
@@ -39,7 +39,7 @@ equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 
 begin 'the same command goes on from there'
 runs=$("$haul" query --db d.db --format csv "select count(*) from v_run" | sed -n 2p)
-on_second --decide tag:a --tag b --processes 2 --db d.db --budget 1ns
+on_second --decide tag:a --tag b --processes 3 --db d.db --budget 1ns
 expect_code 0
 if grep -q ' 0 undecided' err; then good; else expect_err 'the time of --budget is spent'; fi
 expect_value "${runs%$'\r'}" d.db 'select count(*) from v_run'
