@@ -91,6 +91,32 @@ static bool filter_keep_matching(const struct measured *measured, size_t run, co
   return matching->runs[run];
 }
 
+static bool filter_same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Whether b measured what a did, on the same host. */
+static bool filter_is_again(const struct measured *measured, const struct measured_run *a,
+                            const struct measured_run *b) {
+  const struct measured_environment *x = &measured->environments[a->environment];
+  const struct measured_environment *y = &measured->environments[b->environment];
+  return x->simulated == y->simulated && filter_same_text(x->host_name, y->host_name) &&
+         strcmp(a->scenario, b->scenario) == 0 && filter_same_text(a->only, b->only);
+}
+
+/* Unsets the runs after which the same was measured again on the same host. */
+static void filter_drop_earlier(const struct measured *measured, bool *matching) {
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    for (size_t j = 0; j < measured->run_count && matching[i]; j++) {
+      const struct measured_run *other = &measured->runs[j];
+      const bool later = other->started_at_ns > run->started_at_ns ||
+                         (other->started_at_ns == run->started_at_ns && j > i);
+      matching[i] = !(matching[j] && later && filter_is_again(measured, run, other));
+    }
+  }
+}
+
 enum status filter_runs(struct filter *filter, struct database *database, struct measured *measured,
                         const char *const *selectors, size_t selector_count, struct error *err) {
   enum status status =
@@ -104,6 +130,9 @@ enum status filter_runs(struct filter *filter, struct database *database, struct
   bool *matching = arena_array(&filter->arena, measured->run_count, sizeof *matching);
   for (size_t i = 0; i < measured->run_count; i++) {
     matching[i] = filter_matches(measured, i, filter);
+  }
+  if (filter->latest_of_each) {
+    filter_drop_earlier(measured, matching);
   }
   measured_keep_runs(measured, filter_keep_matching, &(struct matching){matching});
   if (measured->run_count == 0) {

@@ -100,6 +100,11 @@ bool result_is_slow(const struct result *result) {
   return !isnan(result->deviation) && result->deviation <= log1p(-result->margin);
 }
 
+/* A chase is named from the GPU that loads to the memory, against the way of its bytes. */
+bool result_is_chase(const struct measured_case *bench) {
+  return bench->figure == FIGURE_HOP;
+}
+
 static struct path outliers_path(const struct measured_case *bench) {
   struct path path = {.known = bench->gpus != 0};
   const struct measured_flow *first = NULL;
@@ -125,6 +130,13 @@ static struct path outliers_path(const struct measured_case *bench) {
   path.from = first->source;
   path.to_gpu = first->target_is_gpu;
   path.to = first->target;
+  if (result_is_chase(bench)) {
+    path = (struct path){.known = true,
+                         .from_gpu = path.to_gpu,
+                         .from = path.to,
+                         .to_gpu = path.from_gpu,
+                         .to = path.from};
+  }
   return path;
 }
 
@@ -203,6 +215,24 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
   result->peer_group = peer_group_of(f->measured, result->environment, result->bench);
 }
 
+/* Keeps the values of the latest of their runs; returns how many. */
+static size_t outliers_keep_latest(const struct finder *f, struct value *values, size_t count) {
+  const struct measured_run *runs = f->measured->runs;
+  size_t latest = values[0].run;
+  size_t kept = 0;
+  for (size_t i = 1; i < count; i++) {
+    if (runs[values[i].run].started_at_ns > runs[latest].started_at_ns) {
+      latest = values[i].run;
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (values[i].run == latest) {
+      values[kept++] = values[i];
+    }
+  }
+  return kept;
+}
+
 /* Makes one result per machine of the medians of one case_key. */
 static void outliers_add_case(struct finder *f, const struct measured_median *medians, size_t count,
                               struct value *values, double *scratch) {
@@ -226,7 +256,9 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
     while (last < used && values[last].machine == values[first].machine) {
       last++;
     }
-    outliers_add_result(f, values + first, last - first, scratch);
+    const size_t kept =
+        f->latest_only ? outliers_keep_latest(f, values + first, last - first) : last - first;
+    outliers_add_result(f, values + first, kept, scratch);
     first = last;
   }
 }
@@ -257,8 +289,8 @@ static void outliers_read(struct finder *f) {
   }
 }
 
-enum status outliers_find(const struct measured *measured, struct outliers **outliers,
-                          struct error *err) {
+enum status outliers_find(const struct measured *measured, bool latest_only,
+                          struct outliers **outliers, struct error *err) {
   size_t simulated = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
     simulated += measured->environments[measured->runs[i].environment].simulated;
@@ -267,7 +299,8 @@ enum status outliers_find(const struct measured *measured, struct outliers **out
   if (status != STATUS_OK) {
     return status;
   }
-  struct finder f = {.measured = measured, .outliers = calloc(1, sizeof *f.outliers)};
+  struct finder f = {
+      .measured = measured, .latest_only = latest_only, .outliers = calloc(1, sizeof *f.outliers)};
   if (f.outliers == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }

@@ -25,7 +25,8 @@
  * positives must stay as rare.
  *
  * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
- * `undecided`. */
+ * `undecided`. So is the slower half of an even number of components of which each half is of one
+ * mind: the gap between the halves is OUTLIER_HALVES_GAP times what differs within them. */
 #ifndef HAUL_RUNNER_ANALYSIS_OUTLIERS_H
 #define HAUL_RUNNER_ANALYSIS_OUTLIERS_H
 
@@ -36,6 +37,7 @@ ENUM_NAMES_DECLARE(entity, ENTITY_LIST)
 
 #define OUTLIER_SINGLE_MARGINS 5.0
 #define OUTLIER_SINGLE_Z       (-10.0)
+#define OUTLIER_HALVES_GAP     5.0
 
 /* In which role a GPU is slow; ROLE_BOTH of a link: in each direction. */
 #define OUTLIER_ROLE_LIST(X)                                                                       \
@@ -54,7 +56,7 @@ ENUM_NAMES_DECLARE(size_class, SIZE_CLASS_LIST)
 
 #define FINDING_LIST(X)                                                                            \
   X(FINDING_SLOW, "slow")                                                                          \
-  X(FINDING_UNDECIDED, "undecided") /* slower than its only peer */                                \
+  X(FINDING_UNDECIDED, "undecided") /* slower than its only peer, or than the other half */        \
   X(FINDING_EXPLAINED, "explained") /* slow, as another row explains */                            \
   X(FINDING_FINE, "fine")
 ENUM_NAMES_DECLARE(finding, FINDING_LIST)
@@ -78,6 +80,23 @@ struct outlier {
   size_t worst;             /* in measured.cases */
   double worst_change;
   size_t other; /* of undecided: what it was compared with, in measured.cases; else SIZE_MAX */
+  const char *rivals; /* the faster half, "gpu0,gpu1", where name is the slower one; else NULL */
+  int host_link;      /* the GPU whose way to the host this is; -1 = none */
+  enum outlier_role direction; /* of a link as well */
+  size_t verdict;              /* in outliers.verdicts; SIZE_MAX = none */
+};
+
+/* What is slow, whatever the block: "gpu2's host link". */
+struct outlier_verdict {
+  enum finding finding; /* slow; undecided between two halves */
+  enum entity entity;
+  const char *host, *name;
+  const char *rivals; /* as in struct outlier */
+  int host_link;
+  enum outlier_role direction;
+  double change, least; /* of the slowest row, of the least slow */
+  size_t cases, slow_cases;
+  const char *blocks; /* ", " between */
 };
 
 struct outliers {
@@ -86,14 +105,17 @@ struct outliers {
   struct outlier *rows;
   size_t row_count;
   size_t slow_count, undecided_count;
+  struct outlier_verdict *verdicts; /* slow ones first */
+  size_t verdict_count;
   size_t cases;         /* judged */
   size_t without_peers; /* not judged: fewer than three in the peer group */
   size_t small_tables;  /* of three GPUs: one that is slow to both others is not found there */
 };
 
-/* STATUS_INVALID: real and simulated results together. *outliers is set on success. */
-enum status outliers_find(const struct measured *measured, struct outliers **outliers,
-                          struct error *err) CHECK_RESULT;
+/* latest_only: of each case on each machine the latest run counts, else all runs are pooled.
+ * STATUS_INVALID: real and simulated results together. *outliers is set on success. */
+enum status outliers_find(const struct measured *measured, bool latest_only,
+                          struct outliers **outliers, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void outliers_free(struct outliers *outliers);
 

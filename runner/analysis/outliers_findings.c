@@ -1,30 +1,12 @@
 /* outliers_findings.c - the observations of each component, combined, judged, and made rows. */
 #include "runner/analysis/outliers_internal.h"
 
-#include "engine/base/strbuf.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TEXT_MAX = 1 << 16 };
-
-/* All observations of one component. */
-struct candidate {
-  struct observation observation; /* value, noise and cases of all combined */
-  double scatter; /* of the value, from the differences of the observations; 0 = unknown */
-  struct robust_score score;
-  const struct observation *observations; /* the lowest first */
-  size_t observation_count;
-  enum finding finding;
-  enum outlier_role role;
-  double source_change, target_change; /* ln; of ROLE_BOTH, merged of two; else NAN */
-  bool judged;                         /* its set is large enough */
-  bool merged;                         /* into another candidate */
-  bool single;                         /* only its worst observation is low */
-};
 
 static int findings_compare_numbers(double a, double b) {
   return (a > b) - (a < b);
@@ -202,6 +184,53 @@ static void findings_judge_singles(struct candidate *candidates, size_t count,
   }
 }
 
+/* ---- halves that disagree ---- */
+
+static int findings_compare_values(const void *a, const void *b) {
+  const struct candidate *const *x = a;
+  const struct candidate *const *y = b;
+  return findings_compare_numbers((*x)->observation.value, (*y)->observation.value);
+}
+
+/* Where one half of a set is slower than the other by more than matters and far more than the
+ * members of each half differ, no middle tells which half is slow. Every member of the slower half
+ * is marked with all of the other. */
+static void findings_judge_halves(struct candidate *candidates, size_t count, struct arena *arena) {
+  const struct component *component = &candidates[0].observation.component;
+  struct candidate **sorted = arena_array(arena, count, sizeof *sorted);
+  const size_t half = count / 2;
+  double noise = ROBUST_SPREAD;
+  double margin = 0;
+  if (component->of_two || count < 4 || count % 2 != 0 ||
+      (component->fitted && component->entity == ENTITY_LINK)) {
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    sorted[i] = &candidates[i];
+    noise = fmax(noise, candidates[i].observation.noise);
+    margin = fmax(margin, candidates[i].observation.margin);
+    if (candidates[i].finding != FINDING_FINE) {
+      return;
+    }
+  }
+  qsort(sorted, count, sizeof(void *), findings_compare_values);
+#define VALUE(i) (sorted[i]->observation.value)
+  const double gap = VALUE(half) - VALUE(half - 1);
+  const double within = fmax(VALUE(half - 1) - VALUE(0), VALUE(count - 1) - VALUE(half));
+  const double difference = (VALUE(half / 2) + VALUE((half - 1) / 2)) / 2 -
+                            (VALUE(half + half / 2) + VALUE(half + (half - 1) / 2)) / 2;
+#undef VALUE
+  if (difference > log1p(-margin) || gap < OUTLIER_HALVES_GAP * fmax(within, noise)) {
+    return;
+  }
+  for (size_t i = 0; i < half; i++) {
+    sorted[i]->rivals = sorted + half;
+    sorted[i]->peers = sorted;
+    sorted[i]->half = half;
+    sorted[i]->difference = difference;
+  }
+}
+
 static void findings_judge_sets(struct candidate *candidates, size_t count, struct arena *arena) {
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
@@ -211,6 +240,7 @@ static void findings_judge_sets(struct candidate *candidates, size_t count, stru
     }
     findings_judge_set(candidates + first, last - first, arena);
     findings_judge_singles(candidates + first, last - first, arena);
+    findings_judge_halves(candidates + first, last - first, arena);
     first = last;
   }
 }
@@ -317,169 +347,11 @@ static void findings_merge_halves(struct candidate *all, size_t count) {
   }
 }
 
-/* ---- rows ---- */
-
-/* Paths are written as in runner/plan/name.h. */
-static const char *findings_path_name(struct arena *arena, const struct path *path, bool both) {
-  return arena_format(arena, "%s%d%s%s%d", path->from_gpu ? "gpu" : "numa", path->from,
-                      both ? "--" : "-", path->to_gpu ? "gpu" : "numa", path->to);
-}
-
-static const char *findings_host_name(const struct finder *f, const struct component *component) {
-  const char *name = f->measured->environments[component->host].host_name;
-  return name != NULL ? name : "";
-}
-
-static const char *findings_component_name(struct finder *f, const struct component *component) {
-  switch (component->entity) {
-  case ENTITY_HOST:
-    return findings_host_name(f, component);
-  case ENTITY_GPU:
-    return arena_format(&f->outliers->arena, "gpu%d", component->path.from);
-  case ENTITY_LINK:
-  case entity_name_count:
-    break;
-  }
-  return findings_path_name(&f->outliers->arena, &component->path, component->path.bidirectional);
-}
-
-static const char *findings_uuid(const struct finder *f, const struct observation *observation) {
-  const struct measured_environment *e = &f->measured->environments[observation->environment];
-  for (size_t i = 0; i < e->gpu_count && observation->component.entity == ENTITY_GPU; i++) {
-    if (e->gpus[i].number == observation->component.path.from) {
-      return e->gpus[i].uuid;
-    }
-  }
-  return NULL;
-}
-
-/* back_too: the link is slow in both directions. */
-static bool findings_is_on_link(const struct path *path, const struct path *link, bool back_too) {
-  const bool forth = path->from_gpu == link->from_gpu && path->from == link->from &&
-                     path->to_gpu == link->to_gpu && path->to == link->to;
-  const bool back = path->from_gpu == link->to_gpu && path->from == link->to &&
-                    path->to_gpu == link->from_gpu && path->to == link->from;
-  return path->known && path->bidirectional == link->bidirectional && (forth || (back && back_too));
-}
-
-static bool findings_is_about(const struct finder *f, const struct result *result,
-                              const struct candidate *candidate) {
-  const struct component *component = &candidate->observation.component;
-  const struct measured_case *bench = &f->measured->cases[result->bench];
-  const struct path *path = &result->path;
-  const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
-                    strcmp(result->memory, component->reverse_memory) == 0;
-  if (result->host != component->host || result->sizes != component->sizes ||
-      strcmp(bench->block, component->block) != 0 ||
-      (!back && strcmp(result->memory, component->memory) != 0)) {
-    return false;
-  }
-  switch (component->entity) {
-  case ENTITY_HOST:
-    return true;
-  case ENTITY_LINK:
-    return findings_is_on_link(path, &component->path, candidate->role == ROLE_BOTH);
-  case ENTITY_GPU:
-  case entity_name_count:
-    break;
-  }
-  const int gpu = component->path.from;
-  if (path->known && !path->bidirectional && candidate->role == ROLE_SOURCE) {
-    return path->from_gpu && path->from == gpu;
-  }
-  if (path->known && !path->bidirectional && candidate->role == ROLE_TARGET) {
-    return path->to_gpu && path->to == gpu;
-  }
-  return (bench->gpus >> gpu & 1) != 0;
-}
-
-/* Counts the cases that are slow, and names their paths, each once. */
-static void findings_slow_cases(struct finder *f, const struct candidate *candidate,
-                                struct outlier *row) {
-  struct strbuf text;
-  row->slow_cases = 0;
-  strbuf_init(&text, TEXT_MAX);
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
-    if (!result_is_slow(result) || !findings_is_about(f, result, candidate)) {
-      continue;
-    }
-    row->slow_cases++;
-    if (!result->path.known) {
-      continue;
-    }
-    const char *name = findings_path_name(&f->arena, &result->path, result->path.bidirectional);
-    const char *found = strstr(text.text, name);
-    const size_t length = strlen(name);
-    while (found != NULL && ((found != text.text && found[-1] != ' ') ||
-                             (found[length] != '\0' && found[length] != ','))) {
-      found = strstr(found + 1, name);
-    }
-    if (found == NULL) {
-      strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", name);
-    }
-  }
-  row->paths = text.length > 0 ? arena_strdup(&f->outliers->arena, text.text) : NULL;
-  strbuf_fini(&text);
-}
-
-static void findings_add_row(struct finder *f, const struct candidate *candidate) {
-  const struct observation *observation = &candidate->observation;
-  const struct component *component = &observation->component;
-  struct outlier row = {
-      .finding = candidate->finding,
-      .entity = component->entity,
-      .role = candidate->role,
-      .host = findings_host_name(f, component),
-      .name = findings_component_name(f, component),
-      .uuid = findings_uuid(f, observation),
-      .block = component->block,
-      .memory = component->memory,
-      .single = candidate->single,
-      .sizes = component->sizes,
-      .change = expm1(candidate->score.deviation),
-      .source_change = expm1(candidate->source_change),
-      .target_change = expm1(candidate->target_change),
-      .robust_z = candidate->score.robust_z,
-      .cases = observation->cases,
-      .slow_cases = observation->slow_cases,
-      .worst = observation->worst,
-      .worst_change = expm1(observation->worst_deviation),
-      .other = observation->other,
-  };
-  if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
-    findings_slow_cases(f, candidate, &row);
-  }
-  f->outliers->slow_count += row.finding == FINDING_SLOW;
-  f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;
-  f->outliers->rows = arena_grow(&f->outliers->arena, f->outliers->rows, f->outliers->row_count,
-                                 &f->row_capacity, sizeof *f->outliers->rows);
-  f->outliers->rows[f->outliers->row_count++] = row;
-}
-
-static int findings_compare_rows(const void *a, const void *b) {
-  const struct outlier *x = a;
-  const struct outlier *y = b;
-  int order = (int)x->finding - (int)y->finding;
-  order = order != 0 ? order : findings_compare_numbers(x->change, y->change);
-  order = order != 0 ? order : strcmp(x->host, y->host);
-  order = order != 0 ? order : strcmp(x->name, y->name);
-  return order != 0 ? order : strcmp(x->block, y->block);
-}
-
 void outliers_judge(struct finder *f) {
   size_t count = 0;
   struct candidate *candidates = findings_candidates(f, &count);
   findings_judge_sets(candidates, count, &f->arena);
   findings_explain(candidates, count, &f->arena);
   findings_merge_halves(candidates, count);
-  for (size_t i = 0; i < count; i++) {
-    if (candidates[i].judged && !candidates[i].merged) {
-      findings_add_row(f, &candidates[i]);
-    }
-  }
-  if (f->outliers->row_count > 1) { /* none is NULL */
-    qsort(f->outliers->rows, f->outliers->row_count, sizeof *f->outliers->rows,
-          findings_compare_rows);
-  }
+  outliers_make_rows(f, candidates, count);
 }

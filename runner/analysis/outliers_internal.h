@@ -5,6 +5,7 @@
 
 #include "runner/analysis/internal.h"
 #include "runner/analysis/outliers.h"
+#include "runner/statistics/robust.h"
 
 /* The path that all flows of a case take. */
 struct path {
@@ -54,8 +55,28 @@ struct observation {
   double worst_deviation;
 };
 
+/* All observations of one component. */
+struct candidate {
+  struct observation observation; /* value, noise and cases of all combined */
+  double scatter; /* of the value, from the differences of the observations; 0 = unknown */
+  struct robust_score score;
+  const struct observation *observations; /* the lowest first */
+  size_t observation_count;
+  enum finding finding;
+  enum outlier_role role;
+  double source_change, target_change; /* ln; of ROLE_BOTH, merged of two; else NAN */
+  bool judged;                         /* its set is large enough */
+  bool merged;                         /* into another candidate */
+  bool single;                         /* only its worst observation is low */
+  /* Of the slower half of a set, where which half is slow cannot be told; else NULL, 0. */
+  struct candidate **peers, **rivals; /* both halves, each of `half` */
+  size_t half;
+  double difference; /* ln, of the halves' medians */
+};
+
 struct finder {
   const struct measured *measured;
+  bool latest_only; /* of each case on each machine, one run */
   struct outliers *outliers;
   struct result *results; /* in the order of peer groups and hosts */
   size_t result_count, result_capacity;
@@ -67,10 +88,13 @@ struct finder {
 
 bool path_is_between_gpus(const struct path *path);
 bool result_is_slow(const struct result *result); /* by more than the margin */
+bool result_is_chase(const struct measured_case *bench);
 
 /* outliers_observations.c: compares each result with its peers; fills observations. */
 void outliers_observe(struct finder *f);
-/* outliers_findings.c: combines the observations of each component, judges them, and makes rows. */
+/* outliers_findings.c: combines the observations of each component, and judges them. */
 void outliers_judge(struct finder *f);
+/* outliers_rows.c: rows of what was judged, and verdicts over all blocks. */
+void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t count);
 
 #endif

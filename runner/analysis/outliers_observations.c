@@ -189,6 +189,11 @@ static enum outlier_role observations_role(const struct measured_case *bench, in
   if (source && target) {
     return ROLE_LOCAL;
   }
+  if (result_is_chase(bench)) {
+    const bool was_source = source;
+    source = target;
+    target = was_source;
+  }
   return !any ? ROLE_NONE : source ? ROLE_SOURCE : target ? ROLE_TARGET : ROLE_BOTH;
 }
 

@@ -3,7 +3,8 @@
 #include "runner/render/outliers.h"
 
 static const struct verb_option VERB_OUTLIERS_OPTIONS[] = {
-    {"all", NULL, "look at all runs, for example those of a cluster in one database",
+    {"all", NULL,
+     "look at the latest run of each host and scenario, for example of a cluster in one database",
      OPTION_FLAG(all)},
     FILTER_OPTIONS,
     {0}};
@@ -18,13 +19,15 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   static const char *const LATEST[] = {"latest"};
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
-  /* --where without a run asks all of them. */
+  /* --where without a run asks all of them; of what was measured again, the latest counts: a fault
+   * of today is not to be hidden by months without it. */
   const bool latest =
       command->word_count == 0 && !command->all && command->request.filter.where_count == 0;
+  command->request.filter.latest_of_each = command->word_count == 0;
   enum status status = latest ? analysis_load(command, LATEST, 1, err)
                               : analysis_load(command, command->words, command->word_count, err);
   struct outliers *outliers = NULL;
-  status = THEN(status, outliers_find(command->measured, &outliers, err));
+  status = THEN(status, outliers_find(command->measured, command->word_count == 0, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
     status = outliers_print(command->measured, outliers, common->verbose, &rows, err);
   }
@@ -44,12 +47,15 @@ const struct verb VERB_OUTLIERS = {
     .doc =
         "Compares every GPU, every link and, with three hosts or more, every host of the latest "
         "run with its peers, block by block and for each pair of memory kinds. Name other runs, "
-        "or take all (--all, --where). From four GPUs on, median polish of the paths between "
+        "whose results are pooled, or take the latest of each host and scenario (--all, --where). "
+        "From four GPUs on, median polish of the paths between "
         "them separates a slow source, a slow target and a slow link. Slow means: beyond the "
         "limit of its robust z-score (one false positive in a hundred peer groups), and slower by "
         "more than matters, which is 1 % for bandwidth from 1 MiB on, else 3 %, or what the "
         "scenario says (delta). One result that is slower by five times that, and far beyond "
-        "all others, is named by itself (only in). Two peers that differ are undecided. -v "
+        "all others, is named by itself (only in). Two peers that differ are undecided, and so are "
+        "two halves of an even "
+        "number that disagree. -v "
         "shows everything that was compared. Exit code 3: there was nothing to judge.",
     .options = VERB_OUTLIERS_OPTIONS,
     .word_max = SIZE_MAX,

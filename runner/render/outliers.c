@@ -2,13 +2,14 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
+#include "runner/table/output.h"
 #include "runner/table/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4 };
+enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
@@ -28,19 +29,18 @@ static const char *outliers_role_words(const struct outlier *row) {
   return NULL;
 }
 
-/* The first of the paths of a GPU, and how many there are. */
-static const char *outliers_paths_text(struct arena *arena, const struct outlier *row) {
-  const char *text = NULL;
+/* The first of a list with ", " between, and how many there are. */
+static const char *outliers_shorten(struct arena *arena, const char *list, size_t shown) {
+  const char *text = list;
   size_t count = 0;
-  for (const char *at = row->entity == ENTITY_GPU ? row->paths : NULL; at != NULL; count++) {
+  for (const char *at = list; at != NULL; count++) {
     const char *comma = strstr(at, ", ");
-    if (count < PATHS_SHOWN) {
-      text = arena_strndup(arena, row->paths,
-                           strlen(row->paths) - (comma != NULL ? strlen(comma) : 0));
+    if (count < shown) {
+      text = arena_strndup(arena, list, strlen(list) - (comma != NULL ? strlen(comma) : 0));
     }
     at = comma != NULL ? comma + 2 : NULL;
   }
-  return count > PATHS_SHOWN ? arena_format(arena, "%s, ... (%zu)", text, count) : text;
+  return count > shown ? arena_format(arena, "%s, ... (%zu)", text, count) : text;
 }
 
 /* "-3.02", or both of a GPU that is slow in both: "-3.02, -2.96". */
@@ -61,6 +61,80 @@ static bool outliers_memory_matters(const struct outliers *outliers, const struc
   return false;
 }
 
+/* ---- verdicts ---- */
+
+/* "from", "to" the host and so on, where it is slow one way only. */
+static const char *outliers_direction_words(const struct outlier_verdict *verdict) {
+  const bool host = verdict->host_link >= 0;
+  switch (verdict->direction) {
+  case ROLE_SOURCE:
+    return host ? " towards the host" : verdict->entity == ENTITY_GPU ? " as source" : "";
+  case ROLE_TARGET:
+    return host ? " from the host" : verdict->entity == ENTITY_GPU ? " as target" : "";
+  case ROLE_LOCAL:
+    return " in itself";
+  case ROLE_BOTH:
+    return host || verdict->entity == ENTITY_LINK ? " both ways" : " as source and target";
+  case ROLE_NONE:
+  case outlier_role_name_count:
+    break;
+  }
+  return "";
+}
+
+const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
+                                   const struct outlier_verdict *verdict) {
+  bool hosts = false;
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    hosts = hosts || strcmp(outliers->rows[i].host, verdict->host) != 0;
+  }
+  const char *host =
+      hosts && verdict->entity != ENTITY_HOST ? arena_format(arena, " of %s", verdict->host) : "";
+  const char *blocks = outliers_shorten(arena, verdict->blocks, BLOCKS_SHOWN);
+  if (verdict->rivals != NULL) {
+    return arena_format(
+        arena, "%s and %s%s differ by %.1f %%%s: which is slow cannot be told; in %s",
+        verdict->rivals, verdict->name, host, -100 * verdict->change,
+        verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), blocks);
+  }
+  const char *by =
+      fabs(verdict->change - verdict->least) < 0.005
+          ? arena_format(arena, "%.1f", -100 * verdict->change)
+          : arena_format(arena, "%.1f to %.1f", -100 * verdict->least, -100 * verdict->change);
+  return arena_format(
+      arena, "%s%s%s is %s %% slower than its peers: %zu of %zu %s, in %s", verdict->name, host,
+      verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), by,
+      verdict->slow_cases, verdict->cases, verdict->cases == 1 ? "case" : "cases", verdict->blocks);
+}
+
+static void outliers_put_verdicts(struct strbuf *text, const struct outliers *outliers,
+                                  const struct table_options *options) {
+  struct arena arena = {0};
+  struct strbuf words;
+  strbuf_init(&words, TEXT_MAX);
+  for (size_t i = 0; i < outliers->verdict_count; i++) {
+    const struct outlier_verdict *verdict = &outliers->verdicts[i];
+    const char *colour = output_colour(verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN);
+    strbuf_clear(&words);
+    text_append(&words, outliers_verdict_words(&arena, outliers, verdict));
+    strbuf_append(text, options->colour ? colour : "");
+    text_wrap(text, words.text, options->width, 0, false);
+    strbuf_append(text, options->colour ? COLOUR_OFF "\n" : "\n");
+  }
+  strbuf_fini(&words);
+  arena_fini(&arena);
+}
+
+/* ---- tables ---- */
+
+/* The verdict that a row belongs to. */
+static const char *outliers_row_verdict(struct arena *arena, const struct outliers *outliers,
+                                        const struct outlier *row) {
+  return row->verdict != SIZE_MAX
+             ? outliers_verdict_words(arena, outliers, &outliers->verdicts[row->verdict])
+             : NULL;
+}
+
 /* The columns for people, and their cells. Those without a value are left out. */
 #define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
   X("what", cell_text(row->name))                                                                  \
@@ -72,7 +146,9 @@ static bool outliers_memory_matters(const struct outliers *outliers, const struc
   X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
   X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \
   X("cases", cell_text(arena_format(&arena, "%zu of %zu", row->slow_cases, row->cases)))           \
-  X("paths", cell_text(outliers_paths_text(&arena, row)))                                          \
+  X("paths",                                                                                       \
+    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)        \
+                                        : NULL))                                                   \
   X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
   X("finding", cell_text(all ? finding_text(row->finding) : NULL))
 
@@ -118,31 +194,42 @@ static enum status outliers_print_table(const struct measured *measured,
   X("compared_with",                                                                               \
     row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null())            \
   X("memory", row->memory[0] != '\0' ? cell_text(row->memory) : cell_null())                       \
-  X("single", cell_integer(row->single))
+  X("single", cell_integer(row->single))                                                           \
+  X("verdict", cell_text(outliers_row_verdict(&arena, outliers, row)))                             \
+  X("rivals", cell_text(row->rivals))
 
 static enum status outliers_print_rows(const struct measured *measured,
                                        const struct outliers *outliers,
                                        const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {OUTLIERS_COLUMNS(COLUMN_NAME)};
+  struct arena arena = {0};
   struct table *table = TABLE_OPEN(options, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     const struct cell cells[] = {OUTLIERS_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
+  arena_fini(&arena);
   return table_close(table, err);
+}
+
+/* ---- below the table ---- */
+
+/* Slower than its only peer. */
+static bool outliers_is_pair(const struct outlier *row) {
+  return row->finding == FINDING_UNDECIDED && row->rivals == NULL;
 }
 
 /* Pairs of which nobody can tell the faulty one. */
 static void outliers_put_undecided(struct strbuf *text, const struct measured *measured,
-                                   const struct outliers *outliers) {
+                                   const struct outliers *outliers, size_t pairs) {
   strbuf_printf(text,
                 "%s%zu undecided: each has only one peer, and which of the two is faulty cannot "
                 "be told\n",
-                outliers->slow_count > 0 ? "\n" : "", outliers->undecided_count);
+                outliers->slow_count > 0 ? "\n" : "", pairs);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    if (row->finding != FINDING_UNDECIDED) {
+    if (!outliers_is_pair(row)) {
       continue;
     }
     strbuf_append(text, "  ");
@@ -155,12 +242,20 @@ static void outliers_put_undecided(struct strbuf *text, const struct measured *m
 
 static void outliers_put_summary(struct strbuf *text, const struct measured *measured,
                                  const struct outliers *outliers) {
-  if (outliers->undecided_count > 0) {
-    outliers_put_undecided(text, measured, outliers);
+  size_t pairs = 0;
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    pairs += outliers_is_pair(&outliers->rows[i]);
   }
-  strbuf_printf(text, "%s%zu slow; %zu %s compared with their peers",
-                text->length > 0 || outliers->slow_count > 0 ? "\n" : "", outliers->slow_count,
-                outliers->cases, outliers->cases == 1 ? "result" : "results");
+  if (pairs > 0) {
+    outliers_put_undecided(text, measured, outliers, pairs);
+  }
+  strbuf_printf(text, "%s%zu slow", text->length > 0 || outliers->verdict_count > 0 ? "\n" : "",
+                outliers->slow_count);
+  if (outliers->undecided_count > pairs) {
+    strbuf_printf(text, ", %zu undecided", outliers->undecided_count - pairs);
+  }
+  strbuf_printf(text, "; %zu %s compared with their peers", outliers->cases,
+                outliers->cases == 1 ? "result" : "results");
   if (outliers->without_peers > 0) {
     strbuf_printf(text, ", %zu without enough peers", outliers->without_peers);
   }
@@ -178,12 +273,17 @@ static void outliers_put_summary(struct strbuf *text, const struct measured *mea
 static enum status outliers_print_page(const struct measured *measured,
                                        const struct outliers *outliers, bool all,
                                        const struct table_options *options, struct error *err) {
-  enum status status = STATUS_OK;
-  if (outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count)) {
-    status = outliers_print_table(measured, outliers, all, options, err);
-  }
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
+  outliers_put_verdicts(&text, outliers, options);
+  const bool table =
+      outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
+  strbuf_append(&text, text.length > 0 && table ? "\n" : "");
+  enum status status = stream_write(options->stream, &text, NULL, err);
+  if (status == STATUS_OK && table) {
+    status = outliers_print_table(measured, outliers, all, options, err);
+  }
+  strbuf_clear(&text);
   outliers_put_summary(&text, measured, outliers);
   status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);

@@ -204,6 +204,20 @@ expect_out '^1 slow;'
 begin 'nothing is slow'
 outliers_of
 expect_out '^0 slow;'
+begin 'a slow host link is named; the latest run counts, the history does not hide it'
+outliers_of '"host"' 2
+expect_out "^gpu2's host link from the host is [23]\.[0-9] % slower than its peers: 1 of 1 case, in up"
+cp out latest
+run_ok outliers --all --db slow.db
+equal "$(cat latest)" "$(cat out)" 'what --all finds'
+run_ok outliers --where scenario=gpu --db slow.db
+expect_out "^gpu2's host link"
+run outliers --db slow.db --json
+expect_out "\"verdict\":\"gpu2's host link from the host"
+begin 'two halves that disagree are said'
+outliers_of '"host"' 2 '"host"' 3 2 '"host"' 3 '"host"'
+expect_out '^gpu0,gpu1 and gpu2,gpu3 differ by [23]\.[0-9] % both ways: which is slow cannot be told; in (up, down|down, up)$'
+expect_out '^0 slow, 2 undecided;'
 begin 'two peers that differ are undecided'
 sed -e 's/\[0, 1, 2\(, 3\)*\]/[0, 1]/' gpu.toml >two.toml
 fault_links 1 '"host"' >links.toml

@@ -11,7 +11,7 @@ enum { SIZES = 3 };
 static struct outliers *found(const struct measured *m) {
   struct outliers *outliers = NULL;
   struct error err = {0};
-  if (outliers_find(m, &outliers, &err) != STATUS_OK) {
+  if (outliers_find(m, false, &outliers, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   return outliers;
@@ -429,6 +429,113 @@ static void three_gpus_tell_links_and_say_so(void **state) {
   done(m, outliers);
 }
 
+/* ---- halves, host links, latencies, time ---- */
+
+static double upper_half_slow(size_t host, int gpu) {
+  (void)host;
+  return gpu >= 2 ? 47.5 : 50;
+}
+
+/* The median of two fast and two slow ones is nobody's value. */
+static void two_halves_that_disagree_are_said(void **state) {
+  (void)state;
+  struct measured *m = cluster(1, upper_half_slow);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  assert_int_equal(outliers->undecided_count, 1);
+  assert_int_equal(outliers->verdict_count, 1);
+  const struct outlier *row = &outliers->rows[0];
+  assert_int_equal(row->finding, FINDING_UNDECIDED);
+  assert_string_equal(row->name, "gpu2,gpu3");
+  assert_string_equal(row->rivals, "gpu0,gpu1");
+  assert_int_equal(row->entity, ENTITY_GPU);
+  assert_int_equal(row->cases, 2 * SIZES);
+  assert_true(fabs(row->change - -0.05) < 0.003);
+  assert_string_equal(outliers->verdicts[0].rivals, "gpu0,gpu1");
+  assert_string_equal(outliers->verdicts[0].blocks, "down");
+  done(m, outliers);
+}
+
+/* Values that scatter fall into halves with a gap between them only by a rare accident. */
+static void halves_of_a_healthy_machine_are_rare(void **state) {
+  (void)state;
+  static const double BETWEEN[] = {0.001, 0.004, 0.015, 0.04};
+  enum { MACHINES = 200 };
+  for (size_t b = 0; b < sizeof BETWEEN / sizeof *BETWEEN; b++) {
+    size_t reported = 0;
+    for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+      struct measured *m = machine_of(4, &NOTHING, BETWEEN[b], seed);
+      struct outliers *outliers = found(m);
+      reported += outliers->undecided_count > 0;
+      done(m, outliers);
+    }
+    assert_true(reported <= MACHINES / 50);
+  }
+}
+
+static void a_slow_way_to_the_host_is_named(void **state) {
+  (void)state;
+  static const struct fault fault = {0.95, -1, false, false, -1, -1, false, 2, -1};
+  struct measured *m = machine_of(4, &fault, 0.001, 7);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->verdict_count, 1);
+  const struct outlier_verdict *verdict = &outliers->verdicts[0];
+  assert_string_equal(verdict->name, "gpu2's host link");
+  assert_int_equal(verdict->direction, ROLE_SOURCE);
+  assert_int_equal(verdict->host_link, 2);
+  assert_true(fabs(verdict->change - -0.05) < 0.01);
+  assert_int_equal(only_slow(outliers)->host_link, 2);
+  done(m, outliers);
+}
+
+/* A chase of GPU 1 through the host's memory is "gpu1-numa0" in the name of its case. */
+static void a_slow_latency_is_named_as_its_case(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, 4));
+  for (int gpu = 0; gpu < 4; gpu++) {
+    const size_t bench = add_case(m, "latency", gpu, 0, false, 4096);
+    struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
+    *flow = (struct measured_flow){.source = 0,
+                                   .target_is_gpu = true,
+                                   .target = gpu,
+                                   .source_memory = "pinned",
+                                   .target_memory = ""};
+    m->cases[bench].flows = flow;
+    m->cases[bench].figure = FIGURE_HOP;
+    made_medians(m, bench, 0, gpu == 1 ? 0.8 : 1, 3);
+  }
+  struct outliers *outliers = found(m);
+  const struct outlier *row = only_slow(outliers);
+  assert_string_equal(row->name, "gpu1-numa0");
+  assert_string_equal(outliers->verdicts[0].name, "gpu1's host link");
+  done(m, outliers);
+}
+
+/* Months without a fault do not hide the one of today. */
+static void the_latest_run_counts_where_it_is_asked_for(void **state) {
+  (void)state;
+  enum { RUNS = 5 };
+  struct measured *m = measured_new();
+  const size_t node = made_machine(m, "n0", "580.1", false, 4);
+  for (size_t r = 0; r < RUNS; r++) {
+    made_run(m, node);
+  }
+  for (int gpu = 0; gpu < 4; gpu++) {
+    const size_t bench = add_case(m, "down", gpu, 0, false, 16 << 20);
+    for (size_t r = 0; r < RUNS; r++) {
+      made_medians(m, bench, r, gpu == 3 && r == RUNS - 1 ? 45 : 50, 3);
+    }
+  }
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  outliers_free(outliers);
+  struct error err = {0};
+  assert_int_equal(outliers_find(m, true, &outliers, &err), STATUS_OK);
+  assert_string_equal(only_slow(outliers)->name, "gpu3-numa0");
+  done(m, outliers);
+}
+
 static void simulated_and_real_are_not_mixed(void **state) {
   (void)state;
   struct measured *m = measured_new();
@@ -436,7 +543,7 @@ static void simulated_and_real_are_not_mixed(void **state) {
   made_run(m, made_environment(m, "n1", "580.1", true));
   struct outliers *outliers = NULL;
   struct error err = {0};
-  assert_int_equal(outliers_find(m, &outliers, &err), STATUS_INVALID);
+  assert_int_equal(outliers_find(m, false, &outliers, &err), STATUS_INVALID);
   assert_non_null(strstr(err.message, "simulated"));
   measured_free(m);
 }
@@ -454,6 +561,11 @@ int main(void) {
       cmocka_unit_test(one_result_a_little_outside_is_counted),
       cmocka_unit_test(of_two_the_slower_is_undecided),
       cmocka_unit_test(three_gpus_tell_links_and_say_so),
+      cmocka_unit_test(two_halves_that_disagree_are_said),
+      cmocka_unit_test(halves_of_a_healthy_machine_are_rare),
+      cmocka_unit_test(a_slow_way_to_the_host_is_named),
+      cmocka_unit_test(a_slow_latency_is_named_as_its_case),
+      cmocka_unit_test(the_latest_run_counts_where_it_is_asked_for),
       cmocka_unit_test(simulated_and_real_are_not_mixed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,330 @@
+/* outliers_rows.c - what was judged as rows, and one verdict per component over all blocks. */
+#include "runner/analysis/outliers_internal.h"
+
+#include "engine/base/strbuf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 16 };
+
+/* ---- names ---- */
+
+/* Paths are written as in runner/plan/name.h. */
+static const char *rows_path_name(struct arena *arena, const struct path *path, bool both) {
+  return arena_format(arena, "%s%d%s%s%d", path->from_gpu ? "gpu" : "numa", path->from,
+                      both ? "--" : "-", path->to_gpu ? "gpu" : "numa", path->to);
+}
+
+static const char *rows_host_name(const struct finder *f, const struct component *component) {
+  const char *name = f->measured->environments[component->host].host_name;
+  return name != NULL ? name : "";
+}
+
+static const char *rows_component_name(struct finder *f, const struct component *component) {
+  switch (component->entity) {
+  case ENTITY_HOST:
+    return rows_host_name(f, component);
+  case ENTITY_GPU:
+    return arena_format(&f->outliers->arena, "gpu%d", component->path.from);
+  case ENTITY_LINK:
+  case entity_name_count:
+    break;
+  }
+  return rows_path_name(&f->outliers->arena, &component->path, component->path.bidirectional);
+}
+
+static const char *rows_uuid(const struct finder *f, const struct observation *observation) {
+  const struct measured_environment *e = &f->measured->environments[observation->environment];
+  for (size_t i = 0; i < e->gpu_count && observation->component.entity == ENTITY_GPU; i++) {
+    if (e->gpus[i].number == observation->component.path.from) {
+      return e->gpus[i].uuid;
+    }
+  }
+  return NULL;
+}
+
+/* back_too: the link is slow in both directions. */
+static bool rows_is_on_link(const struct path *path, const struct path *link, bool back_too) {
+  const bool forth = path->from_gpu == link->from_gpu && path->from == link->from &&
+                     path->to_gpu == link->to_gpu && path->to == link->to;
+  const bool back = path->from_gpu == link->to_gpu && path->from == link->to &&
+                    path->to_gpu == link->from_gpu && path->to == link->from;
+  return path->known && path->bidirectional == link->bidirectional && (forth || (back && back_too));
+}
+
+static bool rows_is_about(const struct finder *f, const struct result *result,
+                          const struct candidate *candidate) {
+  const struct component *component = &candidate->observation.component;
+  const struct measured_case *bench = &f->measured->cases[result->bench];
+  const struct path *path = &result->path;
+  const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
+                    strcmp(result->memory, component->reverse_memory) == 0;
+  if (result->host != component->host || result->sizes != component->sizes ||
+      strcmp(bench->block, component->block) != 0 ||
+      (!back && strcmp(result->memory, component->memory) != 0)) {
+    return false;
+  }
+  switch (component->entity) {
+  case ENTITY_HOST:
+    return true;
+  case ENTITY_LINK:
+    return rows_is_on_link(path, &component->path, candidate->role == ROLE_BOTH);
+  case ENTITY_GPU:
+  case entity_name_count:
+    break;
+  }
+  const int gpu = component->path.from;
+  if (path->known && !path->bidirectional && candidate->role == ROLE_SOURCE) {
+    return path->from_gpu && path->from == gpu;
+  }
+  if (path->known && !path->bidirectional && candidate->role == ROLE_TARGET) {
+    return path->to_gpu && path->to == gpu;
+  }
+  return (bench->gpus >> gpu & 1) != 0;
+}
+
+/* Whether a name is in a list of names with ", " between. */
+static bool rows_has_name(const char *list, const char *name) {
+  const size_t length = strlen(name);
+  const char *found = strstr(list, name);
+  while (found != NULL &&
+         ((found != list && found[-1] != ' ') || (found[length] != '\0' && found[length] != ','))) {
+    found = strstr(found + 1, name);
+  }
+  return found != NULL;
+}
+
+/* Counts the cases that are slow, and names their paths, each once. */
+static void rows_slow_cases(struct finder *f, const struct candidate *candidate,
+                            struct outlier *row) {
+  struct strbuf text;
+  row->slow_cases = 0;
+  strbuf_init(&text, TEXT_MAX);
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *result = &f->results[i];
+    if (!result_is_slow(result) || !rows_is_about(f, result, candidate)) {
+      continue;
+    }
+    row->slow_cases++;
+    if (!result->path.known) {
+      continue;
+    }
+    const char *name = rows_path_name(&f->arena, &result->path, result->path.bidirectional);
+    if (!rows_has_name(text.text, name)) {
+      strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", name);
+    }
+  }
+  row->paths = text.length > 0 ? arena_strdup(&f->outliers->arena, text.text) : NULL;
+  strbuf_fini(&text);
+}
+
+/* The GPU whose way to the host the component is; -1 = it is none. */
+static int rows_host_link(const struct finder *f, const struct observation *observation) {
+  const struct component *component = &observation->component;
+  const struct measured_case *bench = &f->measured->cases[observation->worst];
+  if (component->entity == ENTITY_LINK) {
+    const struct path *path = &component->path;
+    return path->from_gpu == path->to_gpu ? -1 : path->from_gpu ? path->from : path->to;
+  }
+  bool host = component->entity == ENTITY_GPU && bench->flow_count > 0;
+  for (size_t i = 0; i < bench->flow_count; i++) {
+    const struct measured_flow *flow = &bench->flows[i];
+    host = host && (flow->load || flow->source_is_gpu != flow->target_is_gpu);
+  }
+  return host ? component->path.from : -1;
+}
+
+/* Which way a component carries what is slow. */
+static enum outlier_role rows_direction(const struct candidate *candidate) {
+  const struct component *component = &candidate->observation.component;
+  if (component->entity != ENTITY_LINK) {
+    return candidate->role;
+  }
+  if (candidate->role == ROLE_BOTH || component->path.bidirectional) {
+    return ROLE_BOTH;
+  }
+  return component->path.from_gpu ? ROLE_SOURCE : ROLE_TARGET;
+}
+
+/* "gpu0,gpu1": the components of a half, in the order of their numbers. */
+static const char *rows_join_half(struct finder *f, struct candidate *const *half, size_t count) {
+  const char *text = NULL;
+  const struct candidate *last = NULL;
+  for (size_t n = 0; n < count; n++) {
+    const struct candidate *next = NULL;
+    for (size_t i = 0; i < count; i++) { /* candidates are an array in the order of components */
+      if (half[i] > last && (next == NULL || half[i] < next)) {
+        next = half[i];
+      }
+    }
+    last = next;
+    const char *name = rows_component_name(f, &next->observation.component);
+    text = text == NULL ? name : arena_format(&f->outliers->arena, "%s,%s", text, name);
+  }
+  return text;
+}
+
+static void rows_add_row(struct finder *f, const struct candidate *candidate) {
+  const struct observation *observation = &candidate->observation;
+  const struct component *component = &observation->component;
+  struct outlier row = {
+      .finding = candidate->finding,
+      .entity = component->entity,
+      .role = candidate->role,
+      .host = rows_host_name(f, component),
+      .name = rows_component_name(f, component),
+      .uuid = rows_uuid(f, observation),
+      .block = component->block,
+      .memory = component->memory,
+      .single = candidate->single,
+      .sizes = component->sizes,
+      .change = expm1(candidate->score.deviation),
+      .source_change = expm1(candidate->source_change),
+      .target_change = expm1(candidate->target_change),
+      .robust_z = candidate->score.robust_z,
+      .cases = observation->cases,
+      .slow_cases = observation->slow_cases,
+      .worst = observation->worst,
+      .worst_change = expm1(observation->worst_deviation),
+      .other = observation->other,
+      .host_link = rows_host_link(f, observation),
+      .direction = rows_direction(candidate),
+      .verdict = SIZE_MAX,
+  };
+  if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
+    rows_slow_cases(f, candidate, &row);
+  }
+  f->outliers->slow_count += row.finding == FINDING_SLOW;
+  f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;
+  f->outliers->rows = arena_grow(&f->outliers->arena, f->outliers->rows, f->outliers->row_count,
+                                 &f->row_capacity, sizeof *f->outliers->rows);
+  f->outliers->rows[f->outliers->row_count++] = row;
+}
+
+/* One row for the slower half of a set. */
+static void rows_add_half(struct finder *f, const struct candidate *candidate) {
+  const size_t at = f->outliers->row_count;
+  rows_add_row(f, candidate);
+  struct outlier *row = &f->outliers->rows[at];
+  row->finding = FINDING_UNDECIDED;
+  row->name = rows_join_half(f, candidate->peers, candidate->half);
+  row->rivals = rows_join_half(f, candidate->rivals, candidate->half);
+  row->change = expm1(candidate->difference);
+  row->other = candidate->rivals[0]->observation.worst;
+  row->uuid = NULL;
+  row->cases = row->slow_cases = 0;
+  for (size_t i = 0; i < candidate->half; i++) {
+    row->cases += candidate->peers[i]->observation.cases;
+  }
+  f->outliers->undecided_count++;
+}
+
+/* The links of a half are not said again where its GPUs are. */
+static bool rows_is_said(const struct candidate *candidates, size_t count,
+                         const struct candidate *link) {
+  const struct component *x = &link->observation.component;
+  for (size_t i = 0; i < count && x->entity == ENTITY_LINK; i++) {
+    const struct component *y = &candidates[i].observation.component;
+    if (candidates[i].half > 0 && y->entity == ENTITY_GPU && x->sizes == y->sizes &&
+        strcmp(x->block, y->block) == 0 && strcmp(x->memory, y->memory) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int rows_compare_rows(const void *a, const void *b) {
+  const struct outlier *x = a;
+  const struct outlier *y = b;
+  int order = (int)x->finding - (int)y->finding;
+  order = order != 0 ? order : (x->change > y->change) - (x->change < y->change);
+  order = order != 0 ? order : strcmp(x->host, y->host);
+  order = order != 0 ? order : strcmp(x->name, y->name);
+  return order != 0 ? order : strcmp(x->block, y->block);
+}
+
+/* ---- verdicts ---- */
+
+/* What a row is about, whatever the block. */
+static const char *rows_verdict_name(struct arena *arena, const struct outlier *row) {
+  if (row->rivals != NULL) {
+    return row->name;
+  }
+  return row->host_link >= 0 ? arena_format(arena, "gpu%d's host link", row->host_link) : row->name;
+}
+
+static bool rows_same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *capacity,
+                                            const struct outlier *row) {
+  const char *name = rows_verdict_name(&outliers->arena, row);
+  const bool local = row->direction == ROLE_LOCAL;
+  for (size_t i = 0; i < outliers->verdict_count; i++) {
+    struct outlier_verdict *verdict = &outliers->verdicts[i];
+    if (verdict->finding == row->finding && strcmp(verdict->name, name) == 0 &&
+        strcmp(verdict->host, row->host) == 0 && rows_same_text(verdict->rivals, row->rivals) &&
+        (verdict->direction == ROLE_LOCAL) == local) {
+      return verdict;
+    }
+  }
+  outliers->verdicts = arena_grow(&outliers->arena, outliers->verdicts, outliers->verdict_count,
+                                  capacity, sizeof *outliers->verdicts);
+  struct outlier_verdict *verdict = &outliers->verdicts[outliers->verdict_count++];
+  *verdict = (struct outlier_verdict){.finding = row->finding,
+                                      .entity = row->entity,
+                                      .host = row->host,
+                                      .name = name,
+                                      .rivals = row->rivals,
+                                      .host_link = row->host_link,
+                                      .direction = row->direction,
+                                      .change = row->change,
+                                      .least = row->change,
+                                      .blocks = ""};
+  return verdict;
+}
+
+/* One verdict per component over the rows of all blocks, the slowest first. */
+static void rows_make_verdicts(struct outliers *outliers) {
+  size_t capacity = 0;
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    struct outlier *row = &outliers->rows[i];
+    if (row->finding != FINDING_SLOW &&
+        (row->finding != FINDING_UNDECIDED || row->rivals == NULL)) {
+      continue;
+    }
+    struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
+    row->verdict = (size_t)(verdict - outliers->verdicts);
+    const bool again = rows_has_name(verdict->blocks, row->block);
+    verdict->direction = verdict->direction == row->direction ? row->direction : ROLE_BOTH;
+    verdict->change = fmin(verdict->change, row->change);
+    verdict->least = fmax(verdict->least, row->change);
+    verdict->cases += row->cases;
+    verdict->slow_cases += row->slow_cases;
+    if (!again) {
+      verdict->blocks = arena_format(&outliers->arena, "%s%s%s", verdict->blocks,
+                                     verdict->blocks[0] != '\0' ? ", " : "", row->block);
+    }
+  }
+}
+
+/* ---- the whole ---- */
+
+void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (candidates[i].judged && !candidates[i].merged) {
+      rows_add_row(f, &candidates[i]);
+    }
+    if (candidates[i].half > 0 && candidates[i].peers[0] == &candidates[i] &&
+        !rows_is_said(candidates, count, &candidates[i])) {
+      rows_add_half(f, &candidates[i]);
+    }
+  }
+  if (f->outliers->row_count > 1) { /* none is NULL */
+    qsort(f->outliers->rows, f->outliers->row_count, sizeof *f->outliers->rows, rows_compare_rows);
+  }
+  rows_make_verdicts(f->outliers);
+}
