@@ -1,7 +1,9 @@
 #include "runner/analysis/history.h"
 
 #include "runner/analysis/internal.h"
+#include "runner/statistics/distributions.h"
 #include "runner/statistics/rank_test.h"
+#include "runner/statistics/t_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,17 +13,19 @@ ENUM_NAMES_DEFINE(history_mark, HISTORY_MARK_LIST)
 
 /* At most one in a hundred series without a change is said to have one. */
 static const double ALPHA = 0.01;
-enum { FACTS_NAMED = 4 };
+/* The same of the latest run alone, and of the last two, three ... RECENT_MAX together. */
+static const double ALPHA_LATEST = 0.02;
+static const double ALPHA_RECENT = 0.01;
+enum { FACTS_NAMED = 4, RECENT_MAX = 8 };
 
 struct builder {
   const struct measured *measured;
   struct history *history;
   struct arena scratch;
   size_t series_capacity;
-  double *values;             /* ln of the current series, run by run */
-  size_t *starts;             /* the first value of each point */
-  size_t *stretch_starts;     /* the same of the points under one driver, from the first of them */
-  struct change_point *found; /* as many as starts */
+  double *processes;          /* ln of the current run, one by one */
+  double *values;             /* ln of the current series: the median of each run */
+  struct change_point *found; /* as many as values */
   const struct measured_median **entries;
 };
 
@@ -36,22 +40,25 @@ static bool history_same_text(const char *a, const char *b) {
 
 /* ---- points ---- */
 
-/* One run's values, sorted in a copy for the median. */
-static void history_set_point(const struct builder *b, const struct history_series *series,
-                              size_t first, size_t count, struct history_point *point) {
+/* A point of one run's processes. */
+static void history_add_point(struct builder *b, struct history_series *series,
+                              const struct measured_median *const *entries, size_t count) {
   const struct measured_case *bench = &b->measured->cases[series->bench];
-  double low = INFINITY;
-  double high = -INFINITY;
-  for (size_t i = first; i < first + count; i++) {
-    low = fmin(low, b->values[i]);
-    high = fmax(high, b->values[i]);
+  for (size_t i = 0; i < count; i++) {
+    b->processes[i] = log(entries[i]->ns);
   }
-  const double one = figure_value(bench, exp(low));
-  const double other = figure_value(bench, exp(high));
-  point->value = figure_value(bench, exp(sample_median(b->values + first, count)));
-  point->low = fmin(one, other);
-  point->high = fmax(one, other);
-  point->processes = (unsigned)count;
+  const double median = sample_median_in_place(b->processes, count);
+  const double one = figure_value(bench, exp(b->processes[0]));
+  const double other = figure_value(bench, exp(b->processes[count - 1]));
+  b->values[series->point_count] = median;
+  series->points[series->point_count++] =
+      (struct history_point){.run = entries[0]->run,
+                             .value = figure_value(bench, exp(median)),
+                             .low = fmin(one, other),
+                             .high = fmax(one, other),
+                             .processes = (unsigned)count,
+                             .change = NAN,
+                             .p = NAN};
 }
 
 /* Change of the figure from one stretch of values to the next. */
@@ -101,32 +108,98 @@ static void history_mark_drivers(struct builder *b, struct history_series *serie
   }
 }
 
+static double history_margin(const struct builder *b, const struct history_series *series) {
+  return figure_margin(&b->measured->cases[series->bench], 0, NULL);
+}
+
+static void history_mark(struct builder *b, struct history_series *series, size_t at,
+                         enum history_mark mark, double p) {
+  struct history_point *point = &series->points[at];
+  point->mark = mark;
+  point->p = p;
+  point->what = history_changed_facts(b, series->points[at - 1].run, point->run);
+}
+
 /* Looks for changes among the points [first, last), which are under one driver. */
 static void history_mark_changes(struct builder *b, struct history_series *series, size_t first,
-                                 size_t last, size_t value_count) {
-  const size_t begin = b->starts[first];
-  const size_t end = last < series->point_count ? b->starts[last] : value_count;
-  size_t *starts = b->stretch_starts;
-  for (size_t i = first; i < last; i++) {
-    starts[i - first] = b->starts[i] - begin;
-  }
-  const size_t found = change_point_find(b->values + begin, end - begin, starts, last - first,
-                                         figure_margin(&b->measured->cases[series->bench], 0, NULL),
+                                 size_t last) {
+  const size_t found = change_point_find(b->values + first, last - first, history_margin(b, series),
                                          ALPHA, b->found);
   for (size_t c = 0; c < found; c++) {
-    for (size_t i = first; i < last; i++) {
-      struct history_point *point = &series->points[i];
-      if (b->starts[i] == begin + b->found[c].at) {
-        point->mark = HISTORY_CHANGE;
-        point->p = b->found[c].p;
-        point->what = history_changed_facts(b, series->points[i - 1].run, point->run);
-      }
+    history_mark(b, series, first + b->found[c].at, HISTORY_CHANGE, b->found[c].p);
+  }
+}
+
+/* The values [first, at) against [at, last), by their pooled variance: that of the former alone,
+ * where the latter are one. */
+static struct effect history_effect(const struct builder *b, size_t first, size_t at, size_t last) {
+  struct sample before = sample_summary(b->values + first, at - first);
+  struct sample after = sample_summary(b->values + at, last - at);
+  before.variance = fmax(before.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+  after.variance = fmax(after.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+  const double df = (double)(last - first) - 2;
+  return effect_moderated(&before, &after, &(struct variance_prior){.pooled_df = df});
+}
+
+/* The last point that is marked, or 0. */
+static size_t history_last_mark(const struct history_series *series, size_t before) {
+  size_t at = before - 1;
+  while (at > 0 && series->points[at].mark == HISTORY_NO_MARK) {
+    at--;
+  }
+  return at;
+}
+
+/* Holds the last points against those before them, since the last mark. */
+static void history_mark_latest(struct builder *b, struct history_series *series) {
+  const size_t count = series->point_count;
+  const size_t first = history_last_mark(series, count);
+  const double margin = log1p(history_margin(b, series));
+  series->earlier = count - 1 - first;
+  series->least_change = NAN;
+  if (series->earlier < HISTORY_EARLIER_MIN) {
+    return;
+  }
+  const struct effect latest = history_effect(b, first, count - 1, count);
+  series->least_change =
+      expm1(margin + latest.error * student_quantile(1 - ALPHA_LATEST / 2, latest.df));
+  size_t recent = series->earlier + 1 - HISTORY_EARLIER_MIN;
+  recent = recent < RECENT_MAX ? recent : RECENT_MAX;
+  double best = 1; /* p as a share of its level */
+  double best_p = 1;
+  size_t best_at = count;
+  for (size_t k = 1; k <= recent; k++) {
+    const double level = k == 1 ? ALPHA_LATEST : ALPHA_RECENT / (double)(recent - 1);
+    const struct effect effect = history_effect(b, first, count - k, count);
+    const double p = effect_p(&effect, margin);
+    if (p / level < best) {
+      best = p / level;
+      best_p = p;
+      best_at = count - k;
+    }
+  }
+  if (best_at < count) {
+    history_mark(b, series, best_at, HISTORY_LATEST, best_p);
+  }
+}
+
+/* Whether what a new driver did is more than chance. */
+static void history_test_drivers(struct builder *b, struct history_series *series) {
+  const double margin = log1p(history_margin(b, series));
+  for (size_t i = 1; i < series->point_count; i++) {
+    const size_t first = history_last_mark(series, i);
+    size_t last = i + 1;
+    while (last < series->point_count && series->points[last].mark == HISTORY_NO_MARK) {
+      last++;
+    }
+    if (series->points[i].mark == HISTORY_DRIVER && i - first >= HISTORY_EARLIER_MIN) {
+      const struct effect effect = history_effect(b, first, i, last);
+      series->points[i].p = effect_p(&effect, margin);
     }
   }
 }
 
-static void history_set_changes(struct builder *b, struct history_series *series,
-                                size_t value_count) {
+static void history_set_changes(struct builder *b, struct history_series *series) {
   size_t last_mark = 0;
   for (size_t i = 1; i < series->point_count; i++) {
     if (series->points[i].mark == HISTORY_NO_MARK) {
@@ -136,24 +209,24 @@ static void history_set_changes(struct builder *b, struct history_series *series
     while (next < series->point_count && series->points[next].mark == HISTORY_NO_MARK) {
       next++;
     }
-    const size_t end = next < series->point_count ? b->starts[next] : value_count;
-    series->points[i].change =
-        history_change_between(b, series->figure, b->starts[last_mark], b->starts[i], end);
+    series->points[i].change = history_change_between(b, series->figure, last_mark, i, next);
     last_mark = i;
   }
 }
 
-static void history_mark_all(struct builder *b, struct history_series *series, size_t value_count) {
+static void history_mark_all(struct builder *b, struct history_series *series) {
   history_mark_drivers(b, series);
   for (size_t first = 0; first < series->point_count;) {
     size_t last = first + 1;
     while (last < series->point_count && series->points[last].mark != HISTORY_DRIVER) {
       last++;
     }
-    history_mark_changes(b, series, first, last, value_count);
+    history_mark_changes(b, series, first, last);
     first = last;
   }
-  history_set_changes(b, series, value_count);
+  history_mark_latest(b, series);
+  history_test_drivers(b, series);
+  history_set_changes(b, series);
 }
 
 /* ---- series ---- */
@@ -171,21 +244,15 @@ static void history_add_series(struct builder *b, const struct measured_median *
                               : NULL,
       .points = arena_array(&history->arena, count, sizeof *series.points),
   };
-  for (size_t i = 0; i < count; i++) {
-    b->values[i] = log(entries[i]->ns);
-  }
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
     while (last < count && entries[last]->run == entries[first]->run) {
       last++;
     }
-    struct history_point *point = &series.points[series.point_count];
-    *point = (struct history_point){.run = entries[first]->run, .change = NAN, .p = NAN};
-    b->starts[series.point_count++] = first;
-    history_set_point(b, &series, first, last - first, point);
+    history_add_point(b, &series, entries + first, last - first);
     first = last;
   }
-  history_mark_all(b, &series, count);
+  history_mark_all(b, &series);
   history->series = arena_grow(&history->arena, history->series, history->series_count,
                                &b->series_capacity, sizeof *history->series);
   history->series[history->series_count++] = series;
@@ -247,10 +314,9 @@ struct history *history_new(const struct measured *measured) {
     abort(); /* as arena.h does: no condition to recover from */
   }
   b.values = arena_array(&b.scratch, count, sizeof *b.values);
-  b.starts = arena_array(&b.scratch, count, sizeof *b.starts);
+  b.processes = arena_array(&b.scratch, count, sizeof *b.processes);
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
   b.entries = arena_array(&b.scratch, count, sizeof *b.entries);
-  b.stretch_starts = arena_array(&b.scratch, count, sizeof *b.stretch_starts);
   struct sortable *sortable = arena_array(&b.scratch, count, sizeof *sortable);
   for (size_t first = 0; first < count;) {
     const size_t last = analysis_key_end(measured, first);

@@ -1,9 +1,13 @@
 /* history.h - cases over time: one point per run, with changes marked; the latest result of each.
  *
- * A series is one case_key on one piece of hardware (measured_hardware). Where the driver version
- * changes from one run to the next, the mark says what that did to the figure; between such places
- * Pettitt's test looks for changes of level (rank_test.h), whose marks name the facts that changed
- * there. */
+ * A series is one case_key on one piece of hardware (measured_hardware). A run is one value, the
+ * median of its processes: they share too much to count as so many. Where the driver version
+ * changes from one run to the next, the mark says what that did to the figure. Between such places
+ * Pettitt's test looks for changes of level (rank_test.h), at most one false one in a hundred
+ * series; the marks name the facts that changed there. It needs about 14 runs, so that the last
+ * ones are also held against those before them, since the mark before: the latest run alone by a t
+ * test of one new value against the others, at a level of 2 %, and the last two, three ... at 1 %
+ * over all of them. A change below the margin of the case is none. */
 #ifndef HAUL_RUNNER_ANALYSIS_HISTORY_H
 #define HAUL_RUNNER_ANALYSIS_HISTORY_H
 
@@ -12,7 +16,8 @@
 #define HISTORY_MARK_LIST(X)                                                                       \
   X(HISTORY_NO_MARK, "")                                                                           \
   X(HISTORY_DRIVER, "driver") /* another driver version than before */                             \
-  X(HISTORY_CHANGE, "change") /* another level, under the same driver */
+  X(HISTORY_CHANGE, "change") /* another level, under the same driver */                           \
+  X(HISTORY_LATEST, "latest") /* the runs from here on, the latest, are off the level before */
 ENUM_NAMES_DECLARE(history_mark, HISTORY_MARK_LIST)
 
 struct history_point {
@@ -21,7 +26,7 @@ struct history_point {
   unsigned processes;
   enum history_mark mark;
   double change;    /* with a mark: of the figure, against the stretch since the mark before */
-  double p;         /* of HISTORY_CHANGE */
+  double p;         /* with a mark; NAN for a driver with too few runs before it to tell */
   const char *what; /* with a mark: "driver 580.65.06 to 590.44.01", "kernel, vbios"; may be NULL */
 };
 
@@ -31,7 +36,14 @@ struct history_series {
   const char *hardware; /* NULL = the case has one series */
   struct history_point *points;
   size_t point_count;
+  /* What the latest run is held against: the runs since the last mark before it. */
+  size_t earlier;
+  /* The least change of the latest run that would be marked, relative; NAN = with less than
+   * HISTORY_EARLIER_MIN runs nothing can be told. */
+  double least_change;
 };
+
+enum { HISTORY_EARLIER_MIN = 3 };
 
 struct history {
   struct arena arena;

@@ -36,7 +36,8 @@ const struct verb VERB_HISTORY = {
     .doc =
         "CASE is the name of a case or block, or a glob. Each run is one point: the median of its "
         "processes. | marks a new driver version, ^ a new level under the same driver "
-        "(Pettitt's test, one false positive in a hundred series). Several cases give one chart "
+        "(Pettitt's test, one false positive in a hundred series) or that the latest run or runs "
+        "are off the level before them (t test, three in a hundred). Several cases give one chart "
         "each; -v adds their runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,

@@ -91,9 +91,20 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
     if (point->mark == HISTORY_DRIVER) {
       strbuf_printf(text, "  | %s  %+.2f %%  ", when, 100 * point->change);
       text_append(text, point->what);
+      if (isfinite(point->p)) {
+        strbuf_printf(text, " (p %.1g)", point->p);
+      }
     } else {
-      strbuf_printf(text, "  ^ %s  %+.2f %%  under the same driver (p %.1g)", when,
-                    100 * point->change, point->p);
+      strbuf_printf(text, "  ^ %s  %+.2f %%  ", when, 100 * point->change);
+      if (point->mark == HISTORY_CHANGE) {
+        strbuf_append(text, "under the same driver");
+      } else if (i + 1 == series->point_count) {
+        strbuf_append(text, "the latest run is off the level before it");
+      } else {
+        strbuf_printf(text, "the latest %zu runs are off the level before them",
+                      series->point_count - i);
+      }
+      strbuf_printf(text, " (p %.1g)", point->p);
       if (point->what != NULL) {
         strbuf_append(text, "; changed then: ");
         text_append(text, point->what);
@@ -103,9 +114,25 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
   }
 }
 
+/* What the latest run was held against, where it is not marked. */
+static void history_put_latest(struct strbuf *text, const struct history_series *series) {
+  if (series->points[series->point_count - 1].mark != HISTORY_NO_MARK || series->earlier == 0) {
+    return;
+  }
+  if (isnan(series->least_change)) {
+    strbuf_printf(text,
+                  "  the latest run has %zu before it on its level; from %d on it is tested\n",
+                  series->earlier, HISTORY_EARLIER_MIN);
+  } else {
+    strbuf_printf(text,
+                  "  the latest run is as the %zu before it; a change of %.2g %% would be marked\n",
+                  series->earlier, 100 * series->least_change);
+  }
+}
+
 static enum status history_print_chart(const struct measured *measured,
                                        const struct history_series *series,
-                                       const struct table_options *options, bool first,
+                                       const struct table_options *options, bool first, bool all,
                                        struct error *err) {
   struct strbuf text;
   size_t width = options->width > 0 ? options->width : 80;
@@ -124,6 +151,9 @@ static enum status history_print_chart(const struct measured *measured,
   history_put_chart(&text, series, width);
   history_put_marks(&text, series, width);
   history_put_explanations(&text, measured, series);
+  if (all) {
+    history_put_latest(&text, series);
+  }
   const enum status status = stream_write(options->stream, &text, NULL, err);
   strbuf_fini(&text);
   return status;
@@ -183,7 +213,9 @@ static enum status history_print_runs(const struct measured *measured,
     point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())      \
   X("change_percent", cell_finite(100 * point->change))                                            \
   X("p", cell_finite(point->p))                                                                    \
-  X("what", cell_text(point->what))
+  X("what", cell_text(point->what))                                                                \
+  X("earlier_runs", is_last ? cell_integer((int64_t)series->earlier) : cell_null())                \
+  X("least_change_percent", is_last ? cell_finite(100 * series->least_change) : cell_null())
 
 static enum status history_print_rows(const struct measured *measured,
                                       const struct history *history,
@@ -195,6 +227,7 @@ static enum status history_print_rows(const struct measured *measured,
     for (size_t i = 0; i < series->point_count; i++) {
       const struct history_point *point = &series->points[i];
       const struct measured_run *run = &measured->runs[point->run];
+      const bool is_last = i + 1 == series->point_count;
       char when[CELL_MAX];
       history_time_text(run->started_at_ns, when);
       const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
@@ -214,8 +247,9 @@ enum status history_print(const struct measured *measured, const struct history 
   enum status status = STATUS_OK;
   for (size_t s = 0; s < history->series_count && status == STATUS_OK; s++) {
     const struct history_series *series = &history->series[s];
-    status = history_print_chart(measured, series, options, s == 0, err);
-    if (status == STATUS_OK && (all || history->series_count == 1)) {
+    const bool whole = all || history->series_count == 1;
+    status = history_print_chart(measured, series, options, s == 0, whole, err);
+    if (status == STATUS_OK && whole) {
       status = history_print_runs(measured, series, &lean, err);
     }
   }

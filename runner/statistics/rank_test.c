@@ -194,26 +194,20 @@ struct stretch {
   size_t first, count;
 };
 
-/* Pettitt's test of one stretch; false = no place to split it. starts are places in all values. */
-static bool change_point_split(const double *values, struct stretch stretch, const size_t *starts,
-                               size_t start_count, double margin, double alpha,
-                               struct ranked_value *scratch, struct change_point *change) {
+/* Pettitt's test of one stretch; false = no place to split it. */
+static bool change_point_split(const double *values, struct stretch stretch, double margin,
+                               double alpha, struct ranked_value *scratch,
+                               struct change_point *change) {
   const double n = (double)stretch.count;
   change_point_rank(values + stretch.first, stretch.count, scratch);
   double sum = 0; /* of the ranks before t */
   double best = 0;
-  size_t t = 0;
-  for (size_t s = 0; s < start_count; s++) {
-    if (starts[s] <= stretch.first || starts[s] >= stretch.first + stretch.count) {
-      continue;
-    }
-    for (; t < starts[s] - stretch.first; t++) {
-      sum += scratch[t].rank;
-    }
+  for (size_t t = 1; t < stretch.count; t++) {
+    sum += scratch[t - 1].rank;
     const double u = fabs(2 * sum - (double)t * (n + 1));
     if (u > best) {
       best = u;
-      change->at = starts[s];
+      change->at = stretch.first + t;
     }
   }
   change->p = 2 * exp(-6 * best * best / (n * n * n + n * n));
@@ -232,20 +226,18 @@ static int change_point_compare_times(const void *a, const void *b) {
   return (x->at > y->at) - (x->at < y->at);
 }
 
-size_t change_point_find(const double *values, size_t count, const size_t *starts,
-                         size_t start_count, double margin, double alpha,
+size_t change_point_find(const double *values, size_t count, double margin, double alpha,
                          struct change_point *changes) {
   size_t found = 0;
   size_t waiting = 1;
   struct arena arena = {0};
   struct ranked_value *scratch = arena_array(&arena, count, sizeof *scratch);
-  struct stretch *stretches = arena_array(&arena, start_count + 2, sizeof *stretches);
+  struct stretch *stretches = arena_array(&arena, count + 2, sizeof *stretches);
   stretches[0] = (struct stretch){0, count};
   while (waiting > 0) {
     const struct stretch stretch = stretches[--waiting];
     struct change_point change = {stretch.first, 1};
-    if (found < start_count &&
-        change_point_split(values, stretch, starts, start_count, margin, alpha, scratch, &change)) {
+    if (change_point_split(values, stretch, margin, alpha, scratch, &change)) {
       changes[found++] = change;
       stretches[waiting++] = (struct stretch){stretch.first, change.at - stretch.first};
       stretches[waiting++] = (struct stretch){change.at, stretch.first + stretch.count - change.at};

@@ -38,11 +38,9 @@ struct change_point {
   double p;
 };
 
-/* values: in the order of time. A change falls only where starts[i] says that a group (a run)
- * begins; starts is ascending. margin: relative. changes holds start_count, and is ascending.
- * Returns their number. */
-size_t change_point_find(const double *values, size_t count, const size_t *starts,
-                         size_t start_count, double margin, double alpha,
+/* values: in the order of time, independent. margin: relative. changes holds count, and is
+ * ascending. Returns their number. */
+size_t change_point_find(const double *values, size_t count, double margin, double alpha,
                          struct change_point *changes);
 
 #endif

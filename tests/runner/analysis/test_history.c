@@ -1,6 +1,7 @@
 /* Cases over time: drivers and changes of level are marked. */
 #include "runner/analysis/history.h"
 #include "tests/runner/analysis/made.h"
+#include "tests/runner/statistics/numbers.h"
 
 static void history_marks_drivers_and_changes(void **state) {
   (void)state;
@@ -18,7 +19,7 @@ static void history_marks_drivers_and_changes(void **state) {
   assert_int_equal(series->point_count, 12);
   for (size_t i = 0; i < 12; i++) {
     const enum history_mark mark = i == 4   ? HISTORY_DRIVER
-                                   : i == 8 ? HISTORY_CHANGE
+                                   : i == 8 ? HISTORY_LATEST
                                             : HISTORY_NO_MARK;
     assert_int_equal(series->points[i].mark, mark);
     assert_int_equal(series->points[i].processes, 6);
@@ -27,10 +28,107 @@ static void history_marks_drivers_and_changes(void **state) {
   assert_true(fabs(series->points[4].change) < 0.001);
   assert_true(fabs(series->points[8].change - -0.1) < 0.002);
   assert_null(series->points[8].what);
+  assert_true(series->points[4].p > 0.5 && series->points[8].p < 0.001);
+  assert_int_equal(series->earlier, 7);
   assert_true(fabs(series->points[0].value - 50) < 0.05);
   assert_true(series->points[0].low < series->points[0].high);
   history_free(history);
   measured_free(m);
+}
+
+enum { PROCESSES = 5 };
+
+/* Runs of five processes that scatter by 0.3 %, runs by run_sd, the last `stepped` of them lower by
+ * that much. */
+static struct measured *make_series(size_t runs, double run_sd, size_t stepped, double step,
+                                    uint64_t *seed) {
+  struct measured *m = measured_new();
+  const size_t a = made_environment(m, "node", "580.1", false);
+  const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
+  for (size_t run = 0; run < runs; run++) {
+    made_run(m, a);
+    const double level = run_sd * noise_normal(seed) + (run + stepped >= runs ? -log1p(step) : 0);
+    for (unsigned p = 0; p < PROCESSES; p++) {
+      made_median(m, (struct measured_median){.run = (uint32_t)run,
+                                              .bench = (uint32_t)bench,
+                                              .process = (int64_t)(1 + p + 100 * run),
+                                              .ns = 20000 * exp(level + 0.003 * noise_normal(seed)),
+                                              .status = CASE_OK});
+    }
+  }
+  return m;
+}
+
+/* How many of `series` series have a mark, and a mark of the step. */
+static size_t count_marks(size_t series, size_t runs, double run_sd, size_t stepped, double step,
+                          size_t *found) {
+  uint64_t seed = 100 * runs + stepped;
+  size_t marked = 0;
+  *found = 0;
+  for (size_t i = 0; i < series; i++) {
+    struct measured *m = make_series(runs, run_sd, stepped, step, &seed);
+    struct history *history = history_new(m);
+    const struct history_point *points = history->series[0].points;
+    bool any = false;
+    for (size_t p = 0; p < runs; p++) {
+      any = any || points[p].mark != HISTORY_NO_MARK;
+    }
+    marked += any;
+    bool is_there = false; /* Pettitt's test may be off by one run */
+    for (size_t p = runs - stepped - 1; p < runs && p <= runs - stepped + 1; p++) {
+      is_there =
+          is_there || (points[p].mark != HISTORY_NO_MARK && fabs(points[p].change - step) < 0.05);
+    }
+    *found += stepped > 0 && is_there;
+    history_free(history);
+    measured_free(m);
+  }
+  return marked;
+}
+
+/* Runs that differ by 1 % are marked in less than one series in twenty, though each process agrees
+ * with the others of its run far better. */
+static void runs_that_differ_are_no_change(void **state) {
+  (void)state;
+  static const size_t RUNS[] = {4, 6, 8, 12, 20, 40};
+  enum { SERIES = 400 };
+  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+    size_t found;
+    assert_in_range(count_marks(SERIES, RUNS[i], 0.01, 0, 0, &found), 0, SERIES / 20);
+  }
+}
+
+static void a_step_of_the_latest_runs_is_marked(void **state) {
+  (void)state;
+  static const struct {
+    size_t runs, stepped;
+    size_t least; /* in a thousand */
+  } CASES[] = {{6, 1, 1000}, {8, 1, 1000},  {20, 1, 1000},
+               {8, 2, 1000}, {10, 4, 1000}, {20, 7, 930}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    enum { SERIES = 200 };
+    size_t found;
+    (void)count_marks(SERIES, CASES[i].runs, 0.01, CASES[i].stepped, -0.1, &found);
+    assert_true(1000 * found >= CASES[i].least * SERIES);
+  }
+}
+
+static void the_latest_run_needs_earlier_ones(void **state) {
+  (void)state;
+  for (size_t runs = 1; runs <= 6; runs++) {
+    uint64_t seed = 4;
+    struct measured *m = make_series(runs, 0.001, 0, 0, &seed);
+    struct history *history = history_new(m);
+    const struct history_series *series = &history->series[0];
+    assert_int_equal(series->earlier, runs - 1);
+    if (runs - 1 < HISTORY_EARLIER_MIN) {
+      assert_true(isnan(series->least_change));
+    } else {
+      assert_true(series->least_change > 0.01 && series->least_change < 0.05);
+    }
+    history_free(history);
+    measured_free(m);
+  }
 }
 
 static void history_of_nothing_is_empty(void **state) {
@@ -45,6 +143,9 @@ static void history_of_nothing_is_empty(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(history_marks_drivers_and_changes),
+      cmocka_unit_test(runs_that_differ_are_no_change),
+      cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
+      cmocka_unit_test(the_latest_run_needs_earlier_ones),
       cmocka_unit_test(history_of_nothing_is_empty),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
