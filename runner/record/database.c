@@ -1,6 +1,7 @@
 #include "runner/record/database.h"
 
 #include "runner/record/file.h"
+#include "runner/record/guard.h"
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
 
@@ -261,6 +262,9 @@ static enum status database_configure(struct database *database, int busy_ms, st
   /* "text" in double quotes is a column, never quietly a string. */
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+  guard_connection(handle);
   return database_script(database, "database/set_up", err);
 }
 

@@ -109,6 +109,10 @@ static enum status merge_judge_version(struct database *database, struct error *
                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
   }
+  status = migrate_refuse_virtual(database, err);
+  if (status != STATUS_OK) {
+    return status;
+  }
   int latest = migrate_latest_version();
   if (database->version > latest) {
     return error_set(

@@ -70,6 +70,19 @@ static enum status migrate_refuse_older(const struct database *database, struct 
                    database->version % MIGRATE_VERSIONS_PER_MAJOR);
 }
 
+enum status migrate_refuse_virtual(struct database *database, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "database/virtual_table", &statement, err);
+  if (statement_next(&statement, &status, err)) {
+    status = error_set(err, STATUS_INVALID,
+                       "it has a virtual table (%s), which haul never makes and does not open; "
+                       "\"haul merge\" and \"haul query\" need a file without one",
+                       (const char *)sqlite3_column_text(statement.stmt, 0));
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
 static enum status migrate_judge(struct database *database, enum database_access access, int latest,
                                  struct error *err) {
   int application_id = 0;
@@ -96,6 +109,9 @@ static enum status migrate_judge(struct database *database, enum database_access
   }
   if (database->version < migrate_first_version()) {
     return migrate_refuse_older(database, err);
+  }
+  if (migrate_refuse_virtual(database, err) != STATUS_OK) {
+    return error_prefix(err, "%s: ", database->path);
   }
   if (database->version / MIGRATE_VERSIONS_PER_MAJOR > latest / MIGRATE_VERSIONS_PER_MAJOR) {
     return migrate_refuse_newer(database, latest, "used", err);

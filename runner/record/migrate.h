@@ -20,8 +20,11 @@ int migrate_first_version(void);
  * indices and views. */
 enum status migrate_read_version(struct database *database, int *application_id, int *objects,
                                  struct error *err) CHECK_RESULT;
-/* The same, and judges it. STATUS_INVALID: another program's database; STATUS_UNSUPPORTED: too new
- * or too old to be used so. */
+/* STATUS_INVALID: it has a virtual table, which no haul makes and which runs code of its module
+ * ("it has ..."). */
+enum status migrate_refuse_virtual(struct database *database, struct error *err) CHECK_RESULT;
+/* The same as migrate_read_version(), and judges it. STATUS_INVALID: another program's database;
+ * STATUS_UNSUPPORTED: too new or too old to be used so. */
 enum status migrate_check(struct database *database, enum database_access access,
                           struct error *err) CHECK_RESULT;
 /* Apply what is missing, if anything. On failure the database is as it was. */

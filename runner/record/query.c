@@ -1,5 +1,6 @@
 #include "runner/record/query.h"
 
+#include "runner/record/guard.h"
 #include "runner/record/saved.h"
 #include "runner/record/selector.h"
 
@@ -56,11 +57,12 @@ static int query_authorize(void *context, int action, const char *first, const c
   case SQLITE_RECURSIVE:
     return SQLITE_OK;
   case SQLITE_FUNCTION:
-    if (sqlite3_stricmp(second, "load_extension") != 0) {
+    if (guard_allows_function(second)) {
       return SQLITE_OK;
     }
-    what = "extensions are not loaded";
-    break;
+    (void)snprintf(query->refused, sizeof query->refused,
+                   "a query only reads: the function %s() is refused", second);
+    return SQLITE_DENY;
   case SQLITE_UPDATE:
     /* Asked when a table-valued function is first used; SQLite itself refuses it to statements. */
     if (strcmp(first, "sqlite_master") == 0) {
@@ -114,6 +116,7 @@ enum status query_open(const char *path, struct query **query, struct error *err
     abort();
   }
   opened->database = database;
+  guard_limit(database->handle);
   *query = opened;
   return STATUS_OK;
 }
@@ -445,7 +448,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   query->timed_out = query->interrupted = false;
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   enum status status = query_prepare(query, sql, &stmt, err);
-  (void)sqlite3_set_authorizer(handle, NULL, NULL); /* run selectors are ours */
+  guard_restore(handle); /* run selectors are ours */
   if (status == STATUS_OK) {
     status = query_bind_all(query, stmt, saved, parameters, parameter_count, err);
   }
@@ -457,7 +460,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   }
   sqlite3_progress_handler(handle, 0, NULL, NULL);
   (void)sqlite3_finalize(stmt);
-  (void)sqlite3_set_authorizer(handle, NULL, NULL);
+  guard_restore(handle);
   return status;
 }
 

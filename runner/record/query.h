@@ -1,7 +1,8 @@
 /* query.h - runs the SQL of users and the saved queries, read-only.
  *
  * The connection is read-only and an authorizer lets only reading through: no ATTACH, no writing,
- * no pragma that sets something. One statement per call. Parameters are :name, @name or $name. */
+ * no pragma that sets something, no function that is not on the list of guard.h. One statement per
+ * call. Parameters are :name, @name or $name. */
 #ifndef HAUL_RUNNER_RECORD_QUERY_H
 #define HAUL_RUNNER_RECORD_QUERY_H
 

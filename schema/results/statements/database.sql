@@ -6,6 +6,8 @@
 PRAGMA foreign_keys = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA synchronous = FULL;
+PRAGMA cell_size_check = ON; -- a damaged page is noticed where it is read
+PRAGMA mmap_size = 0;
 PRAGMA cache_size = -16000; -- KiB: a case with 10^5 trials does not spill
 
 -- name: query_only
@@ -23,6 +25,9 @@ ROLLBACK;
 -- name: version
 SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_master) AS objects
 FROM pragma_application_id a, pragma_user_version v;
+
+-- name: virtual_table
+SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1;
 
 -- name: migration_start
 -- A migration may rebuild tables; references are checked at its end. No effect inside a transaction.

@@ -137,6 +137,7 @@ static void writing_is_refused(void **state) {
       "pragma query_only = off",
       "pragma foreign_keys = off",
       "select load_extension('x')",
+      "select fts3_tokenizer('simple', x'4141414141414141')",
       "explain delete from trial",
   };
   for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++) {

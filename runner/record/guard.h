@@ -1,0 +1,23 @@
+/* guard.h - what SQL can reach in a connection, whoever wrote the file that is open.
+ *
+ * Functions are allowed by list: whatever else a build of SQLite brings along (fts3_tokenizer(),
+ * which follows a pointer that the statement names; extensions; those that read files) is refused
+ * where a statement is prepared, in views of the file as well. Modules of virtual tables are
+ * dropped but those of JSON; table-valued pragmas are not among them. */
+#ifndef HAUL_RUNNER_RECORD_GUARD_H
+#define HAUL_RUNNER_RECORD_GUARD_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/* Drops modules and sets the authorizer that guard_restore() goes back to. */
+void guard_connection(sqlite3 *handle);
+/* For an authorizer of one's own: SQLITE_FUNCTION of that name. */
+bool guard_allows_function(const char *name);
+/* After an authorizer of one's own. */
+void guard_restore(sqlite3 *handle);
+/* Sizes that SQL of a user may reach: a text or row of GUARD_LENGTH_MAX, no ATTACH. */
+enum { GUARD_LENGTH_MAX = 64 << 20, GUARD_SQL_MAX = 1 << 20 };
+void guard_limit(sqlite3 *handle);
+
+#endif
