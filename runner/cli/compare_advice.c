@@ -4,6 +4,7 @@
 #include "runner/cli/shell_word.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,12 @@ enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 static bool advice_is_option(const char *word, size_t length, const char *name) {
   const size_t size = strlen(name);
   return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
+}
+
+/* Whether the command of the run measures its scenario if it is given again. */
+static bool advice_is_plain(const struct measured_run *run) {
+  return strcmp(run->origin, "measured") == 0 && run->looks == 0 &&
+         strstr(run->command_line, "--resume") == NULL;
 }
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
@@ -26,7 +33,7 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
       {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
       {"--color", false},    {"--plot", false},
   };
-  if (strcmp(run->origin, "measured") != 0 || strstr(run->command_line, "--resume") != NULL) {
+  if (!advice_is_plain(run)) {
     strbuf_printf(command, "haul run %s", run->scenario);
   }
   for (const char *word = command->length > 0 ? "" : run->command_line; *word != '\0';) {
@@ -84,13 +91,18 @@ struct side_advice {
       *last;          /* the last measured one; the last imported one if none was measured */
   bool imported;      /* all its runs are imported: no command makes more */
   bool elsewhere;     /* measured by another machine or driver than the latest run */
-  unsigned wanted;    /* new processes, or runs where these are the unit; 0 = it has enough */
+  unsigned wanted;    /* new runs; 0 = it has enough */
   unsigned processes; /* of a new run */
   const char *tag;    /* of the new run; NULL = none is needed */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
   return strcmp(run->origin, "imported") == 0;
+}
+
+/* What its command is good for: rather one that can be given again, and none of an import. */
+static unsigned advice_rank(const struct measured_run *run) {
+  return advice_is_imported(run) ? 0 : advice_is_plain(run) ? 2 : 1;
 }
 
 static const struct measured_run *advice_last_run(const struct compare_result *result,
@@ -102,9 +114,10 @@ static const struct measured_run *advice_last_run(const struct compare_result *r
     if (result->sides[i] != side) {
       continue;
     }
-    if (last == NULL || (advice_is_imported(last) && !advice_is_imported(run)) ||
-        (advice_is_imported(last) == advice_is_imported(run) &&
-         run->started_at_ns >= last->started_at_ns)) {
+    const unsigned rank = advice_rank(run);
+    const unsigned known = last != NULL ? advice_rank(last) : 0;
+    if (last == NULL || rank > known ||
+        (rank == known && run->started_at_ns >= last->started_at_ns)) {
       last = run;
     }
   }
@@ -155,14 +168,15 @@ static void advice_find(struct database *database, struct compare_request *reque
   const struct comparison *comparison = result->comparison;
   for (size_t s = 0; s < SIDES; s++) {
     const char *name = request->names[s];
-    const unsigned have = open ? comparison->units_least[s] : 0;
+    const unsigned runs = comparison->unit == DIFF_UNIT_RUN ? comparison->units_least[s] : 1;
+    const unsigned have = open ? runs : 0;
     const unsigned needed = comparison->units_needed;
     const struct comparison_total *total = &comparison->totals[s];
     help[s] = (struct side_advice){.last = advice_last_run(result, (enum side)s),
                                    .wanted = needed > have ? needed - have : 0};
     help[s].processes =
-        comparison->unit == DIFF_UNIT_PROCESS
-            ? help[s].wanted
+        comparison->unit == DIFF_UNIT_PROCESS || total->runs == 0
+            ? 1
             : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
     assert(help[s].last != NULL); /* every side has a run */
     help[s].imported = advice_is_imported(help[s].last);
@@ -182,18 +196,13 @@ static char advice_letter(size_t side) {
   return side == SIDE_A ? 'A' : 'B';
 }
 
-static const char *advice_units(const struct comparison *comparison) {
-  return comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes";
-}
-
 /* What more processes or runs of the other side do if this side stays as it is. */
 static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
                              size_t stays) {
   const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
   const unsigned alone = comparison->needed_alone[other];
   if (alone > 0) {
-    strbuf_printf(text, "%u %s of %c alone would decide", alone, advice_units(comparison),
-                  advice_letter(other));
+    strbuf_printf(text, "%u runs of %c alone would decide", alone, advice_letter(other));
   } else {
     strbuf_printf(text, "more of %c alone would not decide", advice_letter(other));
   }
@@ -220,9 +229,12 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
     advice_put_command(&command, help[s].last, help[s].processes, help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
-    strbuf_printf(text, ", %u %s): %s", help[s].wanted, open ? "more" : "new", command.text);
-    if (result->comparison->unit == DIFF_UNIT_RUN && help[s].wanted > 1) {
-      strbuf_printf(text, ", %u times", help[s].wanted);
+    strbuf_printf(text, ", %u %s %s): ", help[s].wanted, open ? "more" : "new",
+                  help[s].wanted == 1 ? "run" : "runs");
+    if (help[s].wanted == 1) {
+      strbuf_append(text, command.text);
+    } else {
+      strbuf_printf(text, "for run in $(seq %u); do %s; done", help[s].wanted, command.text);
     }
   }
   strbuf_fini(&command);
@@ -312,8 +324,70 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
     strbuf_printf(text, "%c was imported and cannot be measured again, and ", advice_letter(s));
     advice_put_alone(text, comparison, s);
   }
-  strbuf_printf(text, "; %u %s per side would, measured by haul in %s place",
-                comparison->units_needed, advice_units(comparison), both ? "their" : "its");
+  strbuf_printf(text, "; %u runs per side would, measured by haul in %s place",
+                comparison->units_needed, both ? "their" : "its");
+}
+
+/* ---- haul run --decide ---- */
+
+/* Whether the sides were judged and can grow as --decide makes them grow: further looks at them are
+ * counted then. */
+static bool advice_may_decide(const struct compare_request *request,
+                              const struct compare_result *result) {
+  const struct comparison *comparison = result->comparison;
+  bool tested = false;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    tested = tested || (row->result.units_needed > 0 && !isnan(row->result.p));
+  }
+  return tested && request->by == NULL && strncmp(request->names[SIDE_A], "tag:", 4) == 0 &&
+         strncmp(request->names[SIDE_B], "tag:", 4) == 0 &&
+         strchr(request->names[SIDE_A], ',') == NULL && strchr(request->names[SIDE_B], ',') == NULL;
+}
+
+/* Whether all looks were taken. */
+static bool advice_is_spent(const struct compare_result *result) {
+  const struct measured *measured = result->measured;
+  bool spent = false;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    spent = spent || (run->looks > 0 && run->look >= run->looks);
+  }
+  return spent;
+}
+
+/* Of one side or, where no side alone would do, of both. */
+static void advice_put_decide(struct strbuf *text, const struct common_options *common,
+                              struct compare_request *request, const struct compare_result *result,
+                              const struct side_advice help[SIDES]) {
+  struct arena *arena = &request->filter.arena;
+  const unsigned *alone = result->comparison->needed_alone;
+  const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
+  const char *read = NULL;
+  struct error err = {0};
+  strbuf_printf(text,
+                "; haul run --decide measures them alone until they are decided, with the error "
+                "rates of one diff%s:",
+                !both               ? ""
+                : alone[SIDE_A] > 0 ? ", on either side"
+                                    : ", on each side in turn");
+  for (size_t s = SIDES; s-- > 0;) {
+    const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
+    if (help[s].imported || (!both && alone[s] == 0)) {
+      continue;
+    }
+    strbuf_printf(text, "\n  %c (", advice_letter(s));
+    advice_put_place(text, result, &help[s], s);
+    strbuf_printf(text, "): haul run --decide %s --tag %s",
+                  shell_word(arena, request->names[other]),
+                  shell_word(arena, request->names[s] + strlen("tag:")));
+    if (request->compare.margin > 0) {
+      strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
+    }
+    if (common->db != NULL && database_path(common, arena, &read, &err) == STATUS_OK) {
+      strbuf_printf(text, " --db %s", shell_word(arena, read));
+    }
+  }
 }
 
 void compare_advise(const struct common_options *common, struct database *database,
@@ -323,19 +397,22 @@ void compare_advise(const struct common_options *common, struct database *databa
   if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
-  /* New runs add to a side if its name selects them, and if runs count: a second run of a few
-   * processes tells next to nothing of how runs differ. Else both sides start with new runs. */
-  const bool open = comparison->unit == DIFF_UNIT_RUN && advice_is_open_side(request, SIDE_A) &&
-                    advice_is_open_side(request, SIDE_B);
+  /* New runs add to a side if its name selects them, and if no more looks at it were taken than are
+   * allowed. Else both sides start with new runs. */
+  const bool spent = advice_is_spent(result);
+  const bool open =
+      !spent && advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
   struct side_advice help[SIDES];
   struct strbuf text;
   advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
-  strbuf_printf(&text, "%zu %s undecided with so few %s", count,
-                count == 1 ? "case is" : "cases are", advice_units(comparison));
+  strbuf_printf(&text, "%zu %s undecided with so few runs", count,
+                count == 1 ? "case is" : "cases are");
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);
+  } else if (!spent && advice_may_decide(request, result)) {
+    advice_put_decide(&text, common, request, result, help);
   } else {
     strbuf_printf(&text, "; %u per side would decide:", comparison->units_needed);
     advice_put_commands(&text, result, help, open);

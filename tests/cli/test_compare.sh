@@ -130,7 +130,9 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional, as a side has fewer than 4 processes'
 expect_out '2 regressed \(2 provisional\)'
 expect_err '2 provisional: .*--fail-on suspect'
-expect_err 'undecided with so few processes; 5 per side would decide'
+expect_err 'undecided with so few runs; haul run --decide measures them alone .*, on each side in turn:$'
+expect_err 'A \(driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
+expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
 expect_code 1
 run check tag:a tag:b --db few.db --fail-on improved,suspect
@@ -250,9 +252,12 @@ run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, first down/gpu0-numa0:pinned/4MiB"
 expect_out '18 cases: 18 insufficient'
 expect_err '5 per side would decide'
+expect_err 'A \(driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
+cp err advice
+run_ok diff previous latest --db one.db
 # Tags a and b are in use.
-expect_err 'A \(driver 580.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag a2$'
-expect_err 'B \(driver 590.*, 5 new\): haul run gpu\.toml .*--processes 5 --tag b2$'
+expect_err 'A \(driver 580.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
+expect_err 'B \(driver 590.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
 expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
 reject_err ' (-q|--json|--format)( |=|$)'
@@ -260,11 +265,19 @@ reject_err 'haul merge'
 run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
 run check tag:a tag:b --db one.db --strict
 expect_code 4
-on_first --db one.db --processes 5 --tag a2
-on_second --db one.db --processes 5 --tag b2
-run check tag:a2 tag:b2 --db one.db --strict
+# Pasted as they are, the commands do decide.
+paste_advice() { # SIDE FAULTS
+  printf 'haul() { "%s" "$@" >/dev/null 2>&1; }\n%s\n' "$haul" \
+    "$(sed -n "s/^ *$1 (.*): //p" advice)" >pasted.sh
+  HAUL_FAKE_FAULTS=$2 bash pasted.sh
+}
+paste_advice A "$faults/noise.toml"
+paste_advice B "$scratch/slow.toml"
+run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
+on_first --db one.db --processes 5 --tag a2
+on_second --db one.db --processes 5 --tag b2
 
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
@@ -276,17 +289,17 @@ on_second --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Judged by run, each the mean of its processes$'
 reject_out 'One run each'
-expect_err 'undecided with so few runs; [0-9]+ per side would decide:'
-expect_err 'A \(driver 580.*, [0-9]+ more\): haul run gpu\.toml .*--processes 2 --tag a'
-expect_err '^ *and then this command again$'
+expect_err 'undecided with so few runs; haul run --decide measures them alone'
+expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice names the databases to merge'
 on_first --db base.db --tag a
 on_second --db node7.db --tag b
 run_ok merge joint.db base.db node7.db
 run_ok diff tag:a tag:b --db joint.db
-expect_err 'A .*: haul run .*--db base\.db .*--tag a2$'
-expect_err 'B .*: haul run .*--db node7\.db .*--tag b2$'
+expect_err 'A .*: for .* haul run .*--db base\.db .*--tag a; done$'
+expect_err 'B .*: for .* haul run .*--db node7\.db .*--tag b; done$'
+expect_err '^ *and then this command again$'
 expect_err '^ *and then haul merge joint\.db base\.db node7\.db$'
 run diff previous latest --db joint.db
 expect_err 'and then haul merge joint\.db base\.db node7\.db$'
