@@ -33,13 +33,13 @@ struct command {
   size_t parameter_count, parameter_capacity;
   const char *against, *baseline, *decide, *host, *machine, *output, *resume, *run, *saved, *size,
       *tag;
-  uint64_t time_limit_ns, budget_ns;
+  uint64_t time_limit_ns, budget_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool fail_on_given, fails[verdict_name_count];
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
-  bool all, confusion, dry_run, strict, suspect, trials;
+  bool all, confusion, dry_run, share, strict, suspect, trials, wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;

@@ -232,6 +232,20 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   return STATUS_OK;
 }
 
+/* A run for which others were waited first, so that they are not what is compared. */
+static int decide_claim_and_run(struct decide *decide, const struct plan *plan) {
+  struct run_request *request = decide->request;
+  bool waited = false;
+  request->claiming.interrupted = request->interrupted;
+  int code = claim_take(&request->claiming, plan, &request->claim, &waited);
+  if (code == EXIT_DONE) {
+    code = run_plan(request, plan);
+  }
+  claim_free(request->claim);
+  request->claim = NULL;
+  return code;
+}
+
 /* One run of one process. *goes_on: the next may follow. */
 static enum status decide_measure(struct decide *decide, bool *goes_on, struct error *err) {
   struct command *command = decide->command;
@@ -241,7 +255,7 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
   if (decide_is_spent(decide, plan)) {
     say_note(&command->common, "the time of --budget is spent; this command goes on from here");
   } else {
-    const int code = run_plan(decide->request, plan);
+    const int code = decide_claim_and_run(decide, plan);
     decide->request->repeated = true;
     command->code = worse(command->code, code);
     *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);

@@ -6,11 +6,22 @@
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool verb_run_take_budget(const struct given *given) {
   return units_parse_duration(given->arg, &given->command->budget_ns);
+}
+
+/* Of a run that finds what it needs in use by another. */
+#define WAIT_DEFAULT_NS UINT64_C(600000000000)
+enum { SETTLE_NS = 900000000 };
+
+static bool verb_run_take_wait(const struct given *given) {
+  given->command->wait_given = true;
+  return units_parse_duration(given->arg, &given->command->wait_ns);
 }
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {
@@ -29,6 +40,11 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      verb_run_take_budget, .needs = "a duration such as 30min"},
     {"delta", "PERCENT", "with --decide: smallest change that matters, as of haul diff",
      option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},
+    {"wait", "DURATION",
+     "how long to wait while another run uses a GPU of the plan or the host (default: 10min)",
+     verb_run_take_wait, .needs = "a duration, for example --wait 30s"},
+    {"share", NULL, "measure at once though another run does: cases of both carry a mark",
+     OPTION_FLAG(share)},
     PLOT_OPTION,
     {0},
 };
@@ -73,14 +89,55 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   }
 }
 
+/* What NVML says of use covers the last second: of the run that was waited for, too. */
+static enum status verb_run_probe_again(struct command *command, struct error *err) {
+  (void)nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
+  return command_get_machine(command, err);
+}
+
+/* Claim what the plan of the scenario uses. Where that took a wait, the machine may have changed:
+ * it is probed again, and the plan made anew. A code other than EXIT_DONE: there is no plan any
+ * more. */
+static int verb_run_claim(struct command *command, struct run_request *request,
+                          const struct scenario *scenario, const struct plan_options *options,
+                          struct plan **plan) {
+  struct error err = {0};
+  bool waited = false;
+  int code = claim_take(&request->claiming, *plan, &request->claim, &waited);
+  if (code == EXIT_DONE && !waited) {
+    return code;
+  }
+  plan_free(*plan);
+  *plan = NULL;
+  if (code == EXIT_DONE &&
+      (verb_run_probe_again(command, &err) != STATUS_OK ||
+       plan_new(scenario, command->target, options, plan, &err) != STATUS_OK)) {
+    code = fail(request->common, &err);
+  }
+  return code;
+}
+
+static void verb_run_release(struct run_request *request) {
+  claim_free(request->claim);
+  request->claim = NULL;
+}
+
 /* The i-th scenario of the batch. */
-static int verb_run_one(struct command *command, const struct run_request *request, size_t i) {
+static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
   struct error err = {0};
   struct plan *plan = NULL;
+  int code = EXIT_DONE;
   if (selection_plan(command, i, &plan, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
-  const int code = plan != NULL ? run_plan(request, plan) : EXIT_DONE;
+  if (plan != NULL) {
+    const struct plan_options options = {.only = request->only};
+    code = verb_run_claim(command, request, command->batch.scenarios[i], &options, &plan);
+  }
+  if (plan != NULL) {
+    code = run_plan(request, plan);
+  }
+  verb_run_release(request);
   plan_free(plan);
   return code;
 }
@@ -96,6 +153,7 @@ static void verb_run_batch(struct command *command, struct run_request *request)
   }
   /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();
+  request->claiming.interrupted = request->interrupted;
   for (size_t i = 0; i < batch->count; i++) {
     struct error err = {0};
     if (*request->interrupted != 0) {
@@ -117,9 +175,9 @@ static void verb_run_batch(struct command *command, struct run_request *request)
 }
 
 /* Plan the recorded scenario again, and continue; *record is NULL once it is closed. */
-static enum status verb_run_resume_record(struct command *command,
-                                          const struct run_request *request, struct record **record,
-                                          const struct resumed_run *resumed, struct error *err) {
+static enum status verb_run_resume_record(struct command *command, struct run_request *request,
+                                          struct record **record, const struct resumed_run *resumed,
+                                          struct error *err) {
   struct scenario *scenario = NULL;
   struct plan *plan = NULL;
   struct diagnostics *diagnostics = diagnostics_new();
@@ -135,9 +193,13 @@ static enum status verb_run_resume_record(struct command *command,
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
   if (plan != NULL) {
+    command->code = verb_run_claim(command, request, scenario, &plan_options, &plan);
+  }
+  if (plan != NULL) {
     command->code = run_resumed(request, plan, *record, resumed);
     *record = NULL;
   }
+  verb_run_release(request);
   plan_free(plan);
   diagnostics_free(diagnostics);
   scenario_free(scenario);
@@ -145,8 +207,9 @@ static enum status verb_run_resume_record(struct command *command,
 }
 
 /* Find the run and continue it. The search must not create an empty database. */
-static enum status verb_run_resume(struct command *command, const struct run_request *request,
+static enum status verb_run_resume(struct command *command, struct run_request *request,
                                    struct error *err) {
+  struct lock *owner = NULL;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   if (access(request->database, F_OK) != 0) {
@@ -155,9 +218,11 @@ static enum status verb_run_resume(struct command *command, const struct run_req
   }
   enum status status = record_open(request->database, &record, err);
   status = THEN(status, record_resume_find(record, command->resume, &resumed, err));
+  status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));
   status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
   resumed_run_fini(&resumed);
   record_close(record);
+  claim_leave_run(owner);
   return status;
 }
 
@@ -175,8 +240,17 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
     table_concatenate(command->table);
   }
   enum status status = command_path(command, &request.database, err);
+  const char *locks = getenv("HAUL_LOCKS");
+  request.claiming = (struct claim_request){
+      .common = &command->common,
+      .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
+      .database = request.database,
+      .wait_ns = command->wait_given ? command->wait_ns : WAIT_DEFAULT_NS,
+      .share = command->share,
+  };
   if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
+    request.claiming.interrupted = request.interrupted;
     status = verb_run_resume(command, &request, err);
   } else if (status == STATUS_OK) {
     verb_run_batch(command, &request);

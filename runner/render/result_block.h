@@ -41,6 +41,7 @@
   TEXT("status", status)                                                                           \
   TEXT("reason", reason)                                                                           \
   TEXT("note", note)                                                                               \
+  TEXT("slowed_by", slowed_by)                                                                     \
   TEXT("stop", stop)       /* why the trials ended: "precision", "trials", "time" */               \
   TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
   TEXT("same_block", same_block)                                                                   \
@@ -165,9 +166,9 @@ struct footnote {
 };
 
 /* What the reader of a number must know, below a table or the matrices of a block: why a case has
- * no number, the note of its measurement, that its trials ended before the number was as precise as
- * the scenario asks, and where it was measured if not here. Zeroed but for the arena: there is no
- * row yet. */
+ * no number, the note of its measurement, what may have slowed it, that its trials ended before the
+ * number was as precise as the scenario asks, and where it was measured if not here. Zeroed but for
+ * the arena: there is no row yet. */
 struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;

@@ -45,6 +45,13 @@ static const char *remarks_why(const struct run_row *row) {
   return row->reason != NULL ? row->reason : row->note;
 }
 
+/* NULL = nothing was seen that slowed it. */
+static const char *remarks_slowed(const struct result_remarks *remarks, const struct run_row *row) {
+  return row->slowed_by != NULL && row->reason == NULL
+             ? arena_format(remarks->arena, "may be slowed: %s", row->slowed_by)
+             : NULL;
+}
+
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
 static enum stop remarks_stop_of(const struct run_row *row) {
   enum stop stop = STOP_NONE;
@@ -86,6 +93,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
                        "max_time ended the trials; more time helps: --set measure.max_time=TIME");
   for (size_t i = 0; i < remarks->count; i++) {
     remarks_use(remarks, remarks_why(remarks->rows[i]));
+    remarks_use(remarks, remarks_slowed(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
     remarks_use(remarks, remarks->rows[i]->same);
   }
@@ -96,9 +104,9 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  enum { TEXTS = 3 };
-  const char *const texts[TEXTS] = {remarks_why(row), remarks->stops[remarks_stop_of(row)],
-                                    row->same};
+  enum { TEXTS = 4 };
+  const char *const texts[TEXTS] = {remarks_why(row), remarks_slowed(remarks, row),
+                                    remarks->stops[remarks_stop_of(row)], row->same};
   const char *mark = "";
   unsigned last = 0;
   for (size_t shown = 0; shown < TEXTS; shown++) {

@@ -3,6 +3,7 @@
 #include "runner/record/query.h"
 #include "runner/render/run_result.h"
 #include "runner/run/preflight.h"
+#include "runner/run/slowed.h"
 #include "runner/run/status_line.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ struct run_state {
   size_t done, total;  /* of the progress */
   size_t counts[case_status_name_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
+  struct slowed slowed;
+  struct lock *owner; /* of a new run */
 };
 
 /* The receiver of what the workers measure ----------------------------------------------------- */
@@ -71,11 +74,17 @@ static enum status run_take_case_start(void *context, size_t case_index, struct 
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
-  RETURN_ON_ERROR(record_case_in_group(state->record, state->plan, report, err));
+  const struct bench_case *bench_case = &state->plan->cases[report->case_index].bench;
+  char slowed_by[CASE_REASON_MAX];
+  claim_look(state->request->claim);
+  slowed_describe(&state->slowed, state->plan->machine, bench_case, state->request->claim,
+                  slowed_by);
+  struct case_report marked = *report;
+  marked.slowed_by = slowed_by[0] != '\0' ? slowed_by : NULL;
+  RETURN_ON_ERROR(record_case_in_group(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
   state->done++;
-  status_line_case(&state->line, &state->plan->cases[report->case_index].bench, report, state->done,
-                   state->total);
+  status_line_case(&state->line, bench_case, &marked, state->done, state->total);
   return STATUS_OK;
 }
 
@@ -90,6 +99,7 @@ static enum status run_take_telemetry(void *context, const struct telemetry_samp
   for (size_t i = 0; i < count; i++) {
     if (samples[i].gpu >= 0 && samples[i].gpu < MACHINE_GPUS_MAX) {
       telemetry_extent_add(&state->extents[samples[i].gpu], &samples[i]);
+      slowed_add(&state->slowed, &samples[i]);
     }
   }
   return record_telemetry(state->record, samples, count, err);
@@ -294,6 +304,7 @@ static int run_measure_and_show(struct run_state *state) {
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
     telemetry_extent_init(&state->extents[i]);
   }
+  slowed_init(&state->slowed);
   status_line_init(&state->line, common);
   if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
@@ -386,8 +397,10 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
   };
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));
   RETURN_ON_ERROR(run_warn_of_clock(state, err));
-  return record_begin_run(state->record, &info, state->plan->machine, state->plan,
-                          preflight->results, preflight->count, err);
+  RETURN_ON_ERROR(record_begin_run(state->record, &info, state->plan->machine, state->plan,
+                                   preflight->results, preflight->count, err));
+  claim_name_run(request->claim, record_run_uuid(state->record));
+  return claim_run(&request->claiming, record_run_uuid(state->record), &state->owner, err);
 }
 
 int run_plan(const struct run_request *request, const struct plan *plan) {
@@ -415,6 +428,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
     code = run_measure_and_show(&state);
   }
   record_close(state.record);
+  claim_leave_run(state.owner);
   free(skipped_cases);
   preflight_fini(&preflight);
   return code;
@@ -447,6 +461,7 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
                             .processes = resumed->processes,
                             .resumed = true};
   int code;
+  claim_name_run(request->claim, resumed->uuid);
   if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK ||
       run_check_again(request, plan, record, &err) != STATUS_OK) {
     code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);

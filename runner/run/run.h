@@ -5,6 +5,7 @@
 #include "runner/console/console.h"
 #include "runner/plan/plan.h"
 #include "runner/record/record.h"
+#include "runner/run/claim.h"
 
 struct run_request {
   const struct common_options *common;
@@ -18,11 +19,14 @@ struct run_request {
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result; /* where the result goes */
   struct plot_request plot;      /* curves below the result */
+  struct claim_request claiming; /* how what is used is claimed */
+  struct claim *claim;           /* what is; NULL = nothing */
 };
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */
 int run_plan(const struct run_request *request, const struct plan *plan);
-/* Go on with an earlier run, whose record is open; closes it. */
+/* Go on with an earlier run, whose record is open and which is the caller's (claim_run()); closes
+ * it. */
 int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
                 const struct resumed_run *resumed);
 

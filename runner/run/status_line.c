@@ -107,6 +107,8 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
   }
   char rate[96];
   status_line_describe_rate(bench_case, report, rate, sizeof rate);
-  say_note(line->common, "[%zu/%zu] %s: ok%s%s%s", done, total, bench_case->name, rate,
-           outcome->note[0] != '\0' ? "; " : "", outcome->note);
+  say_note(line->common, "[%zu/%zu] %s: ok%s%s%s%s%s", done, total, bench_case->name, rate,
+           outcome->note[0] != '\0' ? "; " : "", outcome->note,
+           report->slowed_by != NULL ? "; " : "",
+           report->slowed_by != NULL ? report->slowed_by : "");
 }

@@ -10,6 +10,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 # Whatever is not told otherwise must not touch the user's own results.
 export XDG_DATA_HOME=$scratch/data HOME=$scratch/home
+# Nor wait for what else runs on this host.
+export HAUL_LOCKS=$scratch/locks
 cd -- "$scratch" || exit 1
 : "$source_folder" "$build_folder"
 

@@ -1,0 +1,49 @@
+/* claim.h - what of this host a run claims for itself while it measures, so that two runs do not
+ * halve each other's numbers in silence.
+ *
+ * Locked (runner/run/lock.h) are the GPUs of the plan, by UUID, and the host: exclusively where a
+ * case uses memory, processors or PCIe of the host, else together with other runs that stay on
+ * their GPUs and NVLink. A run that finds one in use waits, and says for whom; with --share it
+ * measures at once, and its cases and those of the other carry a mark. Simulated GPUs are claimed
+ * only where the user names the folder for locks. */
+#ifndef HAUL_RUNNER_RUN_CLAIM_H
+#define HAUL_RUNNER_RUN_CLAIM_H
+
+#include "runner/console/console.h"
+#include "runner/plan/case_use.h"
+#include "runner/plan/plan.h"
+
+struct claim_request {
+  const struct common_options *common;
+  const char *folder;   /* for locks; NULL = the usual place */
+  const char *database; /* path */
+  uint64_t wait_ns;
+  bool share;
+  const volatile sig_atomic_t *interrupted;
+};
+
+struct claim;
+
+/* Claim what the cases of the plan use that are not skipped. EXIT_DONE: it is claimed, *waited says
+ * whether somebody else had it; what cannot be locked on this host is a warning. Else why not was
+ * said. *claim stays the caller's. */
+int claim_take(const struct claim_request *request, const struct plan *plan, struct claim **claim,
+               bool *waited);
+void claim_free(struct claim *claim);
+/* The run that uses what is claimed. */
+void claim_name_run(struct claim *claim, const char *run);
+/* Look who else uses what is claimed: between cases. */
+void claim_look(struct claim *claim);
+/* Which GPUs of a case others used at one of the last two looks, as bits; text says who does, "" =
+ * nobody: "gpu0 shared with another haul run, pid 4242". A NULL claim has nothing to say. */
+uint32_t claim_describe_others(const struct claim *claim, const struct case_use *use,
+                               char text[CASE_REASON_MAX]);
+
+/* The owner of a run, of which there is one: STATUS_DENIED says who measures it. What cannot be
+ * locked is a warning, and *owner NULL. */
+struct lock;
+enum status claim_run(const struct claim_request *request, const char *run, struct lock **owner,
+                      struct error *err) CHECK_RESULT;
+void claim_leave_run(struct lock *owner);
+
+#endif

@@ -1,0 +1,40 @@
+/* slowed.h - what slowed a case, from what was sampled of its GPUs while it was measured:
+ * throttling, other programs, a PCIe link below its best. It is text for people, stored with the
+ * case. */
+#ifndef HAUL_RUNNER_RUN_SLOWED_H
+#define HAUL_RUNNER_RUN_SLOWED_H
+
+#include "engine/machine/telemetry.h"
+#include "runner/run/claim.h"
+
+/* Reasons that slow a GPU which has work; idle and settings of clocks are not among them. */
+enum { SLOWED_REASONS = 6 };
+
+/* What was seen of a GPU since the last case. */
+struct slowed_gpu {
+  uint32_t sample_count;
+  uint32_t throttled[SLOWED_REASONS]; /* samples with that reason */
+  uint32_t answered;                  /* samples that say whether there is one */
+  uint64_t capped_clock_khz_sum;      /* SM clock of samples with sw_power_cap */
+  uint32_t capped_clock_count;
+  int64_t pcie_generation, pcie_width; /* best; -1 = not known */
+  struct telemetry_process other;      /* the busiest; pid 0 and busy_percent 0: none */
+  int32_t other_count;                 /* most at once */
+  struct telemetry_process busiest;    /* the last other, at its busiest in the run */
+  struct telemetry_sample last;        /* of this or an earlier case */
+};
+
+struct slowed {
+  struct slowed_gpu gpus[MACHINE_GPUS_MAX];
+};
+
+void slowed_init(struct slowed *slowed);
+/* A sample from the time of the case at hand. */
+void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample);
+/* What slowed the case, from the samples since the last call and from the claim (NULL = none); ""
+ * = nothing was seen. */
+void slowed_describe(struct slowed *slowed, const struct machine *machine,
+                     const struct bench_case *bench_case, const struct claim *claim,
+                     char text[CASE_REASON_MAX]);
+
+#endif
