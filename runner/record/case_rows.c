@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,8 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   statement_bind_int(statement, ":process", pending->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   record_bind_outcome(statement, &pending->outcome);
-  statement_bind_text(statement, ":slowed_by", report->slowed_by);
+  statement_bind_text(statement, ":slowed_by",
+                      pending->slowed_by[0] != '\0' ? pending->slowed_by : NULL);
   record_bind_summary(statement, &summary);
   record_bind_cycles(record, statement, report);
   if (report->trial_count > 0) {
@@ -280,6 +282,10 @@ static enum status record_add_pending(struct record *record, const struct plan *
   added->trials = record_copy(report->trials, report->trial_count, sizeof *report->trials);
   added->flow_trials =
       record_copy(report->flow_trials, report->flow_trial_count, sizeof *report->flow_trials);
+  if (report->slowed_by != NULL) {
+    (void)snprintf(added->slowed_by, sizeof added->slowed_by, "%s", report->slowed_by);
+  }
+  added->report.slowed_by = NULL;
   added->report.trials = added->trials;
   added->report.flow_trials = added->flow_trials;
   added->report.outcome = NULL; /* pending cases move when their array grows */

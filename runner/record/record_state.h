@@ -47,9 +47,10 @@ ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
 /* A case that is not written yet. */
 struct pending_case {
-  struct case_report report; /* without outcome; its trials are those below */
+  struct case_report report; /* without outcome and slowed_by; its trials are those below */
   int64_t process;           /* process.id */
   struct case_outcome outcome;
+  char slowed_by[CASE_REASON_MAX]; /* "" = nothing */
   struct trial *trials;
   struct flow_trial *flow_trials;
   uint32_t flow_count;
