@@ -439,7 +439,7 @@ static void curves_draw(struct curves *curves, const struct roles *roles, size_t
   axis = axis != NULL ? axis : curves_column(curves, roles->x);
   /* A picture is looked at away from the command that made it. */
   const size_t title = roles->title != NULL ? strcspn(roles->title, ".") : 0;
-  const bool whole = curves->picture && title > 0;
+  const bool whole = (curves->picture || curves->drawer != NULL) && title > 0;
   struct plot plot = {.title = whole ? arena_format(arena, "%.*s%s%s", (int)title, roles->title,
                                                     by[0] != '\0' ? ": " : "", by)
                                      : by,

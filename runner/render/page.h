@@ -70,7 +70,8 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
  * Give page_results.output to run_result_print(): matrices become tables coloured as on a
  * terminal, sweeps a chart with their table folded away below it, or their grid. Charts come first:
  * page_results_chart() takes what curves_new_drawn_by() draws, each with the name of its block as
- * title, and keeps it until that block is laid out. Curves of fewer than three points are not drawn. */
+ * title, and keeps it until that block is laid out. Curves of fewer than three points are not
+ * drawn. */
 
 struct page_chart {
   const char *name; /* of its block */
@@ -88,13 +89,16 @@ struct page_results {
   const struct page_chart *chart; /* of the block that is laid out; NULL = none, or it is drawn */
   const char *title;              /* the last heading; "" = none */
   unsigned headings;              /* of the block so far */
-  bool open;                      /* a block is begun */
-  bool key_shown;                 /* the page explains the colours of matrices already */
+  size_t figure_count;
+  bool open;      /* a block is begun */
+  bool key_shown; /* the page explains the colours of matrices already */
 };
 
 void page_results_init(struct page_results *results, FILE *page, const char *id);
 /* Ends the last block. */
 void page_results_fini(struct page_results *results);
+/* For figures_draw() (figures.h): written at once, above the results. */
+void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale);
 /* For curves_new_drawn_by(); context is the struct page_results. */
 void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale);
 

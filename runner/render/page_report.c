@@ -1,6 +1,7 @@
 #include "runner/render/page_report.h"
 
 #include "runner/render/curves.h"
+#include "runner/render/figures.h"
 #include "runner/render/page.h"
 #include "runner/render/run_result.h"
 
@@ -61,6 +62,14 @@ static enum status report_load_charts(const struct report *report, size_t i,
   return status;
 }
 
+/* Those that belong to its scenario, before everything else that it measured. */
+static enum status report_write_figures(const struct report *report, size_t i,
+                                        struct page_results *results, struct error *err) {
+  const char *scenario = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "scenario");
+  return figures_draw(report->request->query, scenario != NULL ? scenario : "",
+                      &report->selectors[i], page_results_figure, results, err);
+}
+
 /* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
 static enum status report_write_results(const struct report *report, size_t i, FILE *page,
                                         size_t *left_out, struct error *err) {
@@ -87,6 +96,7 @@ static enum status report_write_results(const struct report *report, size_t i, F
   }
   if (charts) {
     status = THEN(status, report_load_charts(report, i, &results, err));
+    status = THEN(status, report_write_figures(report, i, &results, err));
   }
   status =
       THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err));

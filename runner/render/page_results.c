@@ -9,14 +9,34 @@ enum { SVG_MAX = 32 << 20, POINTS_LEAST = 3 };
 
 /* ---- charts ---- */
 
-void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale) {
-  struct page_results *results = context;
-  struct strbuf svg;
+/* Enough for a line: fewer points are read off the table. */
+static bool results_is_drawn(const struct plot *plot) {
   size_t longest = 0;
   for (size_t i = 0; i < plot->curve_count; i++) {
     longest = plot->curves[i].count > longest ? plot->curves[i].count : longest;
   }
-  if (longest < POINTS_LEAST) {
+  return longest >= POINTS_LEAST;
+}
+
+void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale) {
+  struct page_results *results = context;
+  struct strbuf svg;
+  if (!results_is_drawn(plot)) {
+    return;
+  }
+  strbuf_init(&svg, SVG_MAX);
+  plot_svg(plot, scale,
+           arena_format(&results->arena, "%s-figure%zu", results->id, ++results->figure_count),
+           &svg);
+  html_print(results->page, "<figure><figcaption>%s</figcaption>\n", plot->title);
+  (void)fprintf(results->page, "%s</figure>\n", svg.text);
+  strbuf_fini(&svg);
+}
+
+void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale) {
+  struct page_results *results = context;
+  struct strbuf svg;
+  if (!results_is_drawn(plot)) {
     return;
   }
   strbuf_init(&svg, SVG_MAX);

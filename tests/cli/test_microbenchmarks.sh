@@ -72,6 +72,15 @@ expect_out '"stop":"trials"'
 run run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8 --json
 expect_out '"ns_per_hop":[0-9.]+,"cycles_per_hop":[0-9.]+'
 
+begin 'the page of a run has the figures of its scenario, another run none'
+run_ok run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8 --tag figures
+run_ok report figures.html tag:figures --db results.db
+equal 1 "$(grep -c "<figcaption>Latency of a GPU's memory over footprint and stride: gpu0" \
+  figures.html)" 'figures of memory-hierarchy'
+run_ok run fingerprint "${small[@]}" --set stream.size=4KiB --tag none
+run_ok report none.html tag:none --db results.db
+equal 0 "$(grep -c '<figcaption>' none.html)" 'figures of fingerprint'
+
 begin 'calls of the driver'
 cat >calls.toml <<'TOML'
 schema_version = 1
