@@ -298,7 +298,8 @@ static void svg_put_levels(const struct drawing *drawing) {
     html_append(drawing->text,
                 "<path class=\"level\" d=\"M%d %.1fH%.1f\"/><text class=\"level\" x=\"%d\" "
                 "y=\"%.1f\">%s</text>\n",
-                LEFT, at.y, LEFT + drawing->width, LEFT + 6, at.y - 4, level->name);
+                LEFT, at.y, LEFT + drawing->width, LEFT + 6,
+                at.y < TOP + LABEL_HEIGHT ? at.y + 12 : at.y - 4, level->name);
   }
 }
 
