@@ -1,7 +1,8 @@
 /* kind.h - what differs between the kinds of case when a plan is made: one table and one file each.
  *
  * The list of all is CASE_KIND_LIST (engine/case/enums.h). What the keys of a kind are, in a
- * scenario and in a definition, is in schema/scenario. For runner/plan alone. */
+ * scenario and in a definition, is in schema/scenario. Outside of runner/plan: what a case is
+ * called and counted by. */
 #ifndef HAUL_RUNNER_PLAN_KIND_H
 #define HAUL_RUNNER_PLAN_KIND_H
 
@@ -17,6 +18,10 @@ struct plan_kind {
   void (*path)(const struct bench_case *bench, struct strbuf *text);
   /* The size that its name ends with; 0 = none. May be NULL: it has none. */
   uint64_t (*size_bytes)(const struct bench_case *bench);
+  /* What its time is divided by for people: "load", of which an iteration has operations(); NULL
+   * operations: one. NULL: its rate is bytes over time, or the time as it is. */
+  const char *operation;
+  uint64_t (*operations)(const struct bench_case *bench);
   /* Part of the case_key: raised whenever the kind measures differently. */
   unsigned method_version;
   /* Appends its part of the definition, the comma in front included; NULL = an object named like
@@ -46,6 +51,9 @@ static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
   const struct plan_kind *kind = plan_kinds[bench->kind];
   return kind->memory != NULL && kind->memory(bench, i, memory, size_bytes);
 }
+
+/* "55.2 GB/s", "812 ns per load", for that median time of an iteration. In plan.c. */
+void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size);
 
 /* Why the case cannot run on this machine, for a person, in reason or static; NULL = it can.
  * Besides what its kind says: what the engine refuses (engine_case_unsupported_reason), and memory

@@ -95,10 +95,16 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
   cost->fill_ns = estimate_pass_ns(PLACE_NUMA, chase->footprint_bytes);
 }
 
+static uint64_t plan_chase_loads(const struct bench_case *bench) {
+  return bench->work.chase.hops;
+}
+
 const struct plan_kind plan_kind_chase = {
     .expand = plan_chase_expand,
     .path = plan_chase_path,
     .size_bytes = plan_chase_size,
+    .operation = "load",
+    .operations = plan_chase_loads,
     .method_version = CHASE_METHOD_VERSION,
     .memory = plan_chase_memory,
     .cost = plan_chase_cost,

@@ -7,6 +7,7 @@
 #include "schema/scenario/nearest.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -161,6 +162,18 @@ void plan_free(struct plan *plan) {
   if (plan != NULL) {
     arena_fini(&plan->arena);
     free(plan);
+  }
+}
+
+void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size) {
+  const struct plan_kind *kind = plan_kinds[bench->kind];
+  if (kind->operation != NULL) {
+    const uint64_t operations = kind->operations != NULL ? kind->operations(bench) : 1;
+    (void)snprintf(text, size, "%.4g ns per %s", median_ns / (double)operations, kind->operation);
+  } else if (bench->payload_bytes > 0) {
+    (void)snprintf(text, size, "%.4g GB/s", (double)bench->payload_bytes / median_ns);
+  } else {
+    (void)snprintf(text, size, "%.4g ns", median_ns);
   }
 }
 

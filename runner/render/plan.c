@@ -1,6 +1,7 @@
 #include "runner/render/plan.h"
 
 #include "engine/base/units.h"
+#include "runner/plan/kind.h"
 #include "runner/table/text.h"
 
 #include <inttypes.h>
@@ -23,22 +24,9 @@ static void plan_append_settings(const struct plan_case *c, struct strbuf *text)
   }
 }
 
-/* Bytes of a measured flow, 0 where they differ; of a chase its footprint. */
-static uint64_t plan_common_size(const struct plan_case *c) {
-  if (c->bench.kind == CASE_CHASE) {
-    return c->bench.work.chase.footprint_bytes;
-  }
-  uint64_t size_bytes = 0;
-  for (uint32_t i = 0; i < c->bench.flow_count; i++) {
-    const struct flow *flow = &c->bench.flows[i];
-    if (flow->role == FLOW_MEASURED) {
-      if (size_bytes != 0 && flow->size_bytes != size_bytes) {
-        return 0;
-      }
-      size_bytes = flow->size_bytes;
-    }
-  }
-  return size_bytes;
+static uint64_t plan_size(const struct plan_case *c) {
+  const struct plan_kind *kind = plan_kinds[c->bench.kind];
+  return kind->size_bytes != NULL ? kind->size_bytes(&c->bench) : 0;
 }
 
 static const char *plan_common_method(const struct plan_case *c) {
@@ -88,8 +76,8 @@ static void plan_print_cases(const struct plan *plan, struct table *table, struc
     if (c->skip_reason != NULL) {
       continue;
     }
-    if (plan_common_size(c) > 0) {
-      units_format_size(plan_common_size(c), size);
+    if (plan_size(c) > 0) {
+      units_format_size(plan_size(c), size);
     }
     units_format_duration_short(c->estimate_ns, time);
     strbuf_clear(&settings);
@@ -244,7 +232,7 @@ static enum status plan_print_rows(const struct plan *plan, const struct table_o
   for (size_t i = 0; i < plan->case_count && !table_reader_gone(table); i++) {
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
-    const uint64_t size_bytes = plan_common_size(c);
+    const uint64_t size_bytes = plan_size(c);
     const struct cell cells[] = {PLAN_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }

@@ -1,5 +1,7 @@
 #include "runner/run/run.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
 #include "runner/record/query.h"
 #include "runner/render/run_result.h"
 #include "runner/run/preflight.h"
@@ -34,6 +36,8 @@ struct run_state {
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
   struct slowed slowed;
   struct lock *owner; /* of a new run */
+  uint64_t started_ns;
+  int64_t number; /* of the run in the database */
 };
 
 /* The receiver of what the workers measure ----------------------------------------------------- */
@@ -108,7 +112,7 @@ static enum status run_take_telemetry(void *context, const struct telemetry_samp
 static void run_take_progress(void *context, const struct progress *progress) {
   struct run_state *state = context;
   state->total = progress->total;
-  if (*state->request->interrupted == 1 && !state->interrupt_said && progress->case_name != NULL) {
+  if (*state->request->interrupted == 1 && !state->interrupt_said && progress->bench != NULL) {
     state->interrupt_said = true;
     status_line_clear(&state->line);
     say_note(state->request->common,
@@ -223,8 +227,29 @@ static enum status run_show_times(struct query *query, const struct common_optio
   return status;
 }
 
-static int run_show(const struct run_request *request, const struct plan *plan, const char *uuid) {
+/* "48 ok, 1 hung, 3 skipped in 3.1 s" */
+static void run_describe_counts(const struct run_state *state, char *text, size_t size) {
+  static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
+                                           CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
+  _Static_assert(sizeof ORDER / sizeof *ORDER == case_status_name_count, "every status is said");
+  size_t length = 0;
+  char time[UNITS_TEXT_MAX];
+  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+    const size_t count = state->counts[ORDER[i]];
+    if (count > 0 || ORDER[i] == CASE_OK) {
+      length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
+                                 count, case_status_text(ORDER[i]));
+    }
+  }
+  units_format_duration_short(clock_now_ns() - state->started_ns, time);
+  (void)snprintf(text + length, size - length, " in %s", time);
+}
+
+static int run_show(const struct run_state *state, const char *uuid) {
+  const struct run_request *request = state->request;
+  const struct plan *plan = state->plan;
   const struct common_options *common = request->common;
+  char counts[256];
   struct error err = {0};
   struct query *query = NULL;
   char run[80];
@@ -248,7 +273,9 @@ static int run_show(const struct run_request *request, const struct plan *plan, 
   }
   run_show_skipped(common, plan);
   run_show_duplicates(common, plan);
-  say_note(common, "run %s of %s is in %s", uuid, plan->scenario->name, request->database);
+  run_describe_counts(state, counts, sizeof counts);
+  say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)state->number, uuid,
+           plan->scenario->name, request->database);
   return EXIT_DONE;
 }
 
@@ -309,6 +336,7 @@ static int run_measure_and_show(struct run_state *state) {
   if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
   }
+  state->started_ns = clock_now_ns();
   char uuid[64];
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
 
@@ -318,6 +346,7 @@ static int run_measure_and_show(struct run_state *state) {
   if (status == STATUS_OK) {
     status = record_end_run(state->record, "done", NULL, &err);
     status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
+    status = THEN(status, record_find_run(state->record, uuid, &state->number, &err));
   } else {
     /* The database may be what fails: the first error is the one that counts. */
     struct error second;
@@ -344,7 +373,7 @@ static int run_measure_and_show(struct run_state *state) {
     }
     return EXIT_NOT_MEASURED;
   }
-  return state->request->unshown ? code : worse(code, run_show(state->request, state->plan, uuid));
+  return state->request->unshown ? code : worse(code, run_show(state, uuid));
 }
 
 /* The plan in which every case is skipped for that reason; cases belong to the caller. */

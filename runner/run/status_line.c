@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "engine/case/statistics.h"
+#include "runner/plan/kind.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -40,6 +41,24 @@ static void status_line_describe_pause(const struct progress *progress, char *te
                  progress->process + 1, progress->process_count);
 }
 
+/* "55.2 GB/s" of trials of a case, and how many there are; "" while there are none. */
+static uint32_t status_line_describe_rate(const struct bench_case *bench,
+                                          const struct trial *trials, size_t count, char *text,
+                                          size_t size) {
+  text[0] = '\0';
+  double *scratch = calloc(count + 1, sizeof *scratch);
+  if (scratch == NULL) {
+    return 0;
+  }
+  struct summary summary;
+  summary_of_trials(trials, count, scratch, &summary);
+  free(scratch);
+  if (summary.count > 0 && summary.median_ns > 0) {
+    plan_describe_rate(bench, summary.median_ns, text, size);
+  }
+  return summary.count;
+}
+
 void status_line_show(struct status_line *line, const struct progress *progress) {
   if (!line->terminal) {
     return;
@@ -47,15 +66,22 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   char left[UNITS_TEXT_MAX + 16];
   status_line_describe_left(progress->left_ns, left, sizeof left);
   char text[512];
-  char pause[64] = "";
-  if (progress->pause_left_ns > 0) {
-    status_line_describe_pause(progress, pause, sizeof pause);
+  char what[64] = "";
+  char rate[STATUS_LINE_RATE_MAX] = "";
+  if (progress->bench != NULL) {
+    (void)status_line_describe_rate(progress->bench, progress->trials, progress->trial_count, rate,
+                                    sizeof rate);
+    if (rate[0] == '\0') { /* cases are short: the one before says how it goes */
+      (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "before: %s" : "%s", line->last);
+    }
+  } else if (progress->done == progress->total) {
+    (void)snprintf(what, sizeof what, "finishing");
+  } else if (progress->pause_left_ns > 0) {
+    status_line_describe_pause(progress, what, sizeof what);
   }
-  const char *what = progress->case_name != NULL         ? progress->case_name
-                     : progress->done == progress->total ? "finishing"
-                                                         : pause;
   int length =
-      snprintf(text, sizeof text, "[%zu/%zu] %s%s", progress->done, progress->total, left, what);
+      snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s", progress->done, progress->total, left, rate,
+               rate[0] != '\0' ? "  " : "", progress->bench != NULL ? progress->bench->name : what);
   /* The last column is left free: some terminals wrap when it is written. */
   int width = (int)terminal_width(stderr) - 1;
   fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);
@@ -71,31 +97,14 @@ void status_line_clear(struct status_line *line) {
   }
 }
 
-/* "55.2 GB/s, 23 trials" of what was measured; "" when nothing was. */
-static void status_line_describe_rate(const struct bench_case *bench_case,
-                                      const struct case_report *report, char *text, size_t size) {
-  text[0] = '\0';
-  double *scratch = calloc(report->trial_count + 1, sizeof *scratch);
-  if (scratch == NULL) {
-    return;
-  }
-  struct summary summary;
-  summary_of_trials(report->trials, report->trial_count, scratch, &summary);
-  if (summary.count > 0 && bench_case->kind == CASE_CHASE) {
-    (void)snprintf(text, size, ", %.4g ns per load, %u trials",
-                   summary.median_ns / (double)bench_case->work.chase.hops, summary.count);
-  } else if (summary.count > 0 && bench_case->payload_bytes == 0) {
-    (void)snprintf(text, size, ", %.4g ns, %u trials", summary.median_ns, summary.count);
-  } else if (summary.count > 0 && summary.median_ns > 0) {
-    (void)snprintf(text, size, ", %.4g GB/s, %u trials",
-                   (double)bench_case->payload_bytes / summary.median_ns, summary.count);
-  }
-  free(scratch);
-}
-
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,
                       const struct case_report *report, size_t done, size_t total) {
   const struct case_outcome *outcome = report->outcome;
+  uint32_t count = 0;
+  if (line->terminal || line->common->verbose) {
+    count = status_line_describe_rate(bench_case, report->trials, report->trial_count, line->last,
+                                      sizeof line->last);
+  }
   if (outcome->status == CASE_OK && !line->common->verbose) {
     return;
   }
@@ -105,8 +114,10 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
                 case_status_text(outcome->status), outcome->reason);
     return;
   }
-  char rate[96];
-  status_line_describe_rate(bench_case, report, rate, sizeof rate);
+  char rate[STATUS_LINE_RATE_MAX + 32] = "";
+  if (line->last[0] != '\0') {
+    (void)snprintf(rate, sizeof rate, ", %s, %u trials", line->last, count);
+  }
   say_note(line->common, "[%zu/%zu] %s: ok%s%s%s%s%s", done, total, bench_case->name, rate,
            outcome->note[0] != '\0' ? "; " : "", outcome->note,
            report->slowed_by != NULL ? "; " : "",

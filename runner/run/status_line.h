@@ -6,10 +6,13 @@
 #include "runner/console/console.h"
 #include "runner/supervise/supervise.h"
 
+enum { STATUS_LINE_RATE_MAX = 64 };
+
 struct status_line {
   const struct common_options *common;
-  bool terminal; /* stderr is one, and not under -q */
-  bool shown;    /* something stands on the line now */
+  bool terminal;                   /* stderr is one, and not under -q */
+  bool shown;                      /* something stands on the line now */
+  char last[STATUS_LINE_RATE_MAX]; /* rate of the case that ended last; "" = it has none */
 };
 
 void status_line_init(struct status_line *line, const struct common_options *common);

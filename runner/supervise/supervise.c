@@ -78,6 +78,8 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   struct progress *progress = &supervisor->progress;
   uint64_t running_ns = supervisor->case_started_ns ? now_ns - supervisor->case_started_ns : 0;
   progress->elapsed_ns = now_ns - supervisor->started_ns;
+  progress->trials = supervisor->collect.trials.items;
+  progress->trial_count = progress->bench != NULL ? supervisor->collect.trials.count : 0;
   progress->pause_left_ns =
       supervisor->pause_end_ns > now_ns ? supervisor->pause_end_ns - now_ns : 0;
   progress->left_ns = eta_left_ns(&supervisor->eta, running_ns) + progress->pause_left_ns +
@@ -342,7 +344,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervise_take_samples(supervisor, NULL);
   collect_clear(&supervisor->collect);
   supervisor->case_started_ns = child_now_ns();
-  supervisor->progress.case_name = item->bench.name;
+  supervisor->progress.bench = &item->bench;
   supervise_report_progress(supervisor, supervisor->case_started_ns);
 
   struct case_outcome outcome;
@@ -356,7 +358,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   }
   supervisor->lost = 0;
   supervisor->progress.done++;
-  supervisor->progress.case_name = NULL;
+  supervisor->progress.bench = NULL;
   enum status status = supervise_hand_over(supervisor, case_index, &outcome, err);
   supervise_report_progress(supervisor, child_now_ns());
   return status;

@@ -53,8 +53,10 @@ uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns);
 
 struct progress {
   uint32_t process, process_count;
-  size_t done, total;    /* cases over all processes; skipped and resumed ones apart */
-  const char *case_name; /* being measured; NULL between */
+  size_t done, total;             /* cases over all processes; skipped and resumed ones apart */
+  const struct bench_case *bench; /* being measured; NULL between */
+  const struct trial *trials;     /* of it, as they came so far */
+  size_t trial_count;
   uint64_t elapsed_ns;
   uint64_t left_ns;       /* estimate, corrected by how the run went so far; with the pauses */
   uint64_t pause_left_ns; /* until `process` begins; 0 = no pause */

@@ -7,7 +7,7 @@ small=$source_folder/tests/cli/small.toml
 begin 'a run is shown and recorded'
 run_ok run "$small" --db r.db --tag first
 expect_out '(^| )host'
-expect_err 'run [0-9a-f]{32} of small is in r\.db'
+expect_err '3 ok in [0-9.]+ m?s; run 1 \([0-9a-f]{32}\) of small is in r\.db'
 reject_err 'error|warning: case'
 expect_value 3 r.db "select count(*) from v_case where status = 'ok'"
 expect_value done r.db 'select status from v_run'
@@ -34,6 +34,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   script -qec "'$haul' run '$small' --db terminal.db" /dev/null <<<'' >out 2>err
   code=$?
   expect_code 0
+  expect_out '\[2/3\] [^[]*[0-9.]+ GB/s  host/'
   expect_out '\[2/3\]'
   if grep -Eq '\[0/3\][^[]*finishing' out; then bad 'it finishes before it begins'; else good; fi
   if grep -Eq '[0-9] (ns|us|ms) left' out; then bad 'less than a second is counted'; else good; fi

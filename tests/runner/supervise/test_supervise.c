@@ -270,7 +270,7 @@ static void seen_progress(void *context, const struct progress *progress) {
   struct seen *seen = context;
   seen->left_at_first_ns = seen->progress_count++ == 0 ? progress->left_ns : seen->left_at_first_ns;
   if (progress->pause_left_ns > 0) {
-    assert_null(progress->case_name);
+    assert_null(progress->bench);
     seen->paused_before |= 1U << progress->process;
     interrupted = seen->interrupt_in_pause;
   }
