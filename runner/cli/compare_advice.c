@@ -88,12 +88,14 @@ static bool advice_same_file(const char *a, const char *b) {
 /* What can be done about a side. */
 struct side_advice {
   const struct measured_run
-      *last;          /* the last measured one; the last imported one if none was measured */
-  bool imported;      /* all its runs are imported: no command makes more */
-  bool elsewhere;     /* measured by another machine or driver than the latest run */
-  unsigned wanted;    /* new runs; 0 = it has enough */
-  unsigned processes; /* of a new run */
-  const char *tag;    /* of the new run; NULL = none is needed */
+      *last; /* the last measured one; the last imported one if none was measured */
+  const struct measured_run *again; /* whose command measures the same: the last, or one of the
+                                       other side where that was --resume or --decide */
+  bool imported;                    /* all its runs are imported: no command makes more */
+  bool elsewhere;                   /* measured by another machine or driver than the latest run */
+  unsigned wanted;                  /* new runs; 0 = it has enough */
+  unsigned processes;               /* of a new run */
+  const char *tag;                  /* of the new run; NULL = none is needed */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
@@ -179,6 +181,10 @@ static void advice_find(struct database *database, struct compare_request *reque
             ? 1
             : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
     assert(help[s].last != NULL); /* every side has a run */
+    const struct measured_run *other = advice_last_run(result, s == SIDE_A ? SIDE_B : SIDE_A);
+    const bool is_other = !advice_is_plain(help[s].last) && advice_is_plain(other) &&
+                          strcmp(other->scenario, help[s].last->scenario) == 0;
+    help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);
     help[s].tag = !open ? advice_free_tag(database, request, FRESH_TAGS[s])
                   : strncmp(name, "tag:", 4) == 0 ? name + 4
@@ -226,7 +232,7 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
       continue;
     }
     strbuf_clear(&command);
-    advice_put_command(&command, help[s].last, help[s].processes, help[s].tag);
+    advice_put_command(&command, help[s].again, help[s].processes, help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s %s): ", help[s].wanted, open ? "more" : "new",
@@ -249,7 +255,7 @@ static const char *advice_other_database(struct arena *arena, const struct compa
   struct error err = {0};
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
-  advice_put_command(&command, help->last, help->processes, help->tag);
+  advice_put_command(&command, help->again, help->processes, help->tag);
   const char *word = advice_database_word(arena, command.text);
   strbuf_fini(&command);
   const char *path = NULL;

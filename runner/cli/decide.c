@@ -20,8 +20,9 @@ struct decide {
   unsigned look; /* the last that was taken; 0 = B has no run */
   unsigned looks;
   struct compare_result result; /* of that look */
-  struct case_keys open;        /* cases that it left undecided; in the command's arena */
-  unsigned processes;           /* that B had then */
+  size_t undecided;             /* cases that it left so */
+  struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
+  unsigned processes;    /* that B had then */
 };
 
 static uint64_t decide_now_ns(void) {
@@ -105,13 +106,19 @@ static bool decide_is_open(const struct comparison_row *row) {
          (verdict == VERDICT_MISSING && !row->sides[SIDE_B].tried);
 }
 
+/* Whether more of B alone may decide it: A may be too short, or the change too near to what
+ * matters. */
+static bool decide_is_hopeful(const struct comparison_row *row) {
+  return row->result.units[SIDE_B] < DIFF_PROCESSES_FIRM || row->result.needed_alone[SIDE_B] > 0;
+}
+
+static int decide_compare_keys(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static bool decide_was_open(const struct case_keys *open, const char *key) {
-  for (size_t i = 0; i < open->count; i++) {
-    if (strcmp(open->items[i], key) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return open->count > 0 &&
+         bsearch(&key, open->items, open->count, sizeof *open->items, decide_compare_keys) != NULL;
 }
 
 /* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 undecided" */
@@ -144,7 +151,7 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
   }
   say_note(&decide->command->common, "look %u of %u: %zu decided%s%s%s, %zu undecided",
            decide->look, decide->looks, decided, decided > 0 ? " (" : "", names.text,
-           decided > 0 ? ")" : "", decide->open.count);
+           decided > 0 ? ")" : "", decide->undecided);
   strbuf_fini(&names);
 }
 
@@ -152,11 +159,19 @@ static void decide_find_open(struct decide *decide) {
   const struct comparison *comparison = decide->result.comparison;
   struct arena *arena = &decide->command->arena;
   struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
+  decide->undecided = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
-    const char *key = decide->result.measured->cases[comparison->rows[i].bench].key;
-    if (decide_is_open(&comparison->rows[i]) && !decide_was_open(&open, key)) {
-      open.items[open.count++] = arena_strdup(arena, key);
+    const struct comparison_row *row = &comparison->rows[i];
+    if (decide_is_open(row)) {
+      decide->undecided++;
+      if (decide_is_hopeful(row)) {
+        open.items[open.count++] =
+            arena_strdup(arena, decide->result.measured->cases[row->bench].key);
+      }
     }
+  }
+  if (open.count > 0) {
+    qsort(open.items, open.count, sizeof *open.items, decide_compare_keys);
   }
   decide->open = open;
 }
@@ -318,7 +333,13 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
       return error_set(err, STATUS_UNSUPPORTED, "nothing was measured: no further look is taken");
     }
   }
-  if (decide->look == decide->looks && decide->open.count > 0) {
+  if (decide->undecided > 0 && decide->open.count == 0) {
+    say_note(
+        &decide->command->common,
+        "more of %s alone would hardly decide the rest: %s is short of runs, or the change too "
+        "near to what matters",
+        decide->command->request.names[SIDE_B], decide->command->decide);
+  } else if (decide->look == decide->looks && decide->open.count > 0) {
     say_note(&decide->command->common,
              "all %u looks are taken: what is undecided stays so; runs under another --tag begin "
              "anew",

@@ -37,6 +37,18 @@ expect_out '"looks": ?5'
 run_ok diff tag:a tag:b --db d.db --format csv
 equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 
+begin 'when all looks are taken, what is advised begins anew, with the command of the other side'
+HAUL_FAKE_FAULTS=$faults/noise.toml run run --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
+expect_err 'all 5 looks are taken|more of tag:all alone would hardly decide the rest'
+if command -v sqlite3 >/dev/null; then
+  sqlite3 d.db "update run set look = 5 where tag = 'all'"
+  run_ok diff tag:a tag:all --db d.db --delta 0.07
+  if grep -q 'would decide:' err; then
+    expect_err 'B .* new runs?\): .*haul run gpu\.toml --db d\.db --processes 1 --tag b2'
+    reject_err '--decide'
+  fi
+fi
+
 begin 'the same command goes on from there'
 runs=$("$haul" query --db d.db --format csv "select count(*) from v_run" | sed -n 2p)
 on_second --decide tag:a --tag b --processes 3 --db d.db --budget 1ns
