@@ -182,7 +182,8 @@ static void advice_find(struct database *database, struct compare_request *reque
             : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
     assert(help[s].last != NULL); /* every side has a run */
     const struct measured_run *other = advice_last_run(result, s == SIDE_A ? SIDE_B : SIDE_A);
-    const bool is_other = !advice_is_plain(help[s].last) && advice_is_plain(other) &&
+    const bool is_other = other != NULL && !advice_is_plain(help[s].last) &&
+                          advice_is_plain(other) &&
                           strcmp(other->scenario, help[s].last->scenario) == 0;
     help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);

@@ -247,37 +247,46 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   return STATUS_OK;
 }
 
-/* A run for which others were waited first, so that they are not what is compared. */
-static int decide_claim_and_run(struct decide *decide, const struct plan *plan) {
+/* Waits while others use what the plan does; after that the machine may be another, and *plan is.
+ * An exit code; *plan is the caller's in any case. */
+static int decide_claim(struct decide *decide, struct plan **plan) {
   struct run_request *request = decide->request;
+  struct error err = {0};
   bool waited = false;
-  request->claiming.interrupted = request->interrupted;
-  int code = claim_take(&request->claiming, plan, &request->claim, &waited);
-  if (code == EXIT_DONE) {
-    code = run_plan(request, plan);
+  const int code = claim_take(&request->claiming, *plan, &request->claim, &waited);
+  if (code != EXIT_DONE || !waited) {
+    return code;
   }
-  claim_free(request->claim);
-  request->claim = NULL;
-  return code;
+  plan_free(*plan);
+  *plan = NULL;
+  return decide_plan(decide, plan, &err) == STATUS_OK ? EXIT_DONE
+                                                      : fail(&decide->command->common, &err);
 }
 
 /* One run of one process. *goes_on: the next may follow. */
 static enum status decide_measure(struct decide *decide, bool *goes_on, struct error *err) {
   struct command *command = decide->command;
+  struct run_request *request = decide->request;
   struct plan *plan = NULL;
   *goes_on = false;
   RETURN_ON_ERROR(decide_plan(decide, &plan, err));
   if (decide_is_spent(decide, plan)) {
     say_note(&command->common, "the time of --budget is spent; this command goes on from here");
-  } else {
-    const int code = decide_claim_and_run(decide, plan);
-    decide->request->repeated = true;
-    command->code = worse(command->code, code);
-    *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);
-    if (!*goes_on) {
-      say_note(&command->common, "and then this command again takes the look");
-    }
+    plan_free(plan);
+    return STATUS_OK;
   }
+  int code = decide_claim(decide, &plan);
+  if (code == EXIT_DONE) {
+    code = run_plan(request, plan);
+    request->repeated = true;
+    *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);
+  }
+  if (!*goes_on) {
+    say_note(&command->common, "this command goes on from here when it is given again");
+  }
+  claim_free(request->claim);
+  request->claim = NULL;
+  command->code = worse(command->code, code);
   plan_free(plan);
   return STATUS_OK;
 }
@@ -358,6 +367,7 @@ enum status decide_run(struct command *command, struct run_request *request, str
   command->request.compare.diff.looks = DECIDE_LOOKS;
   request->unshown = true;
   request->interrupted = watch_interrupts();
+  request->claiming.interrupted = request->interrupted;
   for (size_t v = 0; v < verdict_name_count; v++) {
     show.verdicts[v] = true;
   }

@@ -226,6 +226,21 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   return status;
 }
 
+/* Where the results go, and how what is used is claimed. */
+static enum status verb_run_prepare(struct command *command, struct run_request *request,
+                                    struct error *err) {
+  const char *locks = getenv("HAUL_LOCKS");
+  RETURN_ON_ERROR(command_path(command, &request->database, err));
+  request->claiming = (struct claim_request){
+      .common = &command->common,
+      .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
+      .database = request->database,
+      .wait_ns = command->wait_given ? command->wait_ns : WAIT_DEFAULT_NS,
+      .share = command->share,
+  };
+  return STATUS_OK;
+}
+
 /* With the scenarios read and valid: measure. */
 static enum status verb_run_measure(struct command *command, struct error *err) {
   struct run_request request = {
@@ -239,15 +254,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   if (output_layout_of(command->common.format) != LAYOUT_PAGE) {
     table_concatenate(command->table);
   }
-  enum status status = command_path(command, &request.database, err);
-  const char *locks = getenv("HAUL_LOCKS");
-  request.claiming = (struct claim_request){
-      .common = &command->common,
-      .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
-      .database = request.database,
-      .wait_ns = command->wait_given ? command->wait_ns : WAIT_DEFAULT_NS,
-      .share = command->share,
-  };
+  enum status status = verb_run_prepare(command, &request, err);
   if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
     request.claiming.interrupted = request.interrupted;
@@ -264,7 +271,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .tag = command->tag,
       .command_line = command->line,
   };
-  RETURN_ON_ERROR(command_path(command, &request.database, err));
+  RETURN_ON_ERROR(verb_run_prepare(command, &request, err));
   return decide_run(command, &request, err);
 }
 

@@ -75,7 +75,7 @@ done
 kill -TERM $pid
 wait $pid
 equal 130 $? 'exit code'
-expect_err 'and then this command again'
+expect_err 'this command goes on from here when it is given again'
 expect_value interrupted i.db "select status from v_run where tag = 'c'"
 planned=$("$haul" query --db i.db --format csv "select cases from v_run where tag = 'c'" | sed -n 2p)
 on_second --resume latest --db i.db
