@@ -3,7 +3,6 @@
 #include "engine/base/strbuf.h"
 #include "runner/cli/shell_word.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,23 +106,23 @@ static unsigned advice_rank(const struct measured_run *run) {
   return advice_is_imported(run) ? 0 : advice_is_plain(run) ? 2 : 1;
 }
 
+/* Every side has a run. */
 static const struct measured_run *advice_last_run(const struct compare_result *result,
                                                   enum side side) {
-  const struct measured *measured = result->measured;
-  const struct measured_run *last = NULL;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    if (result->sides[i] != side) {
-      continue;
-    }
-    const unsigned rank = advice_rank(run);
-    const unsigned known = last != NULL ? advice_rank(last) : 0;
-    if (last == NULL || rank > known ||
-        (rank == known && run->started_at_ns >= last->started_at_ns)) {
-      last = run;
+  const struct measured_run *runs = result->measured->runs;
+  size_t last = 0;
+  while (result->sides[last] != side) {
+    last++;
+  }
+  for (size_t i = last + 1; i < result->measured->run_count; i++) {
+    const unsigned rank = advice_rank(&runs[i]);
+    const unsigned known = advice_rank(&runs[last]);
+    if (result->sides[i] == side &&
+        (rank > known || (rank == known && runs[i].started_at_ns >= runs[last].started_at_ns))) {
+      last = i;
     }
   }
-  return last;
+  return &runs[last];
 }
 
 static bool advice_same_text(const char *a, const char *b) {
@@ -180,10 +179,8 @@ static void advice_find(struct database *database, struct compare_request *reque
         comparison->unit == DIFF_UNIT_PROCESS || total->runs == 0
             ? 1
             : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
-    assert(help[s].last != NULL); /* every side has a run */
     const struct measured_run *other = advice_last_run(result, s == SIDE_A ? SIDE_B : SIDE_A);
-    const bool is_other = other != NULL && !advice_is_plain(help[s].last) &&
-                          advice_is_plain(other) &&
+    const bool is_other = !advice_is_plain(help[s].last) && advice_is_plain(other) &&
                           strcmp(other->scenario, help[s].last->scenario) == 0;
     help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);
