@@ -134,8 +134,9 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
   }
   if (result->is_noisy) {
     diff_begin_note(text, begin);
-    strbuf_printf(text, "%smargin %.2g %%", result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "",
-                  100 * result->margin);
+    const double percent = 100 * result->margin;
+    strbuf_append(text, result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "");
+    strbuf_printf(text, percent < 10 ? "margin %.2g %%" : "margin %.0f %%", percent);
   }
 }
 
