@@ -41,7 +41,10 @@ static const char *const said_columns[] = {"case",
                                            "ns_per_op",
                                            "cycles_per_op",
                                            "ops_per_clock_sm",
-                                           "operation"};
+                                           "operation",
+                                           "same_as",
+                                           "same_block",
+                                           "same_axes"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* What a test says of a case; the rest is as in most cases. */
@@ -56,6 +59,7 @@ struct said {
   double cycles, ns_per_op, ops_per_clock_sm;
   const char *measure, *operation;
   const char *status, *reason, *note;
+  const char *same_as, *same_block, *same_axes;
   const char *stop;
   double spread; /* per cent; 0 = 0.05 */
   int processes; /* 0 = 1 */
@@ -106,6 +110,9 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       said_real(said->measure != NULL ? said->cycles : 0),
       said_real(said->ops_per_clock_sm),
       cell_text(said->operation),
+      cell_text(said->same_as),
+      cell_text(said->same_block),
+      cell_text(said->same_axes),
   };
   struct error err;
   assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);

@@ -3,8 +3,11 @@
 
 #include "tests/cmocka.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define V(number)                                                                                  \
   { .kind = MATRIX_VALUE, .value = (number) }
@@ -146,6 +149,51 @@ static void heat_says_how_far_from_the_best(void **state) {
   }
 }
 
+/* The tones of a grid are by the best of the row. */
+static void rows_of_a_grid_are_compared_apart(void **state) {
+  (void)state;
+  static const char *const sizes[] = {"64KiB", "1MiB"};
+  const struct matrix_cell cells[] = {V(10), V(5), V(100), V(100)};
+  struct matrix matrix = matrix_of(sizes, 2, gpus, 2, cells);
+  matrix.down_name = "size";
+  matrix.remark = "what is known";
+  expect_matrix(&matrix, 0, false,
+                " size   gpu0   gpu1\n"
+                "64KiB  10.00  5.000\n"
+                " 1MiB  100.0  100.0\n"
+                "what is known\n");
+  char *text = NULL;
+  size_t length = 0;
+  struct error err;
+  FILE *stream = open_memstream(&text, &length);
+  const struct output output = {stream, 0, true, NULL};
+  assert_int_equal(matrix_print(&matrix, &output, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  assert_non_null(strstr(text, "\033[38;5;40m10.00"));
+  assert_non_null(strstr(text, "\033[38;5;196m5.000"));
+  free(text);
+}
+
+/* Two results never have one place: the second would hide the first. */
+static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
+  (void)state;
+  struct matrix_cell cell = NONE;
+  matrix_put(&cell, (struct matrix_cell)V(1));
+  assert_true(cell.value == 1);
+#ifndef NDEBUG
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)signal(SIGABRT, SIG_DFL);
+    (void)close(STDERR_FILENO);
+    matrix_put(&cell, (struct matrix_cell)V(2));
+    _exit(0);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_four_digits),
@@ -154,6 +202,8 @@ int main(void) {
       cmocka_unit_test(what_is_shown_twice_counts_once),
       cmocka_unit_test(narrow_terminals_get_parts),
       cmocka_unit_test(heat_says_how_far_from_the_best),
+      cmocka_unit_test(rows_of_a_grid_are_compared_apart),
+      cmocka_unit_test(two_results_in_one_cell_are_a_failed_assertion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,127 @@ static void both_ways_with_the_host_stand_once(void **state) {
          "interval within 0.05 %\n");
 }
 
+/* Each direction is a matrix of its own, and nodes are rows whichever way the bytes go. */
+static void directions_are_not_mixed(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "d2d", GPUS(0, 1), .axes = "direction=forward", .gbps = 374},
+      {.block = "d2d", GPUS(1, 0), .axes = "direction=forward", .gbps = 375},
+      {.block = "d2d",
+       GPUS(0, 1),
+       .axes = "direction=both",
+       .flows = 2,
+       .direction = "both",
+       .gbps = 748},
+      {.block = "host", UP(0, "pinned"), .axes = "direction=forward", .gbps = 55},
+      {.block = "host", UP(1, "pinned"), .axes = "direction=forward", .gbps = 54},
+      {.block = "host", DOWN(0), .axes = "direction=reverse", .gbps = 50},
+      {.block = "host", DOWN(1), .axes = "direction=reverse", .gbps = 51},
+      {.block = "host",
+       UP(0, "pinned"),
+       .axes = "direction=both",
+       .flows = 2,
+       .direction = "both",
+       .gbps = 90},
+      {.block = "host",
+       UP(1, "pinned"),
+       .axes = "direction=both",
+       .flows = 2,
+       .direction = "both",
+       .gbps = 91},
+  };
+  EXPECT(said, 0,
+         "d2d\n"
+         "1MiB by ce\n"
+         "GB/s from row to column\n"
+         "       gpu0   gpu1\n"
+         "gpu0    N/A  374.0\n"
+         "gpu1  375.0    N/A\n"
+         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "both ways, total GB/s between row and column\n"
+         "       gpu1\n"
+         "gpu0  748.0\n"
+         "187.0 % of peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "\n"
+         "host\n"
+         "4KiB by ce\n"
+         "GB/s from row to column\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  55.00  54.00\n"
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "GB/s from column to row\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  50.00  51.00\n"
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "both ways, total GB/s between row and column\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  90.00  91.00\n"
+         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n");
+}
+
+#define UP_OF(gpu, bytes)                                                                          \
+  .path = "numa0:pinned-gpu" #gpu, .source = "numa0", .source_memory = "pinned",                   \
+  .target = "gpu" #gpu, .target_memory = "device", .size_bytes = (bytes)
+
+/* One number that is swept over several places: its values in their order, and one table. What was
+ * measured elsewhere has its number and says where. */
+static void a_sweep_over_places_is_a_grid(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "up", UP_OF(0, 1 << 20), .axes = "size=1MiB", .gbps = 40},
+      {.block = "up", UP_OF(1, 1 << 20), .axes = "size=1MiB", .gbps = 41},
+      {.block = "up",
+       UP_OF(0, 65536),
+       .axes = "size=64KiB",
+       .gbps = 10,
+       .same_as = "before/numa0:pinned-gpu0/64KiB",
+       .same_block = "before",
+       .same_axes = ""},
+      {.block = "up", UP_OF(1, 65536), .axes = "size=64KiB", .status = "hung", .reason = "why"},
+      {.block = "again",
+       UP_OF(0, 65536),
+       .axes = "initiator=target",
+       .gbps = 10,
+       .same_as = "up/numa0:pinned-gpu0/64KiB",
+       .same_block = "up",
+       .same_axes = "size=64KiB"},
+  };
+  EXPECT(said, 0,
+         "up\n"
+         "by ce: GB/s from numa0:pinned to column\n"
+         " size   gpu0        gpu1\n"
+         "64KiB  10.00  [1]   hung  [2]\n"
+         " 1MiB  40.00       41.00\n"
+         "2.5 to 10.2 % of peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "[1] = before/numa0:pinned-gpu0/64KiB, measured once\n"
+         "[2] why\n"
+         "\n"
+         "again\n"
+         "64KiB by ce: GB/s\n"
+         "path               settings           GB/s  +/- %  % of peak\n"
+         "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5\n"
+         "note: = up/numa0:pinned-gpu0/64KiB, measured once\n");
+}
+
+/* Where path and settings are those of another row, all axes are shown. */
+static void rows_of_a_table_are_told_apart(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "t", GPUS(0, 1), .axes = "direction=forward trials.min=5", .flows = 3, .gbps = 10},
+      {.block = "t", GPUS(0, 1), .axes = "direction=reverse trials.min=5", .flows = 3, .gbps = 11},
+  };
+  EXPECT(said, 0,
+         "t\n"
+         "1MiB by ce: GB/s of all flows at once, over one window\n"
+         "path       settings                         GB/s  +/- %  % of peak\n"
+         "gpu0-gpu1  direction=forward trials.min=5  10.00   0.05        2.5\n"
+         "gpu0-gpu1  direction=reverse trials.min=5  11.00   0.05        2.8\n");
+}
+
 static void sizes_and_memories_are_headings(void **state) {
   (void)state;
   const struct said said[] = {
@@ -313,6 +434,9 @@ int main(void) {
       cmocka_unit_test(pairs_are_matrices),
       cmocka_unit_test(both_ways_stand_on_both_sides),
       cmocka_unit_test(both_ways_with_the_host_stand_once),
+      cmocka_unit_test(directions_are_not_mixed),
+      cmocka_unit_test(a_sweep_over_places_is_a_grid),
+      cmocka_unit_test(rows_of_a_table_are_told_apart),
       cmocka_unit_test(sizes_and_memories_are_headings),
       cmocka_unit_test(latencies_are_in_ns),
       cmocka_unit_test(the_rest_is_tables),

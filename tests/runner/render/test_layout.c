@@ -1,0 +1,628 @@
+/* Random scenarios on recorded machines, with made-up results: every case that is measured stands
+ * once in its block, with its number, in a cell or row whose labels lead back to it; the same in
+ * text of any width, in JSON and on a page.
+ *
+ * test_runner_render_layout [FIRST COUNT]: seeds to try. */
+#include "engine/base/units.h"
+#include "runner/record/query.h"
+#include "runner/record/record.h"
+#include "runner/render/page.h"
+#include "runner/render/run_result.h"
+#include "runner/table/table.h"
+#include "schema/machine/machine_file.h"
+#include "tests/cmocka.h"
+#include "tests/runner/plan/planned.h"
+#include "tests/runner/plan/random_scenario.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLACES_LIMIT = 3000, LEAST_NUMBER = 1000 };
+
+static unsigned long first_seed = 1;
+static unsigned long seed_count = 150;
+
+/* ---- places: what must be shown ---- */
+
+struct expected {
+  const char *block, *name, *axes;
+  const struct plan_case *measured;
+  size_t number; /* that is shown, whatever its unit */
+  bool found;
+};
+
+struct world {
+  struct planned planned;
+  struct plan measured; /* the plan without what is skipped */
+  double *median_ns;
+  struct expected *places;
+  size_t place_count;
+  struct arena arena;
+  const char *scenario;
+  const char *machine;
+};
+
+static void world_fail(const struct world *world, const char *what, const struct expected *place) {
+  print_error("%s on %s:\n%s\n", what, world->machine, world->scenario);
+  if (place != NULL) {
+    print_error("%s, axes \"%s\", block %s, shown as %zu\n", place->name, place->axes, place->block,
+                place->number);
+  }
+  fail();
+}
+
+/* The time with which the number of the case is shown. */
+static double time_of(const struct bench_case *bench, double number) {
+  if (bench->kind == CASE_OVERHEAD) {
+    return number;
+  }
+  if (bench->kind == CASE_CHASE || bench->kind == CASE_ARITHMETIC) {
+    return number * (double)bench->operations;
+  }
+  return (double)bench->payload_bytes / number;
+}
+
+static void add_place(struct world *world, const struct expected *place) {
+  world->places[world->place_count++] = *place;
+}
+
+/* False: not a scenario, or too large or empty a plan. */
+static bool make_world(struct world *world, const char *machine, const char *text) {
+  struct error err = {.message = ""};
+  char path[512];
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct plan *plan = NULL;
+  enum status status = scenario_parse(text, strlen(text), "random.toml", NULL, 0,
+                                      &world->planned.scenario, diagnostics);
+  diagnostics_free(diagnostics);
+  if (status != STATUS_OK) {
+    return false;
+  }
+  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  world->planned.machine = calloc(1, sizeof *world->planned.machine);
+  assert_non_null(world->planned.machine);
+  assert_int_equal(machine_file_load(path, world->planned.machine, &err), STATUS_OK);
+  assert_int_equal(plan_new(world->planned.scenario, world->planned.machine, NULL, &plan, &err),
+                   STATUS_OK);
+  world->planned.plan = plan;
+  if (plan->case_count + plan->duplicate_count > PLACES_LIMIT ||
+      plan->skip_count == plan->case_count) {
+    return false;
+  }
+  const size_t most = plan->case_count + plan->duplicate_count;
+  struct plan_case *cases = arena_array(&world->arena, most, sizeof *cases);
+  struct plan_duplicate *duplicates = arena_array(&world->arena, most, sizeof *duplicates);
+  size_t *now = arena_array(&world->arena, most, sizeof *now);
+  world->places = arena_array(&world->arena, most, sizeof *world->places);
+  world->median_ns = arena_array(&world->arena, most, sizeof *world->median_ns);
+  world->measured = *plan;
+  world->measured.cases = cases;
+  world->measured.duplicates = duplicates;
+  world->measured.case_count = 0;
+  world->measured.duplicate_count = 0;
+  world->measured.skip_count = 0;
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct plan_case *c = &plan->cases[i];
+    if (c->skip_reason == NULL) {
+      const size_t at = world->measured.case_count++;
+      now[i] = at;
+      cases[at] = *c;
+      world->median_ns[at] = time_of(&c->bench, (double)(LEAST_NUMBER + at));
+      add_place(world, &(struct expected){c->bench.block, c->bench.name, c->axes, &cases[at],
+                                          LEAST_NUMBER + at, false});
+    }
+  }
+  for (size_t i = 0; i < plan->duplicate_count; i++) {
+    const struct plan_duplicate *d = &plan->duplicates[i];
+    if (plan->cases[d->measured].skip_reason == NULL) {
+      struct plan_duplicate *kept = &duplicates[world->measured.duplicate_count++];
+      *kept = *d;
+      kept->measured = now[d->measured];
+      add_place(world, &(struct expected){d->block, d->name, d->axes, &cases[kept->measured],
+                                          LEAST_NUMBER + kept->measured, false});
+    }
+  }
+  return true;
+}
+
+static void free_world(struct world *world) {
+  planned_fini(&world->planned);
+  arena_fini(&world->arena);
+}
+
+/* ---- spots: what is shown ---- */
+
+/* A number, with all that is written around it. */
+struct spot {
+  const char *block; /* NULL: a table of several, then in `row` */
+  const char *words; /* all texts above it, since its block began */
+  const char *facet; /* the last heading */
+  const char *row, *column;
+  const char *corner; /* name of what labels the rows */
+  const char *number;
+  bool is_matrix;
+  bool used;
+};
+
+struct collector {
+  struct arena *arena;
+  const char *block, *words, *facet;
+  struct spot *spots;
+  size_t count, capacity;
+};
+
+static void collect_section(void *context, const char *name) {
+  struct collector *collector = context;
+  collector->block = name != NULL ? arena_strdup(collector->arena, name) : NULL;
+  collector->words = "";
+  collector->facet = "";
+}
+
+static void collect_heading(void *context, const char *text) {
+  struct collector *collector = context;
+  collector->facet = arena_strdup(collector->arena, text);
+}
+
+static void collect_paragraph(void *context, const char *first, const char *text) {
+  struct collector *collector = context;
+  collector->words = arena_format(collector->arena, "%s %s%s", collector->words, first, text);
+}
+
+static void collect_summary(void *context, const char *text) {
+  (void)context;
+  (void)text;
+}
+
+static void collect_add(struct collector *collector, const struct result_set *table, size_t row,
+                        size_t column) {
+  collector->spots = arena_grow(collector->arena, collector->spots, collector->count,
+                                &collector->capacity, sizeof *collector->spots);
+  struct spot *spot = &collector->spots[collector->count++];
+  *spot = (struct spot){.block = collector->block,
+                        .words = collector->words,
+                        .facet = collector->facet,
+                        .column = arena_strdup(collector->arena, table->columns[column].name),
+                        .corner = arena_strdup(collector->arena, table->columns[0].name),
+                        .is_matrix = table->is_matrix};
+  spot->number = arena_strdup(collector->arena, result_set_text_at(table, row, column));
+  if (table->is_matrix) {
+    const char *label = result_set_text_at(table, row, 0); /* none within each place */
+    spot->row = label != NULL ? arena_strdup(collector->arena, label) : "";
+    return;
+  }
+  spot->row = "|";
+  for (size_t c = 0; c < table->column_count; c++) {
+    static const char *const LABELS = " block path settings size ";
+    const char *name = table->columns[c].name;
+    const char *text = result_set_text_at(table, row, c);
+    if (text != NULL && strstr(LABELS, arena_format(collector->arena, " %s ", name)) != NULL) {
+      spot->row = arena_format(collector->arena, "%s%s|", spot->row, text);
+    }
+  }
+}
+
+static void collect_table(void *context, const struct result_set *table) {
+  static const char *const NUMBERS = " GB/s ns ns/hop ns/op ops/clock/SM ";
+  struct collector *collector = context;
+  for (size_t row = 0; row < table->row_count; row++) {
+    for (size_t c = table->is_matrix ? 1 : 0; c < table->column_count; c++) {
+      const char *text = result_set_text_at(table, row, c);
+      const char *name = arena_format(collector->arena, " %s ", table->columns[c].name);
+      const bool numbers =
+          table->is_matrix ? !table->columns[c].is_mark : strstr(NUMBERS, name) != NULL;
+      if (numbers && text != NULL && text[0] >= '0' && text[0] <= '9') {
+        collect_add(collector, table, row, c);
+      }
+    }
+  }
+}
+
+/* ---- whether labels lead back ---- */
+
+/* Whether `word` is in the text, between what is not part of a word. */
+static bool has_word(const char *text, const char *word) {
+  static const char *const PART = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const size_t length = strlen(word);
+  for (const char *at = text; length > 0 && (at = strstr(at, word)) != NULL; at++) {
+    const bool begins = at == text || strchr(PART, at[-1]) == NULL;
+    const bool ends = at[length] == '\0' || strchr(PART, at[length]) == NULL;
+    if (begins && ends) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* "gpu0" of "gpu0:managed" */
+static bool is_end(struct arena *arena, const char *label, const struct endpoint *end) {
+  const char *place = arena_format(arena, "%s%d", place_text(end->place), end->index);
+  return strncmp(label, place, strlen(place)) == 0 &&
+         (label[strlen(place)] == '\0' || label[strlen(place)] == ':');
+}
+
+static bool ends_of(const struct bench_case *bench, struct endpoint *source,
+                    struct endpoint *target) {
+  if (bench->kind == CASE_CHASE) {
+    *source = bench->work.chase.memory;
+    *target = (struct endpoint){PLACE_GPU, bench->work.chase.gpu, MEMORY_DEVICE};
+    return true;
+  }
+  if (bench->kind == CASE_TRANSFER) {
+    *source = bench->flows[0].source;
+    *target = bench->flows[0].target;
+  }
+  return bench->kind == CASE_TRANSFER;
+}
+
+static bool goes_both_ways(const struct bench_case *bench) {
+  uint32_t flows = 0;
+  while (flows < bench->flow_count && bench->flows[flows].role == FLOW_MEASURED) {
+    flows++; /* loads stand last */
+  }
+  return flows == 2 && strstr(bench->path, "--") != NULL;
+}
+
+/* The places of a cell. */
+static bool cell_leads_to(struct arena *arena, const struct spot *spot,
+                          const struct bench_case *bench) {
+  const char *words = arena_format(arena, "%s %s", spot->words, spot->facet);
+  struct endpoint source;
+  struct endpoint target;
+  if (strcmp(spot->column, bench->path) == 0) {
+    return true; /* it has ends and direction */
+  }
+  if (!ends_of(bench, &source, &target) ||
+      goes_both_ways(bench) != (strstr(words, "both ways") != NULL)) {
+    return false;
+  }
+  const bool row_is_source = is_end(arena, spot->row, &source);
+  const bool row_is_target = is_end(arena, spot->row, &target);
+  const bool column_is_source = is_end(arena, spot->column, &source);
+  const bool column_is_target = is_end(arena, spot->column, &target);
+  if (strstr(words, "within each") != NULL) {
+    return column_is_source && column_is_target;
+  }
+  if (strstr(words, "between row and column") != NULL) {
+    return (row_is_source && column_is_target) || (row_is_target && column_is_source);
+  }
+  if (strstr(words, "from row to column") != NULL ||
+      strstr(words, "memory of the row, by a thread of the column") != NULL) {
+    return row_is_source && column_is_target;
+  }
+  if (strstr(words, "from column to row") != NULL ||
+      strstr(words, "memory of the column, by a thread of the row") != NULL) {
+    return row_is_target && column_is_source;
+  }
+  /* A grid: "from numa0:pinned to column". */
+  const char *other = strstr(words, "from memory of ");
+  const size_t skip = other != NULL ? strlen("from memory of ") : strlen("from ");
+  other = other != NULL ? other : strstr(words, "from ");
+  const bool chase_to = strstr(words, "by a thread of column") != NULL;
+  if (strstr(words, "between ") != NULL) {
+    other = strstr(words, "between ") + strlen("between ");
+    other = strncmp(other, "column and ", 11) == 0 ? other + 11 : other;
+    const char *end = arena_strndup(arena, other, strcspn(other, " ,"));
+    return (is_end(arena, end, &source) && column_is_target) ||
+           (is_end(arena, end, &target) && column_is_source);
+  }
+  if (other == NULL) {
+    return false;
+  }
+  other += skip;
+  if (strncmp(other, "column", 6) == 0) {
+    const char *to = strstr(other, bench->kind == CASE_CHASE ? "thread of " : "to ");
+    to = to != NULL ? to + (bench->kind == CASE_CHASE ? 10 : 3) : "";
+    return column_is_source && is_end(arena, arena_strndup(arena, to, strcspn(to, " ,")), &target);
+  }
+  return is_end(arena, arena_strndup(arena, other, strcspn(other, " ,")), &source) &&
+         column_is_target && (bench->kind != CASE_CHASE || chase_to);
+}
+
+static bool axis_is_of_places(const char *key) {
+  return strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0 ||
+         strncmp(key, "of.", 3) == 0 || strncmp(key, "at.", 3) == 0 || strcmp(key, "memory") == 0 ||
+         strcmp(key, "direction") == 0 || strcmp(key, "space") == 0;
+}
+
+/* "size" of the place, as people write it; "" where its flows have none in common. */
+static const char *size_of(struct arena *arena, const struct expected *place) {
+  const char *size = strrchr(place->name, '/') + 1;
+  uint64_t bytes = 0;
+  return units_parse_size(size, &bytes) && strchr(size, 'B') != NULL ? arena_strdup(arena, size)
+                                                                     : "";
+}
+
+/* Whether every axis of the place can be read where its number stands. */
+static bool axes_lead_to(struct arena *arena, const struct spot *spot,
+                         const struct expected *place) {
+  const char *all =
+      arena_format(arena, "%s %s %s %s", spot->words, spot->facet, spot->row, spot->column);
+  char *axes = arena_strdup(arena, place->axes);
+  for (char *word = strsep(&axes, " "); word != NULL; word = strsep(&axes, " ")) {
+    const char *equal = strchr(word, '=');
+    if (equal == NULL) {
+      continue;
+    }
+    const char *key = arena_strndup(arena, word, (size_t)(equal - word));
+    const bool size = strcmp(key, "size") == 0 || strcmp(key, "footprint") == 0;
+    const bool row = spot->is_matrix && strcmp(spot->corner, key) == 0;
+    const char *wanted = size ? size_of(arena, place) : row ? equal + 1 : word;
+    const bool operation = strcmp(key, "op") == 0 || strcmp(key, "operation") == 0;
+    wanted = operation && !spot->is_matrix ? equal + 1 : wanted;
+    if (!axis_is_of_places(key) && wanted[0] != '\0' && !has_word(row ? spot->row : all, wanted)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool spot_leads_to(struct arena *arena, const struct spot *spot,
+                          const struct expected *place) {
+  const struct bench_case *bench = &place->measured->bench;
+  char number[32];
+  (void)snprintf(number, sizeof number, "%zu", place->number);
+  if (strcmp(spot->number, number) != 0 || !axes_lead_to(arena, spot, place)) {
+    return false;
+  }
+  const char *block = arena_format(arena, "|%s|", place->block);
+  if (spot->block != NULL ? strcmp(spot->block, place->block) != 0
+                          : strncmp(spot->row, block, strlen(block)) != 0) {
+    return false;
+  }
+  return spot->is_matrix ? cell_leads_to(arena, spot, bench) : has_word(spot->row, bench->path);
+}
+
+/* Both sides of a diagonal. */
+static bool spot_mirrors(const struct spot *spot, const struct spot *other) {
+  return spot->is_matrix && spot->corner[0] == '\0' && !other->used &&
+         strcmp(spot->number, other->number) == 0 && spot->words == other->words &&
+         spot->facet == other->facet && strcmp(spot->row, other->column) == 0 &&
+         strcmp(spot->column, other->row) == 0 && strcmp(spot->row, spot->column) != 0;
+}
+
+static int compare_spots(const void *left, const void *right) {
+  const struct spot *a = left;
+  const struct spot *b = right;
+  const char *const pairs[][2] = {
+      {a->block != NULL ? a->block : "", b->block != NULL ? b->block : ""},
+      {a->words, b->words},
+      {a->facet, b->facet},
+      {a->row, b->row},
+      {a->is_matrix ? a->column : "", b->is_matrix ? b->column : ""}};
+  int order = 0;
+  for (size_t i = 0; order == 0 && i < sizeof pairs / sizeof *pairs; i++) {
+    order = strcmp(pairs[i][0], pairs[i][1]);
+  }
+  return order;
+}
+
+static void check_spots(struct world *world, struct collector *collector) {
+  for (size_t p = 0; p < world->place_count; p++) {
+    struct expected *place = &world->places[p];
+    for (size_t i = 0; !place->found && i < collector->count; i++) {
+      struct spot *spot = &collector->spots[i];
+      if (spot->used || !spot_leads_to(&world->arena, spot, place)) {
+        continue;
+      }
+      spot->used = true;
+      place->found = true;
+      for (size_t k = 0; goes_both_ways(&place->measured->bench) && k < collector->count; k++) {
+        if (spot_mirrors(spot, &collector->spots[k])) {
+          collector->spots[k].used = true;
+          break;
+        }
+      }
+    }
+    if (!place->found) {
+      world_fail(world, "a case is not shown", place);
+    }
+  }
+  for (size_t i = 0; i < collector->count; i++) {
+    if (!collector->spots[i].used) {
+      print_error("%s | %s | %s | %s\n", collector->spots[i].words, collector->spots[i].facet,
+                  collector->spots[i].row, collector->spots[i].column);
+      world_fail(world, "a number belongs to no case", NULL);
+    }
+  }
+  struct spot *sorted = arena_array(&world->arena, collector->count, sizeof *sorted);
+  memcpy(sorted, collector->spots, collector->count * sizeof *sorted);
+  qsort(sorted, collector->count, sizeof *sorted, compare_spots);
+  for (size_t i = 1; i < collector->count; i++) {
+    if (compare_spots(&sorted[i - 1], &sorted[i]) == 0) {
+      print_error("%s | %s | %s | %s\n", sorted[i].words, sorted[i].facet, sorted[i].row,
+                  sorted[i].column);
+      world_fail(world, "two numbers have the same labels", NULL);
+    }
+  }
+}
+
+/* ---- the outputs ---- */
+
+/* How often every number stands in a text, between these. Returns the sum. */
+static void count_numbers(struct world *world, const struct collector *collector, char *text,
+                          const char *separators, const char *what) {
+  size_t *counts =
+      arena_array(&world->arena, LEAST_NUMBER + world->measured.case_count, sizeof *counts);
+  for (char *word = strsep(&text, separators); word != NULL; word = strsep(&text, separators)) {
+    char *end = NULL;
+    const unsigned long number = strtoul(word, &end, 10);
+    if (end != word && end[0] == '\0' && number >= LEAST_NUMBER &&
+        number < LEAST_NUMBER + world->measured.case_count) {
+      counts[number]++;
+    }
+  }
+  for (size_t i = 0; i < collector->count; i++) {
+    counts[strtoul(collector->spots[i].number, NULL, 10)]--;
+  }
+  for (size_t i = 0; i < world->place_count; i++) {
+    if (counts[world->places[i].number] != 0) {
+      world_fail(world, what, &world->places[i]);
+    }
+  }
+}
+
+/* Lines that are true of a whole matrix. */
+static void drop_summaries(char *text) {
+  for (char *line = text; *line != '\0';) {
+    const size_t length = strcspn(line, "\n");
+    const char *peak = memmem(line, length, "% of", 4);
+    if (strncmp(line, "min ", 4) == 0 || (peak != NULL && strncmp(line, "path", 4) != 0) ||
+        memmem(line, length, "GB/s)", 5) != NULL || strncmp(line, "peak (", 6) == 0) {
+      memset(line, ' ', length);
+    }
+    line += length + (line[length] != '\0');
+  }
+}
+
+static void check_text(struct world *world, const struct result_set *rows,
+                       const struct collector *collector, unsigned width) {
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  const struct output output = {stream, width, false, NULL};
+  assert_non_null(stream);
+  assert_int_equal(run_result_print(rows, NULL, &output, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  drop_summaries(text);
+  count_numbers(world, collector, text, " \n", "the text does not show a case once");
+  free(text);
+}
+
+static void check_page(struct world *world, const struct result_set *rows,
+                       const struct collector *collector) {
+  struct page_results results;
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  FILE *page = open_memstream(&text, &length);
+  assert_non_null(page);
+  page_results_init(&results, page, "run-1");
+  assert_int_equal(run_result_print(rows, NULL, &results.output, &err), STATUS_OK);
+  page_results_fini(&results);
+  assert_int_equal(fclose(page), 0);
+  count_numbers(world, collector, text, "<>", "the page does not show a case once");
+  free(text);
+}
+
+/* One object for each place, with its number. */
+static void check_json(struct world *world, const struct result_set *rows) {
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  struct table *table =
+      table_new(&(struct table_options){.format = OUTPUT_JSONL, .stream = stream});
+  assert_int_equal(result_set_send(rows, table_sink(table), &err), STATUS_OK);
+  table_free(table);
+  assert_int_equal(fclose(stream), 0);
+  for (size_t i = 0; i < world->place_count; i++) {
+    const struct expected *place = &world->places[i];
+    const struct bench_case *bench = &place->measured->bench;
+    const char *begin = arena_format(&world->arena, "{\"case\":\"%s\",\"block\":\"%s\",",
+                                     place->name, place->block);
+    const char *object = strstr(text, begin);
+    if (object == NULL || strstr(object + 1, begin) != NULL) {
+      world_fail(world, "JSON does not have a case once", place);
+      return;
+    }
+    const char *key = bench->kind == CASE_CHASE        ? "\"ns_per_hop\":"
+                      : bench->kind == CASE_ARITHMETIC ? "\"ns_per_op\":"
+                      : bench->kind == CASE_OVERHEAD   ? "\"median_ns\":"
+                                                       : "\"gbps\":";
+    const char *number = strstr(object, key);
+    assert_non_null(number);
+    if (fabs(strtod(number + strlen(key), NULL) - (double)place->number) > 1e-6) {
+      world_fail(world, "JSON has another number", place);
+    }
+  }
+  assert_int_equal(rows->row_count, world->place_count);
+  free(text);
+}
+
+/* ---- the whole ---- */
+
+static void check_world(struct world *world, struct record *record, struct query *query,
+                        unsigned long seed) {
+  struct error err = {.message = ""};
+  char uuid[64];
+  char selector[80];
+  (void)snprintf(uuid, sizeof uuid, "%032lx", seed);
+  (void)snprintf(selector, sizeof selector, "run:%s", uuid);
+  const struct run_info info = {.command_line = "test",
+                                .haul_version = "0",
+                                .processes = 1,
+                                .imported = true,
+                                .uuid = uuid,
+                                .started_at_ns = (int64_t)seed};
+  if (record_import(record, &info, world->planned.machine, &world->measured, world->median_ns, NULL,
+                    &err) != STATUS_OK) {
+    world_fail(world, err.message, NULL);
+  }
+  struct result_set rows;
+  const struct query_parameter run = {"run", selector};
+  result_set_init(&rows, SIZE_MAX);
+  if (query_run_saved(query, "run-result", &run, 1, NULL, &rows.sink, &err) != STATUS_OK) {
+    world_fail(world, err.message, NULL);
+  }
+  struct collector collector = {.arena = &world->arena, .words = "", .facet = ""};
+  const struct output_backend backend = {&collector,        collect_section, collect_heading,
+                                         collect_paragraph, collect_table,   collect_summary};
+  const struct output output = {stdout, 0, false, &backend};
+  assert_int_equal(run_result_print(&rows, NULL, &output, &err), STATUS_OK);
+  check_spots(world, &collector);
+  check_text(world, &rows, &collector, 0);
+  check_text(world, &rows, &collector, 80);
+  check_text(world, &rows, &collector, 60);
+  check_page(world, &rows, &collector);
+  check_json(world, &rows);
+  result_set_fini(&rows);
+}
+
+static void every_case_stands_once_in_its_block(void **state) {
+  (void)state;
+  static const char *const MACHINES[] = {"h200x4.toml", "h100x8-nvlink.toml", "gh200.toml",
+                                         "l40sx4-pcie.toml", "no-gpu.toml"};
+  char folder[] = "/tmp/haul-layout-XXXXXX";
+  char path[64];
+  struct record *record = NULL;
+  struct query *query = NULL;
+  struct error err = {.message = ""};
+  unsigned long valid = 0;
+  assert_non_null(mkdtemp(folder));
+  (void)snprintf(path, sizeof path, "%s/results.db", folder);
+  assert_int_equal(record_open(path, &record, &err), STATUS_OK);
+  assert_int_equal(query_open(path, &query, &err), STATUS_OK);
+  for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {
+    struct world world = {.machine = MACHINES[seed % 5]};
+    struct strbuf text;
+    strbuf_init(&text, RANDOM_SCENARIO_MAX);
+    random_scenario(seed, &text);
+    world.scenario = arena_format(&world.arena, "# seed %lu\n%s", seed, text.text);
+    if (make_world(&world, world.machine, text.text)) {
+      valid++;
+      check_world(&world, record, query, seed);
+    }
+    strbuf_fini(&text);
+    free_world(&world);
+  }
+  query_close(query);
+  record_close(record);
+  (void)unlink(path);
+  (void)rmdir(folder);
+  print_message("%lu of %lu scenarios had something to measure\n", valid, seed_count);
+  assert_true(valid * 4 > seed_count);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_case_stands_once_in_its_block)};
+  if (argc == 3) {
+    first_seed = strtoul(argv[1], NULL, 10);
+    seed_count = strtoul(argv[2], NULL, 10);
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
