@@ -9,6 +9,7 @@
  *   name.h        path and name
  *   definition.h  what makes two cases the same measurement: definition and case_key
  *   unsupported.c why a case cannot run here
+ *   skipped.c     such reasons, each once
  *   bound.h       payload, traffic, and the peak that the hardware allows
  *   estimate.h    how long it takes
  *   plan.c        puts the cases in order, each once, with names of their own
@@ -88,6 +89,22 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
                      const struct plan_options *options, struct plan **plan,
                      struct error *err) CHECK_RESULT;
 void plan_free(struct plan *plan);
+
+/* ---- what is skipped (skipped.c) ---- */
+
+enum { SKIP_GROUP_CASES_MAX = 2 };
+
+/* Skipped cases that share a reason, but for the numbers of GPUs and nodes in it. */
+struct skip_group {
+  const char *reason; /* "GPU x has no peer access to GPU y" where the numbers differ */
+  const char *block;  /* NULL = several */
+  size_t count;
+  const struct plan_case *cases[SKIP_GROUP_CASES_MAX]; /* the first ones */
+};
+
+/* In the order of their first cases; the array and what is new in it are in the arena. */
+size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
+                          const struct skip_group **groups);
 
 /* A plan in the making: cases come in one after the other. plan_new() feeds it from a scenario,
  * tests from settings made by hand. */

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAMES_SHOWN_MAX = 2, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
+enum { DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
 
 /* The part of a name between path and size: its axes. */
 static void plan_append_settings(const struct plan_case *c, struct strbuf *text) {
@@ -90,54 +90,31 @@ static void plan_print_cases(const struct plan *plan, struct table *table, struc
 
 /* ---- below the table ---- */
 
-/* Every case with that reason, from the first that has it. */
-static void plan_append_skip_group(const struct plan *plan, size_t first, struct strbuf *text) {
-  const char *reason = plan->cases[first].skip_reason;
-  size_t count = 0;
-  struct strbuf names;
-  strbuf_init(&names, TEXT_MAX);
-  for (size_t i = first; i < plan->case_count; i++) {
-    const struct plan_case *c = &plan->cases[i];
-    if (c->skip_reason != NULL && strcmp(c->skip_reason, reason) == 0) {
-      if (count < NAMES_SHOWN_MAX) {
-        strbuf_append(&names, count > 0 ? ", " : "");
-        text_append(&names, c->bench.name);
-      }
-      count++;
-    }
+static void plan_append_skip_group(const struct skip_group *group, struct strbuf *text) {
+  strbuf_printf(text, "%6zu  ", group->count);
+  text_append(text, group->reason);
+  strbuf_append(text, "\n        ");
+  for (size_t i = 0; i < group->count && i < SKIP_GROUP_CASES_MAX; i++) {
+    strbuf_append(text, i > 0 ? ", " : "");
+    text_append(text, group->cases[i]->bench.name);
   }
-  strbuf_printf(text, "%6zu  ", count);
-  text_append(text, reason);
-  strbuf_printf(text, "\n        %s", names.text);
-  if (count > NAMES_SHOWN_MAX) {
-    strbuf_printf(text, " and %zu more", count - NAMES_SHOWN_MAX);
+  if (group->count > SKIP_GROUP_CASES_MAX) {
+    strbuf_printf(text, " and %zu more", group->count - SKIP_GROUP_CASES_MAX);
   }
   strbuf_append(text, "\n");
-  strbuf_fini(&names);
-}
-
-/* True when no case before has the same reason. Reasons of different cases are few or, in a large
- * plan, mostly those of the cases just before: look back from there. */
-static bool plan_is_first_of_reason(const struct plan *plan, size_t at) {
-  for (size_t i = at; i-- > 0;) {
-    const char *other = plan->cases[i].skip_reason;
-    if (other != NULL && strcmp(other, plan->cases[at].skip_reason) == 0) {
-      return false;
-    }
-  }
-  return true;
 }
 
 static void plan_append_skipped(const struct plan *plan, struct strbuf *text) {
-  if (plan->skip_count == 0) {
-    return;
+  struct arena arena = {0};
+  const struct skip_group *groups = NULL;
+  const size_t count = plan_group_skipped(plan, &arena, &groups);
+  if (count > 0) {
+    strbuf_printf(text, "\nSkipped: %zu\n", plan->skip_count);
   }
-  strbuf_printf(text, "\nSkipped: %zu\n", plan->skip_count);
-  for (size_t i = 0; i < plan->case_count; i++) {
-    if (plan->cases[i].skip_reason != NULL && plan_is_first_of_reason(plan, i)) {
-      plan_append_skip_group(plan, i, text);
-    }
+  for (size_t i = 0; i < count; i++) {
+    plan_append_skip_group(&groups[i], text);
   }
+  arena_fini(&arena);
 }
 
 static void plan_append_duplicates(const struct plan *plan, struct strbuf *text) {

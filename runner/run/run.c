@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DUPLICATES_SHOWN_MAX = 5 };
-
 /* What workers measure and sample with. */
 static const struct supervise_ops RUN_OPS = {
     .engine_new = engine_new,
@@ -130,58 +128,27 @@ static void run_take_warning(void *context, const char *text) {
 /* What a run measured, read back from the database and shown -------------------------------------
  */
 
-/* Skipped cases that share a reason. */
-struct skipped {
-  const char *reason;
-  size_t count;
-  const char *block; /* NULL = of several blocks */
-};
-
-static size_t run_group_skipped(const struct plan *plan, struct skipped *groups) {
-  size_t group_count = 0;
-  for (size_t i = 0; i < plan->case_count; i++) {
-    const struct plan_case *item = &plan->cases[i];
-    if (item->skip_reason == NULL) {
-      continue;
-    }
-    size_t g = 0;
-    while (g < group_count && strcmp(groups[g].reason, item->skip_reason) != 0) {
-      g++;
-    }
-    if (g == group_count) {
-      groups[group_count++] = (struct skipped){item->skip_reason, 0, item->bench.block};
-    }
-    groups[g].count++;
-    if (groups[g].block != NULL && strcmp(groups[g].block, item->bench.block) != 0) {
-      groups[g].block = NULL;
-    }
-  }
-  return group_count;
-}
-
 static void run_show_skipped(const struct common_options *common, const struct plan *plan) {
-  struct skipped *groups = calloc(plan->skip_count + 1, sizeof *groups);
-  if (groups == NULL) {
-    abort();
-  }
-  size_t group_count = run_group_skipped(plan, groups);
-  for (size_t i = 0; i < group_count; i++) {
+  struct arena arena = {0};
+  const struct skip_group *groups = NULL;
+  const size_t count = plan_group_skipped(plan, &arena, &groups);
+  for (size_t i = 0; i < count; i++) {
     say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
              groups[i].count == 1 ? "case" : "cases", groups[i].block != NULL ? " of " : "",
              groups[i].block != NULL ? groups[i].block : "", groups[i].reason);
   }
-  free(groups);
+  arena_fini(&arena);
 }
 
-/* Cases that this run names twice: measured under the first name. */
+/* The result marks each of them with where it was measured. */
 static void run_show_duplicates(const struct common_options *common, const struct plan *plan) {
+  size_t count = 0;
   for (size_t i = 0; i < plan->duplicate_count; i++) {
-    if (i == DUPLICATES_SHOWN_MAX && plan->duplicate_count > DUPLICATES_SHOWN_MAX + 1) {
-      say_note(common, "and %zu more", plan->duplicate_count - i);
-      return;
-    }
-    say_note(common, "%s is the same measurement as %s", plan->duplicates[i].name,
-             plan->duplicates[i].same_as);
+    count += plan->cases[plan->duplicates[i].measured].skip_reason == NULL;
+  }
+  if (count > 0) {
+    say_note(common, "%zu %s of another one: measured once, and shown at both with a mark", count,
+             count == 1 ? "setting comes to a case" : "settings come to a case");
   }
 }
 

@@ -61,7 +61,9 @@ equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
 begin 'what needs another GPU is skipped with its reason'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
 expect_err 'skipped 17 cases: needs two GPUs, this machine has 1'
-expect_err 'host_to_all_memcpy_ce/.* is the same measurement as host_to_device_memcpy_ce/'
+expect_err '8 settings come to a case of another one: measured once, and shown at both with a mark'
+expect_out '^all_to_host_memcpy_ce  .*  \[1\]$'
+expect_out '^\[1\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
 expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'
 

@@ -203,6 +203,27 @@ static void directions_of_the_same_pairs_are_measured_once(void **state) {
   planned_fini(&made);
 }
 
+/* A reason that names its pair is one for all pairs. */
+static void reasons_are_grouped_over_pairs(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  const struct skip_group *groups = NULL;
+  struct planned made =
+      planned_text("l40sx4-pcie.toml", HEAD PAIRS
+                   "size = 4096\ndirection = \"both\"\n[[transfer]]\nname = \"d\"\nfrom.gpu = 9\n"
+                   "to.gpu = [0, 1]\nmethod = \"ce\"\nsize = 4096\n");
+  assert_int_equal(plan_group_skipped(made.plan, &arena, &groups), 2);
+  assert_string_equal(groups[0].reason,
+                      "GPU x and GPU y have no peer access (peer = false copies through the host)");
+  assert_int_equal(groups[0].count, 6);
+  assert_string_equal(groups[0].block, made.plan->cases[0].bench.block);
+  assert_ptr_equal(groups[0].cases[1], &made.plan->cases[1]);
+  assert_string_equal(groups[1].reason, "GPU 9: this machine has 4, 0-3");
+  assert_int_equal(groups[1].count, 1);
+  arena_fini(&arena);
+  planned_fini(&made);
+}
+
 #define STREAM HEAD "[[stream]]\nname = \"s\"\n"
 
 static void streams_count_as_stream_does(void **state) {
@@ -435,6 +456,7 @@ int main(void) {
       cmocka_unit_test(chases_that_cannot_be),
       cmocka_unit_test(chases_of_the_own_gpu),
       cmocka_unit_test(directions_of_the_same_pairs_are_measured_once),
+      cmocka_unit_test(reasons_are_grouped_over_pairs),
       cmocka_unit_test(streams_count_as_stream_does),
       cmocka_unit_test(arrays_in_the_cache_have_no_peak),
       cmocka_unit_test(streams_of_the_host),
