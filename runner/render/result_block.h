@@ -112,8 +112,8 @@ const char *result_percent(struct arena *arena, double percent);
  *
  *   matrices  a row per source and a column per target, one matrix for each combination of all
  *             else, direction included; between host and GPU nodes are rows and GPUs columns
- *   grids     where a number is swept and pairs alone would be one line: its values down and the
- *             places across, one grid for each combination of all else
+ *   grids     where a number is swept and pairs alone would be a line, or a number in each column:
+ *             its values down and the places across, one grid for each combination of all else
  *   table     everything else: a row per case */
 
 enum result_shape { RESULT_TABLE, RESULT_MATRICES, RESULT_GRIDS };

@@ -568,10 +568,38 @@ static bool facet_varies(const struct result_facet *facet, bool across) {
   return false;
 }
 
-static bool layout_is_lines(const struct result_layout *layout) {
+static int layout_compare_across(const void *left, const void *right) {
+  const struct result_cell *a = left;
+  const struct result_cell *b = right;
+  const int across = strcmp(a->across, b->across);
+  return across != 0 ? across : strcmp(a->down, b->down);
+}
+
+/* Whether no column, or no row, has two numbers: as from every GPU's nearest node. */
+static bool facet_is_line(const struct layout_maker *maker, const struct result_facet *facet) {
+  struct result_cell *shown = arena_array(maker->arena, facet->count, sizeof *shown);
+  size_t count = 0;
+  bool columns_are_single = true;
+  bool rows_are_single = true;
+  for (size_t i = 0; i < facet->count; i++) {
+    if (result_row_shown(facet->cells[i].row)) {
+      shown[count++] = facet->cells[i];
+    }
+  }
+  qsort(shown, count, sizeof *shown, layout_compare_across);
+  for (size_t i = 1; i < count; i++) {
+    columns_are_single = columns_are_single && strcmp(shown[i - 1].across, shown[i].across) != 0;
+  }
+  qsort(shown, count, sizeof *shown, layout_compare_cells);
+  for (size_t i = 1; i < count; i++) {
+    rows_are_single = rows_are_single && strcmp(shown[i - 1].down, shown[i].down) != 0;
+  }
+  return columns_are_single || rows_are_single;
+}
+
+static bool layout_is_lines(const struct layout_maker *maker, const struct result_layout *layout) {
   for (size_t i = 0; i < layout->facet_count; i++) {
-    const struct result_facet *facet = &layout->facets[i];
-    if (facet->mirrored || (facet_varies(facet, true) && facet_varies(facet, false))) {
+    if (layout->facets[i].mirrored || !facet_is_line(maker, &layout->facets[i])) {
       return false;
     }
   }
@@ -632,7 +660,7 @@ void result_layout_find(struct arena *arena, const struct result_block *block, b
                             block->shown > matrices.facet_count; /* one pair: a table */
   maker.swept = layout_find_swept(&maker);
   layout_find_along(&maker);
-  if (maker.swept != NULL && !(has_matrices && !layout_is_lines(&matrices)) &&
+  if (maker.swept != NULL && !(has_matrices && !layout_is_lines(&maker, &matrices)) &&
       layout_try(&maker, GRIDS_MAX, &grids) && layout_has_grid(&grids)) {
     *layout = grids;
     layout->shape = RESULT_GRIDS;
