@@ -74,8 +74,22 @@ static void results_section(void *context, const char *name) {
   }
 }
 
+/* Where it has not been drawn yet. */
+static bool results_put_chart(struct page_results *results) {
+  const struct page_chart *chart = results->chart;
+  results->chart = NULL;
+  if (chart != NULL) {
+    (void)fprintf(results->page, "<figure>\n%s</figure>\n", chart->svg);
+  }
+  return chart != NULL;
+}
+
+/* A chart is of the whole block: it stands above the headings of its parts. */
 static void results_heading(void *context, const char *text) {
   struct page_results *results = context;
+  if (results->headings > 0) {
+    (void)results_put_chart(results);
+  }
   html_print(results->page, results->headings++ == 0 ? "<h4>%s</h4>\n" : "<h5>%s</h5>\n", text);
   results->title = arena_strdup(&results->arena, text);
 }
@@ -110,16 +124,11 @@ static void results_table(void *context, const struct result_set *table) {
   const struct html_table_options options = {
       .caption = results->title[0] != '\0' ? results->title : "blocks of one case each",
       .results = true};
-  const char *chart = results->chart != NULL ? results->chart->svg : NULL;
-  const bool folded = chart != NULL && !table->is_matrix;
-  results->chart = NULL;
   if (table->is_matrix && !results->key_shown) {
     results->key_shown = true;
     results_put_key(results);
   }
-  if (chart != NULL) {
-    (void)fprintf(page, "<figure>\n%s</figure>\n", chart);
-  }
+  const bool folded = results_put_chart(results) && !table->is_matrix;
   if (folded) {
     (void)fprintf(page, "<details><summary>%zu rows of numbers</summary>\n", table->row_count);
   }

@@ -44,15 +44,33 @@ WITH RECURSIVE
       row_number() OVER (PARTITION BY r.block
         ORDER BY count(DISTINCT a.value) DESC, a.name = 'size_bytes' DESC) AS choice
     FROM axis a JOIN result r ON r.position = a.position
-    GROUP BY r.block, a.name)
+    GROUP BY r.block, a.name),
+  -- Axes in lockstep with x tell no curves apart.
+  pair (position, block, name, text) AS (
+    SELECT w.position, r.block, substr(w.word, 1, instr(w.word, '=') - 1), '/' || w.word
+    FROM word w JOIN result r ON r.position = w.position
+    WHERE instr(w.word, '=') > 0),
+  lockstep (block, name) AS (
+    SELECT p.block, p.name
+    FROM swept s
+    JOIN pair p ON p.block = s.block AND p.name <> s.name
+    JOIN axis a ON a.position = p.position AND a.name = s.name
+    WHERE s.choice = 1
+    GROUP BY p.block, p.name
+    HAVING count(DISTINCT p.text) > 1
+      AND count(DISTINCT p.text || ' ' || a.value) = count(DISTINCT a.value)),
+  dropped (position, one, another) AS (
+    SELECT p.position, min(p.text), max(p.text)
+    FROM pair p JOIN lockstep l ON l.block = p.block AND l.name = p.name
+    GROUP BY p.position)
 SELECT
   r.block AS plot,
   -- The case's name without its block, and without the number that is x.
-  CASE
+  replace(replace(CASE
     WHEN s.name = 'size_bytes' THEN rtrim(rtrim(substr(r.case_name, length(r.block) + 2),
       replace(r.case_name, '/', '')), '/')
     ELSE replace(substr(r.case_name, length(r.block) + 2), a.text, '')
-  END AS curve,
+  END, ifnull(d.one, ''), ''), ifnull(d.another, ''), '') AS curve,
   CASE WHEN a.text GLOB '*B' THEN s.name || '_bytes' ELSE s.name END AS axis,
   a.value AS x,
   r.gbps AS gbps,
@@ -62,5 +80,6 @@ SELECT
 FROM swept s
 JOIN result r ON r.block = s.block
 JOIN axis a ON a.position = r.position AND a.name = s.name
+LEFT JOIN dropped d ON d.position = r.position
 WHERE s.choice = 1 AND s.points > 1
 ORDER BY r.position;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Where results stand: each direction apart, what is swept as a table and a chart, and what is
+# measured once at every place that asks for it.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake_driver h200x4 || exit 77
+
+head='schema_version = 1
+name = "layout"
+[measure]
+max_time = "1ms"
+telemetry = "off"'
+cat >layout.toml <<END
+$head
+[[transfer]]
+name      = "gpus"
+method    = "ce"
+from      = { gpu = "*" }
+to        = { gpu = "*" }
+direction = ["forward", "both"]
+size      = "64KiB"
+[[transfer]]
+name      = "host"
+method    = "ce"
+from      = { numa = "*" }
+to        = { gpu = "*" }
+direction = ["forward", "reverse", "both"]
+size      = { from = "64KiB", to = "1MiB", factor = 4 }
+[[transfer]]
+name      = "ends"
+method    = "ce"
+from      = { gpu = 0 }
+to        = { gpu = [1, 2] }
+initiator = ["source", "target"]
+size      = "64KiB"
+[[transfer]]
+name        = "lockstep"
+method      = "sm"
+from        = { gpu = [0, 1] }
+to          = { gpu = [2, 3] }
+size        = ["64KiB", "256KiB", "1MiB"]
+kernel.grid = [1, 2, 4]
+zip         = [["size", "kernel.grid"]]
+END
+
+begin 'each direction is a matrix or a table of its own'
+run_ok run layout.toml --db r.db
+equal 1 "$(grep -c '^GB/s from row to column$' "$scratch/out")" 'matrices one way'
+equal 1 "$(grep -c '^both ways, total GB/s between row and column$' "$scratch/out")" 'both ways'
+expect_out '^GB/s from numa0:pinned to column$'
+expect_out '^GB/s from column to numa0:pinned$'
+expect_out '^both ways, total GB/s between numa0:pinned and column$'
+equal 3 "$(grep -Ec '^  size +gpu0 +gpu1 +gpu2 +gpu3$' "$scratch/out")" 'sweeps of the host'
+equal 8 "$(grep -c 'N/A' "$scratch/out")" 'rows with N/A'
+
+begin 'what is measured once stands at both places, with a mark, and is judged once'
+expect_out '^gpu0 .* \[1\] .* \[1\]$'
+expect_out '^\[1\] = block gpus, measured once$'
+expect_err '2 settings come to a case of another one: measured once'
+expect_value '2 ends/gpu0-gpu1/initiator=source/64KiB gpus' r.db "select count(*) || ' ' || min(case_name) || ' ' || min(same_block) from v_place where same_as is not null"
+equal 2 "$("$haul" query --db r.db --saved run-result --param block=ends --format jsonl |
+  grep -c '"same_as":"gpus/')" 'objects with the case that was measured'
+run_ok run layout.toml --db r.db
+run_ok diff run:1 run:2 --db r.db --format jsonl
+equal 0 "$(grep -c 'initiator=source' "$scratch/out")" 'lines of diff about what is measured elsewhere'
+
+begin 'every swept axis has its chart, its curves told apart by all else but what is in lockstep'
+run_ok query --db r.db --saved curves --param block=host --format csv
+equal 12 "$(tail -n +2 "$scratch/out" | cut -d, -f2 | sort -u | wc -l)" 'curves of the host'
+run_ok query --db r.db --saved curves --param block=lockstep --format csv
+equal 4 "$(tail -n +2 "$scratch/out" | cut -d, -f2 | sort -u | wc -l)" 'curves in lockstep'
+run_ok report page.html --db r.db
+equal 2 "$(grep -c '<figure>' page.html)" 'charts of a page'
+
+begin 'a plan names the case that has the result'
+run_ok plan layout.toml
+expect_out 'ends/gpu0-gpu1/initiator=source/64KiB is gpus/gpu0-gpu1/64KiB'
+
+finish
