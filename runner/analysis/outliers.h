@@ -94,7 +94,8 @@ struct outlier_verdict {
   const char *rivals; /* as in struct outlier */
   int host_link;
   enum outlier_role direction;
-  double change, least; /* of the slowest row, of the least slow */
+  bool direction_is_vague; /* ROLE_BOTH, from what goes both ways at once alone */
+  double change, least;    /* of the slowest row, of the least slow */
   size_t cases, slow_cases;
   const char *blocks; /* ", " between */
 };

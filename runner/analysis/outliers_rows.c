@@ -281,10 +281,22 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
                                       .rivals = row->rivals,
                                       .host_link = row->host_link,
                                       .direction = row->direction,
+                                      .direction_is_vague = true,
                                       .change = row->change,
                                       .least = row->change,
                                       .blocks = ""};
   return verdict;
+}
+
+/* What goes both ways at once does not tell which of them is slow: blocks of one direction do. */
+static void rows_narrow_direction(struct outlier_verdict *verdict, const struct outlier *row) {
+  const bool vague = row->direction == ROLE_BOTH && isnan(row->source_change);
+  if (verdict->direction_is_vague) {
+    verdict->direction = row->direction;
+    verdict->direction_is_vague = vague;
+  } else if (!vague && verdict->direction != row->direction) {
+    verdict->direction = ROLE_BOTH;
+  }
 }
 
 /* One verdict per component over the rows of all blocks, the slowest first. */
@@ -299,7 +311,7 @@ static void rows_make_verdicts(struct outliers *outliers) {
     struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
     row->verdict = (size_t)(verdict - outliers->verdicts);
     const bool again = rows_has_name(verdict->blocks, row->block);
-    verdict->direction = verdict->direction == row->direction ? row->direction : ROLE_BOTH;
+    rows_narrow_direction(verdict, row);
     verdict->change = fmin(verdict->change, row->change);
     verdict->least = fmax(verdict->least, row->change);
     verdict->cases += row->cases;

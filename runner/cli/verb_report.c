@@ -243,15 +243,15 @@ const struct verb VERB_REPORT = {
     .name = "report",
     .arguments = "OUT.html [RUN...]",
     .summary = "write results as one HTML page, to attach or print",
-    .doc =
-        "The page has one section per run: what was measured, the state of the machine, the "
-        "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
-        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
-        "runs); the default is latest. If two RUN are given, the second is compared with the "
-        "first as haul diff does; --against and --baseline compare all of them with other runs. "
-        "The page needs no network and no script. It is written as a whole, and replaces only an "
-        "earlier report; - writes to standard output. -v adds the flows of cases that have "
-        "several. The page shows at most 1000 cases of a block, and says how to get the others.",
+    .doc = "The page has one section per run: what was measured, the state of the machine, the "
+           "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
+           "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
+           "runs); the default is latest. If two RUN are given, the second is compared with the "
+           "first as haul diff does; --against and --baseline compare all of them with other runs. "
+           "The page needs no network, and is complete without its script, which sorts and filters "
+           "tables. It is written as a whole, and replaces only an "
+           "earlier report; - writes to standard output. -v adds the flows of cases that have "
+           "several. The page shows at most 1000 cases of a block, and says how to get the others.",
     .options = VERB_REPORT_OPTIONS,
     .word_max = SIZE_MAX,
     .missing = "argument: OUT.html, or - for standard output",

@@ -81,32 +81,6 @@ static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
   }
 }
 
-static void diff_put_notes(struct strbuf *text, const struct comparison *comparison,
-                           bool one_side) {
-  if (comparison->simulated) {
-    strbuf_printf(text, "\nSIMULATED: a fake driver answered%s\n",
-                  one_side ? "" : " on both sides");
-  }
-  if (comparison->other_machine) {
-    strbuf_append(text, "\nOther hardware: cases are compared between different GPUs or hosts; a "
-                        "change may be theirs\n");
-  }
-  if (comparison->judged != NULL) {
-    strbuf_printf(text, "\n%s\n", comparison->judged);
-  }
-  if (comparison->confounded != NULL) {
-    strbuf_append_char(text, '\n');
-    text_append(text, comparison->confounded);
-    strbuf_append_char(text, '\n');
-  }
-  if (comparison->looks > 1) {
-    strbuf_printf(text,
-                  "\nMeasured until decided (haul run --decide): judged up to %u times, so that "
-                  "each verdict is held to 1/%u of the error rates\n",
-                  comparison->looks, comparison->looks);
-  }
-}
-
 /* What differs in the environments, as a table of its own. */
 static enum status diff_print_facts(const struct comparison *comparison,
                                     const struct diff_layout *layout,
@@ -386,7 +360,6 @@ static enum status diff_print_page(const struct measured *measured,
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
-  diff_put_notes(&text, comparison, one_side);
   diff_put_sentences(&text, layout, options);
   diff_put_a_a(&text, show->a_a);
   enum status status = stream_write(options->stream, &text, NULL, err);

@@ -72,10 +72,36 @@ static void layout_gpu_words(struct strbuf *text, const struct comparison *compa
   }
 }
 
+/* What limits everything that is said of this comparison. */
+static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
+                             const struct comparison *comparison) {
+  const bool one_side = comparison->totals[SIDE_B].runs == 0;
+  const char *const notes[] = {
+      !comparison->simulated ? ""
+      : one_side             ? "SIMULATED: a fake driver answered"
+                             : "SIMULATED: a fake driver answered on both sides",
+      comparison->other_machine ? "Other hardware: cases are compared between different GPUs or "
+                                  "hosts; a change may be theirs"
+                                : "",
+      comparison->judged != NULL ? comparison->judged : "",
+      comparison->confounded != NULL ? comparison->confounded : "",
+      comparison->looks > 1
+          ? arena_format(&layout->arena,
+                         "Measured until decided (haul run --decide): judged up to %u times, so "
+                         "that each verdict is held to 1/%u of the error rates",
+                         comparison->looks, comparison->looks)
+          : "",
+  };
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+    layout_add_sentence(layout, capacity, SENTENCE_NOTE, VERDICT_SAME, notes[i]);
+  }
+}
+
 static void layout_set_sentences(struct diff_layout *layout, const struct comparison *comparison) {
   struct strbuf text;
   size_t capacity = 0;
   strbuf_init(&text, TEXT_MAX);
+  layout_set_notes(layout, &capacity, comparison);
   for (size_t i = 0; i < layout->conclusion_count; i++) {
     const struct conclusion *conclusion = &layout->conclusions[i];
     strbuf_clear(&text);

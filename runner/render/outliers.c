@@ -104,7 +104,7 @@ const char *outliers_verdict_words(struct arena *arena, const struct outliers *o
   return arena_format(
       arena, "%s%s%s is %s %% slower than its peers: %zu of %zu %s, in %s", verdict->name, host,
       verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), by,
-      verdict->slow_cases, verdict->cases, verdict->cases == 1 ? "case" : "cases", verdict->blocks);
+      verdict->slow_cases, verdict->cases, verdict->cases == 1 ? "case" : "cases", blocks);
 }
 
 static void outliers_put_verdicts(struct strbuf *text, const struct outliers *outliers,

@@ -4,6 +4,7 @@
 #include "runner/table/html.h"
 
 extern const struct embedded_file page_style[];
+extern const struct embedded_file page_script[];
 
 void page_begin(FILE *page, const char *title, const char *lead, const struct page_entry *entries,
                 size_t entry_count) {
@@ -35,6 +36,8 @@ void page_end(FILE *page, const char *haul_version) {
   html_print(page,
              "</main>\n<footer><p>Written by haul %s. GB/s are 10\xe2\x81\xb9 bytes delivered per "
              "second; sizes are powers of two (1 MiB = 1048576 bytes); times of day are in UTC.</p>"
-             "</footer>\n</body>\n</html>\n",
+             "</footer>\n<script>\n//<![CDATA[\n",
              haul_version);
+  (void)fwrite(page_script[0].data, 1, (size_t)(page_script[0].end - page_script[0].data), page);
+  (void)fputs("//]]>\n</script>\n</body>\n</html>\n", page);
 }

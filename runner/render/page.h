@@ -1,5 +1,6 @@
-/* page.h - a report: one file that needs nothing else, no network and no script. Its frame, a
- * comparison, and runs with their results. Its style is report.css, embedded.
+/* page.h - a report: one file that needs nothing else and no network. Its frame, a comparison, and
+ * runs with their results. Its style is report.css, its script report.js, both embedded; the script
+ * sorts and filters tables, and the page is complete without it.
  *
  * Pages are written as html.h says; a failure to write is told by the stream (ferror()). */
 #ifndef HAUL_RUNNER_RENDER_PAGE_H
@@ -25,6 +26,13 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
 
+/* ---- data (page_data.c) ---- */
+
+/* A link that saves the rows as that file: they are in the page as CSV. what: "The results". Fails
+ * for want of memory only. */
+enum status page_put_csv(FILE *page, const struct result_set *rows, const char *file_name,
+                         const char *what, struct error *err) CHECK_RESULT;
+
 /* ---- a comparison (page_diff.c) ---- */
 
 /* Cases with a row of their own; the rest is counted. */
@@ -47,14 +55,18 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
   X(RUN_PART_CHECKS, "checks")                                                                     \
   X(RUN_PART_NOT_MEASURED, "not-measured")                                                         \
   X(RUN_PART_TIMES, "run-time")                                                                    \
+  X(RUN_PART_SCENARIO, "run-scenario")                                                             \
   X(RUN_PART_FACTS, "environment")
 ENUM_NAMES_DECLARE(run_part, RUN_PART_LIST)
 enum { PAGE_RUN_ROWS_MAX = 500 };
 
 struct page_run {
-  const char *id;     /* of the section: letters, digits and '-' */
-  bool alone;         /* the page has nothing else: its title names the run */
-  const char *number; /* of the run in the database, for commands that show the rest */
+  const char *id;              /* of the section: letters, digits and '-' */
+  bool alone;                  /* the page has nothing else: its title names the run */
+  const char *number;          /* of the run in the database, for commands that show the rest */
+  const char *const *verdicts; /* what is slower than its peers, one sentence each */
+  size_t verdict_count;
+  size_t compared; /* results that were compared with their peers; 0 = none could be */
   struct result_set parts[run_part_name_count];
 };
 

@@ -1,12 +1,14 @@
 #include "runner/render/page.h"
 
 #include "runner/render/diff.h"
+#include "runner/render/diff_layout.h"
+#include "runner/render/page_maps.h"
 #include "runner/table/html.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 180, INTERVAL_HEIGHT = 16 };
+enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 130, INTERVAL_HEIGHT = 16 };
 
 /* How a verdict is coloured. */
 static const char *page_verdict_class(enum verdict verdict) {
@@ -67,54 +69,110 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fputs("</p>\n", page);
 }
 
-static void page_put_diff_notes(FILE *page, const struct comparison *comparison) {
-  if (comparison->simulated) {
-    (void)fputs("<p class=\"box\" role=\"note\"><b>Simulated.</b> A fake driver answered on both "
-                "sides: this says nothing of hardware.</p>\n",
-                page);
-  }
-  if (comparison->other_machine) {
-    (void)fputs("<p class=\"box\" role=\"note\"><b>Other hardware.</b> Cases are compared between "
-                "different GPUs or hosts; a change may be theirs.</p>\n",
-                page);
-  }
-  if (comparison->judged != NULL) {
-    html_print(page, "<p>%s.</p>\n", comparison->judged);
-  }
-  if (comparison->confounded != NULL) {
-    html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", comparison->confounded);
-  }
-  if (comparison->looks > 1) {
-    html_print(page,
-               "<p class=\"box\" role=\"note\">Measured until decided: judged up to %u times, so "
-               "that each verdict is held to 1/%u of the error rates.</p>\n",
-               comparison->looks, comparison->looks);
+/* What limits all that is said here. */
+static void page_put_diff_notes(FILE *page, const struct diff_layout *layout) {
+  for (size_t i = 0; i < layout->sentence_count; i++) {
+    if (layout->sentences[i].kind == SENTENCE_NOTE) {
+      html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", layout->sentences[i].text);
+    }
   }
 }
 
-/* The sentences about all cases together. */
-static void page_put_diff_sentences(FILE *page, const struct comparison *comparison) {
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
-  diff_shift_words(&text, comparison);
-  if (text.length > 0) {
-    html_print(page, "<p>%s</p>", text.text);
+/* "driver_version 580.95 to 590.44": the first facts that differ, the rest is a table. */
+static void page_put_first_facts(FILE *page, const struct diff_layout *layout) {
+  enum { SHOWN = 4 };
+  (void)fputs("<li><b>Differs between the sides:</b> ", page);
+  for (size_t i = 0; i < layout->fact_count && i < SHOWN; i++) {
+    const struct fact_difference *fact = layout->facts[i];
+    char name[DIFF_FACT_MAX];
+    struct cell cells[1 + SIDES];
+    diff_fact_cells(fact, "", "every GPU: ", name, cells);
+    html_print(page, "%s%s %s to %s", i > 0 ? "; " : "", name, cells[1].as.text.bytes,
+               cells[2].as.text.bytes);
   }
-  strbuf_clear(&text);
-  diff_rank_words(&text, comparison);
-  if (text.length > 0) {
-    html_print(page, "<p>%s</p>", text.text);
+  if (layout->fact_count > SHOWN) {
+    html_print(page, "; and %zu more, below", layout->fact_count - SHOWN);
   }
-  strbuf_clear(&text);
+  html_print(page, "%s</li>\n", layout->fact_count == 0 ? "nothing that was recorded" : "");
+}
+
+/* What a reader with one minute wants to know: what changed, and why that may be. */
+static void page_put_diff_answers(FILE *page, const struct comparison *comparison,
+                                  const struct diff_layout *layout) {
+  const size_t *verdicts = comparison->summary.verdicts;
+  bool told = false;
+  (void)fputs("<ul class=\"answers\">\n", page);
+  for (size_t i = 0; i < layout->sentence_count; i++) {
+    const struct diff_sentence *sentence = &layout->sentences[i];
+    const bool cause =
+        sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ENVIRONMENT;
+    if (sentence->kind == SENTENCE_NOTE) {
+      continue;
+    }
+    html_print(page, "<li class=\"%s\">%s</li>\n",
+               cause ? page_verdict_class(sentence->verdict) : "plain", sentence->text);
+    told = told || cause;
+  }
+  page_put_first_facts(page, layout);
+  const size_t changed =
+      verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] + verdicts[VERDICT_BROKEN];
+  if (changed > 0 && !told) {
+    html_print(page, "<li>%zu %s changed; no few words tell them from the others</li>\n", changed,
+               diff_plural(changed, "case", "cases"));
+  } else if (changed == 0 && verdicts[VERDICT_SAME] > 0) {
+    html_print(page,
+               "<li class=\"good\">No case changed by more than matters; %zu %s the same</li>\n",
+               verdicts[VERDICT_SAME], verdicts[VERDICT_SAME] == 1 ? "is" : "are");
+  }
   if (comparison->units_needed > 0) {
-    const size_t count = comparison->undecided;
-    strbuf_printf(&text, "%zu %s undecided with so few %s; %u per side would decide.", count,
-                  count == 1 ? "case is" : "cases are",
-                  comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes",
-                  comparison->units_needed);
-    html_print(page, "<p>%s</p>", text.text);
+    html_print(
+        page, "<li class=\"warn\">%zu %s undecided with so few %s; %u per side would decide</li>\n",
+        comparison->undecided, diff_plural(comparison->undecided, "case is", "cases are"),
+        comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes", comparison->units_needed);
   }
-  strbuf_fini(&text);
+  (void)fputs("</ul>\n", page);
+}
+
+/* ---- blocks ---- */
+
+static void page_put_block_rows(FILE *page, struct diff_layout *layout, size_t first, size_t last) {
+  html_print(page,
+             HTML_TABLE_BEGIN "<th scope=\"col\">block</th><th scope=\"col\" class=\"n\">cases</th>"
+                              "<th scope=\"col\" class=\"n\">speed %%</th>"
+                              "<th scope=\"col\">verdicts</th>" HTML_TABLE_ROWS,
+             "Geometric mean of each block");
+  for (size_t i = first; i < last; i++) {
+    const struct diff_block *block = &layout->blocks[i];
+    char change[DIFF_WORDS_MAX] = "";
+    if (isfinite(block->change)) {
+      diff_percent_words(block->change, change);
+    }
+    html_print(page,
+               "<tr><th scope=\"row\">%s</th><td class=\"n\">%zu</td><td class=\"n\">%s</td>"
+               "<td>%s</td></tr>\n",
+               block->name, block->cases, change, diff_block_words(layout, block));
+  }
+  (void)fputs(HTML_TABLE_END, page);
+}
+
+static void page_put_blocks(FILE *page, struct diff_layout *layout) {
+  const size_t quiet = layout->block_count - layout->changed_blocks;
+  if (layout->block_count < 2) {
+    return;
+  }
+  (void)fputs("<h3>Blocks</h3>\n", page);
+  if (layout->changed_blocks > 0) {
+    page_put_block_rows(page, layout, 0, layout->changed_blocks);
+  }
+  if (quiet > 0) {
+    html_print(page, "<details><summary>%zu %s without a change</summary>\n", quiet,
+               diff_plural(quiet, "block", "blocks"));
+    page_put_block_rows(page, layout, layout->changed_blocks, layout->block_count);
+    (void)fputs("</details>\n", page);
+  }
+  (void)fputs("<p class=\"note\">Speed: the geometric mean over the cases of the block that both "
+              "sides have.</p>\n",
+              page);
 }
 
 /* ---- cases ---- */
@@ -165,7 +223,9 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
 }
 
 static void page_put_case(FILE *page, const struct measured *measured,
-                          const struct comparison_row *row, double scale) {
+                          const struct comparison *comparison, size_t index,
+                          const struct page_maps *maps, double scale) {
+  const struct comparison_row *row = &comparison->rows[index];
   char verdict[DIFF_WORDS_MAX], a[DIFF_WORDS_MAX], b[DIFF_WORDS_MAX], change[DIFF_WORDS_MAX],
       q[DIFF_WORDS_MAX], counts[DIFF_WORDS_MAX];
   struct strbuf notes;
@@ -177,8 +237,14 @@ static void page_put_case(FILE *page, const struct measured *measured,
   diff_change_words(row, change);
   diff_q_words(row->result.q, q);
   diff_counts_words(row, false, counts);
-  html_print(page, "<tr><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">%s",
-             page_verdict_class(row->result.verdict), verdict, measured->cases[row->bench].name);
+  html_print(page,
+             "<tr id=\"case-%zu\"><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
+             index, page_verdict_class(row->result.verdict), verdict);
+  if (page_maps_have(maps, index)) {
+    html_print(page, "<a href=\"#cell-%zu\">%s</a>", index, measured->cases[row->bench].name);
+  } else {
+    html_print(page, "%s", measured->cases[row->bench].name);
+  }
   if (row->hardware != NULL) {
     html_print(page, " <small>%s</small>", row->hardware);
   }
@@ -193,8 +259,8 @@ static void page_put_case(FILE *page, const struct measured *measured,
 }
 
 static void page_put_cases(FILE *page, const struct measured *measured,
-                           const struct comparison *comparison, const size_t *rows, size_t count,
-                           const char *caption) {
+                           const struct comparison *comparison, const struct page_maps *maps,
+                           const size_t *rows, size_t count, const char *caption) {
   const double scale = page_interval_scale(comparison, rows, count);
   html_print(page,
              HTML_TABLE_BEGIN
@@ -205,27 +271,9 @@ static void page_put_cases(FILE *page, const struct measured *measured,
              "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
              caption, 100 * scale, 100 * scale);
   for (size_t i = 0; i < count; i++) {
-    page_put_case(page, measured, &comparison->rows[rows[i]], scale);
+    page_put_case(page, measured, comparison, rows[i], maps, scale);
   }
   (void)fputs(HTML_TABLE_END, page);
-}
-
-/* The rows that are SAME, or all others, in the order of the comparison; the first that have room.
- */
-static size_t page_pick_cases(const struct comparison *comparison, bool same, size_t *rows,
-                              size_t *all) {
-  size_t count = 0;
-  *all = 0;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if ((comparison->rows[i].result.verdict == VERDICT_SAME) != same) {
-      continue;
-    }
-    if (count < PAGE_DIFF_CASES_MAX) {
-      rows[count++] = i;
-    }
-    (*all)++;
-  }
-  return count;
 }
 
 static void page_put_left_out(FILE *page, size_t left_out) {
@@ -236,31 +284,68 @@ static void page_put_left_out(FILE *page, size_t left_out) {
   }
 }
 
-static void page_put_all_cases(FILE *page, const struct measured *measured,
-                               const struct comparison *comparison) {
+/* A line for the rows of one block and verdict, which it unfolds. */
+static void page_put_group(FILE *page, const struct measured *measured,
+                           const struct comparison *comparison, const struct page_maps *maps,
+                           struct diff_layout *layout, const struct diff_group *group,
+                           size_t room) {
+  const size_t shown = group->count < room ? group->count : room;
+  html_print(page,
+             "<details class=\"group\"><summary><span class=\"badge %s\">%s</span> %s: %zu %s "
+             "<b>%s%s</b></summary>\n",
+             page_verdict_class(group->verdict), verdict_text(group->verdict), group->block,
+             group->count, diff_plural(group->count, "case", "cases"),
+             diff_group_range(layout, group), isfinite(group->low) ? " %" : "");
+  page_put_cases(page, measured, comparison, maps, group->rows, shown, group->block);
+  page_put_left_out(page, group->count - shown);
+  (void)fputs("</details>\n", page);
+}
+
+/* Groups in the order of the layout; those that are not folded share a table. *room: rows that may
+ * follow. */
+static void page_put_groups(FILE *page, const struct measured *measured,
+                            const struct comparison *comparison, const struct page_maps *maps,
+                            struct diff_layout *layout, bool same, size_t *room) {
   size_t rows[PAGE_DIFF_CASES_MAX];
-  size_t all = 0;
-  size_t count = page_pick_cases(comparison, false, rows, &all);
-  struct strbuf text;
-  if (count > 0) {
-    page_put_cases(page, measured, comparison, rows, count, "Cases that are not the same");
-    page_put_left_out(page, all - count);
+  size_t count = 0;
+  for (size_t g = 0; g <= layout->group_count; g++) {
+    const struct diff_group *group = g < layout->group_count ? &layout->groups[g] : NULL;
+    if (group != NULL && (group->verdict == VERDICT_SAME) != same) {
+      continue;
+    }
+    if (count > 0 && (group == NULL || group->folded)) {
+      page_put_cases(page, measured, comparison, maps, rows, count, "Cases");
+      count = 0;
+    }
+    if (group != NULL && group->folded) {
+      page_put_group(page, measured, comparison, maps, layout, group, *room);
+      *room -= group->count < *room ? group->count : *room;
+    }
+    for (size_t i = 0; group != NULL && !group->folded && i<group->count && * room> 0; i++) {
+      rows[count++] = group->rows[i];
+      --*room;
+    }
   }
-  count = page_pick_cases(comparison, true, rows, &all);
-  if (count > 0) {
-    (void)fprintf(page, "<details><summary>%zu %s the same on both sides</summary>\n", all,
-                  diff_plural(all, "case is", "cases are"));
-    page_put_cases(page, measured, comparison, rows, count, "Cases that are the same");
-    page_put_left_out(page, all - count);
+}
+
+static void page_put_all_cases(FILE *page, const struct measured *measured,
+                               const struct comparison *comparison, const struct page_maps *maps,
+                               struct diff_layout *layout) {
+  const size_t same = comparison->summary.verdicts[VERDICT_SAME];
+  size_t room = PAGE_DIFF_CASES_MAX;
+  struct strbuf text;
+  page_put_groups(page, measured, comparison, maps, layout, false, &room);
+  if (same > 0) {
+    room = PAGE_DIFF_CASES_MAX;
+    html_print(page, "<details><summary>%zu %s the same on both sides</summary>\n", same,
+               diff_plural(same, "case is", "cases are"));
+    page_put_groups(page, measured, comparison, maps, layout, true, &room);
     (void)fputs("</details>\n", page);
   }
   strbuf_init(&text, TEXT_MAX);
-  strbuf_append(&text, "Change: of the figure shown, with its 95 % interval; GB/s: more is better, "
-                       "ns: less. The grey band is what is too small to matter: ");
+  strbuf_append(&text, DIFF_WORDS_CHANGE ". The grey band is what is too small to matter: ");
   diff_delta_words(&text, comparison);
-  strbuf_append(&text,
-                ". q: the share of false discoveries among all that is reported from this row "
-                "up. n: processes of A and B. ");
+  strbuf_append(&text, ". " DIFF_WORDS_Q ". n: processes of A and B. ");
   strbuf_append(&text, diff_provisional_words(comparison));
   html_print(page, "<p class=\"note\">%s</p>\n", text.text);
   strbuf_fini(&text);
@@ -268,7 +353,8 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
 
 /* ---- environments ---- */
 
-static void page_put_differences(FILE *page, const struct comparison *comparison) {
+static void page_put_differences(FILE *page, const struct comparison *comparison,
+                                 const struct diff_layout *layout) {
   (void)fputs("<h3>What differs in the environments</h3>\n", page);
   if (comparison->fact_count == 0) {
     (void)fputs("<p>Nothing that was recorded.</p>\n", page);
@@ -282,26 +368,43 @@ static void page_put_differences(FILE *page, const struct comparison *comparison
   struct error err;
   const struct row_sink *sink = &facts.sink;
   (void)sink->begin(sink->context, columns, sizeof columns / sizeof *columns, &err);
-  for (size_t i = 0; i < comparison->fact_count; i++) {
-    const struct fact_difference *fact = &comparison->facts[i];
+  for (size_t i = 0; i < layout->fact_count; i++) {
+    const struct fact_difference *fact = layout->facts[i];
     char name[DIFF_FACT_MAX];
     struct cell cells[1 + SIDES];
     diff_fact_cells(fact, "", "every GPU: ", name, cells);
     (void)sink_row(sink, cells, &err);
   }
-  html_table(page, &facts, &(struct html_table_options){.caption = "Facts that differ"});
+  if (layout->fact_count > 0) {
+    html_table(page, &facts, &(struct html_table_options){.caption = "Facts that differ"});
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    html_print(page, layout->unanswered[s] != NULL ? "<p class=\"note\">%s</p>\n" : "%s",
+               layout->unanswered[s]);
+  }
   result_set_fini(&facts);
 }
 
 void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
                const char *const names[SIDES]) {
+  struct diff_layout layout;
+  bool shown[verdict_name_count];
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    shown[v] = true;
+  }
+  diff_layout_init(&layout, measured, comparison, shown, false);
+  struct page_maps *maps = page_maps_new(measured, comparison);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
-  page_put_diff_notes(page, comparison);
   page_put_verdicts(page, comparison);
-  page_put_diff_sentences(page, comparison);
+  page_put_diff_answers(page, comparison, &layout);
+  page_put_diff_notes(page, &layout);
   page_put_sides(page, comparison, names);
+  page_put_differences(page, comparison, &layout);
+  page_put_blocks(page, &layout);
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
-  page_put_all_cases(page, measured, comparison);
-  page_put_differences(page, comparison);
+  page_put_all_cases(page, measured, comparison, maps, &layout);
+  page_maps_put(page, maps);
   (void)fputs("</section>\n", page);
+  page_maps_free(maps);
+  diff_layout_fini(&layout);
 }

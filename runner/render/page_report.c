@@ -2,6 +2,7 @@
 
 #include "runner/render/curves.h"
 #include "runner/render/figures.h"
+#include "runner/render/outliers.h"
 #include "runner/render/page.h"
 #include "runner/render/run_result.h"
 
@@ -71,7 +72,7 @@ static enum status report_write_figures(const struct report *report, size_t i,
 }
 
 /* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
-static enum status report_write_results(const struct report *report, size_t i, FILE *page,
+static enum status report_write_results(struct report *report, size_t i, FILE *page,
                                         size_t *left_out, struct error *err) {
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->flows;
@@ -102,15 +103,44 @@ static enum status report_write_results(const struct report *report, size_t i, F
       THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err));
   *left_out = cases.left_out;
   page_results_fini(&results);
+  if (cases.row_count > 0) {
+    const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);
+    status = THEN(status, page_put_csv(page, &cases, file, "The results", err));
+  }
   result_set_fini(&flows);
   result_set_fini(&cases);
   return status;
 }
 
-static enum status report_write_run(const struct report *report, size_t i, FILE *page,
+/* What is slower than its peers in this run. Where nothing can be told, as of a run whose results
+ * are mixed, the page says so. */
+static enum status report_find_outliers(struct report *report, size_t i, struct error *err) {
+  struct page_run *run = &report->runs[i];
+  struct database *database = query_database(report->request->query);
+  struct measured *measured = measured_new();
+  struct outliers *outliers = NULL;
+  enum status status = measured_add_run(measured, database, report->request->runs[i].id, err);
+  status = THEN(status, measured_load(measured, database, NULL, err));
+  status = THEN(status, outliers_find(measured, false, &outliers, err));
+  if (status == STATUS_OK) {
+    const char **verdicts = arena_array(&report->arena, outliers->verdict_count, sizeof *verdicts);
+    for (size_t v = 0; v < outliers->verdict_count; v++) {
+      verdicts[v] = outliers_verdict_words(&report->arena, outliers, &outliers->verdicts[v]);
+    }
+    run->verdicts = verdicts;
+    run->verdict_count = outliers->verdict_count;
+    run->compared = outliers->cases;
+  }
+  outliers_free(outliers);
+  measured_free(measured);
+  return status;
+}
+
+static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                     struct error *err) {
   struct page_run *run = &report->runs[i];
   size_t left_out = 0;
+  RETURN_ON_ERROR(report_find_outliers(report, i, err));
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count; part++) {
     RETURN_ON_ERROR(report_load_part(report, i, (enum run_part)part, err));
   }
@@ -134,9 +164,11 @@ static void report_find_entries(struct report *report) {
     report_add_entry(report, "comparison", "What changed from A to B", "");
   }
   for (size_t i = 0; i < request->run_count; i++) {
-    const char *tag = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "tag");
-    report_add_entry(report, report->runs[i].id, page_run_title(&report->runs[i]),
-                     tag != NULL ? tag : "");
+    const struct page_run *run = &report->runs[i];
+    const char *tag = result_set_text(&run->parts[RUN_PART_SUMMARY], 0, "tag");
+    report_add_entry(report, run->id, page_run_title(&report->runs[i]),
+                     arena_format(&report->arena, "run %s%s%s", run->number,
+                                  tag != NULL ? ", " : "", tag != NULL ? tag : ""));
   }
 }
 

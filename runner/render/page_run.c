@@ -152,7 +152,8 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
       {"Run", arena_format(at, "%s, number %s of its database", page_run_say(run, "run_uuid"),
                            page_run_say(run, "run"))},
   };
-  (void)fputs("<dl>\n", page);
+  (void)fputs("<details><summary>Host, software, command and number of this run</summary>\n<dl>\n",
+              page);
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
     if (facts[i].value[0] != '\0') {
       html_print(page, "<dt>%s</dt><dd>%s</dd>\n", facts[i].name, facts[i].value);
@@ -162,7 +163,7 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
     html_print(page, "<dt>Command</dt><dd><code>%s</code></dd>\n",
                page_run_say(run, "command_line"));
   }
-  (void)fputs("</dl>\n", page);
+  (void)fputs("</dl></details>\n", page);
   arena_fini(&arena);
 }
 
@@ -213,14 +214,74 @@ static void page_run_put_checks(FILE *page, const struct page_run *run) {
   for (size_t i = 0; i < checks->row_count; i++) {
     passed += page_run_is_passed(checks, i);
   }
-  (void)fputs("<h3>Checks of the machine</h3>\n", page);
   if (passed < checks->row_count) {
+    (void)fputs("<h3>Checks of the machine</h3>\n", page);
     page_run_put_not_passed(page, checks);
   }
-  (void)fprintf(page, "<details><summary>%zu of %zu %s passed</summary>\n", passed,
-                checks->row_count, checks->row_count == 1 ? "check" : "checks");
+  (void)fprintf(page, "<details><summary>Checks of the machine: %zu of %zu passed</summary>\n",
+                passed, checks->row_count);
   page_run_put_rows(page, run, RUN_PART_CHECKS, "All checks");
   (void)fputs("</details>\n", page);
+}
+
+/* ---- what a reader with one minute wants to know ---- */
+
+/* "gpu0 is throttled" and the like are boxes above; here: what was measured, and whether it is as
+ * its peers and the checks say it should be. */
+static void page_run_put_answers(FILE *page, const struct page_run *run) {
+  struct arena arena = {0};
+  const long long cases = page_run_count_of(run, "cases");
+  const long long measured = page_run_count_of(run, "measured");
+  const long long checks = page_run_count_of(run, "checks");
+  const long long failed = page_run_count_of(run, "checks_failed");
+  const char *driver = page_run_say(run, "driver_version");
+  const bool gpus = page_run_count_of(run, "gpu_count") > 0;
+  html_print(page,
+             "<ul class=\"answers\">\n<li><b>Measured:</b> %s of %s cases on %s%s%s%s%s</li>\n",
+             arena_format(&arena, "%lld", measured), arena_format(&arena, "%lld", cases),
+             gpus ? arena_format(&arena, "%s \xc3\x97 ", page_run_say(run, "gpu_count")) : "",
+             gpus ? page_run_say(run, "gpu_name") : page_run_say(run, "cpu_model"),
+             driver[0] != '\0' ? ", driver " : "", driver,
+             arena_format(&arena, ", %s", page_run_time_words(&arena, run)));
+  for (size_t i = 0; i < run->verdict_count; i++) {
+    html_print(page, "<li class=\"bad\"><b>Not as its peers:</b> %s</li>\n", run->verdicts[i]);
+  }
+  if (run->verdict_count == 0 && run->compared > 0) {
+    html_print(page,
+               "<li class=\"good\"><b>As it should be:</b> no GPU, link or host is slower than its "
+               "peers (%zu results compared)</li>\n",
+               run->compared);
+  } else if (run->compared == 0) {
+    (void)fputs(
+        "<li><b>As it should be:</b> not known from this run, in which nothing has two peers "
+        "to be compared with</li>\n",
+        page);
+  }
+  if (checks > 0 || failed > 0) {
+    html_print(page,
+               failed > 0 ? "<li class=\"warn\"><b>Checks:</b> %s of %s failed</li>\n"
+                          : "<li class=\"good\"><b>Checks:</b> none of %s%s failed</li>\n",
+               failed > 0 ? arena_format(&arena, "%lld", failed) : "",
+               arena_format(&arena, "%lld", checks));
+  }
+  (void)fputs("</ul>\n", page);
+  arena_fini(&arena);
+}
+
+static void page_run_put_scenario(FILE *page, const struct page_run *run) {
+  const struct result_set *scenario = &run->parts[RUN_PART_SCENARIO];
+  const char *text = result_set_text(scenario, 0, "text");
+  const char *resolved = result_set_text(scenario, 0, "resolved");
+  if (text != NULL && text[0] != '\0') {
+    html_print(page, "<details><summary>The scenario</summary>\n<pre>%s</pre>\n", text);
+    if (resolved != NULL && strcmp(resolved, text) != 0) {
+      html_print(page,
+                 "<details><summary>with its includes and --set applied</summary>\n<pre>%s</pre>\n"
+                 "</details>\n",
+                 resolved);
+    }
+    (void)fputs("</details>\n", page);
+  }
 }
 
 /* ---- the rest ---- */
@@ -243,7 +304,9 @@ void page_run_begin(FILE *page, const struct page_run *run) {
              page_run_say(run, "scenario"), page_run_say(run, "host_name"), tag);
   page_run_put_badges(page, run);
   page_run_put_boxes(page, run);
+  page_run_put_answers(page, run);
   page_run_put_facts(page, run);
+  page_run_put_scenario(page, run);
   page_run_put_folded(page, run, RUN_PART_GPUS,
                       "GPUs: clocks, power and temperature while it measured");
   page_run_put_folded(page, run, RUN_PART_FACTS,

@@ -22,8 +22,9 @@ expect_page() { # FILE: whole, and in need of nothing else
   expect_code 0
   exists "$1"
   if well_formed "$1"; then good; else bad "$1 is not well-formed: $(head -n 3 "$scratch/parser")"; fi
-  if grep -Eiq '<(script|link|img|iframe|object)|@import|url\(|src=' "$1"; then
-    bad "$1 needs something else: $(grep -Eio '<(script|link|img|iframe|object)|@import|url\(|src=' "$1" | head -n 1)"
+  # Its script is inside, and the only one.
+  if grep -Eiq '<(script .|link|img|iframe|object)|@import|url\(|src=|fetch\(|XMLHttp' "$1"; then
+    bad "$1 needs something else: $(grep -Eio '<(script .|link|img|iframe|object)|@import|url\(|src=' "$1" | head -n 1)"
   else
     good
   fi
@@ -47,6 +48,14 @@ page nv.html '<b>Simulated\.</b>'
 page nv.html '<dt>Driver</dt><dd>580\.159\.04 \(CUDA 13\.0\)</dd>'
 page nv.html '<dt>GPUs</dt><dd>4 × NVIDIA H200</dd>'
 page nv.html '<dt>Tag</dt><dd>&lt;first&gt; &amp; &quot;only&quot;</dd>'
+page nv.html '<li><b>Measured:</b> [0-9]+ of [0-9]+ cases on 4 × NVIDIA H200, driver 580\.159\.04, 20'
+page nv.html '<b>As it should be:</b> no GPU, link or host is slower than its peers \([0-9]+ results compared\)'
+page nv.html '<summary>The scenario</summary>'
+page nv.html 'name = &quot;nvbandwidth&quot;'
+page nv.html 'download="haul-run-1.csv" href="data:text/csv;base64,[A-Za-z0-9+/=]+">The results as CSV</a> <small>[0-9]+ rows, in this file'
+"$haul" query --saved run-result --param run=1 --db r.db --format csv >expected.csv
+grep -Eo 'text/csv;base64,[A-Za-z0-9+/=]+' nv.html | sed 's/.*,//' | base64 -d >inside.csv
+if cmp -s expected.csv inside.csv; then good; else bad 'the CSV inside is not that of run-result'; fi
 page nv.html '<h4>device_to_device_memcpy_read_ce</h4>'
 page nv.html '<th scope="row">gpu2</th><td class="n h[0-4]">[0-9.]+'
 page nv.html '<p class="summary">min [0-9.]+, mean [0-9.]+, max [0-9.]+ GB/s; '
@@ -71,8 +80,7 @@ begin 'what any machine does'
 HAUL_FAKE_MACHINE=$machines/gh200.toml run run quick "${small[@]}" --set transfer.size=1MiB --db q.db
 run report quick.html --db q.db
 expect_page quick.html
-page quick.html 'Checks of the machine'
-page quick.html '[0-9]+ of [0-9]+ checks passed'
+page quick.html 'Checks of the machine: [0-9]+ of [0-9]+ passed'
 page quick.html '<td class="n share" style="--share:[0-9.]+%">'
 
 begin 'the same database gives the same page'
@@ -127,7 +135,9 @@ run report c.html tag:before tag:after --db c.db
 expect_page c.html
 page c.html '<h1>tag:after compared with tag:before</h1>'
 equal 2 "$(grep -c '>REGRESSED<' c.html)" 'cases that regressed'
-page c.html 'REGRESSED</span></td><th scope="row">down/gpu0-numa0:pinned/'
+page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
+page c.html '<b>Differs between the sides:</b> .*driver_version 580[0-9.]+ to 590\.44\.01'
+page c.html 'run 1, before</small>'
 page c.html '>2 regressed</span> <span class="badge plain">10 same<'
 page c.html '(Common to nearly all 12 cases|Middle case of 12): speed'
 page c.html '>driver_version</th><td>580[0-9.]+</td><td>590\.44\.01</td>'
@@ -143,6 +153,40 @@ equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
 run_error 2 'no baseline "god"' report b.html --baseline god --db c.db
 run_error 2 'on both sides' report b.html latest --against latest --db c.db
 page b.html 'baseline:good'
+
+begin 'the maps show where it changed'
+cat >pairs.toml <<'TOML'
+schema_version = 1
+name = "pairs"
+[[transfer]]
+name = "between"
+method = "ce"
+from = { gpu = "*" }
+to = { gpu = "*" }
+size = "1MiB"
+[[transfer]]
+name = "sweep"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = [0, 1] }
+size = ["1KiB", "64KiB", "1MiB"]
+TOML
+printf '[[fake.link]]\nfrom = 2\nto = "*"\nfactor = 0.8\n' | cat - "$faults/noise.toml" >gpu2.toml
+pairs() { HAUL_FAKE_MACHINE=$machines/h200x4.toml HAUL_FAKE_FAULTS=$1 run_ok run pairs.toml "${small[@]}" --processes 4 --db m.db --tag "$2"; }
+pairs "$faults/noise.toml" a
+pairs "$scratch/gpu2.toml" b
+run report m.html tag:a tag:b --db m.db
+expect_page m.html
+page m.html '<li class="bad">Regressed: gpu2 as source'
+equal 18 "$(grep -o 'id="cell-[0-9]*"' m.html | sort -u | wc -l | tr -d ' ')" 'cells, one per case'
+equal 36 "$(grep -Eo 'href="#c(ell|ase)-[0-9]*"' m.html | sort -u | wc -l | tr -d ' ')" 'links from cases to cells and back'
+for link in $(grep -Eo 'href="#[^"]*"' m.html | sed 's/href="#\(.*\)"/\1/' | sort -u); do
+  if [ "$(grep -c "id=\"$link\"" m.html)" -eq 1 ]; then good; else bad "#$link leads nowhere or twice"; fi
+done
+page m.html '<h4>between <small>1MiB, ce</small></h4>'
+page m.html '<h4>sweep <small>ce</small></h4>'
+page m.html '<th scope="row">numa0:pinned → gpu1</th>'
+page m.html '<td id="cell-[0-9]+" class="n s[1-3]" title="regressed"><a href="#case-[0-9]+">-[0-9.]+</a></td>'
 
 begin 'a file is replaced whole, or not at all, and only a report'
 before=$(md5sum <c.html)
