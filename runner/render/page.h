@@ -38,10 +38,11 @@ enum status page_put_csv(FILE *page, const struct result_set *rows, const char *
 /* Cases with a row of their own; the rest is counted. */
 enum { PAGE_DIFF_CASES_MAX = 500 };
 
-/* What `haul diff` prints, strongest evidence first, as a section whose id is "comparison". names:
- * what the sides were called. */
+/* What `haul diff` prints, strongest evidence first, as a section whose id is "comparison", which
+ * page_diff_end() ends. names: what the sides were called. */
 void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
                const char *const names[SIDES]);
+void page_diff_end(FILE *page);
 
 /* ---- a run (page_run.c) ----
  *

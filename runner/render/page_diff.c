@@ -404,7 +404,10 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
   page_put_all_cases(page, measured, comparison, maps, &layout);
   page_maps_put(page, maps);
-  (void)fputs("</section>\n", page);
   page_maps_free(maps);
   diff_layout_fini(&layout);
+}
+
+void page_diff_end(FILE *page) {
+  (void)fputs("</section>\n", page);
 }

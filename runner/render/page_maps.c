@@ -26,6 +26,7 @@ struct map {
   const char **down, **across;
   size_t down_count, across_count;
   bool changed;
+  int64_t id; /* of its first case */
 };
 
 struct page_maps {
@@ -197,7 +198,10 @@ static bool maps_make(struct page_maps *maps, const struct placed *cells, size_t
   uint64_t *down = arena_array(&maps->arena, count + 1, sizeof *down);
   uint64_t *across = arena_array(&maps->arena, count + 1, sizeof *across);
   for (size_t i = 0; i < count; i++) {
-    const enum verdict verdict = maps->comparison->rows[cells[i].row].result.verdict;
+    const struct comparison_row *row = &maps->comparison->rows[cells[i].row];
+    const enum verdict verdict = row->result.verdict;
+    const int64_t id = maps->measured->cases[row->bench].id;
+    map->id = i == 0 || id < map->id ? id : map->id;
     map->down_count =
         maps_insert(map->down, down, map->down_count, cells[i].down, cells[i].order_down);
     map->across_count =
@@ -215,6 +219,13 @@ static bool maps_make(struct page_maps *maps, const struct placed *cells, size_t
     }
   }
   return true;
+}
+
+/* In the order of the plan. */
+static int maps_compare_maps(const void *a, const void *b) {
+  const struct map *x = a;
+  const struct map *y = b;
+  return (x->id > y->id) - (x->id < y->id);
 }
 
 struct page_maps *page_maps_new(const struct measured *measured,
@@ -256,6 +267,9 @@ struct page_maps *page_maps_new(const struct measured *measured,
       maps->map_count++;
     }
     first = last;
+  }
+  if (maps->map_count > 1) {
+    qsort(maps->maps, maps->map_count, sizeof *maps->maps, maps_compare_maps);
   }
   return maps;
 }

@@ -4,6 +4,7 @@
 #include "runner/render/figures.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page.h"
+#include "runner/render/page_history.h"
 #include "runner/render/run_result.h"
 
 #include <inttypes.h>
@@ -201,6 +202,9 @@ enum status report_write(const struct report_request *request, FILE *page, struc
     if (request->compared != NULL) {
       page_diff(page, request->compared->measured, request->compared->comparison,
                 request->sides->names);
+      status = page_history(page, request->compared->measured, request->compared->comparison,
+                            query_database(request->query), err);
+      page_diff_end(page);
     }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {

@@ -1,0 +1,246 @@
+#include "runner/render/page_history.h"
+
+#include "runner/analysis/history.h"
+#include "runner/render/diff.h"
+#include "runner/table/html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
+
+/* One run of a case, on whatever hardware. */
+struct moment {
+  const struct history_point *point;
+  const char *hardware;
+};
+
+static bool history_same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int history_compare_moments(const void *a, const void *b) {
+  const struct moment *x = a;
+  const struct moment *y = b;
+  return (x->point->run > y->point->run) - (x->point->run < y->point->run);
+}
+
+static void history_when(const struct measured_run *run, char text[TIME_MAX]) {
+  const time_t seconds = (time_t)(run->started_at_ns / 1000000000);
+  struct tm utc;
+  if (gmtime_r(&seconds, &utc) == NULL || strftime(text, TIME_MAX, "%Y-%m-%d %H:%M", &utc) == 0) {
+    text[0] = '\0';
+  }
+}
+
+/* "driver 590.44.01, kernel 6.8.0": what is new in the second of two runs; "" = nothing. */
+static const char *history_news(struct measured *measured, struct arena *arena,
+                                const struct moment *before, const struct moment *now) {
+  static const struct {
+    const char *fact, *word;
+  } FACTS[] = {{"driver_version", "driver"}, {"kernel", "kernel"}};
+  const char *text = "";
+  for (size_t i = 0; i < sizeof FACTS / sizeof *FACTS; i++) {
+    const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
+    const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
+    if (!history_same_text(old, value)) {
+      text = arena_format(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "", FACTS[i].word,
+                          value != NULL ? value : "not known");
+    }
+  }
+  if (!history_same_text(before->hardware, now->hardware)) {
+    text = arena_format(arena, "%s%sother GPU", text, text[0] != '\0' ? ", " : "");
+  }
+  return text;
+}
+
+/* ---- a chart ---- */
+
+struct scale {
+  double low, high;
+  size_t count;
+};
+
+static double scale_x(const struct scale *scale, size_t i) {
+  const double room = WIDTH - LEFT - RIGHT;
+  return LEFT + room * ((double)i + 0.5) / (double)scale->count;
+}
+
+static double scale_y(const struct scale *scale, double value) {
+  return TOP + (HEIGHT - TOP - BOTTOM) * (scale->high - value) / (scale->high - scale->low);
+}
+
+/* Changes of less than a hundredth are not blown up to the full height. */
+static struct scale scale_of(const struct moment *moments, size_t count) {
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    low = fmin(low, moments[i].point->low);
+    high = fmax(high, moments[i].point->high);
+  }
+  const double spare = fmax(0.08 * (high - low), fmax(0, 0.01 * high - (high - low)) / 2);
+  return (struct scale){low - spare, high + spare, count};
+}
+
+static void history_put_point(FILE *page, const struct measured *measured,
+                              const struct moment *moment, const struct scale *scale, size_t i) {
+  const struct history_point *point = moment->point;
+  const struct measured_run *run = &measured->runs[point->run];
+  char when[TIME_MAX];
+  history_when(run, when);
+  html_print(page,
+             "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/><circle class=\"points\" cx=\"%.1f\" "
+             "cy=\"%.1f\" r=\"3.2\"><title>run %d, %s%s%s: %.5g</title></circle>\n",
+             scale_x(scale, i), scale_y(scale, point->low), scale_y(scale, point->high),
+             scale_x(scale, i), scale_y(scale, point->value), (int)run->ref.id, when,
+             run->tag != NULL ? ", " : "", run->tag, point->value);
+}
+
+static void history_put_chart(FILE *page, struct measured *measured, const struct moment *moments,
+                              size_t count, enum figure figure, struct arena *arena) {
+  const struct scale scale = scale_of(moments, count);
+  const struct measured_run *first = &measured->runs[moments[0].point->run];
+  const struct measured_run *last = &measured->runs[moments[count - 1].point->run];
+  char from[TIME_MAX];
+  char to[TIME_MAX];
+  unsigned marks = 0;
+  history_when(first, from);
+  history_when(last, to);
+  html_print(page,
+             "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart c0\" role=\"img\" "
+             "aria-label=\"%s over %zu runs\" viewBox=\"0 0 %d %d\">\n",
+             figure_text(figure), count, WIDTH, HEIGHT);
+  html_print(page, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
+             WIDTH - RIGHT);
+  const double ticks[] = {scale.low, (scale.low + scale.high) / 2, scale.high};
+  for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+    html_print(
+        page,
+        "<g class=\"axes\"><path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"end\" x=\"%d\" "
+        "y=\"%.1f\">%.4g</text></g>\n",
+        LEFT, scale_y(&scale, ticks[i]), WIDTH - RIGHT, LEFT - 6, scale_y(&scale, ticks[i]) + 4,
+        ticks[i]);
+  }
+  for (size_t i = 1; i < count; i++) {
+    const char *news = history_news(measured, arena, &moments[i - 1], &moments[i]);
+    if (news[0] != '\0') {
+      const double x = (scale_x(&scale, i - 1) + scale_x(&scale, i)) / 2;
+      const bool left = x > 0.6 * WIDTH;
+      html_print(page,
+                 "<path class=\"frame d1\" d=\"M%.1f %dV%d\"/><text class=\"%s\" x=\"%.1f\" "
+                 "y=\"%d\">%s</text>\n",
+                 x, TOP - 4, HEIGHT - BOTTOM, left ? "end" : "start", left ? x - 4 : x + 4,
+                 11 + 12 * (int)(marks++ % 2), news);
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    history_put_point(page, measured, &moments[i], &scale, i);
+  }
+  html_print(page,
+             "<g class=\"axes\"><text x=\"%d\" y=\"%d\">%s</text><text class=\"end\" x=\"%d\" "
+             "y=\"%d\">%s</text></g></svg></figure>\n",
+             LEFT, HEIGHT - 6, from, WIDTH - RIGHT, HEIGHT - 6, to);
+}
+
+/* ---- cases ---- */
+
+/* All series of one case in one: another GPU in its place is a mark. */
+static size_t history_moments(const struct history *history, struct arena *arena,
+                              struct moment **moments) {
+  size_t count = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    count += history->series[s].point_count;
+  }
+  *moments = arena_array(arena, count, sizeof **moments);
+  count = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    for (size_t i = 0; i < history->series[s].point_count; i++) {
+      (*moments)[count++] =
+          (struct moment){&history->series[s].points[i], history->series[s].hardware};
+    }
+  }
+  if (count > 1) {
+    qsort(*moments, count, sizeof **moments, history_compare_moments);
+  }
+  return count;
+}
+
+/* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
+static bool history_keep_host(const struct measured *measured, size_t run, const void *context) {
+  const struct measured_environment *wanted = context;
+  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
+  return e->simulated == wanted->simulated && history_same_text(e->host_name, wanted->host_name);
+}
+
+static enum status history_put_case(FILE *page, const struct measured_case *bench, size_t row,
+                                    const struct measured_environment *environment, bool first,
+                                    struct database *database, bool *written, struct error *err) {
+  struct arena arena = {0};
+  struct measured *all = measured_new();
+  struct history *history = NULL;
+  enum status status = measured_add_all_runs(all, database, err);
+  if (status == STATUS_OK) {
+    measured_keep_runs(all, history_keep_host, environment);
+    status = measured_load(all, database, bench->key, err);
+  }
+  *written = false;
+  if (status == STATUS_OK) {
+    struct moment *moments = NULL;
+    history = history_new(all);
+    const size_t count = history_moments(history, &arena, &moments);
+    if (count >= PAGE_HISTORY_RUNS_MIN) {
+      html_print(page, first ? "<h3 id=\"history\">%s</h3>\n" : "",
+                 "History of the cases that changed, over the runs of this host");
+      html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n", row,
+                 bench->name, figure_text(bench->figure), count);
+      history_put_chart(page, all, moments, count, bench->figure, &arena);
+      *written = true;
+    }
+  }
+  history_free(history);
+  measured_free(all);
+  arena_fini(&arena);
+  return status;
+}
+
+/* Whether an earlier row of the comparison changed in the same block. */
+static bool history_is_again(const struct measured *measured, const struct comparison *comparison,
+                             const size_t *rows, size_t count, size_t row) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
+               measured->cases[comparison->rows[row].bench].block) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+enum status page_history(FILE *page, const struct measured *measured,
+                         const struct comparison *comparison, struct database *database,
+                         struct error *err) {
+  size_t rows[PAGE_HISTORY_CASES_MAX];
+  size_t count = 0;
+  bool first = true;
+  for (size_t i = 0; i < comparison->row_count && count < PAGE_HISTORY_CASES_MAX; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const enum verdict verdict = row->result.verdict;
+    const bool changed =
+        verdict == VERDICT_BROKEN || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+    if (changed && row->sides[SIDE_B].run != SIZE_MAX &&
+        !history_is_again(measured, comparison, rows, count, i)) {
+      rows[count++] = i;
+    }
+  }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    const struct comparison_row *row = &comparison->rows[rows[i]];
+    const size_t environment = measured->runs[row->sides[SIDE_B].run].environment;
+    bool written = false;
+    status = history_put_case(page, &measured->cases[row->bench], rows[i],
+                              &measured->environments[environment], first, database, &written, err);
+    first = first && !written;
+  }
+  return status;
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Pages in a browser: nothing fails, nothing is wider than a phone, dark and printed pages are whole,
+# tables sort and filter, and without its script a page says as much.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+for name in chromium chromium-browser google-chrome chrome; do
+  browser=$(command -v "$name") && break
+done
+if [ -z "$browser" ]; then
+  echo 'skipped: no chromium or chrome; apt-get install chromium'
+  exit 77
+fi
+fake_driver h200x4 || exit 77
+chrome() { # ARGUMENT...: what it prints is in $scratch/dom, its messages in $scratch/messages
+  HOME=$scratch timeout 60 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
+    --no-first-run --user-data-dir="$scratch/profile" --enable-logging=stderr --v=0 \
+    "$@" >"$scratch/dom" 2>"$scratch/messages"
+}
+chrome --dump-dom about:blank
+if [ ! -s "$scratch/dom" ]; then
+  echo "skipped: $browser does not run here"
+  exit 77
+fi
+# PAGE JAVASCRIPT ARGUMENT...: the page with that behind it; its answer is an attribute of <html>.
+ask() {
+  local page=$1 question=$2
+  shift 2
+  {
+    sed '/<\/body>/,$d' "$page"
+    printf '<script>\n//<![CDATA[\ndocument.documentElement.setAttribute("data-answer", String(%s));\n//]]>\n</script>\n</body></html>\n' "$question"
+  } >asked.html
+  chrome --dump-dom "$@" "file://$scratch/asked.html"
+  answer=$(grep -Eo 'data-answer="[^"]*"' "$scratch/dom" | head -n 1 | sed 's/data-answer="\(.*\)"/\1/')
+}
+answer_is() { equal "$1" "$answer" "$2"; }
+
+small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
+cat >pairs.toml <<'TOML'
+schema_version = 1
+name = "pairs"
+[[transfer]]
+name = "between"
+method = "ce"
+from = { gpu = "*" }
+to = { gpu = "*" }
+size = "1MiB"
+[[transfer]]
+name = "sweep"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = "*" }
+size = { from = "1KiB", to = "1MiB", factor = 4 }
+TOML
+faults=$source_folder/tests/fake_cuda/faults
+printf '[[fake.link]]\nfrom = 2\nto = "*"\nfactor = 0.8\n' | cat - "$faults/noise.toml" >gpu2.toml
+HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag a
+HAUL_FAKE_FAULTS=$scratch/gpu2.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
+HAUL_FAKE_FAULTS=$scratch/gpu2.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
+run_ok report diff.html tag:b --against tag:a --db b.db
+run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db b.db
+run_ok report run.html latest --db b.db
+
+for page in run diff; do
+  begin "$page: desktop and phone, light and dark"
+  for width in 1280 390; do
+    # A window is never as narrow as a phone: a frame is.
+    cat >frame.html <<HTML
+<!DOCTYPE html><html><body><iframe src="$page.html" style="width:${width}px;height:900px"></iframe>
+<script>addEventListener('load', function () {
+  var inside = document.querySelector('iframe').contentDocument;
+  document.documentElement.setAttribute('data-answer', inside.documentElement.scrollWidth);
+});</script></body></html>
+HTML
+    chrome --dump-dom --allow-file-access-from-files "file://$scratch/frame.html"
+    answer=$(grep -Eo 'data-answer="[0-9]*"' "$scratch/dom" | tr -dc 0-9)
+    if [ "${answer:-9999}" -le "$width" ]; then good; else bad "the page is ${answer:-?} wide where there are $width"; fi
+  done
+  ask "$page.html" 'getComputedStyle(document.body).backgroundColor' --blink-settings=preferredColorScheme=1
+  answer_is 'rgb(255, 255, 255)' 'background, light'
+  ask "$page.html" 'getComputedStyle(document.body).backgroundColor' --blink-settings=preferredColorScheme=0
+  answer_is 'rgb(21, 24, 28)' 'background, dark'
+  if grep -Eq 'CONSOLE.*(Error|rror:)|Refused|ERR_' "$scratch/messages"; then
+    bad "$(grep -E 'CONSOLE.*(Error|rror:)|Refused|ERR_' "$scratch/messages" | head -n 1)"
+  else
+    good
+  fi
+  # The answers are on the first screen, above the first result.
+  ask "$page.html" 'document.querySelector(".answers").getBoundingClientRect().bottom < 800' --window-size=1280,900
+  answer_is true 'answers on the first screen'
+
+  begin "$page: printed"
+  chrome --print-to-pdf="$scratch/$page.pdf" "file://$scratch/$page.html"
+  equal '%PDF' "$(head -c 4 "$page.pdf")" 'what was printed'
+
+  begin "$page: whole without its script"
+  ask "$page.html" 'document.querySelectorAll("main tr").length'
+  answer_is "$(sed -n '/<main>/,/<\/main>/p' "$page.html" | grep -o '<tr[ >]' | wc -l | tr -d ' ')" 'rows with the script'
+  equal 0 "$(grep -c '<input' "$page.html")" 'fields that would do nothing'
+done
+
+begin 'tables sort by a click, numbers as numbers, and back'
+sorted='(function () {
+  var table = Array.from(document.querySelectorAll("main table")).find(function (t) {
+    return t.tHead && t.tHead.rows[0].cells[2].textContent === "A GB/s" && t.tBodies[0].rows.length > 5; });
+  var heading = table.tHead.rows[0].cells[2];
+  function values() { return Array.from(table.tBodies[0].rows).map(function (r) { return Number(r.cells[2].textContent); }); }
+  function rises(v) { return v.every(function (x, i) { return i === 0 || v[i - 1] <= x; }); }
+  heading.click(); var up = rises(values()); heading.click(); var down = rises(values().reverse());
+  return up + " " + down + " " + heading.getAttribute("aria-sort"); }())'
+ask diff.html "$sorted"
+answer_is 'true true descending' 'sorted'
+
+begin 'long tables filter'
+filtered='(function () {
+  var input = document.querySelector("input.filter");
+  var body = input.nextSibling.tBodies[0];
+  var all = body.rows.length;
+  input.value = body.rows[0].cells[1].textContent; input.dispatchEvent(new Event("input"));
+  var shown = Array.from(body.rows).filter(function (r) { return !r.hidden; }).length;
+  input.value = ""; input.dispatchEvent(new Event("input"));
+  return all >= 12 && shown >= 1 && shown < all && Array.from(body.rows).every(function (r) { return !r.hidden; }); }())'
+ask diff.html "$filtered"
+answer_is true 'filtered'
+
+begin 'a link to a case that is folded unfolds it'
+ask diff.html '(function () {
+  var cell = Array.from(document.querySelectorAll("table.matrix a")).find(function (a) {
+    var row = document.getElementById(a.getAttribute("href").slice(1));
+    return row.closest("details"); });
+  var row = document.getElementById(cell.getAttribute("href").slice(1));
+  location.hash = cell.getAttribute("href");
+  window.dispatchEvent(new Event("hashchange"));
+  return row.closest("details").open; }())'
+answer_is true 'unfolded'
+
+begin 'the history has a mark where the driver changed'
+page_has() { if grep -Eq -- "$1" diff.html; then good; else bad "no '$1' in diff.html"; fi; }
+page_has 'id="history">History of the cases that changed'
+page_has '<title>run 1, 20[^<]*, a: [0-9.]+</title>'
+finish
