@@ -419,6 +419,9 @@ static size_t traits_read(const struct measured *measured, const struct comparis
     }
   }
   size_t kept = 0;
+  if (table->traits == NULL) {
+    return 0;
+  }
   /* From here on the slots mean nothing. */
   qsort(table->traits, table->count, sizeof *table->traits, traits_compare);
   for (size_t t = 0; t < table->count; t++) {

@@ -159,6 +159,9 @@ static const char *rows_join_half(struct finder *f, struct candidate *const *hal
         next = half[i];
       }
     }
+    if (next == NULL) {
+      break;
+    }
     last = next;
     const char *name = rows_component_name(f, &next->observation.component);
     text = text == NULL ? name : arena_format(&f->outliers->arena, "%s,%s", text, name);

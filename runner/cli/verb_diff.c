@@ -65,7 +65,7 @@ const struct verb VERB_DIFF = {
         "\"margin\"), only a change beyond that is reported.\n\n"
         "Above the list stands what the changed cases have in common, where a few words explain "
         "most of them (\"gpu2 as source\"), what differs between the environments, and the "
-        "geometric mean of each block. Four and more cases of one block and verdict are one line; "
+        "geometric mean of each block. Three and more cases of one block and verdict are one line; "
         "-v shows them all.\n\n"
         "All cases of the runs are judged together, whatever --only shows of them.\n\n"
         "Verdicts:\n"

@@ -2,7 +2,7 @@
  *
  *   table  for people, in the order of diff_layout.h: the sides, what the changed cases have in
  *          common, what differs in the environments, the blocks, and the cases that are not SAME,
- *          strongest evidence first; four and more of one block and verdict are one line
+ *          strongest evidence first; three and more of one block and verdict are one line
  *   json   one object: sides, shift, conclusions, environment, summary, blocks, a_a_test, and every
  *          case
  *   junit  one test suite; a case is a failure where check says so (diff_show.fails)

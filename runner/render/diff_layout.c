@@ -309,6 +309,10 @@ const char *diff_group_words(struct diff_layout *layout, const struct measured *
   const bool evidence = group->verdict == VERDICT_REGRESSED || group->verdict == VERDICT_IMPROVED ||
                         group->verdict == VERDICT_BROKEN;
   const char *first = measured->cases[comparison->rows[group->rows[0]].bench].name;
+  const size_t block = strlen(group->block);
+  if (strncmp(first, group->block, block) == 0 && first[block] == '/') {
+    first += block + 1; /* the line begins with it */
+  }
   return arena_format(&layout->arena, "%s: %zu cases, %s %s", group->block, group->count,
                       evidence ? "strongest" : "first", first);
 }

@@ -10,7 +10,7 @@
 #include "runner/analysis/conclusion.h"
 
 /* Groups of fewer rows are not folded: the rows say more than their count. */
-enum { DIFF_FOLD_MIN = 4 };
+enum { DIFF_FOLD_MIN = 3 };
 
 /* What the reader wants to know before any table. */
 #define DIFF_SENTENCE_LIST(X)                                                                      \
@@ -68,7 +68,7 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
                       bool all);
 void diff_layout_fini(struct diff_layout *layout);
 
-/* "down: 12 cases, the strongest down/gpu2-numa0:pinned/4MiB" */
+/* "down: 12 cases, strongest gpu2-numa0:pinned/4MiB" */
 const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
                              const struct comparison *comparison, const struct diff_group *group);
 /* "-5.21 .. -4.98"; "" = no change is known. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
+enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2, WIDE = 100 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
@@ -135,20 +135,32 @@ static const char *outliers_row_verdict(struct arena *arena, const struct outlie
              : NULL;
 }
 
-/* The columns for people, and their cells. Those without a value are left out. */
+/* Whether some row is of another host: else the host is no news. */
+static bool outliers_host_matters(const struct outliers *outliers) {
+  for (size_t i = 1; i < outliers->row_count; i++) {
+    if (strcmp(outliers->rows[i].host, outliers->rows[0].host) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The columns for people, and their cells. On a narrow terminal those that say most stay. Those
+ * without a value are left out. */
 #define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
   X("what", cell_text(row->name))                                                                  \
   X("how", cell_text(outliers_role_words(row)))                                                    \
-  X("host", cell_text(row->host))                                                                  \
+  X("host", outliers_host_matters(outliers) ? cell_text(row->host) : cell_null())                  \
   X("block", cell_text(row->block))                                                                \
   X("memory", outliers_memory_matters(outliers, row) ? cell_text(row->memory) : cell_null())       \
-  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
+  X("sizes",                                                                                       \
+    wide && row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())       \
   X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
-  X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \
+  X("robust z", wide ? cell_text(arena_format(&arena, "%+.1f", row->robust_z)) : cell_null())      \
   X("cases", cell_text(arena_format(&arena, "%zu of %zu", row->slow_cases, row->cases)))           \
-  X("paths",                                                                                       \
-    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)        \
-                                        : NULL))                                                   \
+  X("paths", cell_text(wide && row->entity == ENTITY_GPU                                           \
+                           ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)                     \
+                           : NULL))                                                                \
   X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
   X("finding", cell_text(all ? finding_text(row->finding) : NULL))
 
@@ -158,6 +170,7 @@ static enum status outliers_print_table(const struct measured *measured,
   static const char *const COLUMNS[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
   struct arena arena = {0};
+  const bool wide = options->width == 0 || options->width >= WIDE;
   lean.drop_empty = true;
   struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {

@@ -17,17 +17,17 @@ struct moment {
   const char *hardware;
 };
 
-static bool history_same_text(const char *a, const char *b) {
+static bool page_history_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static int history_compare_moments(const void *a, const void *b) {
+static int page_history_compare_moments(const void *a, const void *b) {
   const struct moment *x = a;
   const struct moment *y = b;
   return (x->point->run > y->point->run) - (x->point->run < y->point->run);
 }
 
-static void history_when(const struct measured_run *run, char text[TIME_MAX]) {
+static void page_history_when(const struct measured_run *run, char text[TIME_MAX]) {
   const time_t seconds = (time_t)(run->started_at_ns / 1000000000);
   struct tm utc;
   if (gmtime_r(&seconds, &utc) == NULL || strftime(text, TIME_MAX, "%Y-%m-%d %H:%M", &utc) == 0) {
@@ -36,8 +36,8 @@ static void history_when(const struct measured_run *run, char text[TIME_MAX]) {
 }
 
 /* "driver 590.44.01, kernel 6.8.0": what is new in the second of two runs; "" = nothing. */
-static const char *history_news(struct measured *measured, struct arena *arena,
-                                const struct moment *before, const struct moment *now) {
+static const char *page_history_news(struct measured *measured, struct arena *arena,
+                                     const struct moment *before, const struct moment *now) {
   static const struct {
     const char *fact, *word;
   } FACTS[] = {{"driver_version", "driver"}, {"kernel", "kernel"}};
@@ -45,12 +45,12 @@ static const char *history_news(struct measured *measured, struct arena *arena,
   for (size_t i = 0; i < sizeof FACTS / sizeof *FACTS; i++) {
     const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
     const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
-    if (!history_same_text(old, value)) {
+    if (!page_history_same_text(old, value)) {
       text = arena_format(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "", FACTS[i].word,
                           value != NULL ? value : "not known");
     }
   }
-  if (!history_same_text(before->hardware, now->hardware)) {
+  if (!page_history_same_text(before->hardware, now->hardware)) {
     text = arena_format(arena, "%s%sother GPU", text, text[0] != '\0' ? ", " : "");
   }
   return text;
@@ -84,12 +84,13 @@ static struct scale scale_of(const struct moment *moments, size_t count) {
   return (struct scale){low - spare, high + spare, count};
 }
 
-static void history_put_point(FILE *page, const struct measured *measured,
-                              const struct moment *moment, const struct scale *scale, size_t i) {
+static void page_history_put_point(FILE *page, const struct measured *measured,
+                                   const struct moment *moment, const struct scale *scale,
+                                   size_t i) {
   const struct history_point *point = moment->point;
   const struct measured_run *run = &measured->runs[point->run];
   char when[TIME_MAX];
-  history_when(run, when);
+  page_history_when(run, when);
   html_print(page,
              "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/><circle class=\"points\" cx=\"%.1f\" "
              "cy=\"%.1f\" r=\"3.2\"><title>run %d, %s%s%s: %.5g</title></circle>\n",
@@ -98,16 +99,17 @@ static void history_put_point(FILE *page, const struct measured *measured,
              run->tag != NULL ? ", " : "", run->tag, point->value);
 }
 
-static void history_put_chart(FILE *page, struct measured *measured, const struct moment *moments,
-                              size_t count, enum figure figure, struct arena *arena) {
+static void page_history_put_chart(FILE *page, struct measured *measured,
+                                   const struct moment *moments, size_t count, enum figure figure,
+                                   struct arena *arena) {
   const struct scale scale = scale_of(moments, count);
   const struct measured_run *first = &measured->runs[moments[0].point->run];
   const struct measured_run *last = &measured->runs[moments[count - 1].point->run];
   char from[TIME_MAX];
   char to[TIME_MAX];
   unsigned marks = 0;
-  history_when(first, from);
-  history_when(last, to);
+  page_history_when(first, from);
+  page_history_when(last, to);
   html_print(page,
              "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart c0\" role=\"img\" "
              "aria-label=\"%s over %zu runs\" viewBox=\"0 0 %d %d\">\n",
@@ -124,7 +126,7 @@ static void history_put_chart(FILE *page, struct measured *measured, const struc
         ticks[i]);
   }
   for (size_t i = 1; i < count; i++) {
-    const char *news = history_news(measured, arena, &moments[i - 1], &moments[i]);
+    const char *news = page_history_news(measured, arena, &moments[i - 1], &moments[i]);
     if (news[0] != '\0') {
       const double x = (scale_x(&scale, i - 1) + scale_x(&scale, i)) / 2;
       const bool left = x > 0.6 * WIDTH;
@@ -136,7 +138,7 @@ static void history_put_chart(FILE *page, struct measured *measured, const struc
     }
   }
   for (size_t i = 0; i < count; i++) {
-    history_put_point(page, measured, &moments[i], &scale, i);
+    page_history_put_point(page, measured, &moments[i], &scale, i);
   }
   html_print(page,
              "<g class=\"axes\"><text x=\"%d\" y=\"%d\">%s</text><text class=\"end\" x=\"%d\" "
@@ -147,8 +149,8 @@ static void history_put_chart(FILE *page, struct measured *measured, const struc
 /* ---- cases ---- */
 
 /* All series of one case in one: another GPU in its place is a mark. */
-static size_t history_moments(const struct history *history, struct arena *arena,
-                              struct moment **moments) {
+static size_t page_history_moments(const struct history *history, struct arena *arena,
+                                   struct moment **moments) {
   size_t count = 0;
   for (size_t s = 0; s < history->series_count; s++) {
     count += history->series[s].point_count;
@@ -162,40 +164,43 @@ static size_t history_moments(const struct history *history, struct arena *arena
     }
   }
   if (count > 1) {
-    qsort(*moments, count, sizeof **moments, history_compare_moments);
+    qsort(*moments, count, sizeof **moments, page_history_compare_moments);
   }
   return count;
 }
 
 /* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
-static bool history_keep_host(const struct measured *measured, size_t run, const void *context) {
+static bool page_history_keep_host(const struct measured *measured, size_t run,
+                                   const void *context) {
   const struct measured_environment *wanted = context;
   const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
-  return e->simulated == wanted->simulated && history_same_text(e->host_name, wanted->host_name);
+  return e->simulated == wanted->simulated &&
+         page_history_same_text(e->host_name, wanted->host_name);
 }
 
-static enum status history_put_case(FILE *page, const struct measured_case *bench, size_t row,
-                                    const struct measured_environment *environment, bool first,
-                                    struct database *database, bool *written, struct error *err) {
+static enum status page_history_put_case(FILE *page, const struct measured_case *bench, size_t row,
+                                         const struct measured_environment *environment, bool first,
+                                         struct database *database, bool *written,
+                                         struct error *err) {
   struct arena arena = {0};
   struct measured *all = measured_new();
   struct history *history = NULL;
   enum status status = measured_add_all_runs(all, database, err);
   if (status == STATUS_OK) {
-    measured_keep_runs(all, history_keep_host, environment);
+    measured_keep_runs(all, page_history_keep_host, environment);
     status = measured_load(all, database, bench->key, err);
   }
   *written = false;
   if (status == STATUS_OK) {
     struct moment *moments = NULL;
     history = history_new(all);
-    const size_t count = history_moments(history, &arena, &moments);
+    const size_t count = page_history_moments(history, &arena, &moments);
     if (count >= PAGE_HISTORY_RUNS_MIN) {
       html_print(page, first ? "<h3 id=\"history\">%s</h3>\n" : "",
                  "History of the cases that changed, over the runs of this host");
       html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n", row,
                  bench->name, figure_text(bench->figure), count);
-      history_put_chart(page, all, moments, count, bench->figure, &arena);
+      page_history_put_chart(page, all, moments, count, bench->figure, &arena);
       *written = true;
     }
   }
@@ -206,8 +211,9 @@ static enum status history_put_case(FILE *page, const struct measured_case *benc
 }
 
 /* Whether an earlier row of the comparison changed in the same block. */
-static bool history_is_again(const struct measured *measured, const struct comparison *comparison,
-                             const size_t *rows, size_t count, size_t row) {
+static bool page_history_is_again(const struct measured *measured,
+                                  const struct comparison *comparison, const size_t *rows,
+                                  size_t count, size_t row) {
   for (size_t i = 0; i < count; i++) {
     if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
                measured->cases[comparison->rows[row].bench].block) == 0) {
@@ -229,7 +235,7 @@ enum status page_history(FILE *page, const struct measured *measured,
     const bool changed =
         verdict == VERDICT_BROKEN || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
     if (changed && row->sides[SIDE_B].run != SIZE_MAX &&
-        !history_is_again(measured, comparison, rows, count, i)) {
+        !page_history_is_again(measured, comparison, rows, count, i)) {
       rows[count++] = i;
     }
   }
@@ -238,7 +244,8 @@ enum status page_history(FILE *page, const struct measured *measured,
     const struct comparison_row *row = &comparison->rows[rows[i]];
     const size_t environment = measured->runs[row->sides[SIDE_B].run].environment;
     bool written = false;
-    status = history_put_case(page, &measured->cases[row->bench], rows[i],
+    status =
+        page_history_put_case(page, &measured->cases[row->bench], rows[i],
                               &measured->environments[environment], first, database, &written, err);
     first = first && !written;
   }

@@ -226,14 +226,42 @@ static void page_run_put_checks(FILE *page, const struct page_run *run) {
 
 /* ---- what a reader with one minute wants to know ---- */
 
+/* The most frequent reason for which cases failed, crashed, hung or were corrupt. */
+static void page_run_put_wrong(FILE *page, const struct page_run *run) {
+  const struct result_set *reasons = &run->parts[RUN_PART_NOT_MEASURED];
+  const long long wrong = page_run_count_of(run, "wrong");
+  const char *reason = result_set_text(reasons, 0, "reason");
+  if (wrong > 0) {
+    html_print(page, "<li class=\"bad\"><b>Went wrong:</b> %zu %s; %s: %s</li>\n", (size_t)wrong,
+               wrong == 1 ? "case" : "cases", result_set_text(reasons, 0, "status"),
+               reason != NULL ? reason : "no reason is known");
+  }
+}
+
+static void page_run_put_check_answer(FILE *page, const struct result_set *checks) {
+  size_t passed = 0;
+  size_t failed = 0;
+  for (size_t i = 0; i < checks->row_count; i++) {
+    const char *status = result_set_text(checks, i, "status");
+    passed += page_run_is_passed(checks, i);
+    failed += status != NULL && strcmp(status, "failed") == 0;
+  }
+  const size_t unknown = checks->row_count - passed - failed;
+  if (checks->row_count > 0) {
+    html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
+               passed == checks->row_count ? "good" : "warn", passed, checks->row_count);
+    html_print(page, failed > 0 ? ", %zu failed" : "", failed);
+    html_print(page, unknown > 0 ? ", %zu without an answer" : "", unknown);
+    (void)fputs("</li>\n", page);
+  }
+}
+
 /* "gpu0 is throttled" and the like are boxes above; here: what was measured, and whether it is as
  * its peers and the checks say it should be. */
 static void page_run_put_answers(FILE *page, const struct page_run *run) {
   struct arena arena = {0};
   const long long cases = page_run_count_of(run, "cases");
   const long long measured = page_run_count_of(run, "measured");
-  const long long checks = page_run_count_of(run, "checks");
-  const long long failed = page_run_count_of(run, "checks_failed");
   const char *driver = page_run_say(run, "driver_version");
   const bool gpus = page_run_count_of(run, "gpu_count") > 0;
   html_print(page,
@@ -257,13 +285,8 @@ static void page_run_put_answers(FILE *page, const struct page_run *run) {
         "to be compared with</li>\n",
         page);
   }
-  if (checks > 0 || failed > 0) {
-    html_print(page,
-               failed > 0 ? "<li class=\"warn\"><b>Checks:</b> %s of %s failed</li>\n"
-                          : "<li class=\"good\"><b>Checks:</b> none of %s%s failed</li>\n",
-               failed > 0 ? arena_format(&arena, "%lld", failed) : "",
-               arena_format(&arena, "%lld", checks));
-  }
+  page_run_put_wrong(page, run);
+  page_run_put_check_answer(page, &run->parts[RUN_PART_CHECKS]);
   (void)fputs("</ul>\n", page);
   arena_fini(&arena);
 }

@@ -2,11 +2,12 @@
 /* Tables that sort by a click on a heading, and filter where they are long. The page has everything
    without this. */
 (function () {
-  var number = /[-+\u2212]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i;
+  var number = /^([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?: ?([KMGT])iB)?/;
+  var units = { K: 1024, M: 1048576, G: 1073741824, T: 1099511627776 };
   function key(cell) {
     var text = cell ? cell.textContent.trim() : '';
     var found = text.replace('\u2212', '-').match(number);
-    return { text: text, value: found && found.index === 0 ? Number(found[0]) : NaN };
+    return { text: text, value: found ? Number(found[1]) * (units[found[2]] || 1) : NaN };
   }
   function order(a, b) {
     if (isNaN(a.value) !== isNaN(b.value)) { return isNaN(a.value) ? 1 : -1; }
@@ -54,10 +55,11 @@
   });
   function open() {
     var target = location.hash ? document.getElementById(location.hash.slice(1)) : null;
+    var folded = false;
     for (var at = target; at; at = at.parentElement) {
-      if (at.tagName.toLowerCase() === 'details') { at.open = true; }
+      if (at.tagName.toLowerCase() === 'details' && !at.open) { at.open = folded = true; }
     }
-    if (target) { target.scrollIntoView({ block: 'center' }); }
+    if (folded) { target.scrollIntoView({ block: 'center' }); }
   }
   window.addEventListener('hashchange', open);
   open();

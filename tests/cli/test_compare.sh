@@ -71,7 +71,7 @@ pairs "$faults/noise.toml" before
 pairs "$scratch/gpu2-noise.toml" after
 run_ok diff tag:before tag:after --db pairs.db
 expect_out '^Regressed: gpu2 as source: 6 of these 6 cases, speed -[0-9.]+ % in the mean; none of the other 22$'
-expect_out '^REGRESSED +between: 6 cases, strongest between/gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ *$'
+expect_out '^REGRESSED +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ *$'
 expect_out '^between +24 +-[0-9.]+ +6 regressed, 18 same$'
 expect_out '; 1 other block is without a change \([+-]0\.[0-9]+\)$'
 expect_out '^-v shows every case'
@@ -249,7 +249,7 @@ begin 'one process per side is undecided; stderr says what would decide'
 on_first --db one.db --tag a
 on_second --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
-expect_out "^INSUFFICIENT +down: 8 cases, first down/gpu0-numa0:pinned/4MiB"
+expect_out "^INSUFFICIENT +down: 8 cases, first gpu0-numa0:pinned/4MiB"
 expect_out '18 cases: 18 insufficient'
 expect_err '5 per side would decide'
 expect_err 'A \(driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'

@@ -59,6 +59,18 @@ HAUL_FAKE_FAULTS=$scratch/gpu2.toml run_ok run pairs.toml "${small[@]}" --proces
 run_ok report diff.html tag:b --against tag:a --db b.db
 run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db b.db
 run_ok report run.html latest --db b.db
+cat >sweep.toml <<'TOML'
+schema_version = 1
+name = "sweep"
+[[transfer]]
+name = "to_gpu"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = 0 }
+size = ["1MiB", "256B", "64KiB", "4KiB"]
+TOML
+run_ok run sweep.toml "${small[@]}" --db b.db
+run_ok report sweep.html latest --db b.db
 
 for page in run diff; do
   begin "$page: desktop and phone, light and dark"
@@ -109,6 +121,16 @@ sorted='(function () {
   return up + " " + down + " " + heading.getAttribute("aria-sort"); }())'
 ask diff.html "$sorted"
 answer_is 'true true descending' 'sorted'
+
+sizes='(function () {
+  var table = Array.from(document.querySelectorAll("main table:not(.matrix)")).find(function (t) {
+    return Array.from(t.tHead.rows[0].cells).some(function (c) { return c.textContent === "size"; }); });
+  var column = Array.from(table.tHead.rows[0].cells).findIndex(function (c) { return c.textContent === "size"; });
+  table.tHead.rows[0].cells[column].click();
+  var seen = Array.from(table.tBodies[0].rows).map(function (r) { return r.cells[column].textContent; });
+  return seen.filter(function (x, i) { return seen.indexOf(x) === i; }).join(" "); }())'
+ask sweep.html "$sizes"
+answer_is '256B 4KiB 64KiB 1MiB' 'sizes in their order'
 
 begin 'long tables filter'
 filtered='(function () {
