@@ -256,6 +256,10 @@ static size_t rows_count_both(const struct rows *rows, const uint64_t *a, const 
   return count;
 }
 
+static bool rows_same(const struct rows *rows, const uint64_t *a, const uint64_t *b) {
+  return a != NULL && b != NULL && memcmp(a, b, rows->words * sizeof *a) == 0;
+}
+
 static void rows_init(struct rows *rows, const struct comparison *comparison, enum verdict verdict,
                       struct arena *arena) {
   *rows = (struct rows){.arena = arena,
@@ -428,7 +432,7 @@ static size_t traits_read(const struct measured *measured, const struct comparis
     const struct trait *trait = &table->traits[t];
     bool again = trait->rows == NULL || rows_count(rows, trait->rows) == 0;
     for (size_t k = 0; k < kept && !again; k++) {
-      again = memcmp(trait->rows, table->traits[k].rows, rows->words * sizeof *trait->rows) == 0;
+      again = rows_same(rows, trait->rows, table->traits[k].rows);
     }
     if (!again) {
       table->traits[kept++] = *trait;
