@@ -31,8 +31,8 @@ struct command {
   struct plot_request plot;
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
-  const char *against, *baseline, *decide, *host, *machine, *output, *resume, *run, *saved, *size,
-      *tag;
+  const char *against, *baseline, *decide, *host, *limit, *machine, *output, *resume, *run, *saved,
+      *size, *tag;
   uint64_t time_limit_ns, budget_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;

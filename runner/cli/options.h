@@ -50,12 +50,8 @@ extern const struct verb_option COMMON_OPTIONS[];
 
 #define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
 
-/* Which runs and cases: diff, check, history, outliers, export. */
-#define FILTER_OPTIONS                                                                             \
-  {"only", "GLOB",                                                                                 \
-   "only the cases or blocks whose names match, or a case_key; may be repeated, with commas "      \
-   "between several globs, and - reads them from standard input",                                  \
-   .take = option_take_only, .group = 1},                                                          \
+/* Which runs. */
+#define WHERE_OPTION                                                                               \
   {                                                                                                \
     "where", "FACT=VALUE",                                                                         \
         "only runs with that fact of their environment, or that tag, scenario, haul_version or "   \
@@ -63,6 +59,14 @@ extern const struct verb_option COMMON_OPTIONS[];
         "reads them from standard input",                                                          \
         option_take_where, .needs = "FACT=VALUE, for example --where host_name=node7", .group = 1  \
   }
+
+/* Which runs and cases: diff, check, history, outliers, export. */
+#define FILTER_OPTIONS                                                                             \
+  {"only", "GLOB",                                                                                 \
+   "only the cases or blocks whose names match, or a case_key; may be repeated, with commas "      \
+   "between several globs, and - reads them from standard input",                                  \
+   .take = option_take_only, .group = 1},                                                          \
+      WHERE_OPTION
 
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \

@@ -1,7 +1,12 @@
 /* haul list runs|cases|scenarios|queries. */
+#include "engine/base/strbuf.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
+
+#include <inttypes.h>
+
+enum { RUN_LIST_MAX = 16 << 20 };
 
 #define LIST_WHAT_LIST(X)                                                                          \
   X(LIST_RUNS, "runs")                                                                             \
@@ -12,11 +17,21 @@ ENUM_NAMES_DECLARE(list_what, LIST_WHAT_LIST)
 ENUM_NAMES_DEFINE(list_what, LIST_WHAT_LIST)
 
 static const struct verb_option VERB_LIST_OPTIONS[] = {
-    {"run", "RUN", "list cases: the cases of that run (default: latest)", OPTION_TEXT(run)}, {0}};
+    {"run", "RUN", "list cases: the cases of that run (default: latest)", OPTION_TEXT(run)},
+    {"tag", "GLOB", "list runs: only runs with such a tag", OPTION_NON_EMPTY(tag)},
+    {"limit", "N", "list runs: that many of the latest runs (default: 50)",
+     OPTION_NON_EMPTY(limit)},
+    WHERE_OPTION,
+    {0}};
 
 static void verb_list_check(struct command *command, struct argp_state *state) {
   if (command->run != NULL && command->choice != LIST_CASES) {
     argp_error(state, "--run can only be combined with list cases");
+  }
+  const bool filtered =
+      command->tag != NULL || command->limit != NULL || command->request.filter.where_count > 0;
+  if (filtered && command->choice != LIST_RUNS) {
+    argp_error(state, "--tag, --where and --limit can only be combined with list runs");
   }
 }
 
@@ -74,6 +89,23 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
   return THEN(status, sink_end(sink, err));
 }
 
+/* Those that --where leaves, as the parameter :runs of the query. */
+static enum status verb_list_find_runs(struct command *command, const char **runs,
+                                       struct error *err) {
+  struct measured *measured = command->measured = measured_new();
+  RETURN_ON_ERROR(filter_runs(&command->request.filter, query_database(command->query), measured,
+                              NULL, 0, err));
+  struct strbuf list;
+  strbuf_init(&list, RUN_LIST_MAX);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "[", measured->runs[i].ref.id);
+  }
+  strbuf_append(&list, "]");
+  *runs = arena_strdup(&command->arena, list.text);
+  strbuf_fini(&list);
+  return STATUS_OK;
+}
+
 static enum status verb_list_run(struct command *command, struct error *err) {
   const struct row_sink *sink = command_rows(command, NULL);
   if (command->choice == LIST_SCENARIOS) {
@@ -83,10 +115,24 @@ static enum status verb_list_run(struct command *command, struct error *err) {
     return verb_list_queries(sink, err);
   }
   /* The others are saved queries. */
-  const struct query_parameter run = {"run", command->run};
   RETURN_ON_ERROR(command_open_query(command, err));
-  return query_run_saved(command->query, command->words[0], &run, command->run != NULL ? 1 : 0,
-                         NULL, sink, err);
+  const char *runs = NULL;
+  if (command->request.filter.where_count > 0) {
+    RETURN_ON_ERROR(verb_list_find_runs(command, &runs, err));
+  }
+  const struct query_parameter given[] = {
+      {"run", command->run}, {"tag", command->tag}, {"limit", command->limit}, {"runs", runs}};
+  struct query_parameter parameters[sizeof given / sizeof *given];
+  size_t count = 0;
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+    if (given[i].value != NULL) {
+      parameters[count++] = given[i];
+    }
+  }
+  struct saved_query saved;
+  RETURN_ON_ERROR(saved_query_find(command->words[0], &command->arena, &saved, err));
+  table_narrow(command->table, saved.narrow);
+  return query_run_saved(command->query, command->words[0], parameters, count, NULL, sink, err);
 }
 
 const struct verb VERB_LIST = {

@@ -111,12 +111,16 @@ static enum status verb_query_check_drawn(const struct saved_query *saved, struc
 }
 
 static enum status verb_query_run(struct command *command, struct error *err) {
-  if (!command->plot.wanted) {
-    return verb_query_give_rows(command, command_rows(command, NULL), err);
-  }
-  struct saved_query saved;
+  struct saved_query saved = {.name = NULL};
   if (command->saved != NULL) {
     RETURN_ON_ERROR(saved_query_find(command->saved, &command->arena, &saved, err));
+  }
+  if (!command->plot.wanted) {
+    const struct row_sink *rows = command_rows(command, NULL);
+    table_narrow(command->table, saved.narrow);
+    return verb_query_give_rows(command, rows, err);
+  }
+  if (command->saved != NULL) {
     RETURN_ON_ERROR(verb_query_check_drawn(&saved, err));
   }
   struct curves *curves = plot_open(&command->common, &command->plot, "nothing to draw");

@@ -14,6 +14,7 @@ ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
 
 static const char PLOT_HEAD[] = "plot: ";
+static const char NARROW_HEAD[] = "narrow: ";
 
 static bool saved_query_is(const struct embedded_file *file) {
   return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
@@ -107,6 +108,8 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
     } else if (strncmp(line, PLOT_HEAD, strlen(PLOT_HEAD)) == 0 &&
                query->plot_count < QUERY_PLOTS_MAX) {
       saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);
+    } else if (strncmp(line, NARROW_HEAD, strlen(NARROW_HEAD)) == 0) {
+      query->narrow = line + strlen(NARROW_HEAD);
     } else if (line[0] == ' ' && query->plot_count > 0) {
       saved_query_parse_plot(line, arena, &plots[query->plot_count - 1]);
     } else if (line[0] != '\0') {

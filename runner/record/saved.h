@@ -8,11 +8,14 @@
  *   --
  *   -- plot: x=size_bytes y=gbps low=low high=high curve=method by=gpu
  *
+ *   -- narrow: remark,host,gpu
+ *
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
  *
  * A plot: line says what --plot draws; a query may have several, and without one it is not drawn. A
- * line that begins with two more blanks goes on with it.
+ * line that begins with two more blanks goes on with it. A narrow: line has the columns that a
+ * terminal without room for all does not show, the first to go first.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -65,6 +68,7 @@ struct saved_query {
   const char *shows;
   const struct saved_parameter *parameters;
   size_t parameter_count;
+  const char *narrow; /* NULL = none */
   const struct saved_plot *plots;
   size_t plot_count;
   const char *sql; /* static */

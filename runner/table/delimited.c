@@ -1,19 +1,22 @@
-/* delimited.c - rows as CSV (RFC 4180) and as a Markdown table. */
+/* delimited.c - rows as CSV (RFC 4180), as CSV for spreadsheets, and as a Markdown table. */
 #include "runner/table/text.h"
 #include "runner/table/writer.h"
 
 #include <string.h>
 
-static void csv_text(struct strbuf *buffer, const char *bytes, size_t length) {
+/* prefix: written before the text; may be "". */
+static void csv_text(struct strbuf *buffer, const char *prefix, const char *bytes, size_t length) {
   bool quote = length == 0; /* "" is the empty text, an empty field is NULL */
   for (size_t i = 0; i < length && !quote; i++) {
     quote = strchr("\",\r\n", bytes[i]) != NULL; /* NUL counts: strchr finds the terminator */
   }
   if (!quote) {
+    strbuf_append(buffer, prefix);
     strbuf_append_n(buffer, bytes, length);
     return;
   }
   strbuf_append_char(buffer, '"');
+  strbuf_append(buffer, prefix);
   for (size_t i = 0; i < length; i++) {
     if (bytes[i] == '"') {
       strbuf_append_char(buffer, '"');
@@ -25,9 +28,22 @@ static void csv_text(struct strbuf *buffer, const char *bytes, size_t length) {
 
 static void csv_cell(struct strbuf *buffer, const struct cell *cell) {
   if (cell->kind == CELL_TEXT) {
-    csv_text(buffer, cell->as.text.bytes, cell->as.text.length);
+    csv_text(buffer, "", cell->as.text.bytes, cell->as.text.length);
   } else {
     text_cell_exact(buffer, cell);
+  }
+}
+
+/* A text that a spreadsheet would take for a formula is kept from it by an apostrophe
+ * (https://owasp.org/www-community/attacks/CSV_Injection). Numbers are numbers, negative ones too.
+ */
+static void csv_safe_cell(struct strbuf *buffer, const struct cell *cell) {
+  const bool formula = cell->kind == CELL_TEXT && cell->as.text.length > 0 &&
+                       memchr("=+-@\t\r", cell->as.text.bytes[0], 6) != NULL;
+  if (formula) {
+    csv_text(buffer, "'", cell->as.text.bytes, cell->as.text.length);
+  } else {
+    csv_cell(buffer, cell);
   }
 }
 
@@ -61,6 +77,16 @@ static enum status csv_row(struct table *table, const struct cell *cells, struct
   return table_write_record(table, err);
 }
 
+static enum status csv_safe_begin(struct table *table, struct error *err) {
+  delimited_line(table, NULL, CSV_MARKS, csv_safe_cell);
+  return table_write_record(table, err);
+}
+
+static enum status csv_safe_row(struct table *table, const struct cell *cells, struct error *err) {
+  delimited_line(table, cells, CSV_MARKS, csv_safe_cell);
+  return table_write_record(table, err);
+}
+
 /* The heading waits for the first row (NULL = there is none), whose kinds align the columns. */
 static void markdown_heading(struct table *table, const struct cell *first) {
   delimited_line(table, NULL, MARKDOWN_MARKS, markdown_cell);
@@ -91,4 +117,5 @@ static enum status markdown_end(struct table *table, struct error *err) {
 }
 
 const struct table_writer CSV_WRITER = {.begin = csv_begin, .row = csv_row};
+const struct table_writer CSV_SAFE_WRITER = {.begin = csv_safe_begin, .row = csv_safe_row};
 const struct table_writer MARKDOWN_WRITER = {.row = markdown_row, .end = markdown_end};

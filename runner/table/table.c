@@ -200,6 +200,10 @@ const struct row_sink *table_sink(struct table *table) {
   return &table->sink;
 }
 
+void table_narrow(struct table *table, const char *columns) {
+  table->options.narrow = columns;
+}
+
 void table_concatenate(struct table *table) {
   table->concatenates = true;
 }

@@ -10,8 +10,8 @@
  *          row is expanded to one line per value
  *   md     a Markdown table, numbers as in table
  *   csv    RFC 4180, a heading line, LF written as CRLF record ends
- *   json   one array of objects, written as the rows come
- *   jsonl  one object per line
+ *   csv-safe  the same, for spreadsheets: a text that begins with = + - @ has an apostrophe before
+ * it json   one array of objects, written as the rows come jsonl  one object per line
  *
  * csv, json and jsonl carry every number in full (the shortest text that reads back the same) and
  * NULL as an empty field or null. md, csv, json and jsonl keep no rows; a table keeps at most
@@ -48,11 +48,12 @@ enum output_layout {
   X(OUTPUT_JSON, "json", LAYOUT_OBJECT, JSON_WRITER)                                               \
   X(OUTPUT_JSONL, "jsonl", LAYOUT_ROWS, JSONL_WRITER)                                              \
   X(OUTPUT_CSV, "csv", LAYOUT_ROWS, CSV_WRITER)                                                    \
-  X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER)
+  X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER)                                               \
+  X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_SAFE_WRITER)
 ENUM_NAMES_DECLARE(output_format, OUTPUT_FORMAT_LIST)
 enum output_layout output_layout_of(enum output_format format);
 
-/* The names in one string, for help texts: " table json jsonl csv md". */
+/* The names in one string, for help texts: " table json jsonl csv md csv-safe". */
 #define OUTPUT_FORMAT_NAME_(id, name, layout, writer) " " name
 #define OUTPUT_FORMAT_NAMES                           OUTPUT_FORMAT_LIST(OUTPUT_FORMAT_NAME_)
 
@@ -135,12 +136,13 @@ enum { TABLE_CHUNK_ROWS = 20000 };
 
 struct table_options {
   enum output_format format;
-  FILE *stream;      /* borrowed; flushed at the end, not closed */
-  unsigned width;    /* table: columns of the terminal; 0 = as wide as needed */
-  bool colour;       /* table: headings stand out, and cells have the colours of their tones */
-  bool drop_empty;   /* table: columns without a value are left out however wide it is */
-  bool compact;      /* table: dim headings, no blanks at the ends of lines, nothing wrapped */
-  const char *empty; /* table, md: a line instead of a table without rows; NULL = the heading */
+  FILE *stream;       /* borrowed; flushed at the end, not closed */
+  unsigned width;     /* table: columns of the terminal; 0 = as wide as needed */
+  bool colour;        /* table: headings stand out, and cells have the colours of their tones */
+  bool drop_empty;    /* table: columns without a value are left out however wide it is */
+  bool compact;       /* table: dim headings, no blanks at the ends of lines, nothing wrapped */
+  const char *narrow; /* table: columns that a narrow terminal is not shown, "the,first,to,go" */
+  const char *empty;  /* table, md: a line instead of a table without rows; NULL = the heading */
 };
 
 struct table;
@@ -149,6 +151,8 @@ struct table;
 struct table *table_new(const struct table_options *options);
 /* Borrowed; the sink may be used for several results, one after the other. */
 const struct row_sink *table_sink(struct table *table);
+/* Sets the option of that name, borrowed. */
+void table_narrow(struct table *table, const char *columns);
 /* From now on the results, all of the same columns, are one: a batch of runs is one JSON array, one
  * CSV file, one Markdown table. It ends with table_end_all(). */
 void table_concatenate(struct table *table);

@@ -1,5 +1,7 @@
 /* text_table.c - a table for people, by libsmartcols. A table that cannot fit the terminal, even
- * with its texts wrapped, is expanded: one line per value, a blank line between the rows. */
+ * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
+ * columns say in which order they can be done without, they are left out instead, and a line below
+ * names them. */
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 #include "runner/table/writer.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRAPPED_WIDTH_MIN = 12, SEPARATOR_WIDTH = 2 };
+enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2 };
 
 static void scols_must(bool done) {
   if (!done) {
@@ -60,15 +62,18 @@ struct text_layout {
   const struct result_set *rows;
   size_t *widths;  /* of the widest text of a column */
   bool drop_empty; /* columns without a value are left out */
+  bool *left_out;  /* columns for which there is no room */
+  bool keep_first; /* the first column, which says what a row is, is not wrapped */
   size_t widest;   /* no text may be wider; numbers are never cut */
 };
 
 static bool text_is_shown(const struct text_layout *layout, size_t column) {
-  return !layout->drop_empty || layout->rows->facts[column].filled;
+  return !layout->left_out[column] && (!layout->drop_empty || layout->rows->facts[column].filled);
 }
 
 static bool text_is_wrapped(const struct text_layout *layout, size_t column) {
-  return layout->rows->facts[column].text && layout->widths[column] > layout->widest;
+  return layout->rows->facts[column].text && layout->widths[column] > layout->widest &&
+         (column > 0 || !layout->keep_first);
 }
 
 static size_t text_table_width(const struct text_layout *layout) {
@@ -85,6 +90,7 @@ static size_t text_table_width(const struct text_layout *layout) {
 static void text_find_widths(struct table *table, struct text_layout *layout) {
   const struct result_set *rows = layout->rows;
   layout->widths = arena_array(rows->arena, rows->column_count, sizeof *layout->widths);
+  layout->left_out = arena_array(rows->arena, rows->column_count, sizeof *layout->left_out);
   for (size_t i = 0; i < rows->column_count; i++) {
     layout->widths[i] = text_width(text_of_heading(table, i));
     for (size_t row = 0; row < rows->row_count; row++) {
@@ -95,14 +101,72 @@ static void text_find_widths(struct table *table, struct text_layout *layout) {
 }
 
 /* The greatest width of texts with which all columns fit. */
-static void text_find_widest(struct text_layout *layout, size_t width) {
+static void text_find_widest(struct text_layout *layout, size_t width, size_t least) {
   layout->widest = 0;
   for (size_t i = 0; i < layout->rows->column_count; i++) {
     layout->widest = text_is_wrapped(layout, i) ? layout->widths[i] : layout->widest;
   }
-  while (layout->widest > WRAPPED_WIDTH_MIN && text_table_width(layout) > width) {
+  while (layout->widest > least && text_table_width(layout) > width) {
     layout->widest--;
   }
+}
+
+/* The place of the column in the order in which they go, from 1; 0: it has none. */
+static unsigned text_place(const struct table *table, size_t column) {
+  const char *name = table->columns[column].name;
+  unsigned place = 1;
+  for (const char *at = table->options.narrow; at != NULL && *at != '\0'; place++) {
+    const size_t length = strcspn(at, ",");
+    if (strlen(name) == length && strncmp(at, name, length) == 0) {
+      return place;
+    }
+    at += length + (at[length] == ',');
+  }
+  return 0;
+}
+
+/* The column that goes next: by their order, then from the last one; the first one stays. */
+static size_t text_next_to_go(const struct table *table, const struct text_layout *layout) {
+  size_t next = 0;
+  unsigned before = 0;
+  for (size_t i = 1; i < layout->rows->column_count; i++) {
+    const unsigned place = text_place(table, i);
+    if (text_is_shown(layout, i) &&
+        (next == 0 || (place > 0 ? before == 0 || place < before : before == 0))) {
+      next = i;
+      before = place;
+    }
+  }
+  return next;
+}
+
+static void text_leave_out(const struct table *table, struct text_layout *layout, size_t width) {
+  while (text_table_width(layout) > width) {
+    const size_t next = text_next_to_go(table, layout);
+    if (next == 0) {
+      return;
+    }
+    layout->left_out[next] = true;
+  }
+}
+
+static void text_say_left_out(struct table *table, const struct text_layout *layout) {
+  struct strbuf names;
+  strbuf_init(&names, RECORD_MAX);
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    if (layout->left_out[i]) {
+      strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", text_of_heading(table, i));
+    }
+  }
+  if (names.length > 0) {
+    struct strbuf wrapped;
+    strbuf_init(&wrapped, RECORD_MAX);
+    strbuf_append(&names, ": a wider terminal or --format csv shows them");
+    text_wrap(&wrapped, names.text, table->options.width, 12, false);
+    (void)fprintf(table->options.stream, "no room for %s\n", wrapped.text);
+    strbuf_fini(&wrapped);
+  }
+  strbuf_fini(&names);
 }
 
 static int text_print_expanded(struct table *table, const struct text_layout *layout) {
@@ -207,19 +271,26 @@ static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
 static enum status text_print(struct table *table, struct error *err) {
   const struct table_options *options = &table->options;
   const size_t width = options->width > 0 && !options->compact ? options->width : SIZE_MAX;
-  struct text_layout layout = {.rows = table->state, .widest = WRAPPED_WIDTH_MIN};
+  const bool list = table->options.narrow != NULL;
+  struct text_layout layout = {.rows = table->state,
+                               .widest = list ? LISTED_WIDTH_MIN : WRAPPED_WIDTH_MIN};
   int failed = 0;
   text_find_widths(table, &layout);
   layout.drop_empty = options->drop_empty || options->compact || text_table_width(&layout) > width;
   errno = 0;
-  if (text_table_width(&layout) > width) {
+  if (list) {
+    layout.keep_first = layout.rows->column_count > 0 && layout.widths[0] <= width / 2;
+    text_leave_out(table, &layout, width);
+  }
+  if (!list && text_table_width(&layout) > width) {
     failed = text_print_expanded(table, &layout);
   } else {
-    text_find_widest(&layout, width);
+    text_find_widest(&layout, width, list ? LISTED_WIDTH_MIN : WRAPPED_WIDTH_MIN);
     struct libscols_table *lines = text_lay_out(table, &layout);
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
     scols_unref_table(lines);
+    text_say_left_out(table, &layout);
   }
   return stream_check(failed != 0 || ferror(options->stream) != 0, &table->reader_gone, err);
 }

@@ -109,6 +109,14 @@ export XDG_DATA_HOME=$scratch/data
 begin 'lists and queries'
 run_ok list runs --db r.db
 expect_out small
+run_ok list runs --db r.db --tag 'f*' --format csv
+expect_out '^run,started_at,duration_s,scenario,tag,status,.*,ok,not_ok,'
+expect_out '^[0-9]+,[-0-9]+T[0-9]{2}:[0-9]{2}:[0-9]{2},[0-9.]+,small,first,'
+equal 2 "$(wc -l <"$scratch/out")" 'lines of the runs with such a tag'
+run_ok list runs --db r.db --where tag=first,two --limit 1 --format csv
+equal 2 "$(wc -l <"$scratch/out")" 'lines of at most one run'
+run_error 2 'whole number' list runs --db r.db --limit many
+run_fails 2 'list runs' list cases --db r.db --tag first
 run_ok list cases --db r.db --run tag:two
 expect_out host
 run_ok query --db r.db --saved run-table --param run=tag:first
@@ -183,7 +191,7 @@ fi
 begin 'the list of runs counts results against those expected'
 run_ok run "$small" --db n.db --processes 2 -q
 run list runs --db n.db --format csv
-expect_out '^run,started_at,scenario,tag,status,cases,skipped,processes,expected,ok,bad,'
+expect_out '^run,started_at,duration_s,scenario,tag,status,cases,skipped,processes,expected,ok,not_ok,'
 expect_out ',done,3,0,2,6,6,0,'
 for i in 2 3 4; do run run "$small" --db n.db -q --set "measure.trials.max=$((i + 3))"; done
 

@@ -1,6 +1,8 @@
 -- Baselines: named runs to compare with.
 --
 -- One row per name and run. `haul baseline set` makes them, and the selector baseline:NAME means them.
+--
+-- narrow: set_at,processes,tag,host
 SELECT
   b.name AS name,
   b.run AS run,

@@ -2,6 +2,8 @@
 --
 -- The median and percentiles of each process, with the clock and power of the GPU during the case.
 --
+-- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,trials,peak_pct,status,process,remark
+--
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
 SELECT

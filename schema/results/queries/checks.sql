@@ -2,6 +2,8 @@
 --
 -- One row per check and GPU: what the scenario wants of the machine, and what was found.
 --
+-- narrow: on_unknown,on_fail,want
+--
 -- :run (run, default latest) the run to show
 SELECT
   k.check_name AS "check",

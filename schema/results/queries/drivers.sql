@@ -3,6 +3,8 @@
 -- One row per case, machine and driver version: the median over all processes measured under it, the
 -- slowest and the fastest. Simulated machines have rows of their own.
 --
+-- narrow: remark,runs,spread_pct,gpu,processes,low,high,host
+--
 -- :name (text, default *) glob of case names
 SELECT
   d.case_name AS "case",

@@ -2,6 +2,8 @@
 --
 -- One row per fact and GPU. If a fact has no value, value gives the reason.
 --
+-- narrow: state,gpu
+--
 -- :run (run, default latest) the run to show
 SELECT
   f.fact AS fact,

@@ -5,6 +5,8 @@
 --
 -- plot: x=run y=weighted curve=uuid unit=GB/s scale=linear
 --
+-- narrow: simulated,average,copy,mul,add,triad,host
+--
 -- :since (text, default 0000) only runs from this time on: 2026-01-31
 SELECT
   c.run AS run,

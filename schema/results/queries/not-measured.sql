@@ -3,6 +3,8 @@
 -- One row per reason: first failures (failed, crashed, hung, corrupt), then skipped cases. block is NULL if
 -- the cases are from several blocks.
 --
+-- narrow: blocks,example
+--
 -- :run (run, default latest) the run to show
 SELECT
   c.status AS status,

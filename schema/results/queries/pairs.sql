@@ -2,6 +2,8 @@
 --
 -- One row per pair of endpoints: the median over the processes of the run.
 --
+-- narrow: status,size_bytes,peak_pct,source_memory,target_memory,direction,method
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT

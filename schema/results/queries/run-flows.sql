@@ -4,6 +4,8 @@
 -- end, averaged over the processes of the run. These rates do not add up to the rate of the case, which is
 -- computed over one window for all flows.
 --
+-- narrow: block,initiator,size_bytes,source_memory,target_memory,method
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT

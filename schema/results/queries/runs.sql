@@ -2,12 +2,17 @@
 --
 -- started_at is in UTC. cases is the number of planned cases, skipped the number of those that this machine cannot
 -- run. Every other case is measured once per process, which gives the number of results expected: ok of them
--- have a number, bad of them failed, crashed, hung or were corrupt.
+-- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
+--
+-- narrow: expected,skipped,processes,gpu,status,remark,driver,host,duration_s,not_ok,ok,tag
 --
 -- :limit (integer, default 50) number of runs
+-- :tag (text, default null) glob of tags: only runs with such a tag
+-- :runs (text, default null) JSON array of numbers: only these runs
 SELECT
   r.run AS run,
-  substr(r.started_at, 1, 16) AS started_at,
+  substr(r.started_at, 1, 19) AS started_at,
+  round(r.duration_s, 1) AS duration_s,
   r.scenario AS scenario,
   r.tag AS tag,
   r.status AS status,
@@ -16,11 +21,13 @@ SELECT
   r.processes AS processes,
   (r.cases - r.skipped) * r.processes AS expected,
   r.ok AS ok,
-  r.not_ok AS bad,
+  r.not_ok AS not_ok,
   r.host_name AS host,
   r.gpu_name AS gpu,
   r.driver_version AS driver,
   CASE r.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_run r
+WHERE (:tag IS NULL OR r.tag GLOB :tag)
+  AND (:runs IS NULL OR r.run IN (SELECT value FROM json_each(:runs)))
 ORDER BY r.started_at DESC, r.run DESC
 LIMIT :limit;

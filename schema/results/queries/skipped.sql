@@ -2,6 +2,8 @@
 --
 -- One row per block and reason, with one of the cases as an example.
 --
+-- narrow: example
+--
 -- :run (run, default latest) the run to show
 SELECT
   c.block AS block,

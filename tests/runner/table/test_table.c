@@ -78,6 +78,23 @@ static void csv_follows_rfc_4180(void **state) {
               "\"a \"\"b\"\",\n\x1b[2J|é\",-1,0.1,\"\"\r\n");
 }
 
+/* Formulas become texts, and nothing else is touched. */
+static void spreadsheets_get_no_formulas(void **state) {
+  (void)state;
+  const char *const columns[] = {"=tag", "n", "text"};
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_CSV_SAFE});
+  begin(&output, columns, 3);
+  add(&output,
+      (struct cell[]){cell_text("=cmd|' /C calc'!A0"), cell_integer(-5), cell_text("a=1")});
+  add(&output, (struct cell[]){cell_text("@SUM(1,2)"), cell_real(-0.5), cell_text("+1")});
+  add(&output, (struct cell[]){cell_text("\t=1"), cell_null(), cell_text("-")});
+  assert_text(finish(&output), "'=tag,n,text\r\n"
+                               "'=cmd|' /C calc'!A0,-5,a=1\r\n"
+                               "\"'@SUM(1,2)\",-0.5,'+1\r\n"
+                               "'\t=1,,'-\r\n");
+}
+
 static void json_has_true_numbers(void **state) {
   (void)state;
   char *text = two_rows((struct table_options){.format = OUTPUT_JSON});
@@ -171,6 +188,34 @@ static void a_table_fits_the_terminal(void **state) {
   lines_within(text, 50);
   assert_non_null(strstr(text, "eight_ch  11\n\neight_ch  0\n"));
   free(text);
+}
+
+/* A list is never turned: columns go in their order, then from the last, and are named below. */
+static void a_list_leaves_columns_out(void **state) {
+  (void)state;
+  const char *const columns[] = {"run", "scenario", "host", "driver", "remark"};
+  const struct cell cells[] = {cell_integer(7), cell_text("comm-scope-fig08"), cell_text("node7"),
+                               cell_text("580.159.04"), cell_text("simulated")};
+  struct output output;
+  for (unsigned width = 8; width < 120; width++) {
+    start(&output, (struct table_options){
+                       .format = OUTPUT_TABLE, .width = width, .narrow = "remark,nothing,host"});
+    begin(&output, columns, 5);
+    add(&output, cells);
+    char *text = finish(&output);
+    assert_int_equal(strncmp(text, "run", 3), 0);
+    assert_null(strstr(text, "run  7"));
+    if (width == 36) {
+      assert_string_equal(text, "run  scenario          driver\n"
+                                "  7  comm-scope-fig08  580.159.04\n"
+                                "no room for host, remark: a wider\n"
+                                "            terminal or --format csv\n"
+                                "            shows them\n");
+      lines_within(text, width);
+    }
+    assert_true((strstr(text, "no room for") == NULL) == (strstr(text, "simulated") != NULL));
+    free(text);
+  }
 }
 
 static void texts_break_between_words(void **state) {
@@ -427,11 +472,13 @@ static int set_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(csv_follows_rfc_4180),
+      cmocka_unit_test(spreadsheets_get_no_formulas),
       cmocka_unit_test(json_has_true_numbers),
       cmocka_unit_test(jsonl_is_one_object_a_line),
       cmocka_unit_test(markdown_is_escaped),
       cmocka_unit_test(a_table_is_aligned),
       cmocka_unit_test(a_table_fits_the_terminal),
+      cmocka_unit_test(a_list_leaves_columns_out),
       cmocka_unit_test(texts_break_between_words),
       cmocka_unit_test(empty_columns_are_left_out),
       cmocka_unit_test(nothing_is_told),
