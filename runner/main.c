@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +19,34 @@ static void open_standard_files(void) {
   }
 }
 
+/* A pipe or socket of which nobody reads the other end. */
+static bool reader_is_gone(int fd) {
+  struct pollfd poll_fd = {.fd = fd};
+  return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* At every end, that of --help in argp too. A reader that went away is no error, and a verb that
+ * failed has said why. errno of a failure that was some time ago is another one's by now. */
+static void check_standard_output(int code, void *unused) {
+  (void)unused;
+  errno = 0;
+  const bool failed = fflush(stdout) != 0;
+  const int cause = errno;
+  if ((failed || ferror(stdout)) && code == EXIT_DONE && !reader_is_gone(STDOUT_FILENO)) {
+    fprintf(stderr, "haul: error: cannot write to standard output%s%s\n", cause != 0 ? ": " : "",
+            cause != 0 ? strerror(cause) : "");
+    _exit(EXIT_NOT_MEASURED);
+  }
+}
+
 int main(int argc, char **argv) {
   open_standard_files();
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write, not the end */
   argp_err_exit_status = EXIT_USAGE;
-  int code = cli_main(argc, argv);
-  /* A reader that went away is no error, and a verb that failed has said why. */
-  if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && code == EXIT_DONE) {
-    fprintf(stderr, "haul: error: cannot write to standard output: %s\n", strerror(errno));
-    code = EXIT_NOT_MEASURED;
+  if (on_exit(check_standard_output, NULL) != 0) {
+    abort();
   }
-  return code;
+  return cli_main(argc, argv);
 }

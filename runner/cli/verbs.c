@@ -181,6 +181,8 @@ static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
   /* A reader that went away is no error, unless the verb says that it did not do its work. */
   const bool reader_gone = command.table != NULL && table_reader_gone(command.table);
   if (status != STATUS_OK && (command.code != EXIT_DONE || !reader_gone)) {
+    table_free(command.table); /* ends the line that it is in */
+    command.table = NULL;
     command.code = worse(command.code, fail(&command.common, &err));
   }
   command_fini(&command);

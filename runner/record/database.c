@@ -86,6 +86,10 @@ static const char *database_explain(int code, enum status *status) {
     return "another program keeps it locked; wait for it or end it";
   case SQLITE_READONLY:
   case SQLITE_PERM:
+    if (code == SQLITE_READONLY_DBMOVED) {
+      return "it was deleted or replaced while it was in use, and what was recorded is gone with "
+             "it";
+    }
     *status = STATUS_DENIED;
     return "it or its directory is not writable";
   case SQLITE_CANTOPEN:
@@ -466,6 +470,13 @@ enum status database_open_untouched(const char *path, struct database **database
   }
   *database = opened;
   return STATUS_OK;
+}
+
+bool database_is_gone(const struct database *database) {
+  int moved = 0;
+  return sqlite3_file_control(database->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+             SQLITE_OK &&
+         moved != 0;
 }
 
 void database_close(struct database *database) {

@@ -58,6 +58,8 @@ enum status database_copy_pages(const struct database *from, sqlite3 *to,
                                 struct error *err) CHECK_RESULT;
 /* From now on `wait` says how long to wait for other writers. */
 void database_when_locked(struct database *database, database_wait *wait, void *context);
+/* The file was deleted, or another one stands at its path, since it was opened. */
+bool database_is_gone(const struct database *database);
 /* Accepts NULL. */
 void database_close(struct database *database);
 

@@ -109,6 +109,10 @@ void record_close(struct record *record) {
   free(record);
 }
 
+bool record_is_gone(const struct record *record) {
+  return database_is_gone(record->database);
+}
+
 const char *record_run_uuid(const struct record *record) {
   return record->uuid;
 }
@@ -118,6 +122,9 @@ enum status record_finish(struct record *record, enum status status, struct erro
   if (status == STATUS_OK) {
     record->recorded += record->pending_count;
     record_drop_pending(record);
+  } else if (database_is_gone(record->database)) {
+    status = error_prefix(err, "run %s, of which %zu cases had been recorded: ", record->uuid,
+                          record->recorded);
   } else if (record->run != 0) {
     status =
         error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,
@@ -230,11 +237,13 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
   if (status == STATUS_OK) {
     status = record_add_checks(record, checks, check_count, err);
   }
-  status = record_finish(record, status, err);
+  /* Not record_finish(): a run that is rolled back has no name. */
+  status = database_end(record->database, status, err);
   if (status != STATUS_OK) {
     record_forget_run(record);
+    return error_prefix(err, "the run is not begun, and nothing of it is recorded: ");
   }
-  return status;
+  return STATUS_OK;
 }
 
 static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,

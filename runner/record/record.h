@@ -46,6 +46,8 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
                              const struct check_result *checks, size_t check_count,
                              struct error *err) CHECK_RESULT;
 const char *record_run_uuid(const struct record *record);
+/* The database was deleted or replaced while it was open: what was recorded is gone with it. */
+bool record_is_gone(const struct record *record);
 /* Before the first case of each process; again when another worker goes on with it. */
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) CHECK_RESULT;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABELS_MAX = 1 << 16 };
+/* A name is a label whole: two that are cut could be one. */
+enum { LABELS_MAX = 64 << 20 };
 #define NS_PER_S 1e9
 
 struct sample {

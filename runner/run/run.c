@@ -321,19 +321,21 @@ static int run_measure_and_show(struct run_state *state) {
     (void)!record_end_run(state->record, interrupted ? "interrupted" : "failed",
                           interrupted ? NULL : err.message, &second);
   }
+  const bool gone = record_is_gone(state->record);
   record_close(state->record);
   state->record = NULL;
 
   int code = run_exit_code(state);
   if (status == STATUS_INTERRUPTED) {
     say_warning(common,
-                "interrupted; the results so far are kept, and haul run --resume run:%.13s "
-                "continues",
+                gone ? "interrupted; the database was deleted meanwhile, with run:%.13s"
+                     : "interrupted; the results so far are kept, and haul run --resume run:%.13s "
+                       "continues",
                 uuid);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
-    if (err.status != STATUS_DATABASE) { /* the record said so itself */
+    if (!gone && err.status != STATUS_DATABASE) { /* the record said so itself */
       say_note(common,
                "the results so far are kept in %s, and haul run --resume run:%.13s continues",
                state->request->database, uuid);

@@ -159,7 +159,9 @@ static void append_json_row(struct table *table, const struct cell *cells) {
   strbuf_append_char(&table->record, '}');
 }
 
+/* table->state: not NULL while an array is open. */
 static enum status json_array_begin(struct table *table, struct error *err) {
+  table->state = table;
   strbuf_append_char(&table->record, '[');
   return table_write_record(table, err);
 }
@@ -172,8 +174,18 @@ static enum status json_array_row(struct table *table, const struct cell *cells,
 }
 
 static enum status json_array_end(struct table *table, struct error *err) {
+  table->state = NULL;
   strbuf_append(&table->record, table->row_count > 0 ? "\n]\n" : "]\n");
   return table_write_record(table, err);
+}
+
+/* What is said of the failure begins on a line of its own. */
+static void json_array_drop(struct table *table) {
+  if (table->state != NULL && !table->reader_gone) {
+    (void)fputc('\n', table->options.stream);
+    (void)fflush(table->options.stream);
+  }
+  table->state = NULL;
 }
 
 static enum status json_lines_row(struct table *table, const struct cell *cells,
@@ -183,6 +195,8 @@ static enum status json_lines_row(struct table *table, const struct cell *cells,
   return table_write_record(table, err);
 }
 
-const struct table_writer JSON_WRITER = {
-    .begin = json_array_begin, .row = json_array_row, .end = json_array_end};
+const struct table_writer JSON_WRITER = {.begin = json_array_begin,
+                                         .row = json_array_row,
+                                         .end = json_array_end,
+                                         .drop = json_array_drop};
 const struct table_writer JSONL_WRITER = {.row = json_lines_row};

@@ -2,6 +2,7 @@
 
 #include "schema/scenario/field.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,10 +387,14 @@ enum status reference_write_schema(FILE *stream, struct error *err) {
   (void)json_object_update(schema, root);
   json_decref(root);
   (void)json_object_set_new(schema, "definitions", definitions);
-  const int failed = json_dumpf(schema, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+  errno = 0;
+  const bool failed =
+      json_dumpf(schema, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0 ||
+      fputc('\n', stream) == EOF || fflush(stream) != 0;
+  const int cause = errno;
   json_decref(schema);
-  if (failed != 0 || fputc('\n', stream) == EOF) {
-    return error_set(err, STATUS_IO, "cannot write the JSON Schema");
+  if (failed && cause != EPIPE) { /* a reader that has read enough is no error */
+    return error_set_errno(err, cause, "cannot write the JSON Schema");
   }
   return STATUS_OK;
 }

@@ -107,10 +107,24 @@ begin 'a reader that goes away ends it quietly'
 equal 0 "${PIPESTATUS[0]}" 'exit code of haul list'
 equal '' "$(cat "$scratch/err")" 'stderr'
 
+for what in 'schema scenario' 'schema results' 'completion man' '--help' 'run --help'; do
+  mkfifo gone
+  # shellcheck disable=SC2086 # words
+  { "$haul" $what 2>"$scratch/err"; echo "$?" >code; } >gone &
+  : <gone
+  wait $!
+  rm gone
+  equal 0 "$(cat code)" "exit code of haul $what without a reader"
+  equal '' "$(cat "$scratch/err")" "stderr of haul $what"
+done
+
 begin 'output that cannot be written is an error'
-"$haul" list queries >/dev/full 2>"$scratch/err"
-equal 3 $? 'exit code'
-expect_err 'No space left'
+for what in 'list queries' 'schema scenario' 'schema results' 'completion man' --help 'run --help'; do
+  # shellcheck disable=SC2086 # words
+  "$haul" $what >/dev/full 2>"$scratch/err"
+  equal 3 $? "exit code of haul $what"
+  expect_err '^haul: error: cannot write .*: No space left'
+done
 
 begin 'closed standard files'
 "$haul" list queries >&- 2>&- <&-

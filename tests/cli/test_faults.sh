@@ -115,6 +115,15 @@ run_ok run --resume latest --db parent.db
 expect_value 3 parent.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 parent.db 'select count(*) from v_run'
 
+begin 'a database that is deleted while it is measured into'
+start_slow "$slow" --db deleted.db
+rm deleted.db
+finish_slow
+expect_code 3
+expect_err 'deleted or replaced while it was in use, and what was recorded is gone with it'
+reject_err 'kept|resume'
+missing deleted.db
+
 begin 'resume keeps the scenario, whatever became of the file'
 cp "$slow" mine.toml
 set -m

@@ -155,6 +155,29 @@ static void samples_have_base_units_and_escapes(void **state) {
   free(text);
 }
 
+/* A line is whole however long its names are. */
+static void long_names_are_not_cut(void **state) {
+  (void)state;
+  enum { LONG = 200000 };
+  struct measured measured = everything();
+  char *name = calloc(1, LONG + 1);
+  memset(name, 'x', LONG);
+  const char *before = cases[0].name;
+  cases[0].name = name;
+  char *text = print(&measured, NULL, 0);
+  cases[0].name = before;
+  for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+    const size_t length = strcspn(line, "\n");
+    const char *brace = memchr(line, '{', length);
+    assert_true(line[0] == '#' || (brace != NULL && memmem(line, length, "\"} ", 3) != NULL));
+  }
+  const char *in_text = strstr(text, name);
+  assert_non_null(in_text);
+  assert_int_equal(in_text[LONG], '"');
+  free(name);
+  free(text);
+}
+
 static void verdicts_are_labels(void **state) {
   (void)state;
   struct measured measured = everything();
@@ -181,6 +204,7 @@ int main(void) {
       cmocka_unit_test(the_latest_run_counts),
       cmocka_unit_test(nothing_is_measured),
       cmocka_unit_test(samples_have_base_units_and_escapes),
+      cmocka_unit_test(long_names_are_not_cut),
       cmocka_unit_test(verdicts_are_labels),
   };
   return cmocka_run_group_tests_name("runner/render/prometheus", tests, NULL, NULL);

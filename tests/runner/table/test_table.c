@@ -430,6 +430,22 @@ static void a_reader_that_left_is_no_error(void **state) {
   }
 }
 
+/* What is said of the failure begins on a line of its own. */
+static void a_result_without_an_end_ends_its_line(void **state) {
+  (void)state;
+  for (int format = 0; format < (int)output_format_name_count; format++) {
+    struct output output;
+    start(&output, (struct table_options){.format = (enum output_format)format});
+    begin(&output, (const char *const[]){"x"}, 1);
+    add(&output, (struct cell[]){cell_integer(1)});
+    table_free(output.table);
+    (void)fclose(output.stream);
+    const size_t length = strlen(output.text);
+    assert_true(length == 0 || output.text[length - 1] == '\n');
+    free(output.text);
+  }
+}
+
 static void a_full_device_is_an_error(void **state) {
   (void)state;
   for (int format = 0; format < (int)output_format_name_count; format++) {
@@ -488,6 +504,7 @@ int main(void) {
       cmocka_unit_test(long_tables_start_again),
       cmocka_unit_test(rows_are_written_as_they_come),
       cmocka_unit_test(a_reader_that_left_is_no_error),
+      cmocka_unit_test(a_result_without_an_end_ends_its_line),
       cmocka_unit_test(a_full_device_is_an_error),
       cmocka_unit_test(a_sink_serves_several_results),
   };
