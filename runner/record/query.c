@@ -3,6 +3,7 @@
 #include "runner/record/guard.h"
 #include "runner/record/saved.h"
 #include "runner/record/selector.h"
+#include "schema/scenario/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -156,6 +157,37 @@ static int query_error_offset(sqlite3 *handle) {
 #endif
 }
 
+/* The table, view or column that was meant, behind SQLite's message on one that is not there. In
+ * the arena; "" where there is no such message or no name is near. */
+static const char *query_meant(struct query *query, const char *sql, const char *message,
+                               struct arena *arena) {
+  static const char TABLE[] = "no such table: ";
+  static const char COLUMN[] = "no such column: ";
+  const bool table = strncmp(message, TABLE, strlen(TABLE)) == 0;
+  if (!table && strncmp(message, COLUMN, strlen(COLUMN)) != 0) {
+    return "";
+  }
+  const char *name = message + strlen(table ? TABLE : COLUMN);
+  const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
+  struct nearest nearest = nearest_start(dot != NULL ? dot + 1 : name);
+  struct statement statement;
+  struct error unused = {0};
+  enum status status =
+      statement_prepare(query->database, table ? "database/table_names" : "database/column_names",
+                        &statement, &unused);
+  if (status == STATUS_OK && !table) {
+    statement_bind_text(&statement, ":sql", sql);
+  }
+  while (statement_next(&statement, &status, &unused)) {
+    nearest_offer(&nearest, statement_column_text(&statement, 0, arena));
+  }
+  statement_finalize(&statement);
+  if (nearest.word != NULL) {
+    return arena_format(arena, ": did you mean \"%s\"?", nearest.word);
+  }
+  return "; haul schema results describes the views";
+}
+
 static enum status query_error(struct query *query, const char *sql, struct error *err) {
   sqlite3 *handle = query->database->handle;
   int code = sqlite3_extended_errcode(handle);
@@ -172,13 +204,19 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   if ((code & 0xff) != SQLITE_ERROR) {
     return database_error(query->database, "the query", err);
   }
-  int offset = query_error_offset(handle);
+  struct arena arena = {0};
+  const int offset = query_error_offset(handle);
+  const char *message = arena_strdup(&arena, sqlite3_errmsg(handle));
+  const char *meant = query_meant(query, sql, message, &arena);
   if (offset < 0) {
-    return error_set_native(err, STATUS_INVALID, code, "%s", sqlite3_errmsg(handle));
+    (void)error_set_native(err, STATUS_INVALID, code, "%s%s", message, meant);
+    arena_fini(&arena);
+    return STATUS_INVALID;
   }
   struct position position = query_position_of(sql, offset);
-  enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s",
-                                        position.line, position.column, sqlite3_errmsg(handle));
+  enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s%s",
+                                        position.line, position.column, message, meant);
+  arena_fini(&arena);
   if (err != NULL) {
     err->position = position;
   }

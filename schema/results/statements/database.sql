@@ -26,6 +26,15 @@ ROLLBACK;
 SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_master) AS objects
 FROM pragma_application_id a, pragma_user_version v;
 
+-- name: table_names
+SELECT name FROM sqlite_master
+WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name;
+
+-- name: column_names
+-- Of the tables and views that a statement names.
+SELECT DISTINCT c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 ORDER BY c.name;
+
 -- name: virtual_table
 SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1;
 

@@ -167,6 +167,14 @@ static void mistakes_are_located(void **state) {
   assert_non_null(strstr(err.message, "line 2, column 3: near \"form\""));
 #endif
   assert_refused(opened->query, "select nonsense from v_case", STATUS_INVALID, "nonsense");
+  assert_refused(opened->query, "select gpbs from v_case", STATUS_INVALID,
+                 "no such column: gpbs: did you mean \"gbps\"?");
+  assert_refused(opened->query, "select c.case_nme from v_case c", STATUS_INVALID,
+                 "no such column: c.case_nme: did you mean \"case_name\"?");
+  assert_refused(opened->query, "select * from v_runcase", STATUS_INVALID,
+                 "no such table: v_runcase: did you mean \"v_run_case\"?");
+  assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
+                 "no such table: whatever_else; haul schema results describes the views");
   /* Not quietly the text "ok". */
   assert_refused(opened->query, "select 1 where status = \"ok\"", STATUS_INVALID, "no such column");
   assert_refused(opened->query, "", STATUS_INVALID, "no SQL");
