@@ -112,6 +112,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
     return verb_list_scenarios(sink, err);
   }
   if (command->choice == LIST_QUERIES) {
+    table_narrow(command->table, "parameters");
     return verb_list_queries(sink, err);
   }
   /* The others are saved queries. */

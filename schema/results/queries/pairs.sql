@@ -2,7 +2,7 @@
 --
 -- One row per pair of endpoints: the median over the processes of the run.
 --
--- narrow: status,size_bytes,peak_pct,source_memory,target_memory,direction,method
+-- narrow: status,peak_pct,direction,target_memory,source_memory,ns_per_hop,method,size_bytes
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
