@@ -639,15 +639,25 @@ SELECT
   nullif(d.nvlink_bytes_per_second, 0) / 1e9 AS nvlink_gbps,
   nullif(d.c2c_bytes_per_second, 0) / 1e9 AS c2c_gbps,
   d.mig_enabled AS mig_enabled,
-  s.samples AS samples,
-  s.sm_clock_mhz_low AS sm_clock_mhz_low,
-  s.sm_clock_mhz_high AS sm_clock_mhz_high,
-  s.power_w_high AS power_w_high,
-  s.temperature_c_high AS temperature_c_high,
-  s.pcie_generation AS pcie_generation,
-  s.pcie_width AS pcie_width,
-  s.slowed_percent AS slowed_percent,
-  s.slowed_by AS slowed_by,
+  -- One by one: each reads the samples of one GPU in one run, and a join would read those of all runs.
+  nullif((SELECT count(*) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number), 0) AS samples,
+  (SELECT min(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS sm_clock_mhz_low,
+  (SELECT max(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS sm_clock_mhz_high,
+  (SELECT max(t.power_mw) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS power_w_high,
+  (SELECT max(t.temperature_c) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS temperature_c_high,
+  (SELECT max(t.pcie_generation) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS pcie_generation,
+  (SELECT max(t.pcie_width) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS pcie_width,
+  (SELECT 100.0 * avg((t.throttle_reasons & (SELECT sum(w.bit) FROM v_throttle w WHERE w.slows)) <> 0)
+   FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS slowed_percent,
+  (SELECT group_concat(w.name, ', ') FROM v_throttle w
+   WHERE w.slows AND EXISTS (
+     SELECT 1 FROM telemetry t
+     WHERE t.run = r.id AND t.gpu = d.number AND t.throttle_reasons & w.bit)) AS slowed_by,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.driver_branch AS driver_branch,
@@ -656,19 +666,7 @@ SELECT
 FROM run r
 JOIN environment e ON e.id = r.environment
 JOIN scenario c ON c.id = r.scenario
-JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
-LEFT JOIN (
-  SELECT run, gpu, count(*) AS samples,
-    min(sm_clock_mhz) AS sm_clock_mhz_low, max(sm_clock_mhz) AS sm_clock_mhz_high,
-    max(power_w) AS power_w_high, max(temperature_c) AS temperature_c_high,
-    max(pcie_generation) AS pcie_generation, max(pcie_width) AS pcie_width,
-    100.0 * avg(CASE WHEN throttle_reasons IS NOT NULL THEN slowed_by IS NOT NULL END)
-      AS slowed_percent,
-    (SELECT group_concat(w.name, ', ') FROM v_throttle w
-     WHERE w.slows AND EXISTS (
-       SELECT 1 FROM telemetry y
-       WHERE y.run = t.run AND y.gpu = t.gpu AND y.throttle_reasons & w.bit)) AS slowed_by
-  FROM v_telemetry t GROUP BY run, gpu) s ON s.run = r.id AND s.gpu = d.number;
+JOIN device d ON d.environment = r.environment AND d.place = 'gpu';
 
 CREATE VIEW v_fact AS
 SELECT
