@@ -326,6 +326,13 @@ static int compare_order_rows(const void *a, const void *b, void *context) {
   return (x->input > y->input) - (x->input < y->input);
 }
 
+static bool compare_is_flaky(const struct comparison_row *row) {
+  const struct comparison_side *a = &row->sides[SIDE_A];
+  const struct comparison_side *b = &row->sides[SIDE_B];
+  return a->processes > 0 && b->processes > 0 && a->not_ok + b->not_ok > 0 &&
+         row->result.verdict != VERDICT_BROKEN;
+}
+
 /* All cases are judged together, so that who looks at the worst alone finds no better evidence. */
 static void compare_keep_only(const struct measured *measured, const char *only,
                               struct comparison *comparison) {
@@ -340,6 +347,7 @@ static void compare_keep_only(const struct measured *measured, const char *only,
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
       comparison->tested_count += isnan(row->result.p) ? 0 : 1;
+      comparison->flaky_count += compare_is_flaky(row);
       comparison->rows[kept++] = *row;
     }
   }

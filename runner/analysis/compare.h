@@ -79,6 +79,7 @@ struct comparison {
   size_t row_count;
   size_t judged_count;      /* with those that `only` left out */
   size_t tested_count;      /* of the rows */
+  size_t flaky_count;       /* of the rows: not always ok, but no more often in B than by chance */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */
   size_t input_count;
   struct comparison_total totals[SIDES];

@@ -1,5 +1,6 @@
 #include "runner/analysis/diff.h"
 
+#include "runner/analysis/broken.h"
 #include "runner/analysis/diff_priors.h"
 #include "runner/statistics/rank_test.h"
 
@@ -26,6 +27,7 @@ struct work {
   double difference;    /* ln of the rates' ratio, b over a */
   struct interval interval;
   bool same;
+  bool is_broken;
 };
 
 double diff_usual_margin(uint64_t size_bytes) {
@@ -237,15 +239,9 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
 
 /* ---- verdicts ---- */
 
-static bool diff_is_broken(const struct diff_case *c) {
-  const size_t a_tried = c->a.count + c->a_not_ok;
-  const size_t b_tried = c->b.count + c->b_not_ok;
-  return a_tried > 0 ? c->b_not_ok * a_tried > c->a_not_ok * b_tried : c->b_not_ok > 0;
-}
-
 static enum verdict diff_verdict(const struct diff_case *c, const struct work *work,
                                  const struct diff_result *result, double rate) {
-  if (diff_is_broken(c)) {
+  if (work->is_broken) {
     return VERDICT_BROKEN;
   }
   if (c->a.count == 0 && c->b.count == 0) {
@@ -331,6 +327,15 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   for (size_t s = 0; s < 2; s++) {
     const unsigned alone = diff_units_needed(work, alpha, counts[1 - s]);
     result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
+  }
+}
+
+static void diff_set_broken(const struct diff_case *cases, struct work *work, size_t count,
+                            const struct diff_options *options, struct arena *arena) {
+  bool *broken = arena_array(arena, count, sizeof *broken);
+  broken_find(cases, count, options->false_discovery_rate * diff_share_of_look(options), broken);
+  for (size_t i = 0; i < count; i++) {
+    work[i].is_broken = broken[i];
   }
 }
 
@@ -432,6 +437,7 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
     diff_set_rank_least(work, count, options->false_discovery_rate * diff_share_of_look(options),
                         summary);
   }
+  diff_set_broken(cases, work, count, options, &arena);
   diff_judge(cases, work, count, options, results, summary);
   arena_fini(&arena);
 }

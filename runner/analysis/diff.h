@@ -29,7 +29,8 @@
  * all looks together, whenever one stops.
  *
  * Verdicts, the first that holds:
- *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt
+ *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt,
+ *                        beyond chance (broken.h)
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
@@ -90,9 +91,10 @@ struct diff_case {
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
    * method. */
   uint32_t families[DIFF_FAMILY_LEVELS];
-  double delta;              /* relative: 0.01 */
-  size_t a_not_ok, b_not_ok; /* processes that tried and have no value */
-  const char *incomparable;  /* why the sides cannot be compared; NULL = they can */
+  double delta;                /* relative: 0.01 */
+  size_t a_not_ok, b_not_ok;   /* processes that tried and have no value */
+  size_t a_corrupt, b_corrupt; /* of them, with wrong data */
+  const char *incomparable;    /* why the sides cannot be compared; NULL = they can */
 };
 
 struct diff_result {

@@ -335,6 +335,12 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   for (size_t g = 0; g < layout->group_count; g++) {
     folded = folded || layout->groups[g].folded;
   }
+  if (comparison->flaky_count > 0) {
+    strbuf_printf(
+        text, "%zu %s not always ok, but no more often in B than by chance; -v shows %s\n",
+        comparison->flaky_count, diff_plural(comparison->flaky_count, "case is", "cases are"),
+        diff_plural(comparison->flaky_count, "it", "them"));
+  }
   if (folded) {
     strbuf_append(text, "-v shows every case of the lines that stand for several\n");
   }

@@ -188,6 +188,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   diff_json_conclusions(json, &layout);
   diff_json_facts(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
+  json_out_integer(json, "cases_flaky", (int64_t)comparison->flaky_count);
   diff_json_counts(json, "summary", comparison->summary.verdicts);
   diff_json_blocks(json, &layout);
   if (comparison->summary.rank_processes_least > 0) {

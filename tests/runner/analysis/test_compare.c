@@ -111,10 +111,11 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
     enum case_status status;
     enum verdict verdict;
   } CASES[] = {
-      {"a", 0, 3, CASE_CORRUPT, VERDICT_BROKEN}, {"b", 0, 2, CASE_CRASHED, VERDICT_BROKEN},
+      {"a", 0, 3, CASE_CORRUPT, VERDICT_BROKEN}, {"b", 0, 4, CASE_CRASHED, VERDICT_BROKEN},
       {"c", 2, 2, CASE_HUNG, VERDICT_SAME},      {"d", 2, 0, CASE_FAILED, VERDICT_SAME},
       {"e", 0, 5, CASE_FAILED, VERDICT_BROKEN},  {"f", 5, 5, CASE_FAILED, VERDICT_INCOMPARABLE},
-      {"g", 5, 0, CASE_CORRUPT, VERDICT_NEW},
+      {"g", 5, 0, CASE_CORRUPT, VERDICT_NEW},    {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
+      {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN}, {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
   };
   struct measured *m = two_drivers();
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -136,6 +137,7 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
     assert_int_equal(row->sides[SIDE_B].by_status[CASES[i].status], CASES[i].b_not_ok);
   }
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_BROKEN); /* the worst first */
+  assert_int_equal(comparison->flaky_count, 4);
   done(m, comparison);
 }
 

@@ -1,0 +1,59 @@
+#include "runner/analysis/broken.h"
+
+#include "engine/base/arena.h"
+#include "runner/statistics/share_test.h"
+#include "runner/statistics/t_test.h"
+
+static struct share broken_share(const struct process_sample *ok, size_t not_ok) {
+  return (struct share){not_ok, ok->count + not_ok};
+}
+
+static bool broken_is_larger(struct share a, struct share b) {
+  return a.tries > 0 ? b.hits * a.tries > a.hits * b.tries : b.hits > 0;
+}
+
+/* The failures of side a where they are chance: of cases that are ok now and then. */
+static struct share broken_usual(const struct diff_case *cases, size_t count) {
+  struct share usual = {0, 0};
+  for (size_t i = 0; i < count; i++) {
+    if (cases[i].a.count > 0) {
+      usual.hits += cases[i].a_not_ok;
+      usual.tries += cases[i].a.count + cases[i].a_not_ok;
+    }
+  }
+  return usual;
+}
+
+static double broken_p(const struct diff_case *c, struct share usual) {
+  const struct share a = broken_share(&c->a, c->a_not_ok);
+  const struct share b = broken_share(&c->b, c->b_not_ok);
+  if (!broken_is_larger(a, b)) {
+    return 1;
+  }
+  const double fisher = share_test_fisher(a, b);
+  if (a.hits > 0) {
+    return fisher;
+  }
+  const size_t others = usual.tries - a.tries; /* the case itself has no failure of a */
+  const double binomial =
+      share_test_binomial(b, others > 0 ? (double)usual.hits / (double)others : 0);
+  return binomial < fisher ? binomial : fisher;
+}
+
+void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
+                 bool *broken) {
+  struct arena arena = {0};
+  double *p = arena_array(&arena, count, sizeof *p);
+  const struct share usual = broken_usual(cases, count);
+  for (size_t i = 0; i < count; i++) {
+    p[i] = broken_p(&cases[i], usual);
+  }
+  (void)fdr_q_values(p, count, p);
+  for (size_t i = 0; i < count; i++) {
+    const struct diff_case *c = &cases[i];
+    broken[i] = p[i] <= false_discovery_rate ||
+                broken_is_larger((struct share){c->a_corrupt, c->a.count + c->a_not_ok},
+                                 (struct share){c->b_corrupt, c->b.count + c->b_not_ok});
+  }
+  arena_fini(&arena);
+}

@@ -1,0 +1,18 @@
+/* share_test.h - whether something happens more often than elsewhere, of few tries. Exact tests;
+ * nothing here fails. */
+#ifndef HAUL_RUNNER_STATISTICS_SHARE_TEST_H
+#define HAUL_RUNNER_STATISTICS_SHARE_TEST_H
+
+#include <stddef.h>
+
+struct share {
+  size_t hits, tries; /* hits <= tries */
+};
+
+/* One-sided p value of "b's share is not larger than a's" (Fisher 1922, "On the interpretation of
+ * chi-squared from contingency tables", Journal of the Royal Statistical Society 85(1)). */
+double share_test_fisher(struct share a, struct share b);
+/* P of as many hits or more where each try has that probability; 0 where it is 0. */
+double share_test_binomial(struct share share, double probability);
+
+#endif

@@ -1,0 +1,94 @@
+/* Cases that fail now and then: seeded simulations of diffs where nothing changed, and of cases
+ * that did break. */
+#include "runner/analysis/broken.h"
+#include "tests/runner/statistics/numbers.h"
+
+enum { CASES = 160, PROCESSES = 5, DIFFS = 400 };
+
+static struct diff_case cases[CASES];
+static bool broken[CASES];
+
+/* The first `flaky` cases fail in that share of all processes, one of status corrupt or not. */
+static void make(size_t flaky, double share, uint64_t *seed) {
+  for (size_t i = 0; i < CASES; i++) {
+    size_t failed[2] = {0, 0};
+    for (size_t p = 0; p < 2 * (size_t)PROCESSES; p++) {
+      failed[p % 2] += i < flaky && noise_uniform(seed) < share;
+    }
+    cases[i] = (struct diff_case){.a.count = PROCESSES - failed[0],
+                                  .b.count = PROCESSES - failed[1],
+                                  .a_not_ok = failed[0],
+                                  .b_not_ok = failed[1]};
+  }
+}
+
+/* Share of the diffs in which any case is broken. */
+static double any_broken(size_t flaky, double share) {
+  uint64_t seed = 7 + flaky;
+  size_t any = 0;
+  for (size_t d = 0; d < DIFFS; d++) {
+    make(flaky, share, &seed);
+    broken_find(cases, CASES, 0.05, broken);
+    size_t found = 0;
+    for (size_t i = 0; i < CASES; i++) {
+      found += broken[i];
+    }
+    any += found > 0;
+  }
+  return (double)any / DIFFS;
+}
+
+static void what_fails_on_both_sides_is_chance(void **state) {
+  (void)state;
+  static const struct {
+    size_t flaky;
+    double share, most;
+  } WORLDS[] = {
+      /* All cases alike: the share of all others says what is usual. */
+      {CASES, 0.01, 0.05},
+      {CASES, 0.05, 0.05},
+      {CASES, 0.2, 0.05},
+      /* One of a hundred and sixty: what never happened before does in one diff of four at most. */
+      {1, 0.05, 0.25},
+      {1, 0.2, 0.25},
+      {1, 0.5, 0.05},
+  };
+  for (size_t i = 0; i < sizeof WORLDS / sizeof *WORLDS; i++) {
+    const double any = any_broken(WORLDS[i].flaky, WORLDS[i].share);
+    if (!(any <= WORLDS[i].most + 2 * sqrt(WORLDS[i].most / DIFFS))) {
+      print_error("%zu flaky, %g: %g\n", WORLDS[i].flaky, WORLDS[i].share, any);
+      fail();
+    }
+  }
+}
+
+static void what_never_failed_is_broken(void **state) {
+  (void)state;
+  uint64_t seed = 3;
+  make(0, 0, &seed);
+  cases[4].b_not_ok = 1;
+  cases[4].b.count--;
+  broken_find(cases, CASES, 0.05, broken);
+  assert_true(broken[4] && !broken[3]);
+  /* Now and then all do: then one failure is nothing, and four of five are. */
+  make(CASES, 0.02, &seed);
+  for (size_t i = 4; i < 6; i++) {
+    cases[i] = (struct diff_case){.a.count = PROCESSES,
+                                  .b.count = i == 4 ? PROCESSES - 1 : PROCESSES - 4,
+                                  .b_not_ok = i == 4 ? 1 : 4};
+  }
+  broken_find(cases, CASES, 0.05, broken);
+  assert_true(!broken[4] && broken[5]);
+  /* Wrong data counts however often all others fail. */
+  cases[4].b_corrupt = 1;
+  broken_find(cases, CASES, 0.05, broken);
+  assert_true(broken[4]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_fails_on_both_sides_is_chance),
+      cmocka_unit_test(what_never_failed_is_broken),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

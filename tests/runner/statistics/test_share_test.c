@@ -1,0 +1,36 @@
+/* Exact tests of shares against values by hand. */
+#include "runner/statistics/share_test.h"
+#include "tests/runner/statistics/numbers.h"
+
+static void fisher_by_hand(void **state) {
+  (void)state;
+  static const struct {
+    struct share a, b;
+    double p;
+  } CASES[] = {
+      {{0, 5}, {2, 5}, 10.0 / 45}, /* both of b's, of two among ten */
+      {{0, 5}, {5, 5}, 1.0 / 252}, {{1, 5}, {5, 5}, 5.0 / 210},        {{1, 5}, {0, 5}, 1},
+      {{0, 0}, {1, 5}, 1},         {{3, 4}, {3, 4}, 1 - 6.0 * 1 / 28}, /* of six, b has 2, 3 or 4:
+                                                                          not 2 */
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    ASSERT_NEAR(share_test_fisher(CASES[i].a, CASES[i].b), CASES[i].p, 1e-9);
+  }
+}
+
+static void binomial_by_hand(void **state) {
+  (void)state;
+  ASSERT_NEAR(share_test_binomial((struct share){1, 5}, 0.05), 1 - pow(0.95, 5), 1e-9);
+  ASSERT_NEAR(share_test_binomial((struct share){5, 5}, 0.5), 1.0 / 32, 1e-9);
+  assert_true(share_test_binomial((struct share){0, 5}, 0) == 1);
+  assert_true(share_test_binomial((struct share){1, 5}, 0) == 0);
+  assert_true(share_test_binomial((struct share){1, 5}, 1) == 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fisher_by_hand),
+      cmocka_unit_test(binomial_by_hand),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
