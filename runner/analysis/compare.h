@@ -17,6 +17,7 @@
 
 #include "runner/analysis/diff.h"
 #include "runner/record/measured.h"
+#include "runner/statistics/shape.h"
 
 #define SIDE_LIST(X) X(SIDE_A, "a") X(SIDE_B, "b") X(SIDE_NONE, "none")
 ENUM_NAMES_DECLARE(side, SIDE_LIST)
@@ -35,6 +36,16 @@ ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 /* That change, relative; source may be NULL. asked: compare_options.margin. */
 double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source);
 
+/* A side whose processes are not of one kind (shape.h). */
+struct side_shape {
+  enum shape_kind kind;
+  /* Of the mode with less time per iteration and the other; of the process apart and the others. */
+  size_t counts[2];
+  double values[2];           /* their median figures */
+  int64_t run_id, process_id; /* of the process apart */
+  int ordinal;                /* that it has in its run; compare_runs() finds it */
+};
+
 struct comparison_side {
   unsigned processes, runs, boots, gpus; /* behind the values; boots 0 = unknown */
   double value;                          /* the figure: geometric mean of the units; NAN = none */
@@ -43,6 +54,7 @@ struct comparison_side {
   unsigned not_ok;                       /* processes that failed, crashed, hung or were corrupt */
   unsigned by_status[case_status_name_count]; /* the same, one by one */
   size_t not_ok_run, not_ok_bench;            /* one of them */
+  struct side_shape shape;
 };
 
 struct comparison_row {
@@ -82,6 +94,7 @@ struct comparison {
   size_t flaky_count;       /* of the rows: not always ok, but no more often in B than by chance */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */
   size_t input_count;
+  const int64_t *process_ids; /* process.id, by the numbers of processes in the inputs */
   struct comparison_total totals[SIDES];
   struct diff_summary summary;
   const struct fact_difference *facts;

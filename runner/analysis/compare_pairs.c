@@ -30,6 +30,7 @@ struct pairing {
   size_t value_count;
   /* By process.id, from 1 in the order in which they are met; 0 = not yet met. */
   uint32_t *process_numbers;
+  int64_t *process_ids; /* by number */
   uint32_t process_count;
   struct entry *entries; /* of the current case */
   size_t entry_count;
@@ -163,6 +164,7 @@ static const char *pairs_hardware(struct pairing *p, const struct entry *entry) 
 static uint32_t pairs_process_number(struct pairing *p, int64_t id) {
   uint32_t *number = &p->process_numbers[id];
   if (*number == 0) {
+    p->process_ids[p->process_count] = id;
     *number = ++p->process_count;
   }
   return *number - 1;
@@ -395,8 +397,10 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .hosts = pairs_new_marks(arena, environments),
       .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
   };
-  p.process_numbers = arena_array(&p.scratch, (size_t)pairs_largest_process(measured) + 1,
-                                  sizeof *p.process_numbers);
+  const size_t processes = (size_t)pairs_largest_process(measured) + 1;
+  p.process_numbers = arena_array(&p.scratch, processes, sizeof *p.process_numbers);
+  p.process_ids = arena_array(arena, processes, sizeof *p.process_ids);
+  comparison->process_ids = p.process_ids;
   p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
   for (size_t e = 0; e < environments; e++) {
     p.boot_of[e] = pairs_first_equal(measured, e, true);

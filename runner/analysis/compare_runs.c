@@ -203,6 +203,21 @@ static enum status compare_find_reasons(struct database *database, struct compar
   return status;
 }
 
+/* What people call the processes that are named. */
+static enum status compare_find_ordinals(struct database *database, struct comparison *comparison,
+                                         struct error *err) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    for (size_t s = 0; s < SIDES; s++) {
+      struct side_shape *shape = &comparison->rows[i].sides[s].shape;
+      if (shape->kind == SHAPE_OUTLIER) {
+        RETURN_ON_ERROR(
+            measured_process_ordinal(database, shape->process_id, &shape->ordinal, err));
+      }
+    }
+  }
+  return STATUS_OK;
+}
+
 static bool compare_any_matches(const struct measured *measured, const char *only) {
   for (size_t i = 0; i < measured->case_count; i++) {
     if (measured_case_matches(&measured->cases[i], only)) {
@@ -235,6 +250,9 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   }
   if (status == STATUS_OK) {
     status = compare_find_reasons(database, result, err);
+  }
+  if (status == STATUS_OK) {
+    status = compare_find_ordinals(database, result->comparison, err);
   }
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,

@@ -246,6 +246,19 @@ enum status measured_reason(struct measured *measured, struct database *database
   return status;
 }
 
+enum status measured_process_ordinal(struct database *database, int64_t process, int *ordinal,
+                                     struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "compare/process_ordinal", &statement, err);
+  *ordinal = -1;
+  statement_bind_int(&statement, ":process", process);
+  if (statement_next(&statement, &status, err)) {
+    *ordinal = sqlite3_column_int(statement.stmt, 0);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
 /* ---- hardware ---- */
 
 uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench) {

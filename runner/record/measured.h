@@ -149,6 +149,10 @@ bool measured_case_matches(const struct measured_case *bench, const char *only);
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,
                             size_t bench, const char **reason, struct error *err) CHECK_RESULT;
 
+/* The ordinal of a process in its run, by process.id; -1 = there is no such process. */
+enum status measured_process_ordinal(struct database *database, int64_t process, int *ordinal,
+                                     struct error *err) CHECK_RESULT;
+
 /* Facts by name: the environment's, and of the run itself "tag", "scenario", "haul_version" and
  * "origin". Of a fact that every GPU has, all different values, ", " between. NULL = no answer, or
  * no such fact. */

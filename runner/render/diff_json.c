@@ -10,6 +10,29 @@ enum { JSON_MAX = 1 << 30, NOTES_MAX = 1 << 16 };
 
 /* ---- JSON ---- */
 
+static void diff_json_shape(struct json_out *json, const struct side_shape *shape) {
+  static const char *const KINDS[] = {NULL, "two modes", "process apart"};
+  if (shape->kind == SHAPE_PLAIN) {
+    json_out_null(json, "shape");
+    return;
+  }
+  json_out_open(json, "shape", '{');
+  json_out_text(json, "kind", KINDS[shape->kind]);
+  json_out_open(json, "parts", '[');
+  for (size_t i = 0; i < 2; i++) {
+    json_out_open(json, NULL, '{');
+    json_out_integer(json, "processes", (int64_t)shape->counts[i]);
+    json_out_real(json, "value", shape->values[i]);
+    json_out_close(json);
+  }
+  json_out_close(json);
+  if (shape->kind == SHAPE_OUTLIER) {
+    json_out_integer(json, "run", shape->run_id);
+    json_out_integer(json, "process", shape->ordinal);
+  }
+  json_out_close(json);
+}
+
 static void diff_json_side(struct json_out *json, const char *key, const struct measured *measured,
                            const struct comparison_side *side) {
   json_out_open(json, key, '{');
@@ -23,6 +46,7 @@ static void diff_json_side(struct json_out *json, const char *key, const struct 
     json_out_integer(json, case_status_text((enum case_status)s), side->by_status[s]);
   }
   json_out_close(json);
+  diff_json_shape(json, &side->shape);
   json_out_text(json, "case", side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL);
   json_out_close(json);
 }

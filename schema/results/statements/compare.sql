@@ -98,3 +98,6 @@ ORDER BY run, process;
 SELECT status, reason FROM case_run
 WHERE run = :run AND bench_case = :bench_case AND status <> 'ok'
 ORDER BY process LIMIT 1;
+
+-- name: process_ordinal
+SELECT ordinal FROM process WHERE id = :process;

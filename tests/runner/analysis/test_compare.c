@@ -141,6 +141,35 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
   done(m, comparison);
 }
 
+/* Two modes of side A, and one process of side B apart, are told with the row. */
+static void shapes_of_sides_are_known(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  for (unsigned p = 0; p < 20; p++) {
+    const bool is_b = p >= 10;
+    const double gbps = is_b ? (p == 17 ? 48 : 50) : p % 5 < 3 ? 55.2 : 53.9;
+    made_median(m, (struct measured_median){.run = is_b,
+                                            .bench = (uint32_t)bench,
+                                            .process = (int64_t)p + 100,
+                                            .ns = (double)MIB / gbps * (1 + 0.0001 * (p % 3)),
+                                            .status = CASE_OK});
+  }
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  const struct side_shape *a = &comparison->rows[0].sides[SIDE_A].shape;
+  const struct side_shape *b = &comparison->rows[0].sides[SIDE_B].shape;
+  assert_int_equal(a->kind, SHAPE_TWO_MODES);
+  assert_int_equal(a->counts[0], 6);
+  assert_int_equal(a->counts[1], 4);
+  assert_true(fabs(a->values[0] - 55.2) < 0.02 && fabs(a->values[1] - 53.9) < 0.02);
+  assert_int_equal(b->kind, SHAPE_OUTLIER);
+  assert_int_equal(b->process_id, 117);
+  assert_int_equal(b->run_id, m->runs[1].ref.id);
+  assert_int_equal(b->counts[1], 9);
+  assert_true(fabs(b->values[0] - 48) < 0.02 && fabs(b->values[1] - 50) < 0.02);
+  done(m, comparison);
+}
+
 /* UNCLEAR by hand, through the whole comparison. One case, four processes per side, logarithms of
  * ns:
  *
@@ -508,6 +537,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_verdict_is_found),
       cmocka_unit_test(a_case_that_is_less_often_ok_is_broken),
+      cmocka_unit_test(shapes_of_sides_are_known),
       cmocka_unit_test(unclear_by_hand),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),

@@ -1,0 +1,74 @@
+#include "runner/statistics/shape.h"
+
+#include "runner/statistics/distributions.h"
+#include "runner/statistics/sample.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const double ALPHA = 0.001;
+
+/* The ratio of the widest gap to the spread that one sample in a thousand exceeds. */
+static double shape_gap_limit(size_t count) {
+  return 1.2 + 45.6 / pow((double)count - 3, 1.157);
+}
+
+/* sorted: ascending */
+static bool shape_split(const double *sorted, size_t count, double margin, struct shape *shape) {
+  size_t at = 2;
+  for (size_t i = 3; i + 2 <= count; i++) {
+    at = sorted[i] - sorted[i - 1] > sorted[at] - sorted[at - 1] ? i : at;
+  }
+  const double gap = sorted[at] - sorted[at - 1];
+  const struct sample low = sample_summary(sorted, at);
+  const struct sample high = sample_summary(sorted + at, count - at);
+  const double squares =
+      low.variance * (double)(low.count - 1) + high.variance * (double)(high.count - 1);
+  const double spread = sqrt(squares / ((double)count - 2));
+  *shape = (struct shape){.kind = SHAPE_TWO_MODES,
+                          .low_count = at,
+                          .high_count = count - at,
+                          .low = sample_median(sorted, at),
+                          .high = sample_median(sorted + at, count - at)};
+  return gap > margin && gap > spread * shape_gap_limit(count);
+}
+
+/* Whether the value is far from the others, which are count. */
+static bool shape_is_far(double value, const double *others, size_t count, double margin) {
+  const struct sample sample = sample_summary(others, count);
+  const double distance = fabs(value - sample.mean);
+  const double error = sqrt(sample.variance * (1 + 1 / (double)count));
+  const double level = ALPHA / (2 * ((double)count + 1));
+  return distance > margin && distance > error * student_quantile(1 - level, (double)count - 1);
+}
+
+struct shape shape_find(const double *values, size_t count, double margin, double *scratch) {
+  struct shape shape = {.kind = SHAPE_PLAIN};
+  double least = INFINITY;
+  double most = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    least = fmin(least, values[i]);
+    most = fmax(most, values[i]);
+  }
+  if (count < SHAPE_OUTLIER_MIN || most - least <= margin) { /* nearly all: nothing to sort */
+    return shape;
+  }
+  memcpy(scratch, values, count * sizeof *scratch);
+  sample_sort(scratch, count);
+  if (count >= SHAPE_MODES_MIN && shape_split(scratch, count, margin, &shape)) {
+    return shape;
+  }
+  const bool lowest = shape_is_far(least, scratch + 1, count - 1, margin);
+  const bool highest = shape_is_far(most, scratch, count - 1, margin);
+  shape = (struct shape){.kind = SHAPE_PLAIN};
+  if (lowest == highest) { /* two, on either side, are a spread */
+    return shape;
+  }
+  shape.kind = SHAPE_OUTLIER;
+  shape.high = sample_median(scratch + (lowest ? 1 : 0), count - 1);
+  while (values[shape.outlier] != (lowest ? least : most)) {
+    shape.outlier++;
+  }
+  return shape;
+}

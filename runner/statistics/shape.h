@@ -1,0 +1,31 @@
+/* shape.h - samples that are not of one kind: two modes, or one value far from all others.
+ *
+ * Two modes: the values are split at the widest gap between neighbours with two values or more on
+ * either side, and the gap is held against the spread within both parts. Of SHAPE_MODES_MIN normal
+ * values or more, one sample in a thousand has two modes (simulated for 6 to 50 values; the limit
+ * is fitted to that). One value: a t test of it against all others, of the lowest and the highest,
+ * one sample in a thousand (externally studentised, as in Grubbs 1969, "Procedures for detecting
+ * outlying observations in samples", Technometrics 11). Gaps and distances below the margin are
+ * none.
+ *
+ * Values are natural logarithms of times. Nothing here fails. */
+#ifndef HAUL_RUNNER_STATISTICS_SHAPE_H
+#define HAUL_RUNNER_STATISTICS_SHAPE_H
+
+#include <stddef.h>
+
+enum { SHAPE_MODES_MIN = 6, SHAPE_OUTLIER_MIN = 4 };
+
+enum shape_kind { SHAPE_PLAIN, SHAPE_TWO_MODES, SHAPE_OUTLIER };
+
+struct shape {
+  enum shape_kind kind;
+  size_t low_count, high_count; /* of two modes */
+  double low, high;             /* their medians; of an outlier, high: the median of the others */
+  size_t outlier;               /* in the values */
+};
+
+/* margin: of logarithms. scratch holds count. */
+struct shape shape_find(const double *values, size_t count, double margin, double *scratch);
+
+#endif

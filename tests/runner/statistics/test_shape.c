@@ -1,0 +1,87 @@
+/* Samples of two kinds are told from noise. */
+#include "runner/statistics/shape.h"
+#include "tests/runner/statistics/numbers.h"
+
+enum { COUNT_MAX = 30 };
+
+static double values[COUNT_MAX];
+static double scratch[COUNT_MAX];
+
+static void fill(size_t count, double sd, uint64_t *seed) {
+  for (size_t i = 0; i < count; i++) {
+    values[i] = 10 + sd * noise_normal(seed);
+  }
+}
+
+static void noise_has_one_shape(void **state) {
+  (void)state;
+  static const size_t COUNTS[] = {4, 5, 6, 7, 8, 10, 15, 30};
+  enum { SAMPLES = 5000 };
+  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+    uint64_t seed = 20 + c;
+    size_t found = 0;
+    for (size_t i = 0; i < SAMPLES; i++) {
+      fill(COUNTS[c], 0.02, &seed);
+      found += shape_find(values, COUNTS[c], 0, scratch).kind != SHAPE_PLAIN;
+    }
+    assert_in_range(found, 0, SAMPLES * 3 / 1000); /* one in a thousand of either kind */
+  }
+}
+
+static void two_modes_are_named(void **state) {
+  (void)state;
+  uint64_t seed = 2;
+  size_t found = 0;
+  for (size_t i = 0; i < 200; i++) {
+    fill(10, 0.0015, &seed);
+    for (size_t p = 0; p < 10; p++) {
+      values[p] += p % 5 < 3 ? 0 : 0.024;
+    }
+    const struct shape shape = shape_find(values, 10, 0.01, scratch);
+    found += shape.kind == SHAPE_TWO_MODES && shape.low_count == 6 && shape.high_count == 4;
+    if (shape.kind == SHAPE_TWO_MODES) {
+      ASSERT_WITHIN(shape.low, 10, 0.003);
+      ASSERT_WITHIN(shape.high, 10.024, 0.003);
+    }
+    /* Where 3 % matters, modes 2.4 % apart do not. */
+    assert_int_equal(shape_find(values, 10, 0.03, scratch).kind, SHAPE_PLAIN);
+  }
+  assert_true(found > 190);
+}
+
+static void a_process_apart_is_named(void **state) {
+  (void)state;
+  for (size_t at = 0; at < 10; at++) {
+    uint64_t seed = 5 + at;
+    fill(10, 0.002, &seed);
+    values[at] += at % 2 == 0 ? 0.04 : -0.04;
+    const struct shape shape = shape_find(values, 10, 0.01, scratch);
+    assert_int_equal(shape.kind, SHAPE_OUTLIER);
+    assert_int_equal(shape.outlier, at);
+    ASSERT_WITHIN(shape.high, 10, 0.003);
+  }
+  assert_int_equal(shape_find(values, 3, 0.01, scratch).kind, SHAPE_PLAIN);
+  assert_int_equal(shape_find(values, 0, 0.01, scratch).kind, SHAPE_PLAIN);
+}
+
+/* Equal values have no spread to hold a gap against: any gap that matters is one. */
+static void equal_values(void **state) {
+  (void)state;
+  uint64_t seed = 1;
+  fill(10, 0, &seed);
+  assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_PLAIN);
+  values[3] = 10.02;
+  assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_OUTLIER);
+  values[7] = 10.02;
+  assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_TWO_MODES);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(noise_has_one_shape),
+      cmocka_unit_test(two_modes_are_named),
+      cmocka_unit_test(a_process_apart_is_named),
+      cmocka_unit_test(equal_values),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
