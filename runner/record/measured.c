@@ -13,6 +13,10 @@
 ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
 
 enum { LIST_MAX = 64 << 20, GPUS_MAX = 64 };
+/* What one iteration can take: a picosecond to a year. Files are edited by hand, and no number of
+ * such a file may become an infinity here. */
+static const double MEDIAN_NS_MIN = 1e-3;
+static const double MEDIAN_NS_MAX = 3.2e16;
 
 struct measured *measured_new(void) {
   struct measured *measured = calloc(1, sizeof *measured);
@@ -196,7 +200,7 @@ static enum status measured_load_medians(struct measured *measured, struct datab
       }
       const enum case_status case_status = measured_status_at(&statement, 2);
       const double ns = sqlite3_column_double(statement.stmt, 3);
-      const bool ok = case_status == CASE_OK && ns > 0 && isfinite(ns);
+      const bool ok = case_status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
       measured_add_median(
           measured, (struct measured_median){.run = found->index,
                                              .bench = (uint32_t)i,

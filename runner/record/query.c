@@ -408,7 +408,7 @@ static struct cell query_cell_of(sqlite3_stmt *stmt, int column) {
   case SQLITE_INTEGER:
     return cell_integer(sqlite3_column_int64(stmt, column));
   case SQLITE_FLOAT:
-    return cell_real(sqlite3_column_double(stmt, column));
+    return cell_finite(sqlite3_column_double(stmt, column));
   case SQLITE_TEXT: {
     const char *text = (const char *)sqlite3_column_text(stmt, column);
     size_t length = (size_t)sqlite3_column_bytes(stmt, column);

@@ -10,7 +10,11 @@
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
 void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
   const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
-  (void)snprintf(text, DIFF_WORDS_MAX, fabs(percent) < 9.995 ? "%+.2f" : "%+.1f", percent);
+  (void)snprintf(text, DIFF_WORDS_MAX,
+                 fabs(percent) < 9.995 ? "%+.2f"
+                 : fabs(percent) < 1e6 ? "%+.1f"
+                                       : "%+.1e",
+                 percent);
 }
 
 void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
@@ -22,8 +26,11 @@ void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MA
   diff_percent_words(row->change, change);
   const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
   if (isfinite(half)) {
-    (void)snprintf(text, DIFF_WORDS_MAX, half < 9.995 ? "%.20s ± %.2f" : "%.20s ± %.0f", change,
-                   half);
+    (void)snprintf(text, DIFF_WORDS_MAX,
+                   half < 9.995 ? "%.20s ± %.2f"
+                   : half < 1e6 ? "%.20s ± %.0f"
+                                : "%.20s ± %.1e",
+                   change, half);
   } else {
     (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
   }
@@ -45,7 +52,11 @@ void diff_figure_words(const struct comparison_row *row, enum side side,
   }
   const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
   const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
+  if (value < 1e9) {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
+  } else {
+    (void)snprintf(text, DIFF_WORDS_MAX, "%.3e%s", value, unit);
+  }
 }
 
 void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
@@ -149,7 +160,7 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
     diff_begin_note(text, begin);
     strbuf_append(text, row->reason);
   }
-  if (result->is_noisy) {
+  if (result->is_noisy && isfinite(result->margin)) {
     diff_begin_note(text, begin);
     const double percent = 100 * result->margin;
     strbuf_append(text, result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "");
@@ -220,7 +231,7 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
                 comparison->summary.shift_is_common ? "Common to nearly all %zu cases: speed %s %%"
                                                     : "Middle case of %zu: speed %s %%",
                 shift->pairs, change);
-  if (isfinite(shift->change_low)) {
+  if (isfinite(shift->change_low) && isfinite(shift->change_high)) {
     diff_percent_words(shift->change_low, low);
     diff_percent_words(shift->change_high, high);
     strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
