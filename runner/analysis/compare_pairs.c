@@ -345,9 +345,20 @@ static void pairs_add_groups(struct pairing *p) {
   }
 }
 
+/* Results of runs that were asked for in the order of time are sorted already. */
+static void pairs_sort_entries(struct pairing *p) {
+  size_t i = 1;
+  while (i < p->entry_count && pairs_compare_entries(&p->entries[i - 1], &p->entries[i]) <= 0) {
+    i++;
+  }
+  if (i < p->entry_count) {
+    qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+  }
+}
+
 /* All results of one case_key. */
 static void pairs_add_case(struct pairing *p) {
-  qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+  pairs_sort_entries(p);
   const struct overlap overlap = pairs_find_overlap(p);
   const struct entry *a = pairs_first_of(p->entries, p->entry_count, SIDE_A);
   const struct entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
@@ -367,7 +378,7 @@ static void pairs_add_case(struct pairing *p) {
   for (size_t i = 0; i < p->entry_count; i++) {
     p->entries[i].hardware = 0; /* together, in the order of the processes */
   }
-  qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+  pairs_sort_entries(p);
   pairs_add_row(p, p->entries, p->entry_count, false, incomparable);
 }
 

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Between a process's value and the middle of its pair. */
-struct distance {
-  uint32_t process, run;
+/* The level of a process: the median distance between its values and the middles of their pairs. */
+struct level {
+  uint32_t run, process;
   double value;
 };
 
-static int shift_compare_distances(const void *a, const void *b) {
-  const struct distance *x = a;
-  const struct distance *y = b;
+static int shift_compare_levels(const void *a, const void *b) {
+  const struct level *x = a;
+  const struct level *y = b;
   if (x->run != y->run) {
     return x->run < y->run ? -1 : 1;
   }
@@ -26,63 +26,76 @@ static const struct process_sample *shift_side(const struct shift_pair *pair, bo
   return b ? &pair->b : &pair->a;
 }
 
-/* All distances of one side, process by process, those of one run adjacent. */
-static struct distance *shift_distances(const struct shift_pair *pairs, size_t count,
-                                        const double *middles, bool b, struct arena *arena,
-                                        size_t *distance_count) {
-  size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    used += shift_side(&pairs[i], b)->count;
-  }
-  struct distance *distances = arena_array(arena, used, sizeof *distances);
-  *distance_count = used;
-  used = 0;
+/* The distances of one side, process by process. */
+struct distances {
+  double *values;
+  size_t *starts; /* of each process, by number; one more: the end */
+  uint32_t *runs; /* of each process */
+  size_t process_count;
+};
+
+/* Counts, then places: processes have small numbers, and there may be a million values. */
+static struct distances shift_distances(const struct shift_pair *pairs, size_t count,
+                                        const double *middles, bool b, struct arena *arena) {
+  struct distances d = {0};
   for (size_t i = 0; i < count; i++) {
     const struct process_sample *side = shift_side(&pairs[i], b);
     for (size_t v = 0; v < side->count; v++) {
-      distances[used++] =
-          (struct distance){process_sample_process(side, v), process_sample_run(side, v),
-                            side->values[v] - middles[i]};
+      const size_t process = process_sample_process(side, v);
+      d.process_count = process >= d.process_count ? process + 1 : d.process_count;
     }
   }
-  qsort(distances, used, sizeof *distances, shift_compare_distances);
-  return distances;
-}
-
-static size_t shift_process_end(const struct distance *distances, size_t first, size_t count) {
-  size_t last = first + 1;
-  while (last < count && distances[last].process == distances[first].process) {
-    last++;
+  d.starts = arena_array(arena, d.process_count + 2, sizeof *d.starts);
+  d.runs = arena_array(arena, d.process_count, sizeof *d.runs);
+  size_t *next = d.starts + 1; /* ends where the next one starts, once all are placed */
+  for (size_t i = 0; i < count; i++) {
+    const struct process_sample *side = shift_side(&pairs[i], b);
+    for (size_t v = 0; v < side->count; v++) {
+      next[process_sample_process(side, v) + 1]++;
+      d.runs[process_sample_process(side, v)] = process_sample_run(side, v);
+    }
   }
-  return last;
+  for (size_t p = 0; p < d.process_count; p++) {
+    next[p + 1] += next[p];
+  }
+  d.values = arena_array(arena, next[d.process_count], sizeof *d.values);
+  for (size_t i = 0; i < count; i++) {
+    const struct process_sample *side = shift_side(&pairs[i], b);
+    for (size_t v = 0; v < side->count; v++) {
+      d.values[next[process_sample_process(side, v)]++] = side->values[v] - middles[i];
+    }
+  }
+  return d;
 }
 
-/* The processes of one side, each by its median distance. */
+/* The processes of one side, each by its median distance, those of one run adjacent. */
 static struct process_sample shift_side_levels(const struct shift_pair *pairs, size_t count,
                                                const double *middles, bool b, struct arena *arena) {
-  size_t distance_count = 0;
-  const struct distance *distances =
-      shift_distances(pairs, count, middles, b, arena, &distance_count);
-  double *levels = arena_array(arena, distance_count, sizeof *levels);
-  double *scratch = arena_array(arena, distance_count, sizeof *scratch);
-  uint32_t *runs = arena_array(arena, distance_count, sizeof *runs);
+  const struct distances d = shift_distances(pairs, count, middles, b, arena);
+  struct level *levels = arena_array(arena, d.process_count, sizeof *levels);
   size_t most = 0;
   size_t used = 0;
-  for (size_t first = 0, last = 0; first < distance_count; first = last) {
-    last = shift_process_end(distances, first, distance_count);
-    most = last - first > most ? last - first : most;
+  for (size_t p = 0; p < d.process_count; p++) {
+    const size_t own = d.starts[p + 1] - d.starts[p];
+    most = own > most ? own : most;
   }
-  for (size_t first = 0, last = 0; first < distance_count; first = last) {
-    last = shift_process_end(distances, first, distance_count);
-    for (size_t i = first; i < last; i++) {
-      scratch[i - first] = distances[i].value;
-    }
-    if (2 * (last - first) >= most) {
-      runs[used] = distances[first].run;
-      levels[used++] = sample_median_in_place(scratch, last - first);
+  for (size_t p = 0; p < d.process_count; p++) {
+    const size_t own = d.starts[p + 1] - d.starts[p];
+    if (own > 0 && 2 * own >= most) {
+      levels[used++] = (struct level){d.runs[p], (uint32_t)p,
+                                      sample_median_in_place(d.values + d.starts[p], own)};
     }
   }
-  return (struct process_sample){.values = levels, .count = used, .runs = runs};
+  if (used > 1) { /* none is NULL */
+    qsort(levels, used, sizeof *levels, shift_compare_levels);
+  }
+  double *values = arena_array(arena, used, sizeof *values);
+  uint32_t *runs = arena_array(arena, used, sizeof *runs);
+  for (size_t i = 0; i < used; i++) {
+    values[i] = levels[i].value;
+    runs[i] = levels[i].run;
+  }
+  return (struct process_sample){.values = values, .count = used, .runs = runs};
 }
 
 /* Their mean and variance, of runs where by_run says so. */
