@@ -25,7 +25,7 @@ static bool verb_check_take_fail_on(const struct given *given) {
 static const struct verb_option VERB_CHECK_OPTIONS[] = {
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
-     "suspect adds provisional ones, with fewer than 4 processes on a side",
+     "suspect adds provisional ones, with fewer than 4 processes on a side, or runs on both",
      .take = verb_check_take_fail_on},
     {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
     COMPARE_OPTIONS,
@@ -63,9 +63,10 @@ static enum status verb_check_judge(struct command *command, const struct compar
     }
   }
   if (suspects > 0) {
-    say_note(&command->common,
-             "%zu provisional: a side has fewer than 4 processes; --fail-on suspect fails on that",
-             suspects);
+    say_note(
+        &command->common,
+        "%zu provisional: a side has fewer than 4 processes%s; --fail-on suspect fails on that",
+        suspects, comparison->judged != NULL ? ", or neither has 4 runs" : "");
   }
   if (command->strict &&
       suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {

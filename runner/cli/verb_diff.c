@@ -73,7 +73,7 @@ const struct verb VERB_DIFF = {
         "often; the line has the counts\n"
         "  REGRESSED     slower by more than matters, at a false discovery rate of 5 %\n"
         "  IMPROVED      faster by more than matters, likewise; both with \"?\" are provisional: "
-        "a side has fewer than 4 processes\n"
+        "a side has fewer than 4 processes, or neither has 4 runs where runs are compared\n"
         "  SAME          the 90 % interval holds no change that matters; shown with -v\n"
         "  UNCLEAR       undecided: too close to the limit for more processes to help, or too "
         "noisy\n"

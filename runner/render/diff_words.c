@@ -73,20 +73,23 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
 
 const char *diff_provisional_words(const struct comparison *comparison) {
   const size_t *provisional = comparison->summary.provisional;
-  return provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] > 0
+  if (provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] == 0) {
+    return "";
+  }
+  return comparison->judged == NULL
              ? "?: provisional, as a side has fewer than 4 processes"
-             : "";
+             : "?: provisional, as a side has fewer than 4 processes, or neither has 4 runs";
 }
 
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
   const struct diff_summary *summary = &comparison->summary;
   if (summary->rank_too_few > 0) {
-    strbuf_printf(
-        text,
-        "Ranks: of %zu cases, one that alone changed can be reported with %u processes per "
-        "side or more; %zu %s fewer",
-        summary->tests, summary->rank_processes_least, summary->rank_too_few,
-        diff_plural(summary->rank_too_few, "case has", "cases have"));
+    strbuf_printf(text,
+                  "Ranks: of %zu cases, one that alone changed can be reported with %u %s per "
+                  "side or more; %zu %s fewer",
+                  summary->tests, summary->rank_processes_least,
+                  comparison->judged != NULL ? "runs" : "processes", summary->rank_too_few,
+                  diff_plural(summary->rank_too_few, "case has", "cases have"));
   }
 }
 
