@@ -62,9 +62,11 @@ static struct variance_prior priors_fit(const struct learning *l, const struct m
     if (df > 0) {
       l->variances[used] = variance;
       l->dfs[used] = df;
-      l->deviations[used++] =
-          deviations_of(of == OF_B ? NULL : &c->a, of == OF_A ? NULL : &c->b, l->numbers_end,
-                        l->deviation_values + room, l->deviation_numbers + room);
+      struct deviations *deviations = &l->deviations[used++];
+      *deviations = (struct deviations){.values = l->deviation_values + room,
+                                        .numbers = l->deviation_numbers + room};
+      deviations_set(deviations, of == OF_B ? NULL : &c->a, of == OF_A ? NULL : &c->b,
+                     l->numbers_end);
       room += c->a.count + c->b.count;
       df_sum += df;
     }

@@ -61,11 +61,11 @@ static void history_add_point(struct builder *b, struct history_series *series,
                              .p = NAN};
 }
 
-/* Change of the figure from one stretch of values to the next. */
-static double history_change_between(const struct builder *b, enum figure figure, size_t first,
-                                     size_t at, size_t last) {
+/* Change of the figure from the values [before, at) to [at, end). */
+static double history_change_between(const struct builder *b, enum figure figure, size_t before,
+                                     size_t at, size_t end) {
   const double step =
-      sample_median(b->values + at, last - at) - sample_median(b->values + first, at - first);
+      sample_median(b->values + at, end - at) - sample_median(b->values + before, at - before);
   return expm1(figure == FIGURE_RATE ? -step : step);
 }
 

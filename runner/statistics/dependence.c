@@ -24,17 +24,17 @@ static void deviations_add(struct deviations *deviations, const struct process_s
   deviations->df += (double)side->count - 1;
 }
 
-struct deviations deviations_of(const struct process_sample *a, const struct process_sample *b,
-                                uint32_t b_offset, double *values, uint32_t *numbers) {
-  struct deviations deviations = {.values = values, .numbers = numbers};
+void deviations_set(struct deviations *deviations, const struct process_sample *a,
+                    const struct process_sample *b, uint32_t b_offset) {
   double squares = 0;
-  deviations_add(&deviations, a, 0, &squares);
-  deviations_add(&deviations, b, b_offset, &squares);
+  deviations->count = 0;
+  deviations->df = 0;
+  deviations_add(deviations, a, 0, &squares);
+  deviations_add(deviations, b, b_offset, &squares);
   const double scale = squares > 0 ? 1 / sqrt(squares) : 0;
-  for (size_t i = 0; i < deviations.count; i++) {
-    values[i] *= scale;
+  for (size_t i = 0; i < deviations->count; i++) {
+    deviations->values[i] *= scale;
   }
-  return deviations;
 }
 
 double dependence_estimate(const struct deviations *cases, size_t count, size_t numbers_end) {

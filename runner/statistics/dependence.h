@@ -20,10 +20,10 @@ struct deviations {
   double df;
 };
 
-/* The deviations of one or two sides; either may be NULL. values and numbers hold as many as both
- * sides have. b_offset is added to the numbers of b. */
-struct deviations deviations_of(const struct process_sample *a, const struct process_sample *b,
-                                uint32_t b_offset, double *values, uint32_t *numbers);
+/* The deviations of one or two sides; either may be NULL. values and numbers are the caller's, and
+ * hold as many as both sides have; the rest is set. b_offset is added to the numbers of b. */
+void deviations_set(struct deviations *deviations, const struct process_sample *a,
+                    const struct process_sample *b, uint32_t b_offset);
 
 /* The mean squared correlation of the true noise of two different cases, 0 to 1. With less than two
  * degrees of freedom nothing can be told apart: 1. numbers_end: all numbers are below. */

@@ -345,8 +345,15 @@ begin 'an A/A test: five splits of ten processes report no false positives'
 on_first --db same.db --processes 10
 for option in --a-a=5 --null=5; do
   run_ok diff latest "$option" --db same.db
-  expect_out 'split at random 5 times: 0 splits report false positives; 0 of 90 cases'
+  expect_out '^A/A test: A split at random 5 times: 0 splits report false positives; 0 of 90 cases'
+  expect_out '^One run: splits within the run see nothing of the difference between runs$'
 done
+for ((i = 0; i < 4; i++)); do
+  on_first --db same.db --processes 2 --tag four --only 'up*'
+done
+run_ok diff tag:four --a-a=5 --db same.db
+expect_out '^A/A test: runs of A split at random 5 times: 0 splits report'
+reject_out 'One run|Fewer than four runs'
 
 begin 'failed case is broken, with counts and its reason'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \

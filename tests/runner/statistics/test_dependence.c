@@ -24,7 +24,8 @@ static double estimate(double shared, size_t gpus, size_t units, uint64_t seed) 
     }
     const struct process_sample a = {.values = values[i][0], .count = units};
     const struct process_sample b = {.values = values[i][1], .count = units};
-    cases[i] = deviations_of(&a, &b, UNITS, room[i], numbers[i]);
+    cases[i] = (struct deviations){.values = room[i], .numbers = numbers[i]};
+    deviations_set(&cases[i], &a, &b, UNITS);
     assert_int_equal(cases[i].count, 2 * units);
     ASSERT_NEAR(cases[i].df, 2 * ((double)units - 1), 1e-12);
   }
@@ -56,7 +57,8 @@ static void one_dimension_tells_nothing_apart(void **state) {
     values[i][0][0] = noise_normal(&seed);
     values[i][0][1] = noise_normal(&seed);
     const struct process_sample a = {.values = values[i][0], .count = 2};
-    cases[i] = deviations_of(&a, NULL, UNITS, room[i], numbers[i]);
+    cases[i] = (struct deviations){.values = room[i], .numbers = numbers[i]};
+    deviations_set(&cases[i], &a, NULL, UNITS);
   }
   ASSERT_NEAR(dependence_estimate(cases, CASES, (size_t)2 * UNITS), 1, 1e-12);
   assert_true(dependence_estimate(cases, 1, (size_t)2 * UNITS) == 0);
