@@ -36,10 +36,11 @@ struct command {
   uint64_t time_limit_ns, budget_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
+  bool force, yes;
   bool fail_on_given, fails[verdict_name_count];
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
-  bool all, confusion, dry_run, share, strict, suspect, trials, wait_given;
+  bool all, clear, confusion, dry_run, share, strict, suspect, trials, wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;
@@ -81,7 +82,7 @@ struct verb_option {
 };
 
 /* What the arguments of a verb are, for completion. */
-enum argument_kind { ARGUMENTS_NONE, ARGUMENTS_SCENARIOS, ARGUMENTS_WORDS };
+enum argument_kind { ARGUMENTS_NONE, ARGUMENTS_SCENARIOS, ARGUMENTS_RUNS, ARGUMENTS_WORDS };
 
 struct verb {
   const char *name;

@@ -175,6 +175,8 @@ static void verb_completion_print_zsh_verb(struct arena *arena, const struct ver
   switch (verb->argument_kind) {
   case ARGUMENTS_NONE:
     break;
+  case ARGUMENTS_RUNS:
+    break;
   case ARGUMENTS_SCENARIOS:
     printf(" \\\n        '*:scenario:{ _alternative \"shipped:shipped scenario:(%s)\" "
            "\"files:file:_files\" }'",

@@ -1,15 +1,60 @@
-/* haul show NAME: a shipped scenario's text, as a start for one's own. */
+/* haul show NAME|RUN: the text of a shipped scenario, or of the one that a run measured. */
 #include "runner/cli/cli.h"
+#include "runner/record/manage.h"
 #include "scenarios/scenarios.h"
+
+#include <string.h>
+
+/* Whether the word names a run: nothing shipped is called so. */
+static bool verb_show_names_run(const char *word) {
+  static const char *const PREFIXES[] = {"run:", "tag:", "driver:", "baseline:", NULL};
+  for (size_t i = 0; PREFIXES[i] != NULL; i++) {
+    if (strncmp(word, PREFIXES[i], strlen(PREFIXES[i])) == 0) {
+      return true;
+    }
+  }
+  return strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0;
+}
+
+/* Whether the file as it was read says all: nothing came from an include or from --set. */
+static bool verb_show_is_whole(const struct run_scenario *recorded) {
+  struct scenario *scenario = NULL;
+  struct diagnostics *diagnostics = diagnostics_new();
+  const bool whole = scenario_parse(recorded->text, strlen(recorded->text), recorded->path, NULL, 0,
+                                    &scenario, diagnostics) == STATUS_OK &&
+                     strcmp(scenario->resolved, recorded->resolved) == 0 &&
+                     strstr(recorded->text, "include") == NULL;
+  scenario_free(scenario);
+  diagnostics_free(diagnostics);
+  return whole;
+}
+
+static enum status verb_show_recorded(struct command *command, struct error *err) {
+  struct run_ref run;
+  struct run_scenario recorded;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(selector_find(command->database, command->words[0], &run, err));
+  RETURN_ON_ERROR(run_scenario_read(command->database, run.id, &command->arena, &recorded, err));
+  const bool whole = verb_show_is_whole(&recorded);
+  say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
+           recorded.started_at, recorded.command_line,
+           whole ? "" : "; its includes and --set are part of what is shown");
+  (void)fputs(whole ? recorded.text : recorded.resolved, stdout);
+  return STATUS_OK;
+}
 
 static enum status verb_show_run(struct command *command, struct error *err) {
   const char *name = command->words[0];
   const struct embedded_file *file = scenarios_find(name);
+  if (file == NULL && verb_show_names_run(name)) {
+    return verb_show_recorded(command, err);
+  }
   if (file == NULL) {
     const char *meant = input_nearest(&command->arena, name);
     return error_set(err, STATUS_NOT_FOUND,
-                     "no shipped scenario '%s'%s%s%s; haul list scenarios lists them", name,
-                     meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
+                     "no shipped scenario '%s'%s%s%s; haul list scenarios lists them, and run:ID "
+                     "shows the one of a run",
+                     name, meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                      meant != NULL ? "'?)" : "");
   }
   (void)fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
@@ -18,8 +63,11 @@ static enum status verb_show_run(struct command *command, struct error *err) {
 
 const struct verb VERB_SHOW = {
     .name = "show",
-    .arguments = "NAME",
-    .summary = "print a shipped scenario, as a start for your own",
+    .arguments = "NAME|RUN",
+    .summary = "print a shipped scenario, or the one that a run measured",
+    .doc = "A start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
+           "tag:NAME, latest or previous: its scenario as it was read, or, where --set or an "
+           "include changed it, what it came to.",
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = 1,
     .missing = "argument: NAME; haul list scenarios lists them",

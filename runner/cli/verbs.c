@@ -22,6 +22,8 @@
   X(VERB_OUTLIERS)                                                                                 \
   X(VERB_BASELINE)                                                                                 \
   X(VERB_IDENTIFY)                                                                                 \
+  X(VERB_TAG)                                                                                      \
+  X(VERB_DELETE)                                                                                   \
   X(VERB_MERGE)                                                                                    \
   X(VERB_IMPORT)                                                                                   \
   X(VERB_EXPORT)                                                                                   \

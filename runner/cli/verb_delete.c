@@ -1,0 +1,119 @@
+/* haul delete RUN...: take runs out of the database. */
+#include "runner/cli/options.h"
+#include "runner/record/manage.h"
+#include "runner/run/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct verb_option VERB_DELETE_OPTIONS[] = {
+    {"yes", NULL, "do not ask", OPTION_FLAG(yes), .letter = 'y'},
+    {"force", NULL, "also runs that a baseline names, or that are being measured",
+     OPTION_FLAG(force)},
+    {0},
+};
+
+static enum status verb_delete_find(struct command *command, struct run_list *runs,
+                                    struct error *err) {
+  const char *selectors = command->words[0];
+  for (size_t i = 1; i < command->word_count; i++) {
+    selectors = arena_format(&command->arena, "%s,%s", selectors, command->words[i]);
+  }
+  return selector_find_all(command->database, selectors, &command->arena, runs, err);
+}
+
+/* Whether the run may be deleted; says it on stderr when somebody is to be asked. */
+static enum status verb_delete_look(struct command *command, const struct run_ref *run,
+                                    const char *path, bool ask, struct error *err) {
+  struct run_to_delete found;
+  RETURN_ON_ERROR(run_to_delete_read(command->database, run->id, &command->arena, &found, err));
+  if (found.baselines != NULL && !command->force) {
+    return error_set(err, STATUS_USAGE,
+                     "run %lld is in the baseline %s: nothing was deleted; haul baseline remove "
+                     "NAME first, or --force",
+                     (long long)run->id, found.baselines);
+  }
+  if (found.running && !command->force) {
+    const char *locks = getenv("HAUL_LOCKS");
+    const struct claim_request claiming = {.common = &command->common,
+                                           .folder =
+                                               locks != NULL && locks[0] != '\0' ? locks : NULL,
+                                           .database = path};
+    struct lock *owner = NULL;
+    const enum status status = claim_run(&claiming, run->uuid, &owner, err);
+    claim_leave_run(owner);
+    if (status != STATUS_OK) {
+      err->status = STATUS_USAGE;
+      (void)error_prefix(err, "nothing was deleted: ");
+      return STATUS_USAGE;
+    }
+  }
+  if (ask) {
+    say_note(&command->common, "run %lld of %s, %s%s%s: %lld results", (long long)run->id,
+             found.scenario, found.started_at, found.tag != NULL ? ", tag " : "",
+             found.tag != NULL ? found.tag : "", (long long)found.results);
+  }
+  return STATUS_OK;
+}
+
+static bool verb_delete_is_wanted(size_t count) {
+  char answer[16] = "";
+  fprintf(stderr, "Delete %s for good? [y/N] ", count == 1 ? "this run" : "these runs");
+  (void)fflush(stderr);
+  return fgets(answer, sizeof answer, stdin) != NULL && strchr("yY", answer[0]) != NULL &&
+         answer[0] != '\0';
+}
+
+static enum status verb_delete_shrink(struct command *command) {
+  struct error why = {0};
+  bool shrunk = false;
+  if (database_shrink(command->database, &shrunk, &why) != STATUS_OK) {
+    say_warning(&command->common, "%s; the room is kept in the file, and later runs fill it",
+                why.message);
+  }
+  return STATUS_OK;
+}
+
+static enum status verb_delete_run(struct command *command, struct error *err) {
+  struct run_list runs = {0};
+  const char *path = NULL;
+  const bool ask = !command->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  /* Read first: writing would make a database where there is none. */
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(verb_delete_find(command, &runs, err));
+  for (size_t i = 0; i < runs.count; i++) {
+    RETURN_ON_ERROR(verb_delete_look(command, &runs.runs[i], path, ask, err));
+  }
+  if (!command->yes && !ask) {
+    return error_set(err, STATUS_USAGE, "%zu run%s would be deleted for good: confirm with --yes",
+                     runs.count, runs.count == 1 ? "" : "s");
+  }
+  if (ask && !verb_delete_is_wanted(runs.count)) {
+    say_note(&command->common, "nothing was deleted");
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  RETURN_ON_ERROR(runs_delete(command->database, &runs, err));
+  say_note(&command->common, "deleted %zu run%s from %s", runs.count, runs.count == 1 ? "" : "s",
+           path);
+  return verb_delete_shrink(command);
+}
+
+const struct verb VERB_DELETE = {
+    .name = "delete",
+    .arguments = "RUN...",
+    .summary = "delete runs and all their results from the database",
+    .doc = "RUN is run:ID, tag:NAME, driver:VERSION, latest or previous; tag: and driver: name all "
+           "of theirs. Asks on a terminal, and needs --yes elsewhere. A run that is being measured "
+           "or that a baseline names is refused unless --force is given. Cases, scenarios and "
+           "environments that no other run has go too. Where a quarter of the file is free then, "
+           "it is made smaller, which takes room for a copy. A deleted run that is merged again "
+           "from another database comes back.",
+    .options = VERB_DELETE_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
+    .word_max = SIZE_MAX,
+    .missing = "argument: RUN; haul list runs lists them",
+    .run = verb_delete_run,
+};

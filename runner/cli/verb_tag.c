@@ -1,0 +1,61 @@
+/* haul tag RUN [NAME]: name runs after they were measured. */
+#include "runner/cli/options.h"
+#include "runner/record/manage.h"
+
+#include <string.h>
+
+static const struct verb_option VERB_TAG_OPTIONS[] = {
+    {"clear", NULL, "take the tag away", OPTION_FLAG(clear)},
+    {0},
+};
+
+static void verb_tag_check(struct command *command, struct argp_state *state) {
+  if (command->word_count < 2 && !command->clear) {
+    argp_error(state, "missing argument: haul tag RUN NAME, for example: tag latest before; "
+                      "--clear takes the tag away");
+  }
+  if (command->word_count == 2 && command->clear) {
+    argp_error(state, "give a NAME or --clear, not both");
+  }
+  if (command->word_count == 2 &&
+      (command->words[1][0] == '\0' || strchr(command->words[1], ',') != NULL)) {
+    argp_error(state, "a tag cannot be empty or contain a comma");
+  }
+}
+
+static enum status verb_tag_run(struct command *command, struct error *err) {
+  const char *tag = command->clear ? NULL : command->words[1];
+  struct run_list runs = {0};
+  /* Read first: writing would make a database where there is none. */
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(
+      selector_find_all(command->database, command->words[0], &command->arena, &runs, err));
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  RETURN_ON_ERROR(run_tag_set(command->database, &runs, tag, err));
+  const char *what = runs.count == 1
+                         ? arena_format(&command->arena, "run %lld has", (long long)runs.runs[0].id)
+                         : arena_format(&command->arena, "%zu runs have", runs.count);
+  if (tag != NULL) {
+    say_note(&command->common, "%s the tag %s now: tag:%s selects %s", what, tag, tag,
+             runs.count == 1 ? "it" : "them");
+  } else {
+    say_note(&command->common, "%s no tag now", what);
+  }
+  return STATUS_OK;
+}
+
+const struct verb VERB_TAG = {
+    .name = "tag",
+    .arguments = "RUN [NAME]",
+    .summary = "tag runs, or take their tag away",
+    .doc = "RUN is run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest or previous, or several "
+           "with commas between them; all runs that it names get the tag. A run has one tag: a "
+           "new one replaces it. haul merge does not change the tags of runs that are there "
+           "already.",
+    .options = VERB_TAG_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
+    .word_max = 2,
+    .missing = "argument: RUN; haul list runs lists them",
+    .check = verb_tag_check,
+    .run = verb_tag_run,
+};

@@ -1,0 +1,38 @@
+/* manage.h - runs after they were recorded: the scenario of one, tags, deletion. */
+#ifndef HAUL_RUNNER_RECORD_MANAGE_H
+#define HAUL_RUNNER_RECORD_MANAGE_H
+
+#include "runner/record/selector.h"
+
+/* What a run was made of; texts belong to the arena. */
+struct run_scenario {
+  const char *name, *path;
+  const char *text;     /* the file as read */
+  const char *resolved; /* means the same alone: includes and --set applied */
+  const char *command_line, *started_at;
+};
+enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
+                              struct run_scenario *scenario, struct error *err) CHECK_RESULT;
+
+/* Give all of the runs that tag; NULL takes it away. The database is open for writing. */
+enum status run_tag_set(struct database *database, const struct run_list *runs, const char *tag,
+                        struct error *err) CHECK_RESULT;
+
+/* A run that is to be deleted. */
+struct run_to_delete {
+  const char *scenario, *tag, *started_at; /* tag may be NULL */
+  const char *baselines;                   /* that name it: "a, b"; NULL = none does */
+  bool running;                            /* as recorded: it may have been killed since */
+  int64_t results;
+};
+enum status run_to_delete_read(struct database *database, int64_t run, struct arena *arena,
+                               struct run_to_delete *found, struct error *err) CHECK_RESULT;
+/* Delete the runs with everything that no other run has, in one transaction, from baselines too. */
+enum status runs_delete(struct database *database, const struct run_list *runs,
+                        struct error *err) CHECK_RESULT;
+/* Give unused pages back to the file system where they are a quarter of the file or more (which
+ * takes room for a copy of the rest); fewer are filled by later runs. *shrunk: it was done. */
+enum status database_shrink(struct database *database, bool *shrunk,
+                            struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Runs after they were recorded: shown, tagged, deleted.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+small=$source_folder/tests/cli/small.toml
+export HAUL_LOCKS=$scratch/locks
+mkdir "$HAUL_LOCKS"
+
+run_ok run "$small" --db a.db --tag first
+run_ok run "$small" --db a.db --only 'host/*/4KiB'
+run_ok run "$small" --db a.db --set transfer.size=8KiB
+
+begin 'the scenario of a run'
+run_ok show run:1 --db a.db
+if cmp -s out "$small"; then good; else bad 'not the file as it was'; fi
+expect_err 'run 1 \([0-9a-f]{32}\), 20.*: haul run .*small.toml --db a.db --tag first$'
+run_ok show latest --db a.db
+expect_out 'size = "8KiB"'
+expect_err 'its includes and --set are part'
+cp out again.toml
+run_ok validate again.toml
+run_error 2 'no run begins with "99"|names no run' show run:99 --db a.db
+run_error 2 'there is no baseline "x"|no run has the tag' show tag:x --db a.db
+run_error 2 'no results at nosuch.db' show run:1 --db nosuch.db
+missing nosuch.db
+
+begin 'tags'
+run_ok tag run:1,run:2 night --db a.db
+expect_err '2 runs have the tag night now'
+expect_value 2 a.db "select count(*) from run where tag = 'night'"
+run_ok tag latest --clear --db a.db
+run_ok tag run:2 --clear --db a.db
+expect_value 1 a.db "select count(*) from run where tag = 'night'"
+run_fails 2 'missing argument: haul tag RUN NAME' tag latest --db a.db
+run_fails 2 'cannot be empty or contain a comma' tag latest a,b --db a.db
+run_fails 2 'not both' tag latest a --clear --db a.db
+run_error 2 'no results at nosuch.db' tag latest x --db nosuch.db
+missing nosuch.db
+
+begin 'deletion is asked for'
+cp a.db all.db
+run_error 2 '1 run would be deleted for good: confirm with --yes' delete run:2 --db a.db
+expect_value 3 a.db 'select count(*) from run'
+run_ok baseline set good run:1 --db a.db
+run_error 2 'run 1 is in the baseline good' delete run:1 run:2 --yes --db a.db
+expect_value 3 a.db 'select count(*) from run'
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+  echo n | script -qec "'$haul' delete run:2 --db a.db" /dev/null >out 2>&1
+  expect_out 'run 2 of small, 20.*: 1 results'
+  expect_out 'nothing was deleted'
+  expect_value 3 a.db 'select count(*) from run'
+fi
+
+begin 'deletion leaves what others have, and nothing else'
+run_ok delete run:2 latest --yes --db a.db
+expect_err 'deleted 2 runs from a.db'
+expect_value 1 a.db 'select count(*) from run'
+expect_value 3 a.db 'select count(*) from case_run'
+expect_value 3 a.db 'select count(*) from bench_case'
+expect_value 0 a.db 'select count(*) from trial where case_run not in (select id from case_run)'
+expect_value 1 a.db 'select count(*) from scenario'
+expect_value ok a.db 'select integrity_check from pragma_integrity_check'
+expect_value 0 a.db 'select count(*) from pragma_foreign_key_check'
+run_ok delete run:1 --yes --force --db a.db
+for table in run case_run trial flow_run flow_trial bench_case flow plan_case plan_alias process telemetry \
+  check_result scenario environment environment_fact device link baseline; do
+  expect_value 0 a.db "select count(*) from $table"
+done
+run_error 2 'no latest run' delete latest --yes --db a.db
+
+begin 'a deleted run that is merged comes back'
+run_ok merge a.db all.db
+expect_value 3 a.db 'select count(*) from run'
+expect_value 5 a.db 'select count(*) from case_run'
+
+begin 'a run that is being measured is refused'
+"$haul" run "$small" --db a.db --set measure.max_time=60s --set measure.min_trial=500ms --set measure.trials.max=50 \
+  >/dev/null 2>&1 &
+pid=$!
+# shellcheck disable=SC2317
+is_running() { [ "$(value a.db "select count(*) from run where status = 'running'")" = 1 ]; }
+if await is_running; then
+  run_error 2 "nothing was deleted: .*$pid" delete latest --yes --db a.db
+fi
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+await gone "$pid"
+run_ok delete latest --yes --db a.db
+expect_value 3 a.db 'select count(*) from run'
+
+finish
