@@ -47,7 +47,7 @@ static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs 
   if (stat(word, &info) == 0 && S_ISDIR(info.st_mode)) {
     const char **files = NULL;
     size_t count = 0;
-    RETURN_ON_ERROR(batch_find_files(word, ".db", "database", arena, &files, &count, err));
+    RETURN_ON_ERROR(batch_find_files(word, ".db", "database", false, arena, &files, &count, err));
     for (size_t i = 0; i < count; i++) {
       verb_merge_add_input(arena, inputs, files[i]);
     }

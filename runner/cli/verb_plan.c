@@ -23,7 +23,9 @@ const struct verb VERB_PLAN = {
     .name = "plan",
     .arguments = "SCENARIO...",
     .summary = "show what a run would measure, what it would skip, and why",
-    .doc = "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario.",
+    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
+           "with the "
+           "folders in it, or the name of a shipped scenario.",
     .options = VERB_PLAN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

@@ -297,7 +297,9 @@ const struct verb VERB_RUN = {
     .arguments = "SCENARIO...",
     .summary = "measure scenarios and record every trial",
     .doc =
-        "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario; each "
+        "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
+        "with the "
+        "folders in it, or the name of a shipped scenario; each "
         "scenario becomes a run of its own. If one has a mistake, nothing is measured. The first "
         "Ctrl-C ends the run after the current case, the second at once; --resume continues it.\n\n"
         "--decide A --tag B takes no scenario: it compares A with the runs tagged B, measures on "

@@ -25,7 +25,9 @@ const struct verb VERB_VALIDATE = {
     .name = "validate",
     .arguments = "SCENARIO...",
     .summary = "check scenarios for mistakes; needs no GPU",
-    .doc = "SCENARIO is a file, a folder of *.toml files, or the name of a shipped scenario.",
+    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
+           "with the "
+           "folders in it, or the name of a shipped scenario.",
     .options = VERB_VALIDATE_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

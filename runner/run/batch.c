@@ -1,5 +1,6 @@
 #include "runner/run/batch.h"
 
+#include "engine/base/strbuf.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/nearest.h"
 
@@ -14,6 +15,7 @@ struct input_list {
   struct arena *arena;
   struct input *items;
   size_t count, capacity;
+  size_t left_out; /* files of folders that measure nothing by themselves */
 };
 
 static void input_add(struct input_list *list, struct input input) {
@@ -22,9 +24,28 @@ static void input_add(struct input_list *list, struct input input) {
   list->items[list->count++] = input;
 }
 
-enum status batch_find_files(const char *path, const char *suffix, const char *what,
-                             struct arena *arena, const char ***files, size_t *count,
-                             struct error *err) {
+/* Files while a folder is walked. */
+struct folder_walk {
+  struct arena *arena;
+  const char *suffix;
+  bool below; /* in the folders of the folder, too */
+  const char **files;
+  size_t count, capacity;
+};
+
+static bool folder_has_suffix(const char *name, const char *suffix) {
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && strcmp(dot, suffix) == 0;
+}
+
+/* Links to folders are not followed: they may lead back. */
+static bool folder_is_below(const char *path) {
+  struct stat status;
+  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The files of a folder, then those of each folder in it. */
+static enum status folder_walk(struct folder_walk *walk, const char *path, struct error *err) {
   struct dirent **entries = NULL;
   const int entry_count = scandir(path, &entries, NULL, alphasort);
   if (entry_count < 0) {
@@ -32,30 +53,82 @@ enum status batch_find_files(const char *path, const char *suffix, const char *w
   }
   const size_t length = strlen(path);
   const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
-  *files = arena_array(arena, (size_t)entry_count, sizeof **files);
-  *count = 0;
+  const char **below = arena_array(walk->arena, (size_t)entry_count, sizeof *below);
+  size_t below_count = 0;
   for (int i = 0; i < entry_count; i++) {
     const char *name = entries[i]->d_name;
-    const char *dot = strrchr(name, '.');
-    if (name[0] != '.' && dot != NULL && strcmp(dot, suffix) == 0) {
-      (*files)[(*count)++] = arena_format(arena, "%s%s%s", path, slash, name);
-    }
+    const char *file = arena_format(walk->arena, "%s%s%s", path, slash, name);
+    const bool hidden = name[0] == '.';
     free(entries[i]);
+    if (!hidden && folder_is_below(file)) {
+      below[below_count] = file;
+      below_count += walk->below ? 1 : 0;
+    } else if (!hidden && folder_has_suffix(file, walk->suffix)) {
+      walk->files =
+          arena_grow(walk->arena, walk->files, walk->count, &walk->capacity, sizeof *walk->files);
+      walk->files[walk->count++] = file;
+    }
   }
   free(entries);
-  return *count > 0
-             ? STATUS_OK
-             : error_set(err, STATUS_NOT_FOUND, "no %s (*%s) in the folder %s", what, suffix, path);
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < below_count; i++) {
+    status = folder_walk(walk, below[i], err);
+  }
+  return status;
 }
 
+enum status batch_find_files(const char *path, const char *suffix, const char *what, bool below,
+                             struct arena *arena, const char ***files, size_t *count,
+                             struct error *err) {
+  struct folder_walk walk = {.arena = arena, .suffix = suffix, .below = below};
+  RETURN_ON_ERROR(folder_walk(&walk, path, err));
+  *files = walk.files;
+  *count = walk.count;
+  return *count > 0 ? STATUS_OK
+                    : error_set(err, STATUS_NOT_FOUND, "no %s (*%s) in the folder %s%s", what,
+                                suffix, path, below ? " or below it" : "");
+}
+
+/* Whether a line of the file begins a block, rightly ("[[stream]]") or not ("[stream]"). What
+ * cannot be read is taken for a scenario: reading it says why. */
+static bool input_has_block(const char *path) {
+  FILE *file = fopen(path, "re");
+  char *line = NULL;
+  size_t capacity = 0;
+  bool found = file == NULL;
+  while (!found && getline(&line, &capacity, file) >= 0) {
+    const char *at = line + strspn(line, " \t");
+    found = strncmp(at, "[[", 2) == 0;
+    for (unsigned kind = 0; !found && at[0] == '[' && kind < case_kind_name_count; kind++) {
+      found = strncmp(at + 1, case_kind_text(kind), strlen(case_kind_text(kind))) == 0;
+    }
+  }
+  free(line);
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  return found;
+}
+
+/* Files without a block are there for others to include. */
 static enum status input_add_folder(struct input_list *list, const char *path, struct error *err) {
   const char **files = NULL;
   size_t count = 0;
-  RETURN_ON_ERROR(batch_find_files(path, ".toml", "scenario", list->arena, &files, &count, err));
+  const size_t before = list->count;
+  RETURN_ON_ERROR(
+      batch_find_files(path, ".toml", "scenario", true, list->arena, &files, &count, err));
   for (size_t i = 0; i < count; i++) {
-    input_add(list, (struct input){.name = files[i], .path = files[i]});
+    if (input_has_block(files[i])) {
+      input_add(list, (struct input){.name = files[i], .path = files[i]});
+    } else {
+      list->left_out++;
+    }
   }
-  return STATUS_OK;
+  return list->count > before ? STATUS_OK
+                              : error_set(err, STATUS_NOT_FOUND,
+                                          "no scenario in the folder %s or below it: none of its "
+                                          "%zu *.toml files has a block to measure",
+                                          path, count);
 }
 
 /* Every shipped scenario below "word/". */
@@ -108,6 +181,27 @@ static bool input_add_shipped(struct input_list *list, const char *word) {
   return true;
 }
 
+static enum status input_add_stdin(struct input_list *list, struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, SCENARIO_FILE_MAX);
+  char chunk[4096];
+  size_t got;
+  while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
+    strbuf_append_n(&text, chunk, got);
+  }
+  enum status status = STATUS_OK;
+  if (ferror(stdin)) {
+    status = error_set_errno(err, errno, "cannot read a scenario from standard input");
+  } else if (text.truncated) {
+    status = error_set(err, STATUS_INVALID, "more than 4 MiB of a scenario on standard input");
+  } else {
+    input_add(list, (struct input){.name = "standard input",
+                                   .text = arena_strdup(list->arena, text.text)});
+  }
+  strbuf_fini(&text);
+  return status;
+}
+
 /* A shipped name without ".toml" is the shipped scenario even beside a file that is called so, such
  * as the program nvbandwidth; "./NAME" is the file. */
 static enum status input_find(struct input_list *list, const char *word, struct error *err) {
@@ -115,6 +209,9 @@ static enum status input_find(struct input_list *list, const char *word, struct 
   const char *dot = strrchr(word, '.');
   if ((dot == NULL || strcmp(dot, ".toml") != 0) && input_add_shipped(list, word)) {
     return STATUS_OK;
+  }
+  if (strcmp(word, "-") == 0) {
+    return input_add_stdin(list, err);
   }
   if (stat(word, &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
@@ -132,6 +229,10 @@ static enum status input_find(struct input_list *list, const char *word, struct 
 enum status input_read(const struct input *input, const struct scenario_override *overrides,
                        size_t override_count, struct scenario **scenario,
                        struct diagnostics *diagnostics) {
+  if (input->text != NULL) {
+    return scenario_parse(input->text, strlen(input->text), "<stdin>", overrides, override_count,
+                          scenario, diagnostics);
+  }
   if (input->embedded == NULL) {
     return scenario_load(input->path, overrides, override_count, scenario, diagnostics);
   }
@@ -152,6 +253,10 @@ int batch_read(const struct common_options *common, const char *const *words, si
     if (input_find(&list, words[i], &err) != STATUS_OK) {
       return fail(common, &err);
     }
+  }
+  if (list.left_out > 0) {
+    say_note(common, "%zu *.toml file%s without a block to measure %s left out", list.left_out,
+             list.left_out == 1 ? "" : "s", list.left_out == 1 ? "is" : "are");
   }
   batch->inputs = list.items;
   batch->count = list.count;

@@ -1,9 +1,9 @@
 /* batch.h - the scenarios that a command line names: found, read, all of them valid before anything
  * is measured.
  *
- * An argument is the first of these that it names: a file; a folder (its *.toml, sorted by name); a
- * shipped scenario ("quick"); a group of shipped scenarios ("comm-scope"). Texts belong to the
- * arena. */
+ * An argument is the first of these that it names: a shipped scenario ("quick") or a group of them
+ * ("comm-scope"); a file; a folder (its *.toml that have a block, sorted by name, then those of the
+ * folders in it); "-", standard input. Texts belong to the arena. */
 #ifndef HAUL_RUNNER_RUN_BATCH_H
 #define HAUL_RUNNER_RUN_BATCH_H
 
@@ -15,11 +15,13 @@ struct input {
   const char *name;                     /* for people */
   const char *path;                     /* of a file; NULL = shipped */
   const struct embedded_file *embedded; /* NULL = a file */
+  const char *text;                     /* of standard input; else NULL */
 };
 
 /* The files of a folder whose names end in that suffix and do not begin with a dot, sorted by name.
- * STATUS_NOT_FOUND: it has none; `what` says of what, for the message. */
-enum status batch_find_files(const char *path, const char *suffix, const char *what,
+ * below: then those of the folders in it. STATUS_NOT_FOUND: it has none; `what` says of what, for
+ * the message. */
+enum status batch_find_files(const char *path, const char *suffix, const char *what, bool below,
                              struct arena *arena, const char ***files, size_t *count,
                              struct error *err) CHECK_RESULT;
 /* The name of a shipped scenario without ".toml". */

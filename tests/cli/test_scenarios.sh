@@ -113,4 +113,29 @@ run_ok env --format csv
 expect_out '^gpu,name,state,value'
 run_error 2 '/no/such/folder' env --save /no/such/folder/x.toml
 
+begin 'folders are searched with the folders in them'
+mkdir -p tree/a/b tree/.hidden
+cp "$source_folder/tests/cli/small.toml" tree/z.toml
+cp "$source_folder/tests/cli/small.toml" tree/a/b/x.toml
+cp "$source_folder/tests/cli/small.toml" tree/.hidden/y.toml
+printf 'schema_version = 1\nname = "shared"\n[measure]\nwarmup = 2\n' >tree/a/shared.toml
+ln -s .. tree/a/up
+run_ok validate tree
+equal 'tree/z.toml tree/a/b/x.toml ' "$(sed -n 's/^haul: \(tree.*\) is valid.*/\1/p' err | tr '\n' ' ')" 'scenarios found'
+expect_err '1 \*.toml file without a block to measure is left out'
+printf 'schema_version = 1\nname = "bad"\n[transfer]\n' >tree/a/bad.toml
+run_fails 2 'tree/a/bad.toml:3:2: error: "transfer" must be written as \[\[transfer\]\]' validate tree
+rm -r tree/z.toml tree/a/b tree/a/bad.toml
+run_error 2 'none of its 1 \*.toml files has a block' validate tree
+rm tree/a/shared.toml
+run_error 2 'no scenario \(\*.toml\) in the folder tree or below it' validate tree
+
+begin 'a scenario from standard input'
+"$haul" show quick 2>/dev/null | "$haul" validate - >out 2>err
+equal 0 "$?" 'exit code'
+expect_err 'standard input is valid: 7 blocks'
+printf 'schema_version = 1\nname = "bad"\n[transfer]\n' | "$haul" validate - >out 2>err
+equal 2 "$?" 'exit code'
+expect_err '^<stdin>:3:2: error: '
+
 finish
