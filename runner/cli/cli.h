@@ -97,6 +97,7 @@ struct verb {
   const char *const
       *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
   const char *noun; /* what one of words is; NULL: the verb looks at them itself */
+  bool takes_runs;  /* names of runs are arguments, too: for completion */
   bool takes_junit; /* --format junit */
   bool takes_svg;   /* --format svg, with --plot */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */

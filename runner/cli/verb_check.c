@@ -104,6 +104,7 @@ const struct verb VERB_CHECK = {
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
         "undecided, with --strict. --format also takes junit.",
     .options = VERB_CHECK_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,
     .takes_junit = true,

@@ -1,16 +1,26 @@
 /* haul completion bash|zsh|man: a completion script or the manual page, made from the tables of
- * verbs, options, formats, scenario keys, shipped scenarios and saved queries. */
+ * verbs, options, formats, scenario keys, shipped scenarios and saved queries. What only the
+ * database knows the scripts ask for: haul completion runs|tags|baselines|facts. */
 #include "engine/base/strbuf.h"
 #include "runner/cli/man_page.h"
 #include "runner/cli/options.h"
+#include "runner/record/manage.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/reference.h"
 
 #include <string.h>
 
-enum { OUTPUT_BASH, OUTPUT_ZSH, OUTPUT_MAN };
-static const char *const OUTPUTS[] = {"bash", "zsh", "man", NULL};
+#define COMPLETION_OUTPUT_LIST(X)                                                                  \
+  X(OUTPUT_BASH, "bash")                                                                           \
+  X(OUTPUT_ZSH, "zsh")                                                                             \
+  X(OUTPUT_MAN, "man")                                                                             \
+  X(OUTPUT_RUNS, "runs")                                                                           \
+  X(OUTPUT_TAGS, "tags")                                                                           \
+  X(OUTPUT_BASELINES, "baselines")                                                                 \
+  X(OUTPUT_FACTS, "facts")
+ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
+ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
 enum { WORDS_MAX = 1 << 16 };
 
 static void verb_completion_add(struct strbuf *words, const char *word, const char *end) {
@@ -43,6 +53,26 @@ static const char *verb_completion_end(struct arena *arena, struct strbuf *words
   return text;
 }
 
+/* What follows these options is in the database. */
+static const struct {
+  const char *option;
+  enum completion_output list;
+} ASKED[] = {
+    {"resume", OUTPUT_RUNS}, {"run", OUTPUT_RUNS}, {"against", OUTPUT_RUNS},
+    {"where", OUTPUT_FACTS}, {"by", OUTPUT_FACTS}, {"baseline", OUTPUT_BASELINES},
+    {"tag", OUTPUT_TAGS},
+};
+
+/* The list of the database that an option takes; NULL = none. */
+static const char *verb_completion_asked(const struct verb_option *option) {
+  for (size_t i = 0; i < sizeof ASKED / sizeof *ASKED; i++) {
+    if (strcmp(option->name, ASKED[i].option) == 0) {
+      return completion_output_text(ASKED[i].list);
+    }
+  }
+  return NULL;
+}
+
 /* The words that may follow an option; "": any, or a file. */
 static const char *verb_completion_values(struct arena *arena, const struct verb_option *option) {
   struct strbuf words;
@@ -53,8 +83,6 @@ static const char *verb_completion_values(struct arena *arena, const struct verb
     verb_completion_add_saved_queries(&words);
   } else if (strcmp(option->name, "set") == 0) {
     reference_keys(verb_completion_add_key, &words);
-  } else if (strcmp(option->name, "resume") == 0) {
-    verb_completion_add(&words, "latest previous", "");
   }
   return verb_completion_end(arena, &words);
 }
@@ -81,7 +109,10 @@ static void verb_completion_print_bash_values(struct arena *arena,
                                               const struct verb_option *option) {
   for (; option != NULL && option->name != NULL; option++) {
     const char *values = verb_completion_values(arena, option);
-    if (values[0] != '\0') {
+    const char *asked = verb_completion_asked(option);
+    if (asked != NULL) {
+      printf("    --%s) _haul_ask %s; return ;;\n", option->name, asked);
+    } else if (values[0] != '\0') {
       printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
              values);
     }
@@ -96,23 +127,49 @@ static void verb_completion_print_bash_verb(struct arena *arena, const struct ve
       printf("--%s ", option->name);
     }
   }
-  printf("--help'\n      arguments='%s' ;;\n", verb_completion_arguments(arena, verb));
+  printf("--help'\n      arguments='%s'", verb_completion_arguments(arena, verb));
+  if (verb->takes_runs || verb->argument_kind == ARGUMENTS_RUNS) {
+    printf("\n      case $current in -*) ;; *) _haul_ask runs ;; esac");
+  }
+  printf(" ;;\n");
 }
 
 static void verb_completion_print_bash(struct arena *arena) {
-  printf("# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
-         "_haul() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} options= arguments=\n"
-         "  COMPREPLY=()\n"
-         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-         "    COMPREPLY=($(compgen -W '");
+  printf(
+      "# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
+      "# Adds what haul says of the database and what begins as the word at the cursor does. bash\n"
+      "# splits words at : and =, and replaces only what stands behind the last of them.\n"
+      "_haul_ask() {\n"
+      "  local line=${COMP_LINE:0:${COMP_POINT:-0}} word head item db= i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    [ \"${COMP_WORDS[i]}\" = --db ] && db=${COMP_WORDS[i+1]}\n"
+      "  done\n"
+      "  word=${line##*[[:space:]]}\n"
+      "  [ -n \"$line\" ] || word=${COMP_WORDS[COMP_CWORD]}\n"
+      "  case $word in --*=*) word=${word#*=} ;; esac\n"
+      "  head=${word%%\"${word##*[:=]}\"}\n"
+      "  while IFS= read -r item; do\n"
+      "    [[ $item == \"$word\"* ]] && COMPREPLY+=(\"${item#\"$head\"}\")\n"
+      "  done < <(haul completion \"$1\" ${db:+--db \"$db\"} 2>/dev/null)\n"
+      "}\n"
+      "_haul() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+      "  local options= arguments=\n"
+      "  if [ \"$current\" = = ]; then\n"
+      "    current=\n"
+      "  elif [ \"$before\" = = ]; then\n"
+      "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
+      "  fi\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     printf("%s ", (*verb)->name);
   }
   printf("help --help --version' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  case ${COMP_WORDS[COMP_CWORD-1]} in\n");
+         "  case $before in\n");
   verb_completion_print_bash_values(arena, COMMON_OPTIONS);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     verb_completion_print_bash_values(arena, (*verb)->options);
@@ -125,7 +182,7 @@ static void verb_completion_print_bash(struct arena *arena) {
   printf("  esac\n"
          "  case $current in\n"
          "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
-         "    *) COMPREPLY=($(compgen -W \"$arguments\" -- \"$current\")) ;;\n"
+         "    *) COMPREPLY+=($(compgen -W \"$arguments\" -- \"$current\")) ;;\n"
          "  esac\n"
          "}\n"
          "complete -o default -F _haul haul\n");
@@ -151,9 +208,12 @@ static void verb_completion_print_zsh_option(struct arena *arena,
   printf("]");
   if (option->argument != NULL) {
     const char *values = verb_completion_values(arena, option);
+    const char *asked = verb_completion_asked(option);
     printf(":");
     verb_completion_print_zsh_text(option->argument);
-    if (values[0] != '\0') {
+    if (asked != NULL) {
+      printf(":{ _haul_ask %s }", asked);
+    } else if (values[0] != '\0') {
       printf(":(%s)", values);
     } else {
       printf(strcmp(option->argument, "FILE") == 0 ? ":_files" : ": ");
@@ -176,14 +236,16 @@ static void verb_completion_print_zsh_verb(struct arena *arena, const struct ver
   case ARGUMENTS_NONE:
     break;
   case ARGUMENTS_RUNS:
+    printf(" \\\n        '*:run:{ _haul_ask runs }'");
     break;
   case ARGUMENTS_SCENARIOS:
     printf(" \\\n        '*:scenario:{ _alternative \"shipped:shipped scenario:(%s)\" "
-           "\"files:file:_files\" }'",
-           arguments);
+           "\"files:file:_files\"%s }'",
+           arguments, verb->takes_runs ? "; _haul_ask runs" : "");
     break;
   case ARGUMENTS_WORDS:
     printf(" \\\n        '1:what:(%s)'", arguments);
+    printf(verb->takes_runs ? " \\\n        '*:run:{ _haul_ask runs }'" : "");
     break;
   }
   printf(" ;;\n");
@@ -192,6 +254,9 @@ static void verb_completion_print_zsh_verb(struct arena *arena, const struct ver
 static void verb_completion_print_zsh(struct arena *arena) {
   printf("#compdef haul\n"
          "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
+         "_haul_ask() {\n"
+         "  compadd -- ${(f)\"$(haul completion $1 2>/dev/null)\"}\n"
+         "}\n"
          "_haul() {\n"
          "  local -a verbs\n"
          "  verbs=(\n");
@@ -220,14 +285,53 @@ static void verb_completion_print_zsh(struct arena *arena) {
          "fi\n");
 }
 
+/* Words on lines; what a shell could take for more than a word is left out. */
+static void verb_completion_print_words(const char *const *words, const char *prefix,
+                                        const char *end) {
+  static const char SAFE[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,%+@";
+  for (; *words != NULL; words++) {
+    const size_t length = strlen(prefix);
+    if (strncmp(*words, prefix, length) == 0 && strspn(*words, SAFE) == strlen(*words)) {
+      printf("%s%s\n", *words + length, end);
+    }
+  }
+}
+
+static enum status verb_completion_print_asked(struct command *command, struct error *err) {
+  static const char *const PREFIXES[] = {
+      [OUTPUT_RUNS] = "", [OUTPUT_TAGS] = "tag:", [OUTPUT_BASELINES] = "baseline:"};
+  const char *const *words = NULL;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  if (command->choice == OUTPUT_FACTS) {
+    command->measured = measured_new();
+    RETURN_ON_ERROR(measured_add_all_runs(command->measured, command->database, err));
+    verb_completion_print_words(measured_fact_names(command->measured), "", "=");
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(run_words_read(command->database, &command->arena, &words, err));
+  verb_completion_print_words(words, PREFIXES[command->choice], "");
+  return STATUS_OK;
+}
+
 static enum status verb_completion_run(struct command *command, struct error *err) {
-  (void)err;
-  if (command->choice == OUTPUT_BASH) {
+  switch ((enum completion_output)command->choice) {
+  case OUTPUT_BASH:
     verb_completion_print_bash(&command->arena);
-  } else if (command->choice == OUTPUT_ZSH) {
+    break;
+  case OUTPUT_ZSH:
     verb_completion_print_zsh(&command->arena);
-  } else {
+    break;
+  case OUTPUT_MAN:
     man_page_print(stdout);
+    break;
+  case OUTPUT_RUNS:
+  case OUTPUT_TAGS:
+  case OUTPUT_BASELINES:
+  case OUTPUT_FACTS:
+    return verb_completion_print_asked(command, err);
+  case completion_output_name_count:
+    break;
   }
   return STATUS_OK;
 }
@@ -238,9 +342,10 @@ const struct verb VERB_COMPLETION = {
     .summary = "print a completion script for a shell, or the manual page",
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
-           "man: haul completion man > haul.1; man -l haul.1.",
+           "man: haul completion man > haul.1; man -l haul.1.\n"
+           "runs, tags, baselines, facts: the words that the scripts ask the database for.",
     .argument_kind = ARGUMENTS_WORDS,
-    .words = OUTPUTS,
+    .words = completion_output_names,
     .noun = "output",
     .word_max = 1,
     .missing = "argument: bash, zsh or man",

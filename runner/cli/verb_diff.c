@@ -83,6 +83,7 @@ const struct verb VERB_DIFF = {
         "Exit codes: 0 compared, whatever was found (use haul check to fail on it); 2 the command "
         "line is wrong, or selects no runs; 3 the database cannot be read.",
     .options = VERB_DIFF_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,
     .check = verb_diff_check,

@@ -160,6 +160,7 @@ const struct verb VERB_IDENTIFY = {
         "runs. No GPU is named if the earlier runs cannot tell it from another, or if the run is "
         "far from all of them. Leaving one run out at a time tells how often that is right.",
     .options = VERB_IDENTIFY_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,
     .too_many = "; one RUN can be identified at a time",
     .run = verb_identify_run,

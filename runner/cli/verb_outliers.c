@@ -58,6 +58,7 @@ const struct verb VERB_OUTLIERS = {
         "number that disagree. -v "
         "shows everything that was compared. Exit code 3: there was nothing to judge.",
     .options = VERB_OUTLIERS_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .check = verb_outliers_check,
     .run = verb_outliers_run,

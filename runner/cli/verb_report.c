@@ -253,6 +253,7 @@ const struct verb VERB_REPORT = {
            "earlier report; - writes to standard output. -v adds the flows of cases that have "
            "several. The page shows at most 1000 cases of a block, and says how to get the others.",
     .options = VERB_REPORT_OPTIONS,
+    .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .missing = "argument: OUT.html, or - for standard output",
     .check = verb_report_check,

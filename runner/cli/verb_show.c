@@ -69,6 +69,7 @@ const struct verb VERB_SHOW = {
            "tag:NAME, latest or previous: its scenario as it was read, or, where --set or an "
            "include changed it, what it came to.",
     .argument_kind = ARGUMENTS_SCENARIOS,
+    .takes_runs = true,
     .word_max = 1,
     .missing = "argument: NAME; haul list scenarios lists them",
     .run = verb_show_run,

@@ -22,6 +22,24 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
   return status;
 }
 
+enum status run_words_read(struct database *database, struct arena *arena,
+                           const char *const **words, struct error *err) {
+  struct statement statement;
+  const char **list = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  enum status status = statement_prepare(database, "manage/run_words", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    list = arena_grow(arena, list, count, &capacity, sizeof *list);
+    list[count++] = statement_column_text(&statement, 0, arena);
+  }
+  statement_finalize(&statement);
+  list = arena_grow(arena, list, count, &capacity, sizeof *list);
+  list[count] = NULL;
+  *words = list;
+  return status;
+}
+
 static enum status manage_tag_each(struct database *database, const struct run_list *runs,
                                    const char *tag, struct error *err) {
   struct statement statement;

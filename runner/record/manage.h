@@ -14,6 +14,10 @@ struct run_scenario {
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) CHECK_RESULT;
 
+/* Words that name runs, NULL-terminated: "latest", "run:9", "tag:before", "baseline:good". */
+enum status run_words_read(struct database *database, struct arena *arena,
+                           const char *const **words, struct error *err) CHECK_RESULT;
+
 /* Give all of the runs that tag; NULL takes it away. The database is open for writing. */
 enum status run_tag_set(struct database *database, const struct run_list *runs, const char *tag,
                         struct error *err) CHECK_RESULT;

@@ -70,6 +70,32 @@ words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run --format j); COMP_CWORD=
 equal 'json jsonl' "$words" 'completion of haul run --format j'
 words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run qui); COMP_CWORD=2; _haul; echo \${COMPREPLY[@]}")
 equal quick "$words" 'completion of haul run qui'
+
+begin 'completion asks the database'
+# What bash offers at the end of that line; words as bash splits them.
+offers() { # WORD...
+  local line="$*"
+  PATH=$scratch/bin:$PATH bash -c '. "$1"; shift; line=$1; shift
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE=$line; COMP_POINT=${#line}; _haul
+    printf "%s " "${COMPREPLY[@]}"' - "$scratch/complete.bash" "$(printf '%s' "$line" | sed 's/ : /:/g; s/ :/:/g; s/ = /=/g; s/ =$/=/')" "$@"
+}
+mkdir "$scratch/bin"
+ln -s "$haul" "$scratch/bin/haul"
+"$haul" completion bash >"$scratch/complete.bash"
+"$haul" run "$source_folder/tests/cli/small.toml" --db words.db --tag first >out 2>err
+# shellcheck disable=SC2016
+"$haul" run "$source_folder/tests/cli/small.toml" --db words.db --tag 'a $(touch hacked)' >out 2>err
+"$haul" baseline set good run:1 --db words.db 2>err
+equal 'latest previous run:1 run:2 tag:first baseline:good ' "$(offers haul diff --db words.db '' | sed 's/driver:[^ ]* //')" 'runs'
+equal '1 2 ' "$(offers haul delete --db words.db run : '')" 'numbers of runs'
+equal 'tag:first ' "$(offers haul run --db words.db --resume tag)" 'runs of an option'
+equal 'first ' "$(offers haul run --db words.db --tag fi)" 'tags'
+equal 'good ' "$(offers haul report --db words.db --baseline = go)" 'baselines'
+equal 'host_name= ' "$(offers haul outliers --db words.db --where host_na)" 'facts'
+equal 'show ' "$(offers haul sho)" 'verbs'
+equal ' ' "$(offers haul diff --db nosuch.db r)" 'runs without a database'
+missing hacked
+missing nosuch.db
 run_ok completion zsh
 expect_out '^#compdef haul'
 if command -v zsh >/dev/null; then

@@ -61,6 +61,16 @@ DROP TABLE deleted_run;
 DROP TABLE deleted_case;
 DROP TABLE deleted_environment;
 
+-- name: run_words
+-- Names of runs, for completion: the newest runs, every tag, driver and baseline.
+SELECT word FROM (
+  SELECT 0 AS place, 'latest' AS word UNION ALL SELECT 1, 'previous'
+  UNION ALL SELECT 2, 'run:' || id FROM (SELECT id FROM run ORDER BY started_at_ns DESC, id DESC LIMIT 100)
+  UNION ALL SELECT DISTINCT 3, 'tag:' || tag FROM run WHERE tag IS NOT NULL
+  UNION ALL SELECT DISTINCT 4, 'driver:' || driver_version FROM environment WHERE driver_version IS NOT NULL
+  UNION ALL SELECT DISTINCT 5, 'baseline:' || name FROM baseline)
+ORDER BY place, word;
+
 -- name: free_share
 -- Per cent of the file that no row uses.
 SELECT 100 * f.freelist_count / max(p.page_count, 1) FROM pragma_freelist_count f, pragma_page_count p;
