@@ -29,9 +29,8 @@ static enum status verb_env_run(struct command *command, struct error *err) {
 const struct verb VERB_ENV = {
     .name = "env",
     .summary = "show this machine: GPUs, links, NUMA nodes and software",
-    .doc =
-        "json has everything; jsonl, csv and md have one row per fact. --save - writes to standard "
-        "output.",
+    .doc = "Everything:" OUTPUT_OBJECT_FORMAT_NAMES "; one row per fact:" OUTPUT_ROW_FORMAT_NAMES
+           ". --save - writes to standard output.",
     .options = VERB_ENV_OPTIONS,
     .run = verb_env_run,
 };

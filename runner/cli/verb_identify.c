@@ -99,15 +99,19 @@ static enum status verb_identify_print_verdicts(const struct known *known,
   return THEN(status, sink_end(sink, err));
 }
 
+#define CONFUSION_COLUMNS(X)                                                                       \
+  X("actual_uuid", cell_text(known->uuids[actual]))                                                \
+  X("named_uuid", cell_text(known->uuids[named]))                                                  \
+  X("runs", cell_integer((int64_t)runs))
+
 static enum status verb_identify_print_confusion(const struct known *known,
                                                  const struct row_sink *sink, struct error *err) {
-  static const char *const columns[] = {"actual_uuid", "named_uuid", "runs"};
-  enum status status = sink_begin(sink, columns, 3, err);
+  static const char *const COLUMNS[] = {CONFUSION_COLUMNS(COLUMN_NAME)};
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t actual = 0; known->identify != NULL && actual < known->gpu_count; actual++) {
     for (size_t named = 0; status == STATUS_OK && named < known->gpu_count; named++) {
       const size_t runs = identify_confusion(known->identify, actual, named);
-      const struct cell cells[] = {cell_text(known->uuids[actual]), cell_text(known->uuids[named]),
-                                   cell_integer((int64_t)runs)};
+      const struct cell cells[] = {CONFUSION_COLUMNS(COLUMN_CELL)};
       status = runs > 0 ? sink_row(sink, cells, err) : STATUS_OK;
     }
   }

@@ -174,14 +174,19 @@ static enum status verb_import_write_run(struct command *command, struct import 
   return status;
 }
 
+#define IMPORT_COLUMNS(X)                                                                          \
+  X("test", cell_text(test->name))                                                                 \
+  X("values", cell_integer((int64_t)test->values))                                                 \
+  X("imported", cell_integer((int64_t)test->taken))                                                \
+  X("left_out_because", cell_text(test->reason))
+
 static enum status verb_import_show_tests(const struct import *import, const struct row_sink *sink,
                                           struct error *err) {
-  static const char *const COLUMNS[] = {"test", "values", "imported", "left_out_because"};
+  static const char *const COLUMNS[] = {IMPORT_COLUMNS(COLUMN_NAME)};
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < import->cases.test_count && status == STATUS_OK; i++) {
     const struct imported_test *test = &import->cases.tests[i];
-    const struct cell cells[] = {cell_text(test->name), cell_integer((int64_t)test->values),
-                                 cell_integer((int64_t)test->taken), cell_text(test->reason)};
+    const struct cell cells[] = {IMPORT_COLUMNS(COLUMN_CELL)};
     status = sink_row(sink, cells, err);
   }
   return THEN(status, sink_end(sink, err));

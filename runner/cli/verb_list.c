@@ -35,9 +35,13 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
   }
 }
 
+#define SCENARIO_COLUMNS(X)                                                                        \
+  X("name", cell_text(input_shipped_name(&arena, file)))                                           \
+  X("description", cell_text(scenario->description))
+
 static enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
-  static const char *const columns[] = {"name", "description"};
-  enum status status = sink_begin(sink, columns, 2, err);
+  static const char *const COLUMNS[] = {SCENARIO_COLUMNS(COLUMN_NAME)};
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < scenarios_count() && status == STATUS_OK; i++) {
     const struct embedded_file *file = scenarios_at(i);
     if (!scenarios_runnable(file)) {
@@ -48,8 +52,7 @@ static enum status verb_list_scenarios(const struct row_sink *sink, struct error
     struct diagnostics *diagnostics = diagnostics_new();
     if (input_read(&input, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
       struct arena arena = {0};
-      struct cell cells[] = {cell_text(input_shipped_name(&arena, file)),
-                             cell_text(scenario->description)};
+      const struct cell cells[] = {SCENARIO_COLUMNS(COLUMN_CELL)};
       status = sink_row(sink, cells, err);
       arena_fini(&arena);
     } else {
@@ -74,15 +77,19 @@ static const char *verb_list_describe_parameters(struct arena *arena,
   return text;
 }
 
+#define QUERY_COLUMNS(X)                                                                           \
+  X("name", cell_text(query.name))                                                                 \
+  X("title", cell_text(query.title))                                                               \
+  X("parameters", cell_text(verb_list_describe_parameters(&arena, &query)))
+
 static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
-  static const char *const columns[] = {"name", "title", "parameters"};
+  static const char *const COLUMNS[] = {QUERY_COLUMNS(COLUMN_NAME)};
   struct arena arena = {0};
-  enum status status = sink_begin(sink, columns, 3, err);
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < saved_query_count() && status == STATUS_OK; i++) {
     struct saved_query query;
     saved_query_at(i, &arena, &query);
-    struct cell cells[] = {cell_text(query.name), cell_text(query.title),
-                           cell_text(verb_list_describe_parameters(&arena, &query))};
+    const struct cell cells[] = {QUERY_COLUMNS(COLUMN_CELL)};
     status = sink_row(sink, cells, err);
   }
   arena_fini(&arena);

@@ -43,6 +43,10 @@ const struct verb VERB_SCHEMA = {
     .name = "schema",
     .arguments = "scenario|results",
     .summary = "print the JSON Schema of scenarios, or describe the results database",
+    .doc =
+        "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
+        "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "
+        "line: #:schema ./scenario.schema.json",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .noun = "schema",

@@ -5,6 +5,17 @@
 
 #include <string.h>
 
+/* A shipped scenario without its "#:schema" line: that path is one of the source tree. */
+static void verb_show_print_shipped(const char *text, size_t length) {
+  static const char SCHEMA_LINE[] = "#:schema ";
+  const char *end = memchr(text, '\n', length);
+  if (end != NULL && strncmp(text, SCHEMA_LINE, sizeof SCHEMA_LINE - 1) == 0) {
+    length -= (size_t)(end + 1 - text);
+    text = end + 1;
+  }
+  (void)fwrite(text, 1, length, stdout);
+}
+
 /* Whether the word names a run: nothing shipped is called so. */
 static bool verb_show_names_run(const char *word) {
   static const char *const PREFIXES[] = {"run:", "tag:", "driver:", "baseline:", NULL};
@@ -39,7 +50,11 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
            recorded.started_at, recorded.command_line,
            whole ? "" : "; its includes and --set are part of what is shown");
-  (void)fputs(whole ? recorded.text : recorded.resolved, stdout);
+  if (strncmp(recorded.path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0 && whole) {
+    verb_show_print_shipped(recorded.text, strlen(recorded.text));
+  } else {
+    (void)fputs(whole ? recorded.text : recorded.resolved, stdout);
+  }
   return STATUS_OK;
 }
 
@@ -57,7 +72,7 @@ static enum status verb_show_run(struct command *command, struct error *err) {
                      name, meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
                      meant != NULL ? "'?)" : "");
   }
-  (void)fwrite(file->data, 1, (size_t)(file->end - file->data), stdout);
+  verb_show_print_shipped((const char *)file->data, (size_t)(file->end - file->data));
   return STATUS_OK;
 }
 
@@ -67,7 +82,8 @@ const struct verb VERB_SHOW = {
     .summary = "print a shipped scenario, or the one that a run measured",
     .doc = "A start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
            "tag:NAME, latest or previous: its scenario as it was read, or, where --set or an "
-           "include changed it, what it came to.",
+           "include changed it, what it came to. haul schema --help says how an editor completes "
+           "its keys.",
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,
     .word_max = 1,

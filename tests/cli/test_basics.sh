@@ -44,6 +44,12 @@ run_ok list scenarios --json
 expect_out '"name": ?"quick"'
 run_ok show quick
 expect_out '^\[\[transfer\]\]'
+if grep -q '#:schema' out; then bad 'a path of the source tree is shown'; else good; fi
+equal "$(sed 1d "$source_folder/scenarios/quick.toml" | cksum)" "$(cksum <out)" 'the rest as it is shipped'
+run_ok schema -h
+expect_out '#:schema ./scenario.schema.json'
+run_ok env -h
+expect_out 'Everything: json; one row per fact: jsonl csv md\.'
 run_ok validate quick
 
 begin 'every shipped scenario is valid'
