@@ -114,8 +114,8 @@ enum status selection_show_plans(struct command *command, struct error *err) {
     struct plan *plan = NULL;
     status = selection_plan(command, i, &plan, err);
     if (plan != NULL) {
-      status =
-          THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes, &rows, err));
+      status = THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes,
+                                        command->common.verbose, &rows, err));
     }
     plan_free(plan);
   }

@@ -25,7 +25,8 @@ const struct verb VERB_PLAN = {
     .summary = "show what a run would measure, what it would skip, and why",
     .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
            "with the "
-           "folders in it, or the name of a shipped scenario.",
+           "folders in it, or the name of a shipped scenario. -v adds the settings and loads of "
+           "each block, and the checks.",
     .options = VERB_PLAN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

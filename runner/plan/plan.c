@@ -209,16 +209,29 @@ static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
   return b->only == NULL || b->block_wanted || globs_match(b->only, name);
 }
 
+/* What case_key leaves out: how carefully a case is measured. */
+static bool plan_same_measure(const struct measure *a, const struct measure *b) {
+  return a->trials_min == b->trials_min && a->trials_max == b->trials_max &&
+         a->warmup == b->warmup && a->iterations == b->iterations &&
+         a->max_time_ns == b->max_time_ns && a->min_trial_ns == b->min_trial_ns &&
+         !(a->precision < b->precision) && !(a->precision > b->precision) &&
+         !(a->free_share < b->free_share) && !(a->free_share > b->free_share) &&
+         !(a->delta < b->delta) && !(a->delta > b->delta) && a->verify == b->verify &&
+         a->host_cache == b->host_cache && a->device_cache == b->device_cache &&
+         a->gating == b->gating;
+}
+
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
   b->duplicates = arena_grow(&b->plan->arena, b->duplicates, b->duplicate_count,
                              &b->duplicate_capacity, sizeof *b->duplicates);
-  b->duplicates[b->duplicate_count++] =
-      (struct plan_duplicate){.name = name,
-                              .block = b->block,
-                              .axes = plan_keep(b, &b->axes),
-                              .same_as = b->cases[measured].bench.name,
-                              .measured = measured,
-                              .listed = b->listed++};
+  b->duplicates[b->duplicate_count++] = (struct plan_duplicate){
+      .name = name,
+      .block = b->block,
+      .axes = plan_keep(b, &b->axes),
+      .same_as = b->cases[measured].bench.name,
+      .same_measure = plan_same_measure(&b->cases[measured].bench.measure, &b->setting->measure),
+      .measured = measured,
+      .listed = b->listed++};
 }
 
 /* Block, path and settings into b->name. in_full: axes that names leave out as well. */

@@ -46,8 +46,10 @@ struct plan_duplicate {
   const char *block;
   const char *axes;
   const char *same_as; /* name of the case that is measured */
-  size_t measured;     /* its index in the plan's cases */
-  size_t listed;       /* as of a case */
+  bool same_measure; /* false: how carefully (trials, precision, ...) differs, and that one's holds
+                      */
+  size_t measured;   /* its index in the plan's cases */
+  size_t listed;     /* as of a case */
 };
 
 struct plan {

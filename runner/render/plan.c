@@ -121,11 +121,12 @@ static void plan_append_duplicates(const struct plan *plan, struct strbuf *text)
   if (plan->duplicate_count == 0) {
     return;
   }
-  strbuf_printf(text, "\nMeasured once, as the same measurement: %zu\n", plan->duplicate_count);
+  strbuf_printf(text, "\nMeasured once: %zu\n", plan->duplicate_count);
   for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
     strbuf_append(text, "        ");
     text_append(text, plan->duplicates[i].name);
-    strbuf_append(text, " is ");
+    strbuf_append(text, plan->duplicates[i].same_measure ? " is the same measurement as "
+                                                         : " is measured with the settings of ");
     text_append(text, plan->duplicates[i].same_as);
     strbuf_append(text, "\n");
   }
@@ -151,9 +152,11 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
   if (plan->skip_count > 0) {
     strbuf_printf(text, ", %zu skipped", plan->skip_count);
   }
-  units_format_duration_short(plan->estimate_ns, time);
-  strbuf_printf(text, "; about %s", time);
-  if (processes > 1) {
+  if (measured > 0) {
+    units_format_duration_short(plan->estimate_ns, time);
+    strbuf_printf(text, "; about %s", time);
+  }
+  if (measured > 0 && processes > 1) {
     units_format_duration_short(plan_total_ns(plan, processes), time);
     strbuf_printf(text, " per process, %s for %u processes", time, processes);
     if (plan->scenario != NULL && plan->scenario->run.pause_ns > 0) {
@@ -167,10 +170,13 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
   strbuf_append(text, "\n");
 }
 
-static enum status plan_print_below(const struct plan *plan, uint32_t processes, FILE *stream,
-                                    struct error *err) {
+static enum status plan_print_below(const struct plan *plan, uint32_t processes, bool details,
+                                    FILE *stream, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
+  if (details) {
+    plan_append_details(plan, &text);
+  }
   plan_append_skipped(plan, &text);
   plan_append_duplicates(plan, &text);
   plan_append_totals(plan, processes, &text);
@@ -216,7 +222,7 @@ static enum status plan_print_rows(const struct plan *plan, const struct table_o
   return table_close(table, err);
 }
 
-static enum status plan_print_page(const struct plan *plan, uint32_t processes,
+static enum status plan_print_page(const struct plan *plan, uint32_t processes, bool details,
                                    const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
@@ -227,14 +233,14 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes,
     plan_print_cases(plan, table, err);
     status = table_close(table, err);
   }
-  return THEN(status, plan_print_below(plan, processes, options->stream, err));
+  return THEN(status, plan_print_below(plan, processes, details, options->stream, err));
 }
 
-enum status plan_render(const struct plan *plan, uint32_t processes,
+enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) {
   switch (output_layout_of(options->format)) {
   case LAYOUT_PAGE:
-    return plan_print_page(plan, processes, options, err);
+    return plan_print_page(plan, processes, details, options, err);
   case LAYOUT_OBJECT:
     return plan_print_json(plan, processes, options->stream, err);
   case LAYOUT_DIGEST:

@@ -13,8 +13,11 @@
 #include "runner/plan/plan.h"
 #include "runner/table/table.h"
 
-enum status plan_render(const struct plan *plan, uint32_t processes,
+/* details: with settings and loads of each block, and the checks, in the form for people. */
+enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;
+/* Those details. */
+void plan_append_details(const struct plan *plan, struct strbuf *text);
 /* What plan_render() does for LAYOUT_OBJECT. */
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) CHECK_RESULT;

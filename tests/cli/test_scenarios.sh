@@ -138,4 +138,50 @@ printf 'schema_version = 1\nname = "bad"\n[transfer]\n' | "$haul" validate - >ou
 equal 2 "$?" 'exit code'
 expect_err '^<stdin>:3:2: error: '
 
+begin 'plan -v shows settings, loads and checks'
+machine=$source_folder/tests/machines/h200x4.toml
+run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
+expect_out '^host_to_device_bidirectional_memcpy_ce$'
+expect_out '^  settings  6 to 60 trials, until \+/- 0.2 % or 120ms; 1 for warm-up; each lasts 8ms; verify once; '
+expect_out '^  load      gpu0 -> numa0:pinned by ce, 64MiB, started by the source \(the first case; others likewise\)'
+expect_out '^  gpu_idle: wanted true; on failure warn, without an answer '
+equal 1 "$(grep -c '^  load ' out)" 'blocks with a load'
+run_ok plan nvbandwidth --machine "$machine" -t 0
+if grep -q '^  settings' out; then bad 'settings without -v'; else good; fi
+
+begin 'reasons that differ in numbers are told once'
+run_ok plan nvbandwidth --machine "$source_folder/tests/machines/l40sx4-pcie.toml" --only 'device_to_device_memcpy*'
+equal 1 "$(grep -c 'GPU N and GPU N\|peer' out)" 'lines about peers'
+
+begin 'the same measurement'
+cat >twice.toml <<'END'
+schema_version = 1
+name = "twice"
+[[transfer]]
+name = "a"
+method = "cpu"
+from.numa = 0
+to.numa = 0
+pairs = "same"
+size = 4096
+[[transfer]]
+name = "b"
+method = "cpu"
+from.numa = 0
+to.numa = 0
+pairs = "same"
+size = 4096
+[[transfer]]
+name = "c"
+method = "cpu"
+from.numa = 0
+to.numa = 0
+pairs = "same"
+size = 4096
+max_time = "1s"
+END
+run_ok plan twice.toml --machine "$machine"
+expect_out 'b/numa0:.* is the same measurement as a/numa0'
+expect_out 'c/numa0:.* is measured with the settings of a/numa0'
+
 finish

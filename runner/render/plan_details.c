@@ -1,0 +1,120 @@
+/* What haul plan -v says of each block: how carefully it is measured, and beside which load. */
+#include "engine/base/units.h"
+#include "runner/plan/name.h"
+#include "runner/render/plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 16 };
+
+static void plan_append_duration(struct strbuf *text, const char *before, uint64_t ns) {
+  char time[UNITS_TEXT_MAX];
+  units_format_duration(ns, time);
+  strbuf_printf(text, "%s%s", before, time);
+}
+
+static void plan_append_measure(const struct measure *measure, struct strbuf *text) {
+  strbuf_printf(text, "%" PRIu32 " to %" PRIu32 " trials", measure->trials_min,
+                measure->trials_max);
+  strbuf_printf(text, ", until +/- %.4g %%", 100 * measure->precision);
+  plan_append_duration(text, " or ", measure->max_time_ns);
+  strbuf_printf(text, "; %" PRIu32 " for warm-up; ", measure->warmup);
+  if (measure->iterations > 0) {
+    strbuf_printf(text, "%" PRIu32 " iterations each", measure->iterations);
+  } else {
+    plan_append_duration(text, "each lasts ", measure->min_trial_ns);
+  }
+  strbuf_printf(text, "; verify %s; caches of host %s, of GPU %s; gate %s",
+                verify_text(measure->verify), cache_state_text(measure->host_cache),
+                cache_state_text(measure->device_cache), gating_text(measure->gating));
+  if (measure->delta > 0) {
+    strbuf_printf(text, "; delta %.4g %%", 100 * measure->delta);
+  }
+}
+
+static void plan_append_load(const struct flow *flow, struct strbuf *text) {
+  char size[UNITS_TEXT_MAX];
+  units_format_size(flow->size_bytes, size);
+  name_append_endpoint(text, &flow->source);
+  strbuf_append(text, " -> ");
+  name_append_endpoint(text, &flow->target);
+  strbuf_printf(text, " by %s, %s, started by the %s", method_text(flow->method), size,
+                initiator_text(flow->initiator));
+}
+
+/* The loads of a case; nothing without any. */
+static void plan_append_loads(const struct bench_case *bench, struct strbuf *text) {
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    if (bench->flows[i].role == FLOW_LOAD) {
+      strbuf_append(text, text->length > 0 ? "; " : "");
+      plan_append_load(&bench->flows[i], text);
+    }
+  }
+}
+
+/* Of the block that the first-th case begins; where its cases differ, of that case. */
+static void plan_append_block(const struct plan *plan, size_t first, struct strbuf *text) {
+  struct strbuf measure;
+  struct strbuf loads;
+  struct strbuf other;
+  strbuf_init(&measure, TEXT_MAX);
+  strbuf_init(&loads, TEXT_MAX);
+  strbuf_init(&other, TEXT_MAX);
+  const struct bench_case *bench = &plan->cases[first].bench;
+  bool same_measure = true;
+  bool same_loads = true;
+  plan_append_measure(&bench->measure, &measure);
+  plan_append_loads(bench, &loads);
+  for (size_t i = first + 1; i < plan->case_count; i++) {
+    const struct bench_case *later = &plan->cases[i].bench;
+    if (strcmp(later->block, bench->block) != 0 || plan->cases[i].skip_reason != NULL) {
+      continue;
+    }
+    strbuf_clear(&other);
+    plan_append_measure(&later->measure, &other);
+    same_measure = same_measure && strcmp(other.text, measure.text) == 0;
+    strbuf_clear(&other);
+    plan_append_loads(later, &other);
+    same_loads = same_loads && strcmp(other.text, loads.text) == 0;
+  }
+  strbuf_printf(text, "%s\n  settings  %s%s\n", bench->block, measure.text,
+                same_measure ? "" : " (the first case; others differ)");
+  if (loads.length > 0) {
+    strbuf_printf(text, "  load      %s%s\n", loads.text,
+                  same_loads ? "" : " (the first case; others likewise)");
+  }
+  strbuf_fini(&measure);
+  strbuf_fini(&loads);
+  strbuf_fini(&other);
+}
+
+static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
+  for (size_t i = 0; i < at; i++) {
+    if (plan->cases[i].skip_reason == NULL &&
+        strcmp(plan->cases[i].bench.block, plan->cases[at].bench.block) == 0) {
+      return false;
+    }
+  }
+  return plan->cases[at].skip_reason == NULL;
+}
+
+void plan_append_details(const struct plan *plan, struct strbuf *text) {
+  const char *last = NULL; /* cases of a block mostly stand together */
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const char *block = plan->cases[i].bench.block;
+    if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
+      strbuf_append_char(text, '\n');
+      plan_append_block(plan, i, text);
+    }
+    last = plan->cases[i].skip_reason == NULL ? block : last;
+  }
+  const struct scenario *scenario = plan->scenario;
+  strbuf_append(text, scenario != NULL && scenario->check_count > 0 ? "\nchecks\n" : "");
+  for (size_t i = 0; scenario != NULL && i < scenario->check_count; i++) {
+    const struct check *check = &scenario->checks[i];
+    strbuf_printf(text, "  %s: wanted %s; on failure %s, without an answer %s\n",
+                  check_kind_text(check->kind), check->want, on_fail_text(check->on_fail),
+                  on_fail_text(check->on_unknown));
+  }
+}
