@@ -15,7 +15,7 @@ static void plan_append_duration(struct strbuf *text, const char *before, uint64
 }
 
 static void plan_append_measure(const struct measure *measure, struct strbuf *text) {
-  strbuf_printf(text, "%" PRIu32 " to %" PRIu32 " trials", measure->trials_min,
+  strbuf_printf(text, "Settings: %" PRIu32 " to %" PRIu32 " trials", measure->trials_min,
                 measure->trials_max);
   strbuf_printf(text, ", until +/- %.4g %%", 100 * measure->precision);
   plan_append_duration(text, " or ", measure->max_time_ns);
@@ -25,7 +25,7 @@ static void plan_append_measure(const struct measure *measure, struct strbuf *te
   } else {
     plan_append_duration(text, "each lasts ", measure->min_trial_ns);
   }
-  strbuf_printf(text, "; verify %s; caches of host %s, of GPU %s; gate %s",
+  strbuf_printf(text, ";\n  verify %s; caches of host %s, of GPU %s; gate %s",
                 verify_text(measure->verify), cache_state_text(measure->host_cache),
                 cache_state_text(measure->device_cache), gating_text(measure->gating));
   if (measure->delta > 0) {
@@ -53,19 +53,21 @@ static void plan_append_loads(const struct bench_case *bench, struct strbuf *tex
   }
 }
 
-/* Of the block that the first-th case begins; where its cases differ, of that case. */
-static void plan_append_block(const struct plan *plan, size_t first, struct strbuf *text) {
-  struct strbuf measure;
-  struct strbuf loads;
-  struct strbuf other;
-  strbuf_init(&measure, TEXT_MAX);
-  strbuf_init(&loads, TEXT_MAX);
-  strbuf_init(&other, TEXT_MAX);
+/* A block: of its first case, and whether the others differ. */
+struct block_details {
+  struct strbuf measure, loads;
+  bool same_measure, same_loads;
+};
+
+static void plan_read_block(const struct plan *plan, size_t first, struct block_details *details) {
   const struct bench_case *bench = &plan->cases[first].bench;
-  bool same_measure = true;
-  bool same_loads = true;
-  plan_append_measure(&bench->measure, &measure);
-  plan_append_loads(bench, &loads);
+  struct strbuf other;
+  strbuf_init(&other, TEXT_MAX);
+  strbuf_clear(&details->measure);
+  strbuf_clear(&details->loads);
+  details->same_measure = details->same_loads = true;
+  plan_append_measure(&bench->measure, &details->measure);
+  plan_append_loads(bench, &details->loads);
   for (size_t i = first + 1; i < plan->case_count; i++) {
     const struct bench_case *later = &plan->cases[i].bench;
     if (strcmp(later->block, bench->block) != 0 || plan->cases[i].skip_reason != NULL) {
@@ -73,20 +75,30 @@ static void plan_append_block(const struct plan *plan, size_t first, struct strb
     }
     strbuf_clear(&other);
     plan_append_measure(&later->measure, &other);
-    same_measure = same_measure && strcmp(other.text, measure.text) == 0;
+    details->same_measure = details->same_measure && strcmp(other.text, details->measure.text) == 0;
     strbuf_clear(&other);
     plan_append_loads(later, &other);
-    same_loads = same_loads && strcmp(other.text, loads.text) == 0;
+    details->same_loads = details->same_loads && strcmp(other.text, details->loads.text) == 0;
   }
-  strbuf_printf(text, "%s\n  settings  %s%s\n", bench->block, measure.text,
-                same_measure ? "" : " (the first case; others differ)");
-  if (loads.length > 0) {
-    strbuf_printf(text, "  load      %s%s\n", loads.text,
-                  same_loads ? "" : " (the first case; others likewise)");
-  }
-  strbuf_fini(&measure);
-  strbuf_fini(&loads);
   strbuf_fini(&other);
+}
+
+/* Settings once for the blocks in a row that share them. */
+static void plan_append_block(const struct bench_case *bench, const struct block_details *details,
+                              struct strbuf *settings, struct strbuf *text) {
+  struct strbuf own;
+  strbuf_init(&own, TEXT_MAX);
+  strbuf_printf(&own, "%s%s", details->measure.text,
+                details->same_measure ? "" : "\n  (the first case; others differ)");
+  if (strcmp(own.text, settings->text) != 0) {
+    strbuf_printf(text, "\n%s\n", own.text);
+    strbuf_clear(settings);
+    strbuf_append(settings, own.text);
+  }
+  strbuf_printf(text, "  %s%s%s%s\n", bench->block,
+                details->loads.length > 0 ? "\n    beside " : "", details->loads.text,
+                details->same_loads ? "" : "\n    (the first case; others likewise)");
+  strbuf_fini(&own);
 }
 
 static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
@@ -101,16 +113,24 @@ static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
 
 void plan_append_details(const struct plan *plan, struct strbuf *text) {
   const char *last = NULL; /* cases of a block mostly stand together */
+  struct block_details details;
+  struct strbuf settings;
+  strbuf_init(&details.measure, TEXT_MAX);
+  strbuf_init(&details.loads, TEXT_MAX);
+  strbuf_init(&settings, TEXT_MAX);
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].bench.block;
     if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
-      strbuf_append_char(text, '\n');
-      plan_append_block(plan, i, text);
+      plan_read_block(plan, i, &details);
+      plan_append_block(&plan->cases[i].bench, &details, &settings, text);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;
   }
+  strbuf_fini(&details.measure);
+  strbuf_fini(&details.loads);
+  strbuf_fini(&settings);
   const struct scenario *scenario = plan->scenario;
-  strbuf_append(text, scenario != NULL && scenario->check_count > 0 ? "\nchecks\n" : "");
+  strbuf_append(text, scenario != NULL && scenario->check_count > 0 ? "\nChecks\n" : "");
   for (size_t i = 0; scenario != NULL && i < scenario->check_count; i++) {
     const struct check *check = &scenario->checks[i];
     strbuf_printf(text, "  %s: wanted %s; on failure %s, without an answer %s\n",
