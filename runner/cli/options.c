@@ -342,6 +342,64 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   return ARGP_ERR_UNKNOWN;
 }
 
+/* How many options begin so, one that is called so counting alone; *found is one of them. */
+static size_t options_find(const struct verb *verb, const char *name,
+                           const struct verb_option **found) {
+  const size_t length = strlen(name);
+  const struct verb_option *option;
+  size_t count = 0;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (strncmp(option->name, name, length) == 0) {
+      *found = option;
+      count++;
+      if (option->name[length] == '\0') {
+        return 1;
+      }
+    }
+  }
+  return count;
+}
+
+/* The name of a misspelt option; NULL = it is right, or argp answers it. */
+static const char *options_find_meant(const struct verb *verb, const char *arg, const char *name,
+                                      size_t count) {
+  const bool two_dashes = arg[1] == '-';
+  if (count > 0 || (two_dashes && (strncmp("help", name, strlen(name)) == 0 ||
+                                   strncmp("usage", name, strlen(name)) == 0))) {
+    return two_dashes || count != 1 ? NULL : name;
+  }
+  struct nearest nearest = nearest_start(name);
+  const struct verb_option *option;
+  for (size_t i = 0; two_dashes && (option = options_at(verb, i)) != NULL; i++) {
+    nearest_offer(&nearest, option->name);
+  }
+  return nearest.word;
+}
+
+/* "--onyl", and "-only" with one dash, are answered with the option that is meant: argp says only
+ * that there is none. */
+static void options_reject_unknown(struct command *command, int argc, char **argv) {
+  const struct verb *verb = command->verb;
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    const struct verb_option *found = NULL;
+    const char *name = argv[i] + strspn(argv[i], "-");
+    name = arena_strndup(&command->arena, name, strcspn(name, "="));
+    if (argv[i][0] != '-' || strlen(name) < 3) {
+      continue; /* an argument, or short options */
+    }
+    const size_t count = options_find(verb, name, &found);
+    const char *meant = options_find_meant(verb, argv[i], name, count);
+    if (meant != NULL) {
+      say_error(&command->common, "%s: unknown option '%s': did you mean '--%s'? See %s --help",
+                argv[0], argv[i], meant, argv[0]);
+      exit(EXIT_USAGE);
+    }
+    /* Its argument may look like an option. */
+    i += count == 1 && argv[i][1] == '-' && found->argument != NULL && !found->optional &&
+         strchr(argv[i], '=') == NULL;
+  }
+}
+
 void options_parse(struct command *command, int argc, char **argv) {
   const struct verb *verb = command->verb;
   struct argp_option rows[OPTIONS_MAX] = {{.doc = "Common options:", .group = 1 + GROUP_COMMON}};
@@ -368,6 +426,7 @@ void options_parse(struct command *command, int argc, char **argv) {
            verb->doc != NULL ? verb->doc : "");
   const struct argp argp = {
       .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
+  options_reject_unknown(command, argc, argv);
   if (argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, command) != 0) {
     exit(EXIT_USAGE);
   }

@@ -12,7 +12,7 @@ enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_M
 /* Of a UUIDv7: its time in ms, and the version. */
 enum { UUID_DIGITS_SHOWN = 13 };
 
-/* The rows of a statement as "a, b, c ..."; "none" without rows; only the first few of many runs.
+/* The rows of a statement as "a, b, c ..."; only the first few of many runs.
  */
 static enum status selector_list_rows(struct statement *statement, bool runs, struct strbuf *list,
                                       size_t *count, struct error *err) {
@@ -36,7 +36,6 @@ static enum status selector_list_rows(struct statement *statement, bool runs, st
                   (const char *)sqlite3_column_text(stmt, 2), tag != NULL ? ", tag " : "",
                   tag != NULL ? tag : "");
   }
-  strbuf_append(list, *count == 0 ? "none" : "");
   return status;
 }
 
@@ -56,7 +55,9 @@ static enum status selector_refuse(struct database *database, enum status wrong,
   if (status == STATUS_OK) {
     status = selector_list_rows(&statement, prefix != NULL, &list, &count, err);
   }
-  if (status == STATUS_OK) {
+  if (status == STATUS_OK && count == 0) {
+    status = error_set(err, wrong, "%s; there are none", message);
+  } else if (status == STATUS_OK) {
     status =
         error_set(err, wrong, "%s; there %s: %s", message, count == 1 ? "is" : "are", list.text);
   }

@@ -308,18 +308,19 @@ static int run_measure_and_show(struct run_state *state) {
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
 
   record_when_locked(state->record, run_wait_for_database, state);
-  enum status status = run_measure(state, &err);
+  enum status status = record_find_run(state->record, uuid, &state->number, &err);
+  status = THEN(status, run_measure(state, &err));
   status = THEN(status, run_record_late_checks(state, &err));
   if (status == STATUS_OK) {
     status = record_end_run(state->record, "done", NULL, &err);
     status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
-    status = THEN(status, record_find_run(state->record, uuid, &state->number, &err));
   } else {
     /* The database may be what fails: the first error is the one that counts. */
     struct error second;
     bool interrupted = status == STATUS_INTERRUPTED;
     (void)!record_end_run(state->record, interrupted ? "interrupted" : "failed",
                           interrupted ? NULL : err.message, &second);
+    (void)!record_count_outcomes(state->record, state->counts, &second);
   }
   const bool gone = record_is_gone(state->record);
   record_close(state->record);

@@ -114,6 +114,13 @@ static void override_complain_unknown(const struct change *change, const char *k
       nearest_offer(&nearest, field_at(i)->name);
     }
   }
+  for (size_t i = 0; dot == NULL && i < change->loader->block_count; i++) {
+    const enum section section = change->loader->blocks[i]->slots[0].section;
+    if (override_knows(section, key)) { /* "size" of every [[transfer]] */
+      nearest.word = arena_format(arena, "%s.%s", section_row(section)->key, key);
+      break;
+    }
+  }
   const char *suggestion = nearest.word == NULL || dot == NULL
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);

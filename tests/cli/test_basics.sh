@@ -28,6 +28,12 @@ run_error 2 "unknown verb 'frobnicate'" frobnicate
 run_error 2 "unknown option '--db'" --db x run
 run_fails 2 'missing argument: SCENARIO' run
 run_fails 2 'no-such-option' run --no-such-option
+run_error 2 "haul run: unknown option '--onyl': did you mean '--only'" run quick --onyl x
+run_error 2 "haul list: unknown option '-json': did you mean '--json'" list runs -json
+run_error 2 "unknown option '--formt=csv': did you mean '--format'" list runs --formt=csv
+run_ok list queries -qv --forma csv
+run_ok list queries --color never
+run_error 2 'did you mean "transfer.size"' validate quick --set size=1
 run_fails 2 "did you mean 'table'" list runs --format tabel
 run_fails 2 "did you mean 'runs'" list rnus
 run_fails 2 'KEY=VALUE' run quick --set trials
