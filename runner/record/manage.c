@@ -81,7 +81,7 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
 static enum status manage_add_deleted(struct database *database, const struct run_list *runs,
                                       struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "manage/add_deleted", &statement, err);
+  enum status status = statement_prepare(database, "delete/add_run", &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_int(&statement, ":run", runs->runs[i].id);
     status = statement_run(&statement, err);
@@ -92,9 +92,9 @@ static enum status manage_add_deleted(struct database *database, const struct ru
 
 enum status runs_delete(struct database *database, const struct run_list *runs, struct error *err) {
   RETURN_ON_ERROR(database_begin(database, err));
-  enum status status = database_script(database, "manage/begin_delete", err);
+  enum status status = database_script(database, "delete/begin", err);
   status = THEN(status, manage_add_deleted(database, runs, err));
-  status = THEN(status, database_script(database, "manage/delete_runs", err));
+  status = THEN(status, database_script(database, "delete/delete_runs", err));
   return database_end(database, status, err);
 }
 

@@ -149,10 +149,6 @@ equal 1 "$(grep -c '^    beside ' out)" 'blocks with a load'
 run_ok plan nvbandwidth --machine "$machine" -t 0
 if grep -q '^Settings' out; then bad 'settings without -v'; else good; fi
 
-begin 'reasons that differ in numbers are told once'
-run_ok plan nvbandwidth --machine "$source_folder/tests/machines/l40sx4-pcie.toml" --only 'device_to_device_memcpy*'
-equal 1 "$(grep -c 'GPU N and GPU N\|peer' out)" 'lines about peers'
-
 begin 'the same measurement'
 cat >twice.toml <<'END'
 schema_version = 1

@@ -110,7 +110,7 @@ static void empty_database_has_no_runs(void **state) {
   assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &runs.database, &err), STATUS_OK);
   assert_fails(&runs, "latest", STATUS_NOT_FOUND, "there is no latest run");
   assert_fails(&runs, "previous", STATUS_NOT_FOUND, "there is no previous run");
-  assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are: none");
+  assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are none");
   database_close(runs.database);
   fixture_free(fixture);
 }

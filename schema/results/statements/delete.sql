@@ -1,0 +1,45 @@
+-- Deleting runs: their ids come into a temporary table first.
+
+-- name: begin
+CREATE TEMP TABLE deleted_run (id INTEGER PRIMARY KEY);
+
+-- name: add_run
+INSERT OR IGNORE INTO temp.deleted_run (id) VALUES (:run);
+
+-- name: delete_runs
+-- Everything of the runs, then what no run has any more.
+DELETE FROM flow_trial WHERE case_run IN
+  (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
+DELETE FROM trial WHERE case_run IN
+  (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
+DELETE FROM flow_run WHERE case_run IN
+  (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
+DELETE FROM case_run WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM process WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM check_result WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM telemetry WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM plan_alias WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM plan_case WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM baseline WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM run WHERE id IN (SELECT id FROM deleted_run);
+CREATE TEMP TABLE deleted_case AS SELECT id FROM bench_case
+EXCEPT SELECT bench_case FROM plan_case
+EXCEPT SELECT bench_case FROM case_run
+EXCEPT SELECT bench_case FROM plan_alias
+EXCEPT SELECT measured_by FROM plan_alias;
+DELETE FROM flow WHERE bench_case IN (SELECT id FROM deleted_case);
+DELETE FROM chase WHERE bench_case IN (SELECT id FROM deleted_case);
+DELETE FROM stream WHERE bench_case IN (SELECT id FROM deleted_case);
+DELETE FROM arithmetic WHERE bench_case IN (SELECT id FROM deleted_case);
+DELETE FROM overhead WHERE bench_case IN (SELECT id FROM deleted_case);
+DELETE FROM bench_case WHERE id IN (SELECT id FROM deleted_case);
+DELETE FROM scenario WHERE id NOT IN (SELECT scenario FROM run);
+CREATE TEMP TABLE deleted_environment AS SELECT id FROM environment
+EXCEPT SELECT environment FROM run;
+DELETE FROM link WHERE environment IN (SELECT id FROM deleted_environment);
+DELETE FROM device WHERE environment IN (SELECT id FROM deleted_environment);
+DELETE FROM environment_fact WHERE environment IN (SELECT id FROM deleted_environment);
+DELETE FROM environment WHERE id IN (SELECT id FROM deleted_environment);
+DROP TABLE deleted_run;
+DROP TABLE deleted_case;
+DROP TABLE deleted_environment;
