@@ -153,7 +153,7 @@ run check baseline:good --db r.db
 expect_code 1
 run_error 2 'no baseline "god"; there is: good' check baseline:god --db r.db
 run_ok baseline remove good --db r.db
-run_error 2 'no baseline "good"; there are: none' check baseline:good --db r.db
+run_error 2 'no baseline "good"; there are none' check baseline:good --db r.db
 run_error 2 'no baseline "good"' baseline remove good --db r.db
 run_error 2 'names no run' baseline set good nothing --db r.db
 run_error 2 'no-such\.db' baseline set good latest --db no-such.db
