@@ -1,6 +1,7 @@
 # Options of the build and the flags that every target gets.
 option(HAUL_WERROR "Treat compiler warnings as errors" OFF)
 option(HAUL_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(HAUL_FUZZ "Build the fuzz targets with libFuzzer; needs clang" OFF)
 option(HAUL_PORTABLE "Link all but libc, libm, libdl and libsmartcols statically" OFF)
 
 # Where ccache is there it is used.
@@ -30,6 +31,9 @@ endif()
 if(HAUL_SANITIZE)
   target_compile_options(haul_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
   target_link_options(haul_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(HAUL_FUZZ)
+  target_compile_options(haul_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 if(HAUL_PORTABLE)
   target_link_options(haul_flags INTERFACE -static-libgcc -static-libstdc++ -Wl,--as-needed)

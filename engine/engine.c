@@ -71,6 +71,8 @@ enum status engine_run_case(struct engine *engine, const struct bench_case *benc
       case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
   /* What tears a case down ignores errors, and a code that is harmless by itself may come from a
    * context that is not: the next case must not pay for it. */
-  return THEN(status, engine->context.cuda != NULL ? cuda_session_check(engine->context.cuda, err)
-                                                   : status);
+  if (status == STATUS_OK && engine->context.cuda != NULL) {
+    status = cuda_session_check(engine->context.cuda, bench_case_gpus(bench_case), err);
+  }
+  return status;
 }

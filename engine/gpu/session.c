@@ -142,12 +142,12 @@ enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, st
   return status;
 }
 
-enum status cuda_session_check(struct cuda_session *session, struct error *err) {
+enum status cuda_session_check(struct cuda_session *session, uint32_t gpus, struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < session->machine->gpu_count && status == STATUS_OK; i++) {
     const struct cuda_gpu *gpu = &session->gpus[i];
     CUresult result = CUDA_SUCCESS;
-    if (gpu->context != NULL) {
+    if ((gpus >> i & 1) != 0 && gpu->context != NULL) {
       result = session->driver.cuCtxSetCurrent(gpu->context);
       result = result == CUDA_SUCCESS ? session->driver.cuCtxSynchronize() : result;
     }

@@ -26,8 +26,10 @@ void cuda_session_free(struct cuda_session *session); /* NULL is fine */
  * them and no other GPU can fail the case. */
 enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus,
                                  struct error *err) CHECK_RESULT;
-/* Whether every context that was made still works; STATUS_STICKY: one is lost. */
-enum status cuda_session_check(struct cuda_session *session, struct error *err) CHECK_RESULT;
+/* Whether the contexts of these GPUs still work, where they were made; STATUS_STICKY: one is lost.
+ * Others are not touched: their trouble is none of the case's. */
+enum status cuda_session_check(struct cuda_session *session, uint32_t gpus,
+                               struct error *err) CHECK_RESULT;
 /* Memory of that GPU that nobody uses now. */
 enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, uint64_t *free_bytes,
                                     struct error *err) CHECK_RESULT;

@@ -169,7 +169,7 @@ static enum status supervise_lose_worker(struct supervisor *supervisor, const ch
                      supervisor->lost, reason);
   }
   if (supervisor->sink->warning != NULL) {
-    char text[ERROR_MESSAGE_MAX + 64];
+    char text[ERROR_MESSAGE_MAX + 96];
     snprintf(text, sizeof text,
              "a worker process was lost between cases, another one is started: %s", reason);
     supervisor->sink->warning(supervisor->sink->context, text);

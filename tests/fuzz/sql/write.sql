@@ -1,0 +1,1 @@
+INSERT INTO run SELECT * FROM run; ATTACH 'x' AS y; PRAGMA journal_mode = WAL

@@ -1,0 +1,139 @@
+/* torture.h - what the files of this folder share: a trial, how haul is started and ended in it,
+ * and what its results are judged by.
+ *
+ * A trial is one hostile thing done to haul, in a folder of its own, by one job; its random numbers
+ * follow from seed, kind and number alone, so that it can be repeated. kinds.c has one function for
+ * each kind; what it finds goes into the counts of the trial, all of which ought to be 0. */
+#ifndef HAUL_TESTS_TORTURE_TORTURE_H
+#define HAUL_TESTS_TORTURE_TORTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TRIAL_KIND_LIST(X)                                                                         \
+  X(kill, 4)    /* parent, worker, sampler and group killed at random moments, and in chains */    \
+  X(io, 4)      /* each call that reads or writes the database failing in turn */                  \
+  X(cuda, 8)    /* each entry point of CUDA x code x which calls x kind of fault */                \
+  X(nvml, 2)    /* the same of NVML */                                                             \
+  X(damage, 3)  /* damaged databases x verbs that read */                                          \
+  X(strings, 2) /* hostile strings in columns of text x output formats */                          \
+  X(clock, 1)   /* the clock set back and forth */                                                 \
+  X(signal, 2)  /* signals to the parent */                                                        \
+  X(stop, 1)    /* processes stopped and continued */                                              \
+  X(many, 1)    /* two to eight runs at once */
+
+enum trial_kind {
+#define TRIAL_KIND_ID_(name, weight) TRIAL_##name,
+  TRIAL_KIND_LIST(TRIAL_KIND_ID_)
+#undef TRIAL_KIND_ID_
+      TRIAL_KINDS
+};
+
+#define COUNT_LIST(X)                                                                              \
+  X(lost)     /* cases that are in no database though the run ended well or was resumed */         \
+  X(doubled)  /* cases that are there twice */                                                     \
+  X(silent)   /* something failed and nothing was said of it */                                    \
+  X(orphaned) /* processes that are left when their parent has ended */                            \
+  X(wrong)    /* numbers called ok that are not those of an undisturbed run */                     \
+  X(spread)   /* cases that failed though nothing of what they use was disturbed */                \
+  X(broken)   /* haul crashed, or its database or its output is unreadable */                      \
+  X(stuck)    /* haul did not end in time */
+
+enum count {
+#define COUNT_ID_(name) COUNT_##name,
+  COUNT_LIST(COUNT_ID_)
+#undef COUNT_ID_
+      COUNTS
+};
+
+struct settings {
+  const char *haul;    /* path of the executable */
+  const char *fake;    /* folder of the fake driver */
+  const char *machine; /* what it plays */
+  const char *preload; /* path of preload.so */
+  const char *folder;  /* to work in */
+  uint64_t seed;
+  const char *clean; /* path of the database of an undisturbed run */
+};
+
+enum { PATH_SIZE = 512, DETAIL_SIZE = 512, ARGUMENTS_MAX = 24 };
+
+struct trial {
+  const struct settings *settings;
+  enum trial_kind kind;
+  uint64_t number;
+  uint64_t random;
+  char folder[PATH_SIZE];
+  char database[PATH_SIZE];
+  unsigned counts[COUNTS];
+  unsigned runs;            /* of haul */
+  unsigned running;         /* of them, now */
+  unsigned cases;           /* with a result in the database at the end */
+  char detail[DETAIL_SIZE]; /* of the first count */
+};
+
+extern const char *const trial_kind_names[TRIAL_KINDS];
+extern const char *const count_names[COUNTS];
+
+uint64_t trial_random(struct trial *trial);
+/* From 0 to limit - 1. */
+unsigned trial_below(struct trial *trial, unsigned limit);
+void trial_count(struct trial *trial, enum count count, unsigned number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void pause_ms(unsigned ms);
+
+/* Does what the kind says; kinds.c. */
+void trial_run(struct trial *trial);
+
+/* ---- haul.c ---- */
+
+struct environment {
+  char entries[12][PATH_SIZE + 64]; /* NAME=VALUE */
+  size_t count;
+};
+
+struct haul {
+  pid_t pid;
+  unsigned number; /* of its out and err files in the trial's folder */
+  int code;        /* exit code; 128 + n: ended by signal n; -1: did not end in time */
+  char *out, *err;
+  size_t out_size, err_size;
+};
+
+/* Later entries go first. */
+void environment_add(struct environment *environment, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Start it with those arguments (up to NULL) in a process group of its own. */
+void haul_start(struct trial *trial, struct haul *haul, const struct environment *environment,
+                const char *const *arguments);
+/* Wait at most that long, then kill it; counts what is stuck, broken, orphaned or silent. */
+void haul_finish(struct trial *trial, struct haul *haul, unsigned limit_s);
+void haul_fini(struct haul *haul);
+/* Both, one after the other. */
+void haul_run(struct trial *trial, struct haul *haul, const struct environment *environment,
+              unsigned limit_s, const char *const *arguments);
+/* Whether it still runs. */
+bool haul_is_running(const struct haul *haul);
+/* Up to `most` children of a process, the oldest first. */
+size_t children_of(pid_t parent, pid_t *children, size_t most);
+
+/* ---- judge.c ---- */
+
+/* Run this SQL on the trial's database, ignoring what it says. */
+void database_execute(const char *path, const char *sql);
+/* Whether the run that started last has that status; false: there is none. */
+bool database_run_is(const char *path, const char *status);
+/* Judge the trial's database: it is sound, and every run that is done has each planned case once
+ * for each process, with a reason where it is not ok, and the number of the clean database where it
+ * is. healthy: cases that use none of these GPUs (bit i: GPU i) must be ok; UINT32_MAX: none must
+ * be. */
+void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus);
+/* The exit code of `haul run` fits what the last run has. */
+void judge_code(struct trial *trial, const struct haul *haul, const char *path);
+/* "table", "json" ... : the output can be read as that, and holds nothing that a terminal or a
+ * browser would take for more than text. */
+void judge_output(struct trial *trial, const struct haul *haul, const char *format);
+
+#endif
