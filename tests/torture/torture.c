@@ -60,7 +60,8 @@ static const char scenario[] =
     "[[transfer]]\nname = \"host\"\nmethod = \"cpu\"\npairs = \"same\"\nthreads = 1\n"
     "from = { numa = 0, memory = \"pageable\" }\nto = { numa = 0, memory = \"pageable\" }\n"
     "size = [\"4KiB\", \"64KiB\"]\n"
-    "[[chase]]\nname = \"latency\"\nat = { gpu = [0, 3] }\nfootprint = \"64KiB\"\nspace = \"global\"\n"
+    "[[chase]]\nname = \"latency\"\nat = { gpu = [0, 3] }\nfootprint = \"64KiB\"\nspace = "
+    "\"global\"\n"
     "stride = 128\n"
     "[[stream]]\nname = \"triad\"\nat = { gpu = 1 }\nop = \"triad\"\nsize = \"1MiB\"\n";
 
