@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "engine/gpu/session.h"
+#include "engine/machine/memory_limit.h"
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
@@ -29,6 +30,24 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
   workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
 }
 
+/* What the plan calculated for the largest case so far is what the worker holds; and on large
+ * machines a share more, so that buffers are kept when endpoints alternate. */
+enum { ENGINE_SHARE = 16 };
+
+static void engine_init_bounds(struct engine *engine) {
+  const struct machine *machine = engine->context.machine;
+  uint64_t host_bytes = 0;
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    host_bytes += machine->nodes[i].free_memory_bytes;
+  }
+  const uint64_t left_bytes = memory_limit_left("");
+  host_bytes = left_bytes < host_bytes ? left_bytes : host_bytes;
+  engine->host_bound_bytes = host_bytes / ENGINE_SHARE;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    engine->gpu_bound_bytes[i] = machine->gpus[i].memory_bytes / ENGINE_SHARE;
+  }
+}
+
 enum status engine_new(const struct machine *machine, struct engine **engine, struct error *err) {
   struct engine *made = calloc(1, sizeof *made);
   if (made == NULL) {
@@ -50,6 +69,7 @@ enum status engine_new(const struct machine *machine, struct engine **engine, st
     engine_free(made);
     return status;
   }
+  engine_init_bounds(made);
   *engine = made;
   return STATUS_OK;
 }
@@ -64,9 +84,26 @@ void engine_free(struct engine *engine) {
   free(engine);
 }
 
+static void engine_bound_pool(struct engine *engine, const struct bench_case *bench_case) {
+  const struct machine *machine = engine->context.machine;
+  uint64_t host_bytes = 0;
+  uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  engine_memory_needs(bench_case, machine, &host_bytes, gpu_bytes);
+  if (host_bytes > engine->host_bound_bytes) {
+    engine->host_bound_bytes = host_bytes;
+  }
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    if (gpu_bytes[i] > engine->gpu_bound_bytes[i]) {
+      engine->gpu_bound_bytes[i] = gpu_bytes[i];
+    }
+  }
+  pool_bound(engine->pool, engine->host_bound_bytes, engine->gpu_bound_bytes);
+}
+
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) {
+  engine_bound_pool(engine, bench_case);
   enum status status =
       case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
   /* What tears a case down ignores errors, and a code that is harmless by itself may come from a

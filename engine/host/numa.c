@@ -1,6 +1,7 @@
 #include "engine/host/numa.h"
 
 #include "engine/base/units.h"
+#include "engine/machine/memory_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -423,6 +424,14 @@ enum status numa_check_available(const struct machine *machine, int32_t node, ui
     return error_set(err, STATUS_NO_MEMORY,
                      "%s of host memory are wanted, %" PRIu64 " MiB are available", size_text,
                      available >> 20);
+  }
+  available = memory_limit_left("");
+  if (size_bytes > available) {
+    return error_set(
+        err, STATUS_NO_MEMORY,
+        "%s of host memory are wanted, the control group of this process (a container, a "
+        "batch job) lets it have %" PRIu64 " MiB more",
+        size_text, available >> 20);
   }
   int real = 0;
   if (!kernel_has_numa() || count_real_nodes() < 2 ||

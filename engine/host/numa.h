@@ -62,8 +62,8 @@ struct numa_pages {
 enum status numa_count_pages(const struct machine *machine, const void *address,
                              uint64_t size_bytes, int32_t node, struct numa_pages *pages,
                              struct error *err) CHECK_RESULT;
-/* STATUS_NO_MEMORY when the machine, or that node, cannot give size_bytes without swapping or
- * killing; STATUS_OK when it can or when nobody can tell. */
+/* STATUS_NO_MEMORY when the machine, the control group or that node cannot give size_bytes without
+ * swapping or killing; STATUS_OK when it can or when nobody can tell. */
 enum status numa_check_available(const struct machine *machine, int32_t node, uint64_t size_bytes,
                                  struct error *err) CHECK_RESULT;
 

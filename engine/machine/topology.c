@@ -1,5 +1,6 @@
 /* NUMA nodes, as the kernel reports them in /sys/devices/system/node, less what this process may
  * not use; and NVLink. */
+#include "engine/machine/memory_limit.h"
 #include "engine/machine/probe.h"
 
 #include <stdlib.h>
@@ -42,6 +43,12 @@ static uint64_t available_bytes(const char *text) {
          meminfo_bytes(text, "Inactive(file):") + meminfo_bytes(text, "SReclaimable:");
 }
 
+/* What the machine has free is of no use to a process whose control group may not have it. */
+static uint64_t memory_clip(const struct probe *probe, uint64_t free_bytes) {
+  const uint64_t left_bytes = memory_limit_left(probe->sources->root);
+  return left_bytes < free_bytes ? left_bytes : free_bytes;
+}
+
 static uint32_t count_processors(const char *cpuinfo) {
   uint32_t count = 0;
   for (const char *at = strstr(cpuinfo, "processor"); at != NULL; at = strstr(at, "processor")) {
@@ -73,7 +80,7 @@ static void add_only_node(struct probe *probe, struct sets *sets) {
   *node = (struct numa_node){.number = 0, .cpu_count = count_all_processors(probe, sets)};
   if (sources_read(probe->sources, text, sizeof text, "/proc/meminfo") == FACT_OK) {
     node->memory_bytes = meminfo_bytes(text, "MemTotal:");
-    node->free_memory_bytes = available_bytes(text);
+    node->free_memory_bytes = memory_clip(probe, available_bytes(text));
   }
   probe->machine->node_count = 1;
   probe->machine->node_distance[0][0] = 10;
@@ -90,7 +97,7 @@ static void add_node(struct probe *probe, struct sets *sets, int32_t number) {
   if (sources_read(probe->sources, text, sizeof text, "/sys/devices/system/node/node%d/meminfo",
                    number) == FACT_OK) {
     node.memory_bytes = meminfo_bytes(text, "MemTotal:");
-    node.free_memory_bytes = available_bytes(text);
+    node.free_memory_bytes = memory_clip(probe, available_bytes(text));
   }
   /* Nodes kept for MIG instances of a GH200 are online and have nothing. */
   bool empty = node.cpu_count == 0 && node.memory_bytes == 0;

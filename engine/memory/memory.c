@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One row per kind, each with the ops that its file defines. */
 #define HOST_KIND_LIST(X)                                                                          \
@@ -29,6 +30,7 @@ const struct memory_ops *const memory_kinds[memory_kind_name_count] = {
 struct pool_entry {
   struct buffer buffer;
   bool taken;
+  uint64_t used; /* when it was taken last: a count of takings */
 };
 
 struct pool {
@@ -37,6 +39,9 @@ struct pool {
   struct pool_entry **entries; /* each on its own: buffers keep their address */
   size_t count;
   size_t capacity;
+  uint64_t used;
+  bool is_bound;
+  uint64_t host_bound_bytes, gpu_bound_bytes[MACHINE_GPUS_MAX];
 };
 
 struct pool *pool_new(const struct memory_context *context,
@@ -47,6 +52,13 @@ struct pool *pool_new(const struct memory_context *context,
     pool->kinds = kinds;
   }
   return pool;
+}
+
+void pool_bound(struct pool *pool, uint64_t host_bytes,
+                const uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  pool->is_bound = true;
+  pool->host_bound_bytes = host_bytes;
+  memcpy(pool->gpu_bound_bytes, gpu_bytes, sizeof pool->gpu_bound_bytes);
 }
 
 static void release_entry(struct pool *pool, size_t at) {
@@ -115,6 +127,50 @@ static bool release_largest(struct pool *pool, const struct endpoint *endpoint) 
   return true;
 }
 
+/* Releases the free buffer that was not used for longest: at that endpoint, or anywhere at its
+ * place. */
+static bool pool_release_oldest(struct pool *pool, const struct endpoint *endpoint, bool same) {
+  size_t oldest = SIZE_MAX;
+  for (size_t i = 0; i < pool->count; i++) {
+    const struct pool_entry *entry = pool->entries[i];
+    if (!entry->taken &&
+        (same ? pool_same_endpoint : same_store)(&entry->buffer.endpoint, endpoint) &&
+        (oldest == SIZE_MAX || entry->used < pool->entries[oldest]->used)) {
+      oldest = i;
+    }
+  }
+  if (oldest == SIZE_MAX) {
+    return false;
+  }
+  release_entry(pool, oldest);
+  return true;
+}
+
+/* Before a buffer of that size is allocated there. */
+static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
+                           uint64_t size_bytes) {
+  uint64_t held_bytes = 0;
+  size_t free_count = 0;
+  for (size_t i = 0; i < pool->count; i++) {
+    const struct pool_entry *entry = pool->entries[i];
+    const struct endpoint *other = &entry->buffer.endpoint;
+    held_bytes += same_store(other, endpoint) ? entry->buffer.size_bytes : 0;
+    free_count += !entry->taken && pool_same_endpoint(other, endpoint);
+  }
+  if (free_count >= POOL_FREE_MAX) {
+    (void)pool_release_oldest(pool, endpoint, true);
+    pool_make_room(pool, endpoint, size_bytes);
+    return;
+  }
+  const uint64_t bound_bytes = endpoint->place == PLACE_NUMA
+                                   ? pool->host_bound_bytes
+                                   : pool->gpu_bound_bytes[endpoint->index];
+  if (pool->is_bound && held_bytes + size_bytes > bound_bytes &&
+      pool_release_oldest(pool, endpoint, false)) {
+    pool_make_room(pool, endpoint, size_bytes);
+  }
+}
+
 static enum status find_ops(const struct pool *pool, const struct endpoint *endpoint,
                             const struct memory_ops **ops, struct error *err) {
   const struct memory_ops *found = pool->kinds[endpoint->memory];
@@ -158,9 +214,11 @@ enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64
   struct pool_entry *entry = find_free(pool, endpoint, size_bytes);
   if (entry != NULL) {
     entry->taken = true;
+    entry->used = ++pool->used;
     *buffer = &entry->buffer;
     return STATUS_OK;
   }
+  pool_make_room(pool, endpoint, size_bytes);
   RETURN_ON_ERROR(add_entry(pool, &entry, err));
   do {
     entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes};
@@ -171,6 +229,7 @@ enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64
     return status;
   }
   entry->taken = true;
+  entry->used = ++pool->used;
   pool->entries[pool->count++] = entry;
   *buffer = &entry->buffer;
   return STATUS_OK;

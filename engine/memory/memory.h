@@ -53,8 +53,12 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
  *
  * A case takes the buffers it needs and gives them all back at its end. A free buffer of the same
  * endpoint and at least the size (and at most 4 times it, or 64 MiB more) is reused, the smallest
- * that fits. When memory runs out, free buffers at the same place (that GPU, or the host) are
- * released, largest first, and the allocation is tried again after each. ---- */
+ * that fits. The pool has a bound of bytes at each place (each GPU, the host): before one more
+ * buffer would exceed it, free ones are released, those first that were not used for longest; and
+ * an endpoint has at most POOL_FREE_MAX free ones. When memory runs out, free buffers at the same
+ * place are released, largest first, and the allocation is tried again after each. ---- */
+
+enum { POOL_FREE_MAX = 32 };
 
 struct pool;
 
@@ -62,6 +66,9 @@ struct pool;
  * when there is no host memory for it. */
 struct pool *pool_new(const struct memory_context *context,
                       const struct memory_ops *const kinds[memory_kind_name_count]);
+/* What the pool may hold: bytes of the host and of each GPU. No bound where it was never called.
+ * What a case takes at once is not refused for it. */
+void pool_bound(struct pool *pool, uint64_t host_bytes, const uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 /* Releases every buffer, taken or not. */
 void pool_free(struct pool *pool);
 /* buffer->size_bytes is at least size_bytes (which is at least 1); contents are undefined. The

@@ -14,9 +14,9 @@ struct flow_run {
   const struct flow *flow;
   const struct buffer *source;
   const struct buffer *target;
-  int32_t gpu;             /* the GPU whose stream it runs on; -1 = host threads */
-  void *stream;            /* CUstream of that GPU; NULL for host threads */
-  uint32_t kernels_on_gpu; /* flows of the case whose kernels share that GPU, this one included */
+  int32_t gpu;               /* the GPU whose stream it runs on; -1 = host threads */
+  void *stream;              /* CUstream of that GPU; NULL for host threads */
+  uint32_t kernels_on_gpu;   /* flows of the case whose kernels share that GPU, this one included */
   struct flow_run *leader;   /* whose launches move this flow's bytes, too; NULL = its own do */
   struct flow_run *follower; /* whose bytes this flow's launches move, too; NULL = none */
   void *state;               /* the method's own, made by prepare() */

@@ -46,6 +46,8 @@ static const struct memory_ops fake_pageable = {.kind = MEMORY_PAGEABLE,
                                                 .place = PLACE_NUMA,
                                                 .allocate = fake_allocate,
                                                 .release = fake_release};
+static const struct memory_ops fake_huge = {
+    .kind = MEMORY_HUGE, .place = PLACE_NUMA, .allocate = fake_allocate, .release = fake_release};
 static const struct memory_ops fake_pinned = {.kind = MEMORY_PINNED,
                                               .place = PLACE_NUMA,
                                               .needs_cuda = true,
@@ -55,6 +57,7 @@ static const struct memory_ops fake_device = {
     .kind = MEMORY_DEVICE, .place = PLACE_GPU, .allocate = fake_allocate, .release = fake_release};
 static const struct memory_ops *const kinds[memory_kind_name_count] = {
     [MEMORY_PAGEABLE] = &fake_pageable,
+    [MEMORY_HUGE] = &fake_huge,
     [MEMORY_PINNED] = &fake_pinned,
     [MEMORY_DEVICE] = &fake_device,
 };
@@ -63,6 +66,8 @@ static struct machine machine = {.cuda_state = "no driver on purpose"};
 static const struct memory_context context = {.machine = &machine};
 static const struct endpoint node0 = {.place = PLACE_NUMA, .memory = MEMORY_PAGEABLE};
 static const struct endpoint node1 = {.place = PLACE_NUMA, .index = 1, .memory = MEMORY_PAGEABLE};
+/* Another kind of host memory that needs no CUDA. */
+static const struct endpoint second0 = {.place = PLACE_NUMA, .memory = MEMORY_HUGE};
 static const struct endpoint gpu0 = {.place = PLACE_GPU, .memory = MEMORY_DEVICE};
 static const struct endpoint gpu1 = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE};
 
@@ -199,6 +204,48 @@ static void trimming_leaves_what_is_taken(void **state) {
   assert_int_equal(kept->size_bytes, 20 * MIB);
 }
 
+/* What a sweep upward leaves behind is released before it comes to much, and the reuse of buffers
+ * of one size goes on. */
+static void a_rising_sweep_stays_within_the_bound(void **state) {
+  struct pool *pool = *state;
+  const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  for (uint64_t mib = 10; mib <= 500; mib += 10) {
+    pool_bound(pool, 2 * mib * MIB, gpu_bytes); /* what the case needs at once */
+    (void)take(pool, &node0, mib * MIB);
+    (void)take(pool, &node1, mib * MIB);
+    assert_true(1000 * MIB - fake.budget_bytes[0] <= 2 * mib * MIB);
+    pool_give_back_all(pool);
+  }
+  const int allocated = fake.allocated;
+  (void)take(pool, &node0, 500 * MIB);
+  (void)take(pool, &node1, 500 * MIB);
+  assert_int_equal(fake.allocated, allocated);
+}
+
+static void the_bound_takes_what_was_not_used_for_longest(void **state) {
+  struct pool *pool = *state;
+  const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  pool_bound(pool, 100 * MIB, gpu_bytes);
+  (void)take(pool, &node0, 50 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &node1, 40 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &node0, 50 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &second0, 20 * MIB);
+  assert_int_equal(fake.last_released_bytes, 40 * MIB);
+  (void)take(pool, &second0, 200 * MIB); /* taken buffers stay, and the case gets what it needs */
+}
+
+static void many_sizes_leave_few_buffers(void **state) {
+  struct pool *pool = *state;
+  for (uint64_t i = 1; i <= 20000; i++) {
+    (void)take(pool, &node0, i);
+    pool_give_back_all(pool);
+  }
+  assert_true(fake.allocated - fake.released <= POOL_FREE_MAX);
+}
+
 static void kinds_that_cannot_be_say_why(void **state) {
   struct pool *pool = *state;
   const struct buffer *buffer = NULL;
@@ -228,6 +275,9 @@ int main(void) {
       POOL_TEST(a_taken_buffer_is_never_released_for_another),
       POOL_TEST(another_error_releases_nothing),
       POOL_TEST(trimming_leaves_what_is_taken),
+      POOL_TEST(a_rising_sweep_stays_within_the_bound),
+      POOL_TEST(the_bound_takes_what_was_not_used_for_longest),
+      POOL_TEST(many_sizes_leave_few_buffers),
       POOL_TEST(kinds_that_cannot_be_say_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

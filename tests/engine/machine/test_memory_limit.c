@@ -1,0 +1,76 @@
+/* Control groups as files below a folder. */
+#include "engine/machine/memory_limit.h"
+
+#include "tests/cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char root[] = "/tmp/haul-cgroup-XXXXXX";
+
+static void put(const char *path, const char *text) {
+  char command[512];
+  char whole[256];
+  (void)snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\"", root, path);
+  assert_int_equal(system(command), 0);
+  (void)snprintf(whole, sizeof whole, "%s/%s", root, path);
+  FILE *file = fopen(whole, "we");
+  assert_non_null(file);
+  (void)fputs(text, file);
+  (void)fclose(file);
+}
+
+static int empty_root(void **state) {
+  (void)state;
+  char command[128];
+  (void)snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", root, root);
+  return system(command);
+}
+
+static void no_group_is_no_limit(void **state) {
+  (void)state;
+  assert_int_equal(memory_limit_left(root), UINT64_MAX);
+  put("proc/self/cgroup", "0::/user.slice\n");
+  put("sys/fs/cgroup/user.slice/memory.max", "max\n");
+  put("sys/fs/cgroup/user.slice/memory.current", "1000\n");
+  assert_int_equal(memory_limit_left(root), UINT64_MAX);
+}
+
+static void version_2_is_read_up_to_the_root(void **state) {
+  (void)state;
+  put("proc/self/cgroup", "0::/a/b\n");
+  put("sys/fs/cgroup/a/b/memory.max", "max\n");
+  put("sys/fs/cgroup/a/b/memory.current", "700\n");
+  put("sys/fs/cgroup/a/memory.max", "3221225472\n");
+  put("sys/fs/cgroup/a/memory.current", "1073741824\n");
+  put("sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file 73741824\nactive_file 9\n");
+  assert_int_equal(memory_limit_left(root), UINT64_C(3221225472) - 1000000000);
+  put("sys/fs/cgroup/a/memory.current", "4000000000\n"); /* over its limit */
+  assert_int_equal(memory_limit_left(root), 0);
+}
+
+/* In a container the paths are the host's, and the files those of the container. */
+static void version_1_is_read_where_its_files_are(void **state) {
+  (void)state;
+  put("proc/self/cgroup", "9:cpu:/x\n4:memory:/docker/abc\n0::/\n");
+  put("sys/fs/cgroup/memory/memory.limit_in_bytes", "3000\n");
+  put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1500\n");
+  put("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 500\n");
+  assert_int_equal(memory_limit_left(root), 2000);
+}
+
+int main(void) {
+  if (mkdtemp(root) == NULL) {
+    return EXIT_FAILURE;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(no_group_is_no_limit, empty_root),
+      cmocka_unit_test_setup(version_2_is_read_up_to_the_root, empty_root),
+      cmocka_unit_test_setup(version_1_is_read_where_its_files_are, empty_root),
+  };
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  (void)empty_root(NULL);
+  (void)remove(root);
+  return failed;
+}
