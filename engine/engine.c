@@ -30,9 +30,16 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
   workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
 }
 
-/* What the plan calculated for the largest case so far is what the worker holds; and on large
- * machines a share more, so that buffers are kept when endpoints alternate. */
-enum { ENGINE_SHARE = 16 };
+/* The worker holds what the plan calculated for the largest case so far; and where that is little
+ * of what is there, some times as much, so that buffers are kept while endpoints alternate. */
+enum { ENGINE_SPARE_FACTOR = 4, ENGINE_SPARE_SHARE = 16 };
+
+static uint64_t engine_bound_bytes(uint64_t need_bytes, uint64_t spare_bytes) {
+  const uint64_t several =
+      need_bytes > UINT64_MAX / ENGINE_SPARE_FACTOR ? UINT64_MAX : ENGINE_SPARE_FACTOR * need_bytes;
+  const uint64_t kept = several < spare_bytes ? several : spare_bytes;
+  return kept > need_bytes ? kept : need_bytes;
+}
 
 static void engine_init_bounds(struct engine *engine) {
   const struct machine *machine = engine->context.machine;
@@ -41,11 +48,8 @@ static void engine_init_bounds(struct engine *engine) {
     host_bytes += machine->nodes[i].free_memory_bytes;
   }
   const uint64_t left_bytes = memory_limit_left("");
-  host_bytes = left_bytes < host_bytes ? left_bytes : host_bytes;
-  engine->host_bound_bytes = host_bytes / ENGINE_SHARE;
-  for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    engine->gpu_bound_bytes[i] = machine->gpus[i].memory_bytes / ENGINE_SHARE;
-  }
+  engine->host_spare_bytes =
+      (left_bytes < host_bytes ? left_bytes : host_bytes) / ENGINE_SPARE_SHARE;
 }
 
 enum status engine_new(const struct machine *machine, struct engine **engine, struct error *err) {
@@ -89,15 +93,18 @@ static void engine_bound_pool(struct engine *engine, const struct bench_case *be
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   engine_memory_needs(bench_case, machine, &host_bytes, gpu_bytes);
-  if (host_bytes > engine->host_bound_bytes) {
-    engine->host_bound_bytes = host_bytes;
+  if (host_bytes > engine->host_need_bytes) {
+    engine->host_need_bytes = host_bytes;
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    if (gpu_bytes[i] > engine->gpu_bound_bytes[i]) {
-      engine->gpu_bound_bytes[i] = gpu_bytes[i];
+    if (gpu_bytes[i] > engine->gpu_need_bytes[i]) {
+      engine->gpu_need_bytes[i] = gpu_bytes[i];
     }
+    gpu_bytes[i] = engine_bound_bytes(engine->gpu_need_bytes[i],
+                                      machine->gpus[i].memory_bytes / ENGINE_SPARE_SHARE);
   }
-  pool_bound(engine->pool, engine->host_bound_bytes, engine->gpu_bound_bytes);
+  pool_bound(engine->pool, engine_bound_bytes(engine->host_need_bytes, engine->host_spare_bytes),
+             gpu_bytes);
 }
 
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,

@@ -13,7 +13,8 @@ struct engine {
   struct memory_context context;
   struct pool *pool;
   struct data *data;
-  uint64_t host_bound_bytes, gpu_bound_bytes[MACHINE_GPUS_MAX]; /* of the pool */
+  uint64_t host_need_bytes, gpu_need_bytes[MACHINE_GPUS_MAX]; /* of the largest case so far */
+  uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
   bool flush_proven; /* flush_proof is filled in: at the first case that flushes host caches */
   struct cache_flush_proof flush_proof;
 };
