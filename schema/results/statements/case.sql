@@ -133,7 +133,7 @@ FROM json_each(:definition) d WHERE d.key = 'overhead';
 
 -- name: find_plan_case
 SELECT p.bench_case
-FROM plan_case p JOIN bench_case b ON b.id = p.bench_case
+FROM bench_case b CROSS JOIN plan_case p ON p.bench_case = b.id
 WHERE b.key = :key AND p.run = :run;
 
 -- name: insert_plan_case

@@ -45,10 +45,11 @@ UNION ALL SELECT 'gpu' || d.number, d.uuid || ' at ' || d.pci_address
 FROM earlier t JOIN device d ON d.environment = t.id AND d.place = 'gpu';
 
 -- name: find_result
--- Of a case in a process of the run; a skipped case has one for all processes.
+-- Of a case in a process of the run; a skipped case has one for all processes. CROSS: the few cases of that key
+-- come first, else each question goes through the whole run.
 SELECT c.id
 FROM bench_case b
-JOIN case_run c ON c.bench_case = b.id
+CROSS JOIN case_run c ON c.bench_case = b.id
 LEFT JOIN process p ON p.id = c.process
 WHERE b.case_key = :case_key AND c.run = :run AND (c.process IS NULL OR p.ordinal = :process)
 LIMIT 1;
