@@ -417,6 +417,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
     return status;
   }
   compare_environments(measured, sides, made);
+  compare_conditions(measured, sides, made);
   for (size_t s = 0; s < SIDES; s++) {
     made->totals[s].processes = compare_count_processes(measured, sides, (enum side)s);
   }

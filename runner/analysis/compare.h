@@ -77,6 +77,14 @@ struct fact_difference {
   const char *values[SIDES]; /* ", " between several; NULL = no answer */
 };
 
+/* A check that failed, or what slowed results, on one side or both. */
+struct comparison_condition {
+  bool check;
+  const char *text;        /* without the share of the time, in which runs differ */
+  unsigned runs[SIDES];    /* of which it holds */
+  unsigned results[SIDES]; /* that were slowed; 0 of a check */
+};
+
 struct comparison_total {
   size_t runs;
   unsigned processes, boots, gpus;
@@ -99,6 +107,8 @@ struct comparison {
   struct diff_summary summary;
   const struct fact_difference *facts;
   size_t fact_count;
+  const struct comparison_condition *conditions; /* those of one side first */
+  size_t condition_count;
   bool simulated;
   bool other_machine; /* some cases compare different hardware */
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has

@@ -26,4 +26,8 @@ void compare_set_shapes(const struct measured *measured, struct comparison *comp
 void compare_environments(const struct measured *measured, const enum side *sides,
                           struct comparison *comparison);
 
+/* compare_conditions.c: fills conditions. */
+void compare_conditions(const struct measured *measured, const enum side *sides,
+                        struct comparison *comparison);
+
 #endif

@@ -213,6 +213,29 @@ static enum status measured_load_medians(struct measured *measured, struct datab
   return status;
 }
 
+static enum status measured_load_conditions(struct measured *measured, struct database *database,
+                                            const char *runs, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "compare/conditions", &statement, err);
+  statement_bind_text(&statement, ":runs", runs);
+  while (statement_next(&statement, &status, err)) {
+    struct measured_condition condition = {
+        .check = sqlite3_column_int(statement.stmt, 1) != 0,
+        .text = statement_column_text(&statement, 2, &measured->arena),
+        .results = (unsigned)sqlite3_column_int64(statement.stmt, 3),
+    };
+    while (measured->runs[condition.run].ref.id != sqlite3_column_int64(statement.stmt, 0)) {
+      condition.run++;
+    }
+    measured->conditions =
+        arena_grow(&measured->arena, measured->conditions, measured->condition_count,
+                   &measured->condition_capacity, sizeof *measured->conditions);
+    measured->conditions[measured->condition_count++] = condition;
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) {
   struct strbuf runs;
@@ -224,6 +247,9 @@ enum status measured_load(struct measured *measured, struct database *database, 
   }
   if (status == STATUS_OK) {
     status = measured_load_medians(measured, database, runs.text, err);
+  }
+  if (status == STATUS_OK) {
+    status = measured_load_conditions(measured, database, runs.text, err);
   }
   strbuf_fini(&runs);
   return status;

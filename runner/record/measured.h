@@ -106,6 +106,14 @@ struct measured_median {
   enum case_status status;
 };
 
+/* What of a run may explain a difference: a check that failed, or what slowed some results. */
+struct measured_condition {
+  size_t run; /* in measured.runs */
+  bool check;
+  const char *text;
+  unsigned results; /* of the run that were slowed */
+};
+
 struct measured {
   struct arena arena;
   struct measured_run *runs;
@@ -117,6 +125,8 @@ struct measured {
   /* In the order of cases, runs' ids, processes. */
   struct measured_median *medians;
   size_t median_count, median_capacity;
+  struct measured_condition *conditions;
+  size_t condition_count, condition_capacity;
 };
 
 /* An empty one; measured_free() accepts NULL. */

@@ -81,6 +81,27 @@ static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
   }
 }
 
+/* What was not as it should be while the runs were made: before everything that it may explain. */
+static void diff_put_conditions(struct strbuf *text, const struct comparison *comparison,
+                                const struct table_options *options, bool all) {
+  char more[DIFF_WORDS_MAX];
+  const size_t shown = diff_conditions_shown(comparison, all, more);
+  if (shown > 0) {
+    strbuf_append_char(text, '\n');
+  }
+  for (size_t i = 0; i < shown; i++) {
+    struct strbuf words;
+    strbuf_init(&words, NOTES_MAX);
+    diff_condition_words(&words, comparison, &comparison->conditions[i]);
+    text_wrap(text, words.text, options->width, 0, false);
+    strbuf_append_char(text, '\n');
+    strbuf_fini(&words);
+  }
+  if (more[0] != '\0') {
+    strbuf_printf(text, "%s\n", more);
+  }
+}
+
 /* What differs in the environments, as a table of its own. */
 static enum status diff_print_facts(const struct comparison *comparison,
                                     const struct diff_layout *layout,
@@ -89,7 +110,12 @@ static enum status diff_print_facts(const struct comparison *comparison,
   enum status status = STATUS_OK;
   errno = 0;
   if (comparison->fact_count == 0) {
-    const bool failed = fputs("\nThe environments do not differ.\n", options->stream) == EOF;
+    const bool failed =
+        fputs(comparison->condition_count == 0
+                  ? "\nThe environments do not differ.\n"
+                  : "\nThe facts of the environments do not differ; see the first lines for what "
+                    "was not as it should be.\n",
+              options->stream) == EOF;
     return stream_check(failed, NULL, err);
   }
   if (layout->fact_count > 0) {
@@ -366,6 +392,7 @@ static enum status diff_print_page(const struct measured *measured,
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
+  diff_put_conditions(&text, comparison, options, show->all);
   diff_put_sentences(&text, layout, options);
   diff_put_a_a(&text, show->a_a);
   enum status status = stream_write(options->stream, &text, NULL, err);

@@ -44,6 +44,8 @@ enum status diff_print_junit(const struct measured *measured, const struct compa
  *
  * Texts are "" where there is nothing to say, and free of control characters. */
 
+/* Conditions shown without -v. */
+enum { DIFF_CONDITIONS_MAX = 6 };
 enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256 };
 
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
@@ -84,5 +86,12 @@ unsigned diff_verdict_tone(enum verdict verdict);
 /* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
 void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
+
+/* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
+void diff_condition_words(struct strbuf *text, const struct comparison *comparison,
+                          const struct comparison_condition *condition);
+/* How many there are to show; *more: "2 more such lines with -v", or "". */
+size_t diff_conditions_shown(const struct comparison *comparison, bool all,
+                             char more[DIFF_WORDS_MAX]);
 
 #endif

@@ -128,6 +128,24 @@ static void diff_json_facts(struct json_out *json, const struct comparison *comp
   json_out_close(json);
 }
 
+static void diff_json_conditions(struct json_out *json, const struct comparison *comparison) {
+  json_out_open(json, "conditions", '[');
+  for (size_t i = 0; i < comparison->condition_count; i++) {
+    const struct comparison_condition *condition = &comparison->conditions[i];
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "what", condition->check ? "check" : "slowed_by");
+    json_out_text(json, "text", condition->text);
+    json_out_integer(json, "runs_a", condition->runs[SIDE_A]);
+    json_out_integer(json, "runs_b", condition->runs[SIDE_B]);
+    if (!condition->check) {
+      json_out_integer(json, "results_a", condition->results[SIDE_A]);
+      json_out_integer(json, "results_b", condition->results[SIDE_B]);
+    }
+    json_out_close(json);
+  }
+  json_out_close(json);
+}
+
 static void diff_json_conclusions(struct json_out *json, const struct diff_layout *layout) {
   json_out_open(json, "conclusions", '[');
   for (size_t i = 0; i < layout->conclusion_count; i++) {
@@ -211,6 +229,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_close(json);
   diff_json_conclusions(json, &layout);
   diff_json_facts(json, comparison);
+  diff_json_conditions(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
   json_out_integer(json, "cases_flaky", (int64_t)comparison->flaky_count);
   diff_json_counts(json, "summary", comparison->summary.verdicts);

@@ -2,6 +2,7 @@
 #include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
+#include "runner/table/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -287,4 +288,35 @@ void diff_fact_cells(const struct fact_difference *fact, const char *indent, con
   for (size_t s = 0; s < SIDES; s++) {
     cells[1 + s] = cell_text(fact->values[s] != NULL ? fact->values[s] : "(no answer)");
   }
+}
+
+void diff_condition_words(struct strbuf *text, const struct comparison *comparison,
+                          const struct comparison_condition *condition) {
+  const bool on_a = condition->runs[SIDE_A] > 0;
+  const bool on_b = condition->runs[SIDE_B] > 0;
+  const unsigned results = condition->results[SIDE_A] + condition->results[SIDE_B];
+  const unsigned runs = condition->runs[SIDE_A] + condition->runs[SIDE_B];
+  const size_t all =
+      (on_a ? comparison->totals[SIDE_A].runs : 0) + (on_b ? comparison->totals[SIDE_B].runs : 0);
+  strbuf_append(text, on_a && on_b ? "A and B: " : on_a ? "A: " : "B: ");
+  if (!condition->check) {
+    strbuf_printf(text, "%u %s may be slowed: ", results,
+                  diff_plural(results, "result", "results"));
+  }
+  text_append(text, condition->text);
+  if (runs < all) {
+    strbuf_printf(text, " (%u of %zu runs)", runs, all);
+  }
+}
+
+size_t diff_conditions_shown(const struct comparison *comparison, bool all,
+                             char more[DIFF_WORDS_MAX]) {
+  const size_t count = comparison->condition_count;
+  more[0] = '\0';
+  if (all || count <= DIFF_CONDITIONS_MAX + 1) {
+    return count;
+  }
+  (void)snprintf(more, DIFF_WORDS_MAX, "and %zu more like these (-v lists them)",
+                 count - DIFF_CONDITIONS_MAX);
+  return DIFF_CONDITIONS_MAX;
 }

@@ -69,6 +69,28 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fputs("</p>\n", page);
 }
 
+/* What was not as it should be while the runs were made. */
+static void page_put_conditions(FILE *page, const struct comparison *comparison) {
+  char more[DIFF_WORDS_MAX];
+  const size_t shown = diff_conditions_shown(comparison, false, more);
+  if (shown == 0) {
+    return;
+  }
+  (void)fputs(
+      "<div class=\"box\" role=\"note\"><b>The machine was not as it should be.</b>\n<ul>\n", page);
+  for (size_t i = 0; i < shown; i++) {
+    struct strbuf words;
+    strbuf_init(&words, TEXT_MAX);
+    diff_condition_words(&words, comparison, &comparison->conditions[i]);
+    html_print(page, "<li>%s</li>\n", words.text);
+    strbuf_fini(&words);
+  }
+  if (more[0] != '\0') {
+    html_print(page, "<li>%s</li>\n", more);
+  }
+  (void)fputs("</ul></div>\n", page);
+}
+
 /* What limits all that is said here. */
 static void page_put_diff_notes(FILE *page, const struct diff_layout *layout) {
   for (size_t i = 0; i < layout->sentence_count; i++) {
@@ -357,7 +379,10 @@ static void page_put_differences(FILE *page, const struct comparison *comparison
                                  const struct diff_layout *layout) {
   (void)fputs("<h3>What differs in the environments</h3>\n", page);
   if (comparison->fact_count == 0) {
-    (void)fputs("<p>Nothing that was recorded.</p>\n", page);
+    (void)fputs(comparison->condition_count == 0
+                    ? "<p>Nothing that was recorded.</p>\n"
+                    : "<p>No recorded fact; the checks and marks above do.</p>\n",
+                page);
     return;
   }
   static const struct column columns[] = {{"fact", ALIGN_LEFT, true, false},
@@ -395,6 +420,7 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
   diff_layout_init(&layout, measured, comparison, shown, false);
   struct page_maps *maps = page_maps_new(measured, comparison);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
+  page_put_conditions(page, comparison);
   page_put_verdicts(page, comparison);
   page_put_diff_answers(page, comparison, &layout);
   page_put_diff_notes(page, &layout);

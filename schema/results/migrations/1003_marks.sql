@@ -5,6 +5,7 @@ ALTER TABLE run ADD COLUMN pause_ns INTEGER; -- between two processes; 0: none
 -- What slowed a case: throttling, somebody else on its GPU, a PCIe link below its best. NULL: nothing
 -- that was noticed.
 ALTER TABLE case_run ADD COLUMN slowed_by TEXT;
+CREATE INDEX case_run_slowed ON case_run (run) WHERE slowed_by IS NOT NULL;
 -- What happens where a check has no answer; NULL: recorded before 1.3.
 ALTER TABLE check_result ADD COLUMN on_unknown TEXT;
 -- Compute processes on the GPU that are not of this run; NULL: not known.

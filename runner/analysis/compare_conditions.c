@@ -1,0 +1,79 @@
+/* compare_conditions.c - what of two sides' runs may explain a difference though no fact of their
+ * environments differs: checks that failed, and what slowed results. */
+#include "runner/analysis/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Without " for 70 % of the time": runs that were slowed alike differ in it. */
+static const char *conditions_text(struct arena *arena, const char *text) {
+  static const char share_end[] = " % of the time";
+  const char *kept = text;
+  const char *end;
+  while ((end = strstr(kept, share_end)) != NULL) {
+    const char *begin = end;
+    while (begin > kept && begin[-1] >= '0' && begin[-1] <= '9') {
+      begin--;
+    }
+    if (begin - kept < 5 || strncmp(begin - 5, " for ", 5) != 0) {
+      break;
+    }
+    kept = arena_format(arena, "%.*s%s", (int)(begin - 5 - kept), kept, end + strlen(share_end));
+  }
+  return kept;
+}
+
+static unsigned conditions_sides(const struct comparison_condition *condition) {
+  return (condition->runs[SIDE_A] > 0 ? 1U : 0U) + (condition->runs[SIDE_B] > 0 ? 1U : 0U);
+}
+
+/* One side before both, checks before results, many results before few. */
+static int conditions_compare(const void *left, const void *right) {
+  const struct comparison_condition *a = left;
+  const struct comparison_condition *b = right;
+  if (conditions_sides(a) != conditions_sides(b)) {
+    return conditions_sides(a) < conditions_sides(b) ? -1 : 1;
+  }
+  if (a->check != b->check) {
+    return a->check ? -1 : 1;
+  }
+  const unsigned results_a = a->results[SIDE_A] + a->results[SIDE_B];
+  const unsigned results_b = b->results[SIDE_A] + b->results[SIDE_B];
+  if (results_a != results_b) {
+    return results_a > results_b ? -1 : 1;
+  }
+  return strcmp(a->text, b->text);
+}
+
+void compare_conditions(const struct measured *measured, const enum side *sides,
+                        struct comparison *comparison) {
+  struct arena *arena = &comparison->arena;
+  struct comparison_condition *found = arena_array(arena, measured->condition_count, sizeof *found);
+  size_t *last = arena_array(arena, measured->condition_count, sizeof *last);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->condition_count; i++) {
+    const struct measured_condition *condition = &measured->conditions[i];
+    const enum side side = sides[condition->run];
+    const char *text = conditions_text(arena, condition->text);
+    size_t at = 0;
+    if (side == SIDE_NONE) {
+      continue;
+    }
+    while (at < count &&
+           (found[at].check != condition->check || strcmp(found[at].text, text) != 0)) {
+      at++;
+    }
+    if (at == count) {
+      found[count] = (struct comparison_condition){.check = condition->check, .text = text};
+      last[count++] = SIZE_MAX;
+    }
+    found[at].runs[side] += last[at] != condition->run;
+    found[at].results[side] += condition->check ? 0 : condition->results;
+    last[at] = condition->run;
+  }
+  if (count > 1) {
+    qsort(found, count, sizeof *found, conditions_compare);
+  }
+  comparison->conditions = found;
+  comparison->condition_count = count;
+}
