@@ -18,6 +18,7 @@ struct claim_item {
   struct lock *lock; /* NULL = not claimed */
   bool shared;
   bool taken;
+  uint64_t visits;              /* by others that measure beside, at the last look */
   struct lock_user now, before; /* another user at the last look and the one before; pid 0 = none */
 };
 
@@ -204,6 +205,10 @@ int claim_take(const struct claim_request *request, const struct plan *plan, str
     claim_free(made);
     return code;
   }
+  claim_look(made); /* who came before this run is not of its time */
+  for (size_t i = 0; i < ITEMS_MAX; i++) {
+    made->items[i].before = made->items[i].now = (struct lock_user){0};
+  }
   claim_look(made);
   *claim = made;
   return code;
@@ -232,10 +237,15 @@ void claim_look(struct claim *claim) {
     item->before = item->now;
     item->now = (struct lock_user){0};
     struct lock_user other = {0};
+    int visitor = 0;
+    const uint64_t visits = item->lock != NULL ? lock_count_visits(item->lock, &visitor) : 0;
     if (item->lock != NULL && lock_count_others(item->lock, &other) > 0) {
       item->now = other;
       item->now.pid = other.pid != 0 ? other.pid : -1;
+    } else if (visits != item->visits) {
+      item->now.pid = visitor != 0 ? visitor : -1;
     }
+    item->visits = visits;
   }
 }
 

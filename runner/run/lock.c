@@ -189,6 +189,25 @@ static void lock_take_slot(struct lock *lock) {
   lock_write_slot(lock);
 }
 
+uint64_t lock_count_visits(const struct lock *lock, int *pid) {
+  char text[SLOT_BYTES + 1];
+  unsigned long long visits = 0;
+  *pid = 0;
+  const ssize_t got = pread(lock->fd, text, SLOT_BYTES, (off_t)SLOT_COUNT * SLOT_BYTES);
+  text[got > 0 ? got : 0] = '\0';
+  (void)sscanf(text, "visits=%llu pid=%d", &visits, pid);
+  return visits;
+}
+
+static void lock_visit(const struct lock *lock) {
+  char text[64];
+  int last;
+  const int length =
+      snprintf(text, sizeof text, "visits=%llu pid=%d\n",
+               (unsigned long long)lock_count_visits(lock, &last) + 1, lock->user.pid);
+  (void)!pwrite(lock->fd, text, (size_t)length, (off_t)SLOT_COUNT * SLOT_BYTES);
+}
+
 size_t lock_count_others(const struct lock *lock, struct lock_user *other) {
   size_t count = 0;
   for (off_t at = 0; at < SLOT_COUNT; at++) {
@@ -242,6 +261,9 @@ bool lock_take(struct lock *lock, const struct lock_user *user, struct lock_user
     }
     if (lock_is_current(lock)) {
       lock_take_slot(lock);
+      if (user->beside) {
+        lock_visit(lock);
+      }
       return true;
     }
     const int fd = lock_open_file(lock->path);

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { LOCK_PATH_MAX = 4096, LOCK_TEXT_MAX = 256 };
 
@@ -49,6 +50,9 @@ void lock_name_run(struct lock *lock, const char *run);
 /* How many others use what is locked here in a way that does not go together with this use; *other
  * is one of them. */
 size_t lock_count_others(const struct lock *lock, struct lock_user *other);
+/* How often somebody began to measure beside others, and who did last (0 = not known): also of one
+ * who came and went between two looks. */
+uint64_t lock_count_visits(const struct lock *lock, int *pid);
 /* Unlock. remove: nobody will want the resource again (a run that has ended). NULL is accepted. */
 void lock_close(struct lock *lock, bool remove);
 

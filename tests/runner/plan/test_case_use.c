@@ -1,0 +1,67 @@
+/* Which GPUs a case uses, and whether it needs the host. */
+#include "runner/plan/case_use.h"
+
+#include "tests/cmocka.h"
+
+static struct machine machine;
+
+static int set_up(void **state) {
+  (void)state;
+  machine = (struct machine){.gpu_count = 3};
+  machine.links[0][1] = (struct gpu_link){.peer_access = true, .nvlink_count = 18};
+  machine.links[0][2] = (struct gpu_link){.peer_access = true}; /* over PCIe */
+  return 0;
+}
+
+static void expect(const struct bench_case *bench, uint32_t gpus, uint32_t links, bool host) {
+  struct case_use use = {0};
+  case_use_add(&use, &machine, bench);
+  assert_int_equal(use.gpus, gpus);
+  assert_int_equal(use.links, links);
+  assert_int_equal(use.host, host);
+}
+
+static void expect_flow(struct flow flow, uint32_t gpus, uint32_t links, bool host) {
+  const struct bench_case bench = {.kind = CASE_TRANSFER, .flows = &flow, .flow_count = 1};
+  expect(&bench, gpus, links, host);
+}
+
+#define GPU(i)                                                                                     \
+  { .place = PLACE_GPU, .index = (i) }
+#define NODE                                                                                       \
+  { .place = PLACE_NUMA, .index = 0 }
+
+static void transfers(void **state) {
+  (void)state;
+  expect_flow((struct flow){.source = GPU(0), .target = GPU(0)}, 1, 0, false);
+  expect_flow((struct flow){.source = GPU(0), .target = GPU(1)}, 3, 0, false);
+  expect_flow((struct flow){.source = GPU(0), .target = GPU(2)}, 5, 5, true);
+  expect_flow((struct flow){.source = GPU(0), .target = GPU(1), .staged = true}, 3, 3, true);
+  expect_flow((struct flow){.source = NODE, .target = GPU(2)}, 4, 4, true);
+  expect_flow((struct flow){.source = GPU(1), .target = NODE}, 2, 2, true);
+  expect_flow((struct flow){.source = NODE, .target = NODE}, 0, 0, true);
+}
+
+static void other_kinds(void **state) {
+  (void)state;
+  struct bench_case bench = {.kind = CASE_CHASE, .work.chase = {.gpu = 1, .memory = GPU(1)}};
+  expect(&bench, 2, 0, false);
+  bench.work.chase.memory = (struct endpoint)NODE;
+  expect(&bench, 2, 2, true);
+  bench = (struct bench_case){.kind = CASE_STREAM, .work.stream = {.memory = GPU(2)}};
+  expect(&bench, 4, 0, false);
+  bench.work.stream.memory = (struct endpoint)NODE;
+  expect(&bench, 0, 0, true);
+  bench = (struct bench_case){.kind = CASE_ARITHMETIC, .work.arithmetic = {.gpu = 2}};
+  expect(&bench, 4, 0, false);
+  bench = (struct bench_case){.kind = CASE_OVERHEAD, .work.overhead = {.gpu = -1}};
+  expect(&bench, 0, 0, true);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(transfers, set_up),
+      cmocka_unit_test_setup(other_kinds, set_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* What is said to have slowed a case, from samples. */
+#include "runner/run/slowed.h"
+
+#include "engine/base/clock.h"
+#include "tests/cmocka.h"
+
+#include <stdlib.h>
+
+static struct machine machine;
+static struct slowed slowed;
+
+/* Host memory to GPU 1. */
+static const struct flow FLOW = {.source = {.place = PLACE_NUMA, .memory = MEMORY_PINNED},
+                                 .target = {.place = PLACE_GPU, .index = 1}};
+static const struct bench_case CASE = {.kind = CASE_TRANSFER, .flows = &FLOW, .flow_count = 1};
+
+static int set_up(void **state) {
+  (void)state;
+  machine = (struct machine){.gpu_count = 2};
+  for (size_t i = 0; i < 2; i++) {
+    machine.gpus[i] =
+        (struct gpu){.sm_clock_max_khz = 1980000, .pcie_generation_max = 5, .pcie_width_max = 16};
+  }
+  slowed_init(&slowed);
+  return 0;
+}
+
+static struct telemetry_sample sample_of(int32_t gpu) {
+  return (struct telemetry_sample){.time_ns = clock_now_ns(),
+                                   .gpu = gpu,
+                                   .sm_clock_khz = 1980000,
+                                   .pcie_generation = 5,
+                                   .pcie_width = 16,
+                                   .other_count = 0};
+}
+
+static void expect(const char *wanted) {
+  char text[CASE_REASON_MAX];
+  slowed_describe(&slowed, &machine, &CASE, NULL, text);
+  assert_string_equal(text, wanted);
+}
+
+static void throttling_counts_by_its_reason_and_share(void **state) {
+  (void)state;
+  struct telemetry_sample sample = sample_of(1);
+  for (size_t i = 0; i < 20; i++) {
+    sample.throttle_reasons = i < 9 ? 0x40 | 0x1 : 0x1; /* hw_thermal; idle is none */
+    slowed_add(&slowed, &sample);
+  }
+  expect("gpu1 throttled by hw_thermal for 50 % of the time");
+  for (size_t i = 0; i < 20; i++) {
+    sample.throttle_reasons = i < 1 ? 0x8 : 0x2; /* 5 %; application clocks are a setting */
+    slowed_add(&slowed, &sample);
+  }
+  expect("");
+  sample.gpu = 0; /* not of this case */
+  sample.throttle_reasons = 0xff;
+  slowed_add(&slowed, &sample);
+  expect("");
+}
+
+static void a_power_cap_counts_where_it_costs_clocks(void **state) {
+  (void)state;
+  struct telemetry_sample sample = sample_of(1);
+  sample.throttle_reasons = 0x4;
+  for (size_t i = 0; i < 10; i++) {
+    slowed_add(&slowed, &sample);
+  }
+  expect("");
+  sample.sm_clock_khz = 1700000;
+  for (size_t i = 0; i < 10; i++) {
+    slowed_add(&slowed, &sample);
+  }
+  expect("gpu1 throttled by sw_power_cap for 100 % of the time");
+  for (size_t i = 0; i < 10; i++) {
+    sample.throttle_reasons = i < 4 ? 0x4 : 0;
+    slowed_add(&slowed, &sample);
+  }
+  expect("");
+}
+
+static void other_programs_count_where_they_do_something(void **state) {
+  (void)state;
+  struct telemetry_sample sample = sample_of(1);
+  sample.other_count = 1;
+  sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 2, .name = "idle"};
+  slowed_add(&slowed, &sample);
+  expect("");
+  sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 98, .name = "python"};
+  slowed_add(&slowed, &sample);
+  expect("gpu1 in use by pid 4242 (python), 98 % busy");
+  sample.others[0].busy_percent = 60; /* one text for all cases of the run */
+  slowed_add(&slowed, &sample);
+  expect("gpu1 in use by pid 4242 (python), 98 % busy");
+  sample.other_count = 2;
+  sample.others[1] = (struct telemetry_process){.pid = 7, .busy_percent = 99, .name = "b"};
+  slowed_add(&slowed, &sample);
+  expect("gpu1 in use by pid 7 (b), 99 % busy and 1 more");
+  sample.other_count = 1;
+  sample.others[0] = (struct telemetry_process){.busy_percent = -1};
+  slowed_add(&slowed, &sample);
+  expect("gpu1 in use by a process outside this container");
+}
+
+/* A case that ends before the next sample. */
+static void the_last_sample_stands_for_a_case_without_one(void **state) {
+  (void)state;
+  struct telemetry_sample sample = sample_of(1);
+  sample.other_count = 1;
+  sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 98, .name = "python"};
+  slowed_add(&slowed, &sample);
+  expect("gpu1 in use by pid 4242 (python), 98 % busy");
+  expect("gpu1 in use by pid 4242 (python), 98 % busy");
+  slowed.gpus[1].last.time_ns -= UINT64_C(2000000000);
+  expect("");
+}
+
+static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
+  (void)state;
+  struct telemetry_sample sample = sample_of(1);
+  sample.pcie_generation = 3;
+  slowed_add(&slowed, &sample);
+  expect(""); /* it may still have been on its way up */
+  slowed_add(&slowed, &sample);
+  slowed_add(&slowed, &sample);
+  expect("PCIe link of gpu1 at gen3 x16, its best is gen5 x16");
+  slowed_add(&slowed, &sample);
+  sample.pcie_generation = 5;
+  slowed_add(&slowed, &sample);
+  expect("");
+  machine.gpus[1].c2c_bytes_per_second = 1; /* the way to the host is another */
+  sample.pcie_generation = 1;
+  slowed_add(&slowed, &sample);
+  slowed_add(&slowed, &sample);
+  expect("");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(throttling_counts_by_its_reason_and_share, set_up),
+      cmocka_unit_test_setup(a_power_cap_counts_where_it_costs_clocks, set_up),
+      cmocka_unit_test_setup(other_programs_count_where_they_do_something, set_up),
+      cmocka_unit_test_setup(the_last_sample_stands_for_a_case_without_one, set_up),
+      cmocka_unit_test_setup(a_link_below_its_best_counts_where_it_is_loaded, set_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
