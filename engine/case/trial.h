@@ -22,14 +22,17 @@ struct trial {
 struct flow_trial {
   uint32_t ordinal;  /* of the trial */
   uint32_t flow;     /* index in the case */
-  uint64_t start_ns; /* after the window's start; UINT64_MAX = on another GPU's clock, not known */
+  uint64_t start_ns; /* after the window's start; UINT64_MAX = not known: of a load flow, which
+                        starts before it, or on another GPU's clock */
   uint64_t elapsed_ns;
+  uint64_t iterations; /* repeats in elapsed_ns; 0 = those of the trial */
 };
 
 /* What one execution of the flows took; inside the engine only. */
 struct flow_times {
   uint64_t start_ns;   /* after the window's start; UINT64_MAX: on another GPU's clock, not known */
-  uint64_t elapsed_ns; /* 0 = a load flow: not timed */
+  uint64_t elapsed_ns; /* of a load flow: from its own start to its own end; 0 = not timed */
+  uint64_t iterations; /* repeats in it; 0 = those of the trial */
 };
 
 struct trial_times {

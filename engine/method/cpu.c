@@ -19,7 +19,8 @@ struct cpu_state {
   unsigned char *target;
   const unsigned char *source;
   uint64_t size_bytes;
-  atomic_bool *stop; /* load flows end when it is set; NULL = after `iterations` */
+  atomic_bool *stop;            /* load flows end when it is set; NULL = after `iterations` */
+  atomic_uint_fast64_t repeats; /* of all threads until then */
 };
 
 static int32_t initiating_node(const struct flow *flow) {
@@ -135,7 +136,7 @@ static uint64_t cpu_share_begin(uint64_t size_bytes, uint32_t thread, uint32_t c
 }
 
 static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
-  const struct cpu_state *state = context;
+  struct cpu_state *state = context;
   const uint64_t begin = cpu_share_begin(state->size_bytes, thread, count);
   const uint64_t end = thread + 1 == count ? state->size_bytes
                                            : cpu_share_begin(state->size_bytes, thread + 1, count);
@@ -145,9 +146,12 @@ static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterat
     }
     return;
   }
+  uint64_t repeats = 0;
   do {
     state->loop->copy(state->target + begin, state->source + begin, end - begin);
+    repeats++;
   } while (!atomic_load_explicit(state->stop, memory_order_relaxed));
+  (void)atomic_fetch_add(&state->repeats, repeats);
 }
 
 static enum status execute(struct flow_run *run, uint32_t iterations, struct host_start *start,
@@ -155,6 +159,7 @@ static enum status execute(struct flow_run *run, uint32_t iterations, struct hos
   (void)err;
   struct cpu_state *state = run->state;
   state->stop = run->flow->role == FLOW_LOAD && start != NULL ? &start->stop : NULL;
+  atomic_store(&state->repeats, 0);
   thread_team_start(state->team, work, state, iterations, start);
   return STATUS_OK;
 }
@@ -162,6 +167,10 @@ static enum status execute(struct flow_run *run, uint32_t iterations, struct hos
 static void cpu_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
   struct cpu_state *state = run->state;
   thread_team_wait(state->team, start_ns, end_ns);
+  /* Each thread repeats its own share until the stop. */
+  const uint64_t threads = thread_team_size(state->team);
+  const uint64_t repeats = atomic_load(&state->repeats);
+  run->load_iterations = repeats > 0 && repeats < threads ? 1 : (repeats + threads / 2) / threads;
 }
 
 /* Declared in method.c, which lists all. */

@@ -26,6 +26,7 @@ struct flow_run {
   const char *note; /* set by prepare(): what the reader must know; NULL = nothing */
   /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
   const struct buffer *primer;
+  uint64_t load_iterations; /* host threads: repeats of a load flow, known after wait() */
   /* In place of the method's own, for work that is no flow's (engine/workload/stream_gpu.c); NULL =
    * the method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,

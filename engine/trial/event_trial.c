@@ -31,7 +31,8 @@ struct event_trial {
   uint32_t first; /* the measured flow whose stream carries the window */
   uint32_t measured_count;
   bool gated;
-  uint32_t sequence; /* number of the trial: the value that opens its gate */
+  uint32_t sequence;                    /* number of the trial: the value that opens its gate */
+  uint32_t iterations, load_iterations; /* of the trial */
   CUevent final;
   struct gate_page *gate;
   uint64_t gate_device;
@@ -340,13 +341,17 @@ static enum status read_times(struct event_trial *trial, struct trial_times *tim
   enum status status = elapsed_ns(trial, window_start, trial->final, &times->window_ns, err);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     trial->times[i] = (struct flow_times){.start_ns = UINT64_MAX};
-    if (!is_measured(trial, i)) {
-      continue;
-    }
-    status = use_gpu_of(trial, i, err);
-    status = THEN(status, elapsed_ns(trial, trial->flows[i].start, trial->flows[i].end,
+    /* A follower's bytes are moved while its leader runs. */
+    const struct flow_run *leader = trial->runs[i].leader;
+    const uint32_t timed =
+        leader != NULL && !is_measured(trial, i) ? (uint32_t)(leader - trial->runs) : i;
+    trial->times[i].iterations =
+        is_measured(trial, timed) ? trial->iterations : trial->load_iterations;
+    status = use_gpu_of(trial, timed, err);
+    status = THEN(status, elapsed_ns(trial, trial->flows[timed].start, trial->flows[timed].end,
                                      &trial->times[i].elapsed_ns, err));
-    if (status == STATUS_OK && trial->runs[i].gpu == trial->runs[trial->first].gpu) {
+    if (status == STATUS_OK && is_measured(trial, i) &&
+        trial->runs[i].gpu == trial->runs[trial->first].gpu) {
       status =
           elapsed_ns(trial, window_start, trial->flows[i].start, &trial->times[i].start_ns, err);
     }
@@ -389,6 +394,8 @@ static void drain(struct event_trial *trial) {
 enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
                                 uint32_t load_iterations, struct error *err) {
   trial->sequence++;
+  trial->iterations = iterations;
+  trial->load_iterations = load_iterations;
   return enqueue_all(trial, iterations, load_iterations, err);
 }
 

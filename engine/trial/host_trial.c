@@ -39,7 +39,9 @@ static void wait_for_role(struct flow_run *runs, uint32_t started, enum flow_rol
       continue;
     }
     host_trial_ops(&runs[i])->wait(&runs[i], &start_ns, &end_ns);
-    times[i] = (struct flow_times){.start_ns = start_ns, .elapsed_ns = end_ns - start_ns};
+    times[i] = (struct flow_times){.start_ns = start_ns,
+                                   .elapsed_ns = end_ns - start_ns,
+                                   .iterations = runs[i].load_iterations};
     *first_ns = start_ns < *first_ns ? start_ns : *first_ns;
     *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
   }

@@ -71,11 +71,14 @@ static bool looks_serialised(const struct case_run *run) {
 static void deliver(const struct case_run *run, const struct trial *trial) {
   run->sink->trial(run->sink->context, trial);
   for (uint32_t i = 0; run->bench->flow_count > 1 && i < run->bench->flow_count; i++) {
-    if (run->bench->flows[i].role == FLOW_MEASURED) {
+    const struct flow_times *times = &run->times.flows[i];
+    const bool load = run->bench->flows[i].role == FLOW_LOAD;
+    if (!load || times->elapsed_ns > 0) {
       struct flow_trial flow_trial = {.ordinal = trial->ordinal,
                                       .flow = i,
-                                      .start_ns = run->times.flows[i].start_ns,
-                                      .elapsed_ns = run->times.flows[i].elapsed_ns};
+                                      .start_ns = load ? UINT64_MAX : times->start_ns,
+                                      .elapsed_ns = times->elapsed_ns,
+                                      .iterations = load ? times->iterations : 0};
       run->sink->flow_trial(run->sink->context, &flow_trial);
     }
   }

@@ -162,6 +162,7 @@ static enum status record_insert_flow_trials(struct record *record,
   const int flow = statement_parameter(statement, ":flow");
   const int start_ns = statement_parameter(statement, ":start_ns");
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
+  const int iterations = statement_parameter(statement, ":iterations");
   statement_bind_int(statement, ":case_run", case_run);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < report->flow_trial_count && status == STATUS_OK; i++) {
@@ -171,6 +172,7 @@ static enum status record_insert_flow_trials(struct record *record,
     (void)sqlite3_bind_int64(stmt, start_ns,
                              trial->start_ns == UINT64_MAX ? -1 : (int64_t)trial->start_ns);
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
+    (void)sqlite3_bind_int64(stmt, iterations, (int64_t)trial->iterations);
     status = record_insert_bound(statement, err);
   }
   statement_reset(statement);
@@ -195,7 +197,8 @@ static size_t record_flow_values(const struct case_report *report, uint32_t flow
     }
     const struct trial *trial = &report->trials[at];
     if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0) {
-      values[count++] = (double)timed->elapsed_ns / trial->iterations;
+      const uint64_t own = timed->iterations > 0 ? timed->iterations : trial->iterations;
+      values[count++] = (double)timed->elapsed_ns / (double)own;
     }
   }
   return count;

@@ -41,6 +41,8 @@
   TEXT("status", status)                                                                           \
   TEXT("reason", reason)                                                                           \
   TEXT("note", note)                                                                               \
+  NUMBER("load_gbps", load_gbps) /* of a load flow beside it, the mean of several */               \
+  TEXT("role", role)             /* of a flow: "measured", "load" */                               \
   TEXT("slowed_by", slowed_by)                                                                     \
   TEXT("stop", stop)       /* why the trials ended: "precision", "trials", "time" */               \
   TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
@@ -173,6 +175,7 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
+  const char *load;                     /* what load flows moved beside the cases; NULL = none */
   const char *stops[stop_name_count];   /* the remark on cases whose trials ended so; NULL = none */
   struct footnote notes[FOOTNOTES_MAX]; /* those past the last are dropped */
   size_t note_count;

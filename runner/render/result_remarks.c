@@ -83,8 +83,31 @@ static const char *remarks_describe(const struct result_remarks *remarks, enum s
   return arena_format(remarks->arena, "not within precision%s: %s", reached, limit_and_help);
 }
 
+/* Of all cases with load flows. */
+static const char *remarks_describe_load(const struct result_remarks *remarks) {
+  double low = INFINITY;
+  double high = 0;
+  for (size_t i = 0; i < remarks->count; i++) {
+    const double gbps = remarks->rows[i]->load_gbps;
+    low = gbps < low ? gbps : low; /* false of NAN */
+    high = gbps > high ? gbps : high;
+  }
+  if (high <= 0) {
+    return NULL;
+  }
+  return low < high
+             ? arena_format(remarks->arena, "load flows moved %.4g .. %.4g GB/s each", low, high)
+             : arena_format(remarks->arena, "load flows moved %.4g GB/s each", high);
+}
+
+static const char *remarks_load_of(const struct result_remarks *remarks,
+                                   const struct run_row *row) {
+  return row->load_gbps > 0 ? remarks->load : NULL;
+}
+
 void result_remarks_settle(struct result_remarks *remarks) {
   unsigned number = 0;
+  remarks->load = remarks_describe_load(remarks);
   remarks->stops[STOP_TRIALS] =
       remarks_describe(remarks, STOP_TRIALS,
                        "trials.max ended the trials; more trials help: --set measure.trials.max=N");
@@ -93,6 +116,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
                        "max_time ended the trials; more time helps: --set measure.max_time=TIME");
   for (size_t i = 0; i < remarks->count; i++) {
     remarks_use(remarks, remarks_why(remarks->rows[i]));
+    remarks_use(remarks, remarks_load_of(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks_slowed(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
     remarks_use(remarks, remarks->rows[i]->same);
@@ -104,8 +128,9 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  enum { TEXTS = 4 };
-  const char *const texts[TEXTS] = {remarks_why(row), remarks_slowed(remarks, row),
+  enum { TEXTS = 5 };
+  const char *const texts[TEXTS] = {remarks_why(row), remarks_load_of(remarks, row),
+                                    remarks_slowed(remarks, row),
                                     remarks->stops[remarks_stop_of(row)], row->same};
   const char *mark = "";
   unsigned last = 0;

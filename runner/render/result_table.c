@@ -188,8 +188,10 @@ static void case_table_add_flows(struct case_table *table, const struct run_rows
       const size_t line = case_table_add_row(table, NULL, TONE_DIM);
       const char *source = result_place(table->arena, flow->source, flow->source_memory);
       const char *target = result_place(table->arena, flow->target, flow->target_memory);
-      case_table_put(table, line, COLUMN_PATH,
-                     arena_format(table->arena, "  %s-%s", source, target));
+      case_table_put(
+          table, line, COLUMN_PATH,
+          arena_format(table->arena, "  %s-%s%s", source, target,
+                       flow->role != NULL && strcmp(flow->role, "load") == 0 ? " (load)" : ""));
       case_table_put_number(table, line, COLUMN_GBPS, flow->gbps);
       found = true;
     } else if (found) {
@@ -299,7 +301,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
       const struct run_row *row = blocks[b].rows[i];
       if (result_row_shown(row)) {
         case_table_add(&table, row);
-        if (row->flows > 1) {
+        if (row->flows > 1 || row->under_load > 0) {
           case_table_add_flows(&table, &page->flows, row, &at);
         }
       }

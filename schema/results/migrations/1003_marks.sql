@@ -25,5 +25,7 @@ CREATE TABLE plan_alias (
   listed INTEGER NOT NULL CHECK (listed >= 0),
   PRIMARY KEY (run, bench_case)
 ) WITHOUT ROWID;
+-- Repeats of a flow in elapsed_ns; NULL: those of its trial.
+ALTER TABLE flow_trial ADD COLUMN iterations INTEGER CHECK (iterations > 0);
 
 PRAGMA user_version = 1003;

@@ -1,8 +1,9 @@
 -- The flows of cases with several flows.
 --
--- One row per measured flow of a case with concurrent flows: its rate in GB/s from its own start to its own
--- end, averaged over the processes of the run. These rates do not add up to the rate of the case, which is
--- computed over one window for all flows.
+-- One row per flow of a case with concurrent flows: its rate in GB/s from its own start to its own end,
+-- averaged over the processes of the run. These rates do not add up to the rate of the case, which is
+-- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
+-- from before that window to some repeats after it.
 --
 -- narrow: block,initiator,size_bytes,source_memory,target_memory,method
 --
@@ -19,10 +20,10 @@ SELECT
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.size_bytes AS size_bytes,
-  avg(f.gbps) AS gbps
+  avg(f.gbps) AS gbps,
+  f.role AS role
 FROM v_flow f
-WHERE f.run = :run AND f.role = 'measured' AND f.block GLOB :block
-  AND f.flow < (SELECT max(g.flow) + (max(g.flow) > 0) FROM v_flow g
-                WHERE g.case_run = f.case_run AND g.role = 'measured')
+WHERE f.run = :run AND f.block GLOB :block
+  AND EXISTS (SELECT 1 FROM v_flow g WHERE g.case_run = f.case_run AND g.flow <> f.flow)
 GROUP BY f.case_name, f.flow
 ORDER BY min(f.case_run), f.flow;

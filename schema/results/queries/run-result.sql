@@ -58,7 +58,13 @@ SELECT
     AS stop,
   p.same_as AS same_as,
   p.same_block AS same_block,
-  p.same_axes AS same_axes
+  p.same_axes AS same_axes,
+  CASE WHEN c.kind = 'transfer' THEN
+    (SELECT avg(f.size_bytes / x.median_ns) FROM case_run y
+     JOIN flow f ON f.bench_case = y.bench_case AND f.role = 'load'
+     JOIN flow_run x ON x.case_run = y.id AND x.flow = f.ordinal
+     WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
+  END AS load_gbps
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

@@ -29,5 +29,5 @@ INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, elaps
 VALUES (:case_run, :ordinal, :phase, :status, :iterations, :start_ns, :elapsed_ns, :cycles);
 
 -- name: insert_flow_trial
-INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns)
-VALUES (:case_run, :ordinal, :flow, :start_ns, :elapsed_ns);
+INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns, iterations)
+VALUES (:case_run, :ordinal, :flow, :start_ns, :elapsed_ns, nullif(:iterations, 0));
