@@ -208,7 +208,7 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
                                         .elapsed_ns = elapsed_ns};
     for (uint32_t flow = 0; flow < 2; flow++) {
       fixture->flow_trials[2 * i + flow] = (struct flow_trial){
-          i, flow, UINT64_C(100) * flow, elapsed_ns - 100 - UINT64_C(1000) * flow};
+          i, flow, UINT64_C(100) * flow, elapsed_ns - 100 - UINT64_C(1000) * flow, 0};
     }
   }
   fixture->outcome = (struct case_outcome){.status = CASE_OK,
