@@ -107,7 +107,7 @@ static const char *page_run_time_words(struct arena *arena, const struct page_ru
   units_format_duration_short(seconds > 0 ? (uint64_t)(seconds * 1e9) : 0, duration);
   return arena_format(arena, "%s UTC%s%s",
                       page_run_moment(arena, page_run_say(run, "started_at"), true),
-                      took[0] != '\0' ? ", took " : "", took[0] != '\0' ? duration : "");
+                      seconds > 0 ? ", took " : "", seconds > 0 ? duration : "");
 }
 
 /* "text, more"; one of them alone where the other is empty. */
