@@ -69,9 +69,9 @@ static void selection_keep_unmatched(struct command *command, const char *unmatc
   struct arena *arena = &command->arena;
   const char *rest = command->unmatched_only;
   const char *both = NULL;
-  for (const char *glob; rest != NULL && (glob = globs_next(&rest, arena)) != NULL;) {
-    if (unmatched != NULL && selection_has(unmatched, glob, arena)) {
-      both = globs_add(both, glob, arena);
+  for (const char *next; rest != NULL && (next = globs_next(&rest, arena)) != NULL;) {
+    if (unmatched != NULL && selection_has(unmatched, next, arena)) {
+      both = globs_add(both, next, arena);
     }
   }
   command->unmatched_only = both;

@@ -24,7 +24,8 @@ static bool verb_show_names_run(const char *word) {
       return true;
     }
   }
-  return strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0;
+  return strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 ||
+         (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0');
 }
 
 /* Whether the file as it was read says all: nothing came from an include or from --set. */
