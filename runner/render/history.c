@@ -79,6 +79,37 @@ static void history_put_marks(struct strbuf *text, const struct history_series *
   }
 }
 
+void history_mark_words(struct strbuf *text, const struct history_series *series, size_t i) {
+  const struct history_point *point = &series->points[i];
+  switch (point->mark) {
+  case HISTORY_NO_MARK:
+  case history_mark_name_count:
+    return;
+  case HISTORY_DRIVER:
+    text_append(text, point->what);
+    if (isfinite(point->p)) {
+      strbuf_printf(text, " (p %.1g)", point->p);
+    }
+    return;
+  case HISTORY_CHANGE:
+    strbuf_append(text, "under the same driver");
+    break;
+  case HISTORY_LATEST:
+    if (i + 1 == series->point_count) {
+      strbuf_append(text, "the latest run is off the level before it");
+    } else {
+      strbuf_printf(text, "the latest %zu runs are off the level before them",
+                    series->point_count - i);
+    }
+    break;
+  }
+  strbuf_printf(text, " (p %.1g)", point->p);
+  if (point->what != NULL) {
+    strbuf_append(text, "; changed then: ");
+    text_append(text, point->what);
+  }
+}
+
 static void history_put_explanations(struct strbuf *text, const struct measured *measured,
                                      const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
@@ -88,28 +119,9 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
       continue;
     }
     history_time_text(measured->runs[point->run].started_at_ns, when);
-    if (point->mark == HISTORY_DRIVER) {
-      strbuf_printf(text, "  | %s  %+.2f %%  ", when, 100 * point->change);
-      text_append(text, point->what);
-      if (isfinite(point->p)) {
-        strbuf_printf(text, " (p %.1g)", point->p);
-      }
-    } else {
-      strbuf_printf(text, "  ^ %s  %+.2f %%  ", when, 100 * point->change);
-      if (point->mark == HISTORY_CHANGE) {
-        strbuf_append(text, "under the same driver");
-      } else if (i + 1 == series->point_count) {
-        strbuf_append(text, "the latest run is off the level before it");
-      } else {
-        strbuf_printf(text, "the latest %zu runs are off the level before them",
-                      series->point_count - i);
-      }
-      strbuf_printf(text, " (p %.1g)", point->p);
-      if (point->what != NULL) {
-        strbuf_append(text, "; changed then: ");
-        text_append(text, point->what);
-      }
-    }
+    strbuf_printf(text, "  %c %s  %+.2f %%  ", point->mark == HISTORY_DRIVER ? '|' : '^', when,
+                  100 * point->change);
+    history_mark_words(text, series, i);
     strbuf_append_char(text, '\n');
   }
 }

@@ -2,6 +2,7 @@
 
 #include "runner/analysis/history.h"
 #include "runner/render/diff.h"
+#include "runner/render/history.h"
 #include "runner/table/html.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 
 enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
+enum { WORDS_MAX = 4096 };
 
 /* One run of a case, on whatever hardware. */
 struct moment {
@@ -169,6 +171,27 @@ static size_t page_history_moments(const struct history *history, struct arena *
   return count;
 }
 
+/* Changes of level, below the chart; new drivers stand in it. */
+static void page_history_put_marks(FILE *page, const struct measured *measured,
+                                   const struct history *history) {
+  struct strbuf text;
+  strbuf_init(&text, WORDS_MAX);
+  for (size_t s = 0; s < history->series_count; s++) {
+    const struct history_series *series = &history->series[s];
+    for (size_t i = 0; i < series->point_count; i++) {
+      const struct history_point *point = &series->points[i];
+      if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_LATEST) {
+        char when[TIME_MAX];
+        page_history_when(&measured->runs[point->run], when);
+        strbuf_clear(&text);
+        history_mark_words(&text, series, i);
+        html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n", when, 100 * point->change, text.text);
+      }
+    }
+  }
+  strbuf_fini(&text);
+}
+
 /* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
 static bool page_history_keep_host(const struct measured *measured, size_t run,
                                    const void *context) {
@@ -201,6 +224,7 @@ static enum status page_history_put_case(FILE *page, const struct measured_case 
       html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n", row,
                  bench->name, figure_text(bench->figure), count);
       page_history_put_chart(page, all, moments, count, bench->figure, &arena);
+      page_history_put_marks(page, all, history);
       *written = true;
     }
   }

@@ -169,8 +169,11 @@ const char *result_place(struct arena *arena, const char *place, const char *mem
   return arena_format(arena, "%s:%s", place, memory);
 }
 
+static const double SPREAD_MAX = 1e9;
+
 double result_spread(const struct run_row *row) {
-  return 100 * (row->high_ns - row->low_ns) / 2 / row->median_ns;
+  const double percent = 50 * ((row->high_ns - row->low_ns) / row->median_ns);
+  return percent < SPREAD_MAX ? percent : NAN; /* beyond: of a number that was written by hand */
 }
 
 const char *result_percent(struct arena *arena, double percent) {

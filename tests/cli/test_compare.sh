@@ -159,6 +159,21 @@ run_error 2 'names no run' baseline set good nothing --db r.db
 run_error 2 'no-such\.db' baseline set good latest --db no-such.db
 missing no-such.db
 
+begin 'history marks a latest run that is off the level before it, in text, JSON and on the page'
+printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.9\n' | cat - "$faults/noise.toml" >link.toml
+for ((i = 0; i < 6; i++)); do
+  on_first --db h.db --processes 2 --tag before --only 'down*gpu0*'
+done
+run_ok history 'down/gpu0*/4MiB' --db h.db
+expect_out '^  the latest run is as the 5 before it; a change of [0-9.]+ % would be marked$'
+HAUL_FAKE_FAULTS=$scratch/link.toml run run gpu.toml -q --db h.db --processes 4 --tag slow --only 'down*gpu0*'
+run_ok history 'down/gpu0*/4MiB' --db h.db
+expect_out '^  \^ .* -(9\.[0-9]+|10\.[0-9]+) %  the latest run is off the level before it \(p '
+run_ok history 'down/gpu0*/4MiB' --db h.db --json
+expect_out '"mark": ?"latest"'
+run_ok report history.html latest --against tag:before --db h.db
+equal 1 "$(grep -c '%</b> the latest run is off the level before it (p ' history.html)" 'marks of the page'
+
 begin 'history and outliers'
 run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
 expect_out '\| .* -[23]\.[0-9]+ % +driver 580.* to 590\.44\.01'

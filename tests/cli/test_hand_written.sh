@@ -14,18 +14,17 @@ done
 verbs=('diff tag:a tag:b -v' 'diff tag:a tag:b --method rank' 'diff tag:a --a-a' 'diff tag:a tag:b --json'
   'diff tag:a tag:b --format csv' 'check tag:a tag:b --format junit' 'history *' 'history * --format csv'
   'outliers --all' 'outliers --json' 'list cases' 'list cases --json'
-  'report latest --against tag:a -o page.html')
+  'report - latest --against tag:a')
 for value in 9e999 -9e999 0 -5 1e-320 1e308 1e-3 3e16; do
   for where in 1 'process = (SELECT max(process) FROM case_run)' 'run = 2 AND bench_case = 3'; do
     begin "median_ns = $value where $where"
     cp measured.db written.db
     sqlite3 written.db "UPDATE case_run SET median_ns = $value WHERE $where"
     for verb in "${verbs[@]}"; do
-      rm -f page.html
       read -ra words <<<"$verb"
       run "${words[@]}" --db written.db
-      if [ "$code" -le 4 ]; then good; else bad "exit code $code"; fi
-      [ ! -f page.html ] || cat page.html >>out
+      if [ "$code" -le 4 ] && [ "$code" -ne 2 ]; then good; else bad "exit code $code"; fi
+      sed -i '/<script/,/<\/script>/d' out # which may speak of infinities
       reject_out '(^|[^[:alnum:]_])([Nn][Aa][Nn]|[Ii]nf(inity)?)([^[:alnum:]_.]|$)'
       reject_err '(^|[^[:alnum:]_])([Nn][Aa][Nn]|[Ii]nf(inity)?)([^[:alnum:]_.]|$)'
     done
