@@ -62,8 +62,9 @@ begin 'what needs another GPU is skipped with its reason'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
 expect_err 'skipped 17 cases: needs two GPUs, this machine has 1'
 expect_err '8 settings come to a case of another one: measured once, and shown at both with a mark'
-expect_out '^all_to_host_memcpy_ce  .*  \[1\]$'
-expect_out '^\[1\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
+expect_out '^all_to_host_memcpy_ce  .*  \[2\]$'
+expect_out '^\[2\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
+expect_out '^\[1\] load flows moved [0-9.]+( \.\. [0-9.]+)? GB/s each$'
 expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'
 
