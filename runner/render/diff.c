@@ -47,9 +47,10 @@ static void diff_put_sentences(struct strbuf *text, const struct diff_layout *la
                              : NULL;
     strbuf_clear(&words);
     text_append(&words, sentence->text);
-    if (sentence->kind != SENTENCE_ENVIRONMENT) {
-      strbuf_append_char(text, '\n');
-    }
+    const bool goes_on =
+        sentence->kind == SENTENCE_ENVIRONMENT ||
+        (sentence->kind == SENTENCE_CONDITION && i > 0); /* conditions are the first */
+    strbuf_append(text, goes_on ? "" : "\n");
     strbuf_append(text, colour != NULL ? colour : "");
     text_wrap(text, words.text, options->width, 0, false);
     strbuf_append(text, colour != NULL ? COLOUR_OFF : "");
@@ -78,27 +79,6 @@ static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
     strbuf_printf(text, "%s: splits within %s see nothing of the difference between runs\n",
                   a_a->runs == 1 ? "One run" : "Fewer than four runs",
                   a_a->runs == 1 ? "the run" : "runs");
-  }
-}
-
-/* What was not as it should be while the runs were made: before everything that it may explain. */
-static void diff_put_conditions(struct strbuf *text, const struct comparison *comparison,
-                                const struct table_options *options, bool all) {
-  char more[DIFF_WORDS_MAX];
-  const size_t shown = diff_conditions_shown(comparison, all, more);
-  if (shown > 0) {
-    strbuf_append_char(text, '\n');
-  }
-  for (size_t i = 0; i < shown; i++) {
-    struct strbuf words;
-    strbuf_init(&words, NOTES_MAX);
-    diff_condition_words(&words, comparison, &comparison->conditions[i]);
-    text_wrap(text, words.text, options->width, 0, false);
-    strbuf_append_char(text, '\n');
-    strbuf_fini(&words);
-  }
-  if (more[0] != '\0') {
-    strbuf_printf(text, "%s\n", more);
   }
 }
 
@@ -392,7 +372,6 @@ static enum status diff_print_page(const struct measured *measured,
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
   }
-  diff_put_conditions(&text, comparison, options, show->all);
   diff_put_sentences(&text, layout, options);
   diff_put_a_a(&text, show->a_a);
   enum status status = stream_write(options->stream, &text, NULL, err);

@@ -72,6 +72,22 @@ static void layout_gpu_words(struct strbuf *text, const struct comparison *compa
   }
 }
 
+/* What was not as it should be while the runs were made: before everything that it may explain. */
+static void layout_set_conditions(struct diff_layout *layout, size_t *capacity,
+                                  const struct comparison *comparison, bool all) {
+  char more[DIFF_WORDS_MAX];
+  struct strbuf words;
+  const size_t shown = diff_conditions_shown(comparison, all, more);
+  strbuf_init(&words, TEXT_MAX);
+  for (size_t i = 0; i < shown; i++) {
+    strbuf_clear(&words);
+    diff_condition_words(&words, comparison, &comparison->conditions[i]);
+    layout_add_sentence(layout, capacity, SENTENCE_CONDITION, VERDICT_SAME, words.text);
+  }
+  layout_add_sentence(layout, capacity, SENTENCE_CONDITION, VERDICT_SAME, more);
+  strbuf_fini(&words);
+}
+
 /* What limits everything that is said of this comparison. */
 static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
                              const struct comparison *comparison) {
@@ -97,10 +113,12 @@ static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
   }
 }
 
-static void layout_set_sentences(struct diff_layout *layout, const struct comparison *comparison) {
+static void layout_set_sentences(struct diff_layout *layout, const struct comparison *comparison,
+                                 bool all) {
   struct strbuf text;
   size_t capacity = 0;
   strbuf_init(&text, TEXT_MAX);
+  layout_set_conditions(layout, &capacity, comparison, all);
   layout_set_notes(layout, &capacity, comparison);
   for (size_t i = 0; i < layout->conclusion_count; i++) {
     const struct conclusion *conclusion = &layout->conclusions[i];
@@ -292,7 +310,7 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
   *layout = (struct diff_layout){0};
   layout->conclusions =
       conclusions_find(measured, comparison, &layout->arena, &layout->conclusion_count);
-  layout_set_sentences(layout, comparison);
+  layout_set_sentences(layout, comparison, all);
   layout_set_facts(layout, comparison, all);
   if (comparison->row_count > 0) {
     layout_set_blocks(layout, measured, comparison);

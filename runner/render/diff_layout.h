@@ -14,6 +14,7 @@ enum { DIFF_FOLD_MIN = 3 };
 
 /* What the reader wants to know before any table. */
 #define DIFF_SENTENCE_LIST(X)                                                                      \
+  X(SENTENCE_CONDITION, "condition")     /* checks that failed, results that may be slowed */      \
   X(SENTENCE_NOTE, "note")               /* what limits all that follows */                        \
   X(SENTENCE_CONCLUSION, "conclusion")   /* what the changed cases have in common */               \
   X(SENTENCE_ENVIRONMENT, "environment") /* what differs there, of what a conclusion names */      \

@@ -69,28 +69,6 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fputs("</p>\n", page);
 }
 
-/* What was not as it should be while the runs were made. */
-static void page_put_conditions(FILE *page, const struct comparison *comparison) {
-  char more[DIFF_WORDS_MAX];
-  const size_t shown = diff_conditions_shown(comparison, false, more);
-  if (shown == 0) {
-    return;
-  }
-  (void)fputs(
-      "<div class=\"box\" role=\"note\"><b>The machine was not as it should be.</b>\n<ul>\n", page);
-  for (size_t i = 0; i < shown; i++) {
-    struct strbuf words;
-    strbuf_init(&words, TEXT_MAX);
-    diff_condition_words(&words, comparison, &comparison->conditions[i]);
-    html_print(page, "<li>%s</li>\n", words.text);
-    strbuf_fini(&words);
-  }
-  if (more[0] != '\0') {
-    html_print(page, "<li>%s</li>\n", more);
-  }
-  (void)fputs("</ul></div>\n", page);
-}
-
 /* What limits all that is said here. */
 static void page_put_diff_notes(FILE *page, const struct diff_layout *layout) {
   for (size_t i = 0; i < layout->sentence_count; i++) {
@@ -129,6 +107,10 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
     const bool cause =
         sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ENVIRONMENT;
     if (sentence->kind == SENTENCE_NOTE) {
+      continue;
+    }
+    if (sentence->kind == SENTENCE_CONDITION) {
+      html_print(page, "<li class=\"warn\"><b>Not as it should be:</b> %s</li>\n", sentence->text);
       continue;
     }
     html_print(page, "<li class=\"%s\">%s</li>\n",
@@ -420,7 +402,6 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
   diff_layout_init(&layout, measured, comparison, shown, false);
   struct page_maps *maps = page_maps_new(measured, comparison);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
-  page_put_conditions(page, comparison);
   page_put_verdicts(page, comparison);
   page_put_diff_answers(page, comparison, &layout);
   page_put_diff_notes(page, &layout);
