@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+  SKIPPED_SHOWN_MAX = 20, /* reasons */
+  CASES_SHOWN_MAX = 2000, /* by themselves, to people; of more, their blocks */
+};
+
 /* What workers measure and sample with. */
 static const struct supervise_ops RUN_OPS = {
     .engine_new = engine_new,
@@ -132,10 +137,14 @@ static void run_show_skipped(const struct common_options *common, const struct p
   struct arena arena = {0};
   const struct skip_group *groups = NULL;
   const size_t count = plan_group_skipped(plan, &arena, &groups);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && i < SKIPPED_SHOWN_MAX; i++) {
     say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
              groups[i].count == 1 ? "case" : "cases", groups[i].block != NULL ? " of " : "",
              groups[i].block != NULL ? groups[i].block : "", groups[i].reason);
+  }
+  if (count > SKIPPED_SHOWN_MAX) {
+    say_note(common, "and others for %zu more reasons: haul query --saved skipped",
+             count - SKIPPED_SHOWN_MAX);
   }
   arena_fini(&arena);
 }
@@ -154,19 +163,37 @@ static void run_show_duplicates(const struct common_options *common, const struc
 
 /* For people: matrices and tables. */
 static enum status run_show_blocks(struct query *query, const struct common_options *common,
-                                   const struct query_parameter *run, struct error *err) {
+                                   const struct query_parameter *run,
+                                   const struct query_options *options, struct error *err) {
   const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
   struct result_set cases;
   struct result_set flows;
   result_set_init(&cases, SIZE_MAX);
   result_set_init(&flows, SIZE_MAX);
-  enum status status = query_run_saved(query, "run-result", run, 1, NULL, &cases.sink, err);
+  enum status status = query_run_saved(query, "run-result", run, 1, options, &cases.sink, err);
   if (status == STATUS_OK && common->verbose) {
-    status = query_run_saved(query, "run-flows", run, 1, NULL, &flows.sink, err);
+    status = query_run_saved(query, "run-flows", run, 1, options, &flows.sink, err);
   }
   status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, &output, err));
   result_set_fini(&cases);
   result_set_fini(&flows);
+  return status;
+}
+
+/* For people, where the cases are more than anybody reads: a line for each block. */
+static enum status run_show_summary(struct query *query, const struct run_state *state,
+                                    const struct query_parameter *run, struct error *err) {
+  const struct common_options *common = state->request->common;
+  const struct table_options options = table_to_stdout(common);
+  struct table *rows = table_new(&options);
+  enum status status = query_run_saved(query, "run-blocks", run, 1, NULL, table_sink(rows), err);
+  status = THEN(status, table_end_all(rows, err));
+  table_free(rows);
+  (void)fflush(stdout);
+  say_note(common,
+           "of %zu cases the blocks are shown; all of them: haul query --saved run-result --param "
+           "run=%.17s",
+           state->plan->case_count, run->value);
   return status;
 }
 
@@ -222,11 +249,18 @@ static int run_show(const struct run_state *state, const char *uuid) {
   char run[80];
   snprintf(run, sizeof run, "run:%s", uuid);
   const struct query_parameter parameter = {"run", run};
+  /* Whoever interrupted the run wants to see what it measured; an interrupt from here on ends this.
+   */
+  const struct query_options options = {
+      .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
   enum status status = query_open(request->database, &query, &err);
-  status = THEN(status, output_layout_of(common->format) == LAYOUT_PAGE
-                            ? run_show_blocks(query, common, &parameter, &err)
-                            : query_run_saved(query, "run-result", &parameter, 1, NULL,
-                                              request->result, &err));
+  if (status == STATUS_OK && output_layout_of(common->format) != LAYOUT_PAGE) {
+    status = query_run_saved(query, "run-result", &parameter, 1, &options, request->result, &err);
+  } else if (status == STATUS_OK && plan->case_count > CASES_SHOWN_MAX) {
+    status = run_show_summary(query, state, &parameter, &err);
+  } else if (status == STATUS_OK) {
+    status = run_show_blocks(query, common, &parameter, &options, &err);
+  }
   if (status == STATUS_OK && request->plot.wanted) {
     status = run_show_curves(query, request, &parameter, &err);
   }

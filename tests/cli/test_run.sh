@@ -206,4 +206,13 @@ if [ ! -e /dev/nvidiactl ]; then
   expect_err 'skipped .*(NVIDIA driver|built without CUDA)'
 fi
 
+begin 'a run of very many cases is shown by its blocks'
+run_ok run "$source_folder/tests/cli/small.toml" --db many.db --set measure.max_time=1ms \
+  --set 'host.size={ from = 4096, to = 36112, step = 16 }' --set measure.min_trial=1us
+expect_out '^host +2002 +2002 +0 +0 '
+expect_err 'of 2002 cases the blocks are shown; all of them: haul query --saved run-result --param run=run:'
+equal 2 "$(wc -l <"$scratch/out")" 'lines'
+run_ok query --saved run-result --db many.db --format csv
+equal 2003 "$(wc -l <"$scratch/out")" 'lines of all cases'
+
 finish
