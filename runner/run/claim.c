@@ -42,7 +42,9 @@ static void claim_file_name(const struct gpu *gpu, char name[NAME_MAX_BYTES]) {
   (void)snprintf(name, NAME_MAX_BYTES, "gpu-%s",
                  gpu->uuid[0] != '\0' ? gpu->uuid : gpu->pci_address);
   for (char *c = name; *c != '\0'; c++) {
-    *c = *c == '/' ? '_' : *c;
+    if (*c == '/') {
+      *c = '_';
+    }
   }
 }
 

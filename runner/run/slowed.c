@@ -14,6 +14,10 @@ enum { ABNORMAL_PERCENT = 10, CAP_PERCENT = 50, CAP_CLOCK_PERCENT = 95 };
 enum { BUSY_PERCENT = 5 };
 /* The last sample stands for a case too short to have one of its own. */
 #define LAST_SAMPLE_NS UINT64_C(1000000000)
+/* NVML's utilization is of the last second at most; and how long what it said of an idle GPU holds.
+ */
+#define IDLE_NS       UINT64_C(1300000000)
+#define IDLE_HOLDS_NS UINT64_C(30000000000)
 
 static const struct {
   int64_t bit; /* NVML's */
@@ -26,13 +30,19 @@ static const struct {
 
 static void slowed_begin_case(struct slowed_gpu *gpu) {
   const struct slowed_gpu was = *gpu;
-  *gpu = (struct slowed_gpu){
-      .pcie_generation = -1, .pcie_width = -1, .busiest = was.busiest, .last = was.last};
+  *gpu = (struct slowed_gpu){.pcie_generation = -1,
+                             .pcie_width = -1,
+                             .busiest = was.busiest,
+                             .last = was.last,
+                             .used_ns = was.used_ns,
+                             .idle_seen_ns = was.idle_seen_ns,
+                             .idle_percent = was.idle_percent};
 }
 
 void slowed_init(struct slowed *slowed) {
   memset(slowed, 0, sizeof *slowed);
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    slowed->gpus[i].used_ns = clock_now_ns();
     slowed_begin_case(&slowed->gpus[i]);
   }
 }
@@ -154,6 +164,24 @@ static void slowed_describe_link(const struct slowed_gpu *seen, const struct gpu
   }
 }
 
+/* A GPU that the case at hand does not use. */
+static void slowed_look_at_idle(struct slowed_gpu *seen) {
+  if (seen->sample_count > 0 && seen->last.utilization_percent >= 0 &&
+      seen->last.time_ns > seen->used_ns + IDLE_NS) {
+    seen->idle_seen_ns = seen->last.time_ns;
+    seen->idle_percent = seen->last.utilization_percent;
+  }
+}
+
+static void slowed_describe_hidden(const struct slowed_gpu *seen, uint32_t number, uint64_t now_ns,
+                                   char text[CASE_REASON_MAX]) {
+  if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= BUSY_PERCENT &&
+      now_ns - seen->idle_seen_ns < IDLE_HOLDS_NS) {
+    slowed_append(text, "gpu%u in use by another program, %lld %% busy while this run left it idle",
+                  number, (long long)seen->idle_percent);
+  }
+}
+
 void slowed_describe(struct slowed *slowed, const struct machine *machine,
                      const struct bench_case *bench_case, const struct claim *claim,
                      char text[CASE_REASON_MAX]) {
@@ -174,9 +202,13 @@ void slowed_describe(struct slowed *slowed, const struct machine *machine,
       if (seen->other_count > 0 && !(named && seen->other_count == 1)) {
         slowed_describe_program(seen, i, text);
       }
+      slowed_describe_hidden(seen, i, now_ns, text);
+      seen->used_ns = now_ns;
       if ((use.links >> i & 1) != 0 && machine->gpus[i].c2c_bytes_per_second == 0) {
         slowed_describe_link(seen, &machine->gpus[i], i, text);
       }
+    } else {
+      slowed_look_at_idle(seen);
     }
     slowed_begin_case(seen);
   }

@@ -22,6 +22,10 @@ struct slowed_gpu {
   int32_t other_count;                 /* most at once */
   struct telemetry_process busiest;    /* the last other, at its busiest in the run */
   struct telemetry_sample last;        /* of this or an earlier case */
+  /* Who hides from NVML's list of processes shows up as work on a GPU that this run leaves idle. */
+  uint64_t used_ns;      /* when the run used it last; CLOCK_MONOTONIC_RAW, as all below */
+  uint64_t idle_seen_ns; /* when it was last seen while the run left it idle; 0 = never */
+  int64_t idle_percent;  /* how busy it was then */
 };
 
 struct slowed {

@@ -65,6 +65,7 @@ expect_err '8 settings come to a case of another one: measured once, and shown a
 expect_out '^all_to_host_memcpy_ce  .*  \[2\]$'
 expect_out '^\[2\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
 expect_out '^\[1\] load flows moved [0-9.]+( \.\. [0-9.]+)? GB/s each$'
+expect_value 1 one.db "select count(*) > 0 and count(*) = count(gbps) from v_flow where role = 'load' and status = 'ok'"
 expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'
 

@@ -135,6 +135,32 @@ static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
   expect("");
 }
 
+/* In a container whose NVML lists nobody. */
+static void work_on_an_idle_gpu_is_another_programs(void **state) {
+  (void)state;
+  static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC};
+  char text[CASE_REASON_MAX];
+  struct telemetry_sample sample = sample_of(1);
+  sample.utilization_percent = 98;
+  slowed_add(&slowed, &sample); /* may still be the load of this run */
+  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
+  assert_string_equal(text, "");
+  expect("");
+  slowed.gpus[1].used_ns -= UINT64_C(2000000000);
+  slowed_add(&slowed, &sample);
+  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
+  assert_string_equal(text, "");
+  expect("gpu1 in use by another program, 98 % busy while this run left it idle");
+  slowed_add(&slowed, &sample); /* this run's own load, in its own case */
+  expect("gpu1 in use by another program, 98 % busy while this run left it idle");
+  slowed.gpus[1].used_ns -= UINT64_C(2000000000);
+  sample.utilization_percent = 1;
+  sample.time_ns = clock_now_ns();
+  slowed_add(&slowed, &sample);
+  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
+  expect("");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(throttling_counts_by_its_reason_and_share, set_up),
@@ -142,6 +168,7 @@ int main(void) {
       cmocka_unit_test_setup(other_programs_count_where_they_do_something, set_up),
       cmocka_unit_test_setup(the_last_sample_stands_for_a_case_without_one, set_up),
       cmocka_unit_test_setup(a_link_below_its_best_counts_where_it_is_loaded, set_up),
+      cmocka_unit_test_setup(work_on_an_idle_gpu_is_another_programs, set_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
