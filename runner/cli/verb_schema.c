@@ -42,7 +42,7 @@ static enum status verb_schema_run(struct command *command, struct error *err) {
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .arguments = "scenario|results",
-    .summary = "print the JSON Schema of scenarios, or describe the results database",
+    .summary = "print the JSON Schema of scenarios, or describe the database",
     .doc =
         "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
         "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "

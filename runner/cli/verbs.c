@@ -42,7 +42,7 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_REGRESSED, "check found a verdict that it was told to fail on"},
     {EXIT_USAGE, "the command line or a scenario is wrong"},
     {EXIT_NOT_MEASURED,
-     "nothing could be measured or compared, or a case failed, crashed, hung or was corrupt"},
+     "nothing measured or compared; or a case failed, crashed, hung, was corrupt"},
     {EXIT_UNDECIDED, "check --strict: a case is undecided"},
     {EXIT_INTERRUPTED, "interrupted"},
     {0, NULL},
@@ -61,14 +61,11 @@ static void cli_print_help(FILE *stream) {
   fprintf(stream, "Usage: haul VERB [OPTION...] [ARGUMENT...]\n"
                   "Measures how data moves inside a GPU machine.\n\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    char head[64];
-    snprintf(head, sizeof head, "%s %s", (*verb)->name,
-             (*verb)->arguments != NULL ? (*verb)->arguments : "");
-    fprintf(stream, "  %-37s %s\n", head, (*verb)->summary);
+    fprintf(stream, "  %-11s %s\n", (*verb)->name, (*verb)->summary);
   }
   fprintf(stream, "\n"
-                  "  haul VERB --help                      options of a verb\n"
-                  "  haul --version                        versions of haul and of its parts\n"
+                  "  haul VERB --help   arguments and options of a verb\n"
+                  "  haul --version     versions of haul and of its parts\n"
                   "\n"
                   "To begin: haul run quick\n"
                   "\n"

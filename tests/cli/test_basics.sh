@@ -12,6 +12,8 @@ for verb in run plan validate show env list query report schema completion; do
   expect_out '--db=FILE'
   run --help
 done
+run_ok --help
+equal '' "$(awk 'length > 80' out)" 'lines wider than a terminal'
 run_ok help run
 expect_out '^Usage: haul run '
 run_ok --version
