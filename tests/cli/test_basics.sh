@@ -57,11 +57,7 @@ equal "$(sed 1d "$source_folder/scenarios/quick.toml" | cksum)" "$(cksum <out)" 
 run_ok schema -h
 expect_out '#:schema ./scenario.schema.json'
 run_ok env -h
-<<<<<<< HEAD
 expect_out 'Everything: json; one row per fact: jsonl csv md[ a-z-]*\.'
-=======
-expect_out 'Everything: json; one row per fact: jsonl csv md csv-safe\.'
->>>>>>> 8afe5f2 (run: work on a GPU that the run leaves idle is another program's, also where NVML lists nobody)
 run_ok validate quick
 
 begin 'every shipped scenario is valid'
