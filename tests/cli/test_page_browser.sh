@@ -52,10 +52,17 @@ to = { gpu = "*" }
 size = { from = "1KiB", to = "1MiB", factor = 4 }
 TOML
 faults=$source_folder/tests/fake_cuda/faults
-printf '[[fake.link]]\nfrom = 2\nto = "*"\nfactor = 0.8\n' | cat - "$faults/noise.toml" >gpu2.toml
+HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run pairs.toml "${small[@]}" --processes 1 --db b.db --tag earlier
 HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag a
-HAUL_FAKE_FAULTS=$scratch/gpu2.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
-HAUL_FAKE_FAULTS=$scratch/gpu2.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
+cat "$faults/noise.toml" - >new-driver.toml <<'TOML'
+[[fake.link]]
+from = 2
+to = "*"
+factor = 0.8
+[fake]
+driver_version = "590.44.01"
+TOML
+HAUL_FAKE_FAULTS=$scratch/new-driver.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
 run_ok report diff.html tag:b --against tag:a --db b.db
 run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db b.db
 run_ok report run.html latest --db b.db
@@ -158,5 +165,6 @@ answer_is true 'unfolded'
 begin 'the history has a mark where the driver changed'
 page_has() { if grep -Eq -- "$1" diff.html; then good; else bad "no '$1' in diff.html"; fi; }
 page_has 'id="history">History of the cases that changed'
-page_has '<title>run 1, 20[^<]*, a: [0-9.]+</title>'
+page_has '<title>run 1, 20[^<]*, earlier: [0-9.]+</title>'
+page_has '>driver 590\.44\.01</text>'
 finish
