@@ -170,6 +170,7 @@ static bool make_clean_run(struct settings *settings) {
   (void)snprintf(clean, sizeof clean, "%.400s/clean", settings->folder);
   (void)snprintf(trial.folder, sizeof trial.folder, "%.400s", settings->folder);
   settings->clean = clean;
+  (void)unlink(clean);
   char path[PATH_SIZE + 8];
   (void)snprintf(path, sizeof path, "%s.toml", clean);
   FILE *file = fopen(path, "we");
