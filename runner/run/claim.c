@@ -290,6 +290,9 @@ enum status claim_run(const struct claim_request *request, const char *run, stru
   (void)snprintf(name, sizeof name, "run-%s-%llx-%llx", run, (unsigned long long)file.st_dev,
                  (unsigned long long)file.st_ino);
   enum status status = lock_find_folder(request->folder, folder, &why);
+  if (status == STATUS_OK) {
+    lock_sweep(folder, "run-");
+  }
   status = THEN(status, lock_open(folder, name, owner, &why));
   if (status != STATUS_OK) {
     say_warning(request->common, "%s: nothing keeps another haul from resuming this run meanwhile",

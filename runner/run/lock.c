@@ -1,5 +1,6 @@
 #include "runner/run/lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -279,6 +280,22 @@ bool lock_take(struct lock *lock, const struct lock_user *user, struct lock_user
 void lock_name_run(struct lock *lock, const char *run) {
   (void)snprintf(lock->user.run, sizeof lock->user.run, "%s", run);
   lock_write_slot(lock);
+}
+
+/* Whoever opened such a file meanwhile finds it removed once it is locked, and makes a new one. */
+void lock_sweep(const char *folder, const char *prefix) {
+  DIR *entries = opendir(folder);
+  const struct dirent *entry;
+  while (entries != NULL && (entry = readdir(entries)) != NULL) {
+    struct lock *lock = NULL;
+    if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+        lock_open(folder, entry->d_name, &lock, NULL) == STATUS_OK) {
+      lock_close(lock, lock_byte(lock->fd, F_WRLCK, use_byte));
+    }
+  }
+  if (entries != NULL) {
+    (void)closedir(entries);
+  }
 }
 
 void lock_close(struct lock *lock, bool remove) {

@@ -138,6 +138,22 @@ static void a_removed_file_locks_nothing(void **state) {
   lock_close(third, false);
 }
 
+static void files_of_killed_runs_are_swept(void **state) {
+  (void)state;
+  const struct lock_user self = user_with(false, false);
+  char held[128];
+  char left[128];
+  (void)snprintf(held, sizeof held, "%s/run-held", folder);
+  (void)snprintf(left, sizeof left, "%s/run-left", folder);
+  struct lock *lock = must_open("run-held");
+  assert_true(lock_take(lock, &self, NULL));
+  lock_close(must_open("run-left"), false); /* as a killed process leaves it */
+  lock_sweep(folder, "run-");
+  assert_int_equal(access(held, F_OK), 0);
+  assert_int_not_equal(access(left, F_OK), 0);
+  lock_close(lock, true);
+}
+
 static void the_folder_is_for_everybody_and_nothing_but_files_is_taken(void **state) {
   (void)state;
   char made[128];
@@ -168,6 +184,7 @@ int main(void) {
       cmocka_unit_test(who_is_beside_is_waited_for_and_noticed),
       cmocka_unit_test(a_lock_ends_with_its_holder),
       cmocka_unit_test(a_removed_file_locks_nothing),
+      cmocka_unit_test(files_of_killed_runs_are_swept),
       cmocka_unit_test(the_folder_is_for_everybody_and_nothing_but_files_is_taken),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
