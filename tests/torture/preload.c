@@ -49,12 +49,15 @@ static bool preload_fails_at(int fd) {
   if (io_first == 0) {
     return false;
   }
-  char link[32];
-  char path[512] = "";
-  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  ssize_t size = readlink(link, path, sizeof path - 1);
-  return size > 0 && preload_fails(path);
+  char descriptor[32];
+  char file[512] = "";
+  (void)snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", fd);
+  ssize_t size = readlink(descriptor, file, sizeof file - 1);
+  return size > 0 && preload_fails(file);
 }
+
+/* The C library names its parameters with underscores, which is for it alone.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
 /* The function behind this one. */
 #define NEXT(name, result, ...)                                                                    \
@@ -115,3 +118,4 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   }
   return result;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

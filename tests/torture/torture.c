@@ -4,6 +4,7 @@
 #include "tests/torture/torture.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -92,10 +93,13 @@ void trial_count(struct trial *trial, enum count count, unsigned number, const c
   }
 }
 
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at) {
+  (void)info, (void)type, (void)at;
+  return remove(path);
+}
+
 static void remove_folder(const char *path) {
-  char command[PATH_SIZE + 16];
-  (void)snprintf(command, sizeof command, "rm -rf '%s'", path);
-  (void)!system(command);
+  (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static enum trial_kind kind_of(uint64_t number) {
@@ -141,7 +145,9 @@ static void do_trial(const struct plan *plan, struct totals *totals, uint64_t nu
     return;
   }
   for (char *at = trial.detail; *at != '\0'; at++) {
-    *at = *at == '\n' || *at == '\x1b' ? ' ' : *at;
+    if (*at == '\n' || *at == '\x1b') {
+      *at = ' ';
+    }
   }
   (void)printf("%s %llu: %s\n  repeat: --seed %llu --kind %s --trial %llu; its files: %s\n",
                trial_kind_names[trial.kind], (unsigned long long)number, trial.detail,
