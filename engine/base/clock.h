@@ -1,15 +1,19 @@
-/* clock.h - the host's clock for everything that is measured: CLOCK_MONOTONIC_RAW, ns, which no
- * time daemon bends. */
+/* clock.h - clocks in ns. What is measured is timed by clock_now_ns(): CLOCK_MONOTONIC_RAW, which
+ * no time daemon adjusts. */
 #ifndef HAUL_ENGINE_BASE_CLOCK_H
 #define HAUL_ENGINE_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t clock_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+static inline uint64_t clock_read_ns(clockid_t clock) {
+  struct timespec now = {0};
+  (void)clock_gettime(clock, &now); /* fails only for an unknown clock */
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t clock_now_ns(void) {
+  return clock_read_ns(CLOCK_MONOTONIC_RAW);
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "runner/analysis/filter.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/record/database.h"
 #include "schema/scenario/nearest.h"
 
@@ -91,17 +92,13 @@ static bool filter_keep_matching(const struct measured *measured, size_t run, co
   return matching->runs[run];
 }
 
-static bool filter_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Whether b measured what a did, on the same host. */
 static bool filter_is_again(const struct measured *measured, const struct measured_run *a,
                             const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
   const struct measured_environment *y = &measured->environments[b->environment];
-  return x->simulated == y->simulated && filter_same_text(x->host_name, y->host_name) &&
-         strcmp(a->scenario, b->scenario) == 0 && filter_same_text(a->only, b->only);
+  return x->simulated == y->simulated && strings_equal(x->host_name, y->host_name) &&
+         strcmp(a->scenario, b->scenario) == 0 && strings_equal(a->only, b->only);
 }
 
 /* Unsets the runs after which the same was measured again on the same host. */

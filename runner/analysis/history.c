@@ -1,5 +1,6 @@
 #include "runner/analysis/history.h"
 
+#include "engine/base/strings.h"
 #include "runner/analysis/internal.h"
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/rank_test.h"
@@ -32,10 +33,6 @@ struct builder {
 static const struct measured_environment *history_environment(const struct measured *measured,
                                                               size_t run) {
   return &measured->environments[measured->runs[run].environment];
-}
-
-static bool history_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* ---- points ---- */
@@ -79,9 +76,8 @@ static const char *history_changed_facts(struct builder *b, size_t before, size_
     for (size_t j = 0; j < y->fact_count; j++) {
       const struct measured_fact *f = &x->facts[i];
       const struct measured_fact *g = &y->facts[j];
-      if (f->gpu != g->gpu || strcmp(f->name, g->name) != 0 ||
-          history_same_text(f->value, g->value) || strcmp(f->name, "boot_id") == 0 ||
-          named > FACTS_NAMED) {
+      if (f->gpu != g->gpu || strcmp(f->name, g->name) != 0 || strings_equal(f->value, g->value) ||
+          strcmp(f->name, "boot_id") == 0 || named > FACTS_NAMED) {
         continue;
       }
       named++;
@@ -99,7 +95,7 @@ static void history_mark_drivers(struct builder *b, struct history_series *serie
     const char *before =
         history_environment(b->measured, series->points[i - 1].run)->driver_version;
     const char *after = history_environment(b->measured, series->points[i].run)->driver_version;
-    if (!history_same_text(before, after)) {
+    if (!strings_equal(before, after)) {
       series->points[i].mark = HISTORY_DRIVER;
       series->points[i].what =
           arena_format(&b->history->arena, "driver %s to %s", before != NULL ? before : "none",
@@ -351,18 +347,14 @@ struct latest_entry {
   double ns;
 };
 
-static int latest_compare_texts(const void *left, const void *right) {
-  return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* The rank of a text among sorted ones without duplicates. */
 static uint32_t latest_rank(const char *text, const char *const *sorted, size_t count) {
-  const char *const *found = bsearch(&text, sorted, count, sizeof *sorted, latest_compare_texts);
+  const char *const *found = bsearch(&text, sorted, count, sizeof *sorted, strings_compare);
   return (uint32_t)(found - sorted);
 }
 
 static size_t latest_sort_texts(const char **texts, size_t count) {
-  qsort(texts, count, sizeof *texts, latest_compare_texts);
+  qsort(texts, count, sizeof *texts, strings_compare);
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) {

@@ -2,6 +2,7 @@
 #include "runner/analysis/outliers_internal.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -258,10 +259,6 @@ static const char *rows_verdict_name(struct arena *arena, const struct outlier *
   return row->host_link >= 0 ? arena_format(arena, "gpu%d's host link", row->host_link) : row->name;
 }
 
-static bool rows_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *capacity,
                                             const struct outlier *row) {
   const char *name = rows_verdict_name(&outliers->arena, row);
@@ -269,7 +266,7 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     struct outlier_verdict *verdict = &outliers->verdicts[i];
     if (verdict->finding == row->finding && strcmp(verdict->name, name) == 0 &&
-        strcmp(verdict->host, row->host) == 0 && rows_same_text(verdict->rivals, row->rivals) &&
+        strcmp(verdict->host, row->host) == 0 && strings_equal(verdict->rivals, row->rivals) &&
         (verdict->direction == ROLE_LOCAL) == local) {
       return verdict;
     }

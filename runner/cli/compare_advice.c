@@ -1,6 +1,7 @@
 #include "runner/cli/compare_advice.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/cli/shell_word.h"
 
 #include <math.h>
@@ -125,17 +126,13 @@ static const struct measured_run *advice_last_run(const struct compare_result *r
   return &runs[last];
 }
 
-static bool advice_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Whether both runs have the same host and driver. */
 static bool advice_same_place(const struct measured *measured, const struct measured_run *a,
                               const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
   const struct measured_environment *y = &measured->environments[b->environment];
-  return advice_same_text(x->host_name, y->host_name) &&
-         advice_same_text(x->driver_version, y->driver_version);
+  return strings_equal(x->host_name, y->host_name) &&
+         strings_equal(x->driver_version, y->driver_version);
 }
 
 /* Whether the name of the side selects new runs as well. */
@@ -215,7 +212,7 @@ static void advice_put_alone(struct strbuf *text, const struct comparison *compa
 static void advice_put_place(struct strbuf *text, const struct compare_result *result,
                              const struct side_advice *help, size_t side) {
   const struct comparison_total *totals = result->comparison->totals;
-  if (help->elsewhere && !advice_same_text(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
+  if (help->elsewhere && !strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
     strbuf_printf(text, "host %s, ", totals[side].hosts);
   }
   strbuf_printf(text, "driver %s", totals[side].drivers);
@@ -278,8 +275,8 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
                              const struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
   const struct measured_environment *environments = result->measured->environments;
-  const bool other_host = !advice_same_text(environments[help[SIDE_A].last->environment].host_name,
-                                            environments[help[SIDE_B].last->environment].host_name);
+  const bool other_host = !strings_equal(environments[help[SIDE_A].last->environment].host_name,
+                                         environments[help[SIDE_B].last->environment].host_name);
   const char *others[SIDES] = {NULL, NULL};
   const char *read = NULL;
   struct error err = {0};
@@ -291,7 +288,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
       others[s] = advice_other_database(arena, result, &help[s], other_host, read);
     }
   }
-  if (others[SIDE_A] != NULL && advice_same_text(others[SIDE_A], others[SIDE_B])) {
+  if (others[SIDE_A] != NULL && strings_equal(others[SIDE_A], others[SIDE_B])) {
     if (other_host) { /* two files with one name */
       for (size_t s = 0; s < SIDES; s++) {
         const char *host = environments[help[s].last->environment].host_name;

@@ -1,16 +1,17 @@
 #include "runner/cli/decide.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/cli/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { NAMES_SHOWN_MAX = 8, TEXT_MAX = 1 << 16, NS_PER_S = 1000000000 };
+enum { NAMES_SHOWN_MAX = 8, TEXT_MAX = 1 << 16 };
 
 struct decide {
   struct command *command;
@@ -24,12 +25,6 @@ struct decide {
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
   unsigned processes;    /* that B had then */
 };
-
-static uint64_t decide_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_BOOTTIME, &now); /* fails only for an unknown clock */
-  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static bool decide_is_interrupted(const struct decide *decide) {
   return *decide->request->interrupted != 0;
@@ -112,13 +107,9 @@ static bool decide_is_hopeful(const struct comparison_row *row) {
   return row->result.units[SIDE_B] < DIFF_PROCESSES_FIRM || row->result.needed_alone[SIDE_B] > 0;
 }
 
-static int decide_compare_keys(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool decide_was_open(const struct case_keys *open, const char *key) {
   return open->count > 0 &&
-         bsearch(&key, open->items, open->count, sizeof *open->items, decide_compare_keys) != NULL;
+         bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
 /* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 undecided" */
@@ -171,7 +162,7 @@ static void decide_find_open(struct decide *decide) {
     }
   }
   if (open.count > 0) {
-    qsort(open.items, open.count, sizeof *open.items, decide_compare_keys);
+    qsort(open.items, open.count, sizeof *open.items, strings_compare);
   }
   decide->open = open;
 }
@@ -214,11 +205,11 @@ static enum status decide_open_all(struct decide *decide, struct error *err) {
 /* Waits between runs; false: interrupted. */
 static bool decide_pause(const struct decide *decide, uint64_t pause_ns) {
   enum { STEP_US = 200000 };
-  const uint64_t end_ns = decide_now_ns() + pause_ns;
+  const uint64_t end_ns = clock_read_ns(CLOCK_BOOTTIME) + pause_ns;
   char text[UNITS_TEXT_MAX];
   units_format_duration_short(pause_ns, text);
   say_note(&decide->command->common, "pausing for %s", text);
-  while (decide_now_ns() < end_ns && !decide_is_interrupted(decide)) {
+  while (clock_read_ns(CLOCK_BOOTTIME) < end_ns && !decide_is_interrupted(decide)) {
     (void)usleep(STEP_US);
   }
   return !decide_is_interrupted(decide);
@@ -227,7 +218,8 @@ static bool decide_pause(const struct decide *decide, uint64_t pause_ns) {
 /* Whether a run of that plan would end after --budget. */
 static bool decide_is_spent(const struct decide *decide, const struct plan *plan) {
   const uint64_t budget_ns = decide->command->budget_ns;
-  return budget_ns > 0 && decide_now_ns() - decide->started_ns + plan->estimate_ns > budget_ns;
+  return budget_ns > 0 &&
+         clock_read_ns(CLOCK_BOOTTIME) - decide->started_ns + plan->estimate_ns > budget_ns;
 }
 
 /* The machine may have changed since the last run. */
@@ -358,7 +350,8 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
 }
 
 enum status decide_run(struct command *command, struct run_request *request, struct error *err) {
-  struct decide decide = {.command = command, .request = request, .started_ns = decide_now_ns()};
+  struct decide decide = {
+      .command = command, .request = request, .started_ns = clock_read_ns(CLOCK_BOOTTIME)};
   struct diff_show show = {0};
   bool has_b = false;
   command->request.names[SIDE_A] = command->decide;

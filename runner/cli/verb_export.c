@@ -1,4 +1,5 @@
 /* haul export: results for other programs. */
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
 #include "runner/render/prometheus.h"
@@ -68,10 +69,6 @@ static enum status verb_export_rows(struct command *command, FILE *stream, struc
 
 /* ---- prometheus ---- */
 
-static bool verb_export_same_text(const char *a, const char *b) {
-  return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static const struct measured_environment *
 verb_export_environment_of(const struct measured *measured, size_t run) {
   return &measured->environments[measured->runs[run].environment];
@@ -84,8 +81,8 @@ static bool verb_export_same_host(const struct measured *measured, size_t a, siz
 }
 
 static bool verb_export_same_driver(const struct measured *measured, size_t a, size_t b) {
-  return verb_export_same_text(verb_export_environment_of(measured, a)->driver_version,
-                               verb_export_environment_of(measured, b)->driver_version);
+  return strings_equal(verb_export_environment_of(measured, a)->driver_version,
+                       verb_export_environment_of(measured, b)->driver_version);
 }
 
 /* The run of that host that started last, before `before` (SIZE_MAX: of all) and under another

@@ -1,10 +1,8 @@
 /* haul query: SQL of the user and saved queries, read-only. */
-#include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,26 +45,6 @@ static void verb_query_check(struct command *command, struct argp_state *state) 
   }
 }
 
-static enum status verb_query_read_stdin(struct arena *arena, const char **sql, struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, SQL_MAX);
-  char chunk[4096];
-  size_t got;
-  while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
-    strbuf_append_n(&text, chunk, got);
-  }
-  enum status status = STATUS_OK;
-  if (ferror(stdin)) {
-    status = error_set_errno(err, errno, "cannot read SQL from standard input");
-  } else if (text.truncated) {
-    status = error_set(err, STATUS_INVALID, "more than 1 MiB of SQL on standard input");
-  } else {
-    *sql = arena_strdup(arena, text.text);
-  }
-  strbuf_fini(&text);
-  return status;
-}
-
 static enum status verb_query_give_rows(struct command *command, const struct row_sink *sink,
                                         struct error *err) {
   const struct query_options options = {.time_limit_ns = command->time_limit_ns,
@@ -74,7 +52,7 @@ static enum status verb_query_give_rows(struct command *command, const struct ro
   const char *sql = command->word_count > 0 ? command->words[0] : "-";
   enum status status = STATUS_OK;
   if (command->saved == NULL && strcmp(sql, "-") == 0) {
-    status = verb_query_read_stdin(&command->arena, &sql, err);
+    status = read_stdin("SQL", SQL_MAX, &command->arena, &sql, err);
   }
   RETURN_ON_ERROR(THEN(status, command_open_query(command, err)));
   status = command->saved != NULL

@@ -2,6 +2,7 @@
 
 #include "runner/table/text.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -188,6 +189,29 @@ int fail(const struct common_options *options, const struct error *err) {
 
 int worse(int a, int b) {
   return a > b ? a : b;
+}
+
+enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, const char **text,
+                       struct error *err) {
+  enum { BYTES_PER_MIB = 1 << 20 };
+  struct strbuf all;
+  strbuf_init(&all, max_bytes);
+  char chunk[4096];
+  size_t got;
+  while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
+    strbuf_append_n(&all, chunk, got);
+  }
+  enum status status = STATUS_OK;
+  if (ferror(stdin)) {
+    status = error_set_errno(err, errno, "cannot read %s from standard input", what);
+  } else if (all.truncated) {
+    status = error_set(err, STATUS_INVALID, "more than %zu MiB of %s on standard input",
+                       max_bytes / BYTES_PER_MIB, what);
+  } else {
+    *text = arena_strdup(arena, all.text);
+  }
+  strbuf_fini(&all);
+  return status;
 }
 
 /* ---- interrupts ---- */

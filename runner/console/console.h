@@ -75,6 +75,11 @@ int fail(const struct common_options *options, const struct error *err);
 /* The more severe of two exit codes, which is the higher: 130 over 3 over 2 over 0. */
 int worse(int a, int b);
 
+/* All of stdin, in the arena. what: "SQL". Fails where reading fails, and with STATUS_INVALID where
+ * there is more than that. */
+enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, const char **text,
+                       struct error *err) CHECK_RESULT;
+
 /* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. */
 const volatile sig_atomic_t *watch_interrupts(void);
 

@@ -1,6 +1,7 @@
 #include "runner/plan/plan.h"
 
 #include "engine/base/globs.h"
+#include "engine/base/strings.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
@@ -519,10 +520,6 @@ static enum status plan_add_block(struct plan_builder *builder, const struct blo
   return status;
 }
 
-static int plan_compare_keys(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Leaves out all other cases. */
 static void plan_builder_keep(struct plan_builder *builder, const struct case_keys *keys) {
   if (keys->count == 0) {
@@ -531,11 +528,11 @@ static void plan_builder_keep(struct plan_builder *builder, const struct case_ke
   struct arena arena = {0};
   const char **sorted = arena_array(&arena, keys->count, sizeof *sorted);
   memcpy(sorted, keys->items, keys->count * sizeof *sorted);
-  qsort(sorted, keys->count, sizeof *sorted, plan_compare_keys);
+  qsort(sorted, keys->count, sizeof *sorted, strings_compare);
   size_t kept = 0;
   for (size_t i = 0; i < builder->case_count; i++) {
     const char *key = builder->cases[i].bench.key;
-    if (bsearch(&key, sorted, keys->count, sizeof *sorted, plan_compare_keys) != NULL) {
+    if (bsearch(&key, sorted, keys->count, sizeof *sorted, strings_compare) != NULL) {
       builder->cases[kept++] = builder->cases[i];
     }
   }

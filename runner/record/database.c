@@ -1,5 +1,6 @@
 #include "runner/record/database.h"
 
+#include "engine/base/clock.h"
 #include "runner/record/file.h"
 #include "runner/record/guard.h"
 #include "runner/record/migrate.h"
@@ -428,19 +429,13 @@ enum status database_open_waiting(const char *path, enum database_access access,
   return STATUS_OK;
 }
 
-static int64_t database_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* As sqlite3_busy_handler() wants it: not 0 = try again. */
 static int database_ask_whether_to_wait(void *context, int asked_before) {
   struct database *database = context;
   if (asked_before == 0) {
-    database->wait_started_ns = database_now_ns();
+    database->wait_started_ns = (int64_t)clock_read_ns(CLOCK_MONOTONIC);
   }
-  int64_t waited_ns = database_now_ns() - database->wait_started_ns;
+  int64_t waited_ns = (int64_t)clock_read_ns(CLOCK_MONOTONIC) - database->wait_started_ns;
   if (!database->wait(database->wait_context, (uint64_t)waited_ns / 1000000)) {
     return 0;
   }

@@ -1,5 +1,6 @@
 /* measured_runs.c - the runs that are compared, the environments they were made in, and their
  * facts. */
+#include "engine/base/strings.h"
 #include "runner/record/database.h"
 #include "runner/record/measured.h"
 
@@ -274,10 +275,6 @@ const char *measured_run_fact(struct measured *measured, size_t run, const char 
   return value;
 }
 
-static int measured_compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char *const *measured_fact_names(struct measured *measured) {
   size_t count = 0;
   size_t capacity = 0;
@@ -292,7 +289,7 @@ const char *const *measured_fact_names(struct measured *measured) {
     names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
     names[count++] = RUN_FACTS[i];
   }
-  qsort(names, count, sizeof *names, measured_compare_texts); /* the run's own are always there */
+  qsort(names, count, sizeof *names, strings_compare); /* the run's own are always there */
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {

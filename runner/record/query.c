@@ -1,5 +1,6 @@
 #include "runner/record/query.h"
 
+#include "engine/base/clock.h"
 #include "runner/record/guard.h"
 #include "runner/record/saved.h"
 #include "runner/record/selector.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PROGRESS_STEPS = 10000 };
 
@@ -92,17 +92,12 @@ static int query_authorize(void *context, int action, const char *first, const c
   return SQLITE_DENY;
 }
 
-static uint64_t query_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static int query_progress(void *context) {
   struct query *query = context;
   const struct query_options *options = query->options;
   query->interrupted = options->interrupted != NULL && *options->interrupted != 0;
-  query->timed_out = options->time_limit_ns > 0 && query_now_ns() > query->deadline_ns;
+  query->timed_out =
+      options->time_limit_ns > 0 && clock_read_ns(CLOCK_MONOTONIC) > query->deadline_ns;
   return query->interrupted || query->timed_out;
 }
 
@@ -482,7 +477,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   sqlite3 *handle = query->database->handle;
   sqlite3_stmt *stmt = NULL;
   query->options = options != NULL ? options : &NO_LIMITS;
-  query->deadline_ns = query_now_ns() + query->options->time_limit_ns;
+  query->deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + query->options->time_limit_ns;
   query->timed_out = query->interrupted = false;
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   enum status status = query_prepare(query, sql, &stmt, err);

@@ -1,16 +1,15 @@
 #include "runner/record/record.h"
 
+#include "engine/base/clock.h"
 #include "runner/record/record_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 ENUM_NAMES_DEFINE(record_statement, RECORD_STATEMENT_LIST)
 
 enum { NS_PER_MS = 1000000 };
-#define NS_PER_S INT64_C(1000000000)
 
 void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
   void *moved = reallocarray(memory, count > 0 ? count : 1, size_bytes);
@@ -46,15 +45,9 @@ enum status record_find(struct record *record, enum record_statement which, cons
   return record_read_number(statement, id, err);
 }
 
-static int64_t record_clock_ns(clockid_t clock) {
-  struct timespec now;
-  (void)clock_gettime(clock, &now); /* fails only for an unknown clock */
-  return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 /* ns since 1970, by the run's clock. */
 static int64_t record_now_ns_of(const struct record *record) {
-  return record_clock_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
+  return (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
 }
 
 #define INSERT_KIND_NAME_(id, text, name) [id] = "case/insert_" text,
@@ -70,7 +63,8 @@ enum status record_open(const char *path, struct record **record, struct error *
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Read once, so that setting the clock during a run does not shift its times. */
-  opened->clock_offset_ns = record_clock_ns(CLOCK_REALTIME) - record_clock_ns(CLOCK_MONOTONIC_RAW);
+  opened->clock_offset_ns =
+      (int64_t)clock_read_ns(CLOCK_REALTIME) - (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW);
   for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
     status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
   }

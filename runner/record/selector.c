@@ -1,12 +1,12 @@
 #include "runner/record/selector.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/strbuf.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
 /* Of a UUIDv7: its time in ms, and the version. */
@@ -227,13 +227,6 @@ enum status selector_find_all(struct database *database, const char *selector, s
 
 /* ---- baselines ---- */
 
-/* ns since 1970 */
-static int64_t selector_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_REALTIME, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static enum status selector_delete_runs(struct database *database, const char *name, bool *any,
                                         struct error *err) {
   struct statement statement;
@@ -248,7 +241,7 @@ static enum status selector_delete_runs(struct database *database, const char *n
 static enum status selector_insert_runs(struct database *database, const char *name,
                                         const struct run_list *runs, struct error *err) {
   struct statement statement;
-  const int64_t set_at_ns = selector_now_ns();
+  const int64_t set_at_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
   enum status status = statement_prepare(database, "select/insert_baseline", &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_text(&statement, ":name", name);

@@ -1,5 +1,6 @@
 #include "runner/render/page_history.h"
 
+#include "engine/base/strings.h"
 #include "runner/analysis/history.h"
 #include "runner/render/diff.h"
 #include "runner/render/history.h"
@@ -18,10 +19,6 @@ struct moment {
   const struct history_point *point;
   const char *hardware;
 };
-
-static bool page_history_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static int page_history_compare_moments(const void *a, const void *b) {
   const struct moment *x = a;
@@ -47,12 +44,12 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
   for (size_t i = 0; i < sizeof FACTS / sizeof *FACTS; i++) {
     const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
     const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
-    if (!page_history_same_text(old, value)) {
+    if (!strings_equal(old, value)) {
       text = arena_format(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "", FACTS[i].word,
                           value != NULL ? value : "not known");
     }
   }
-  if (!page_history_same_text(before->hardware, now->hardware)) {
+  if (!strings_equal(before->hardware, now->hardware)) {
     text = arena_format(arena, "%s%sother GPU", text, text[0] != '\0' ? ", " : "");
   }
   return text;
@@ -197,8 +194,7 @@ static bool page_history_keep_host(const struct measured *measured, size_t run,
                                    const void *context) {
   const struct measured_environment *wanted = context;
   const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
-  return e->simulated == wanted->simulated &&
-         page_history_same_text(e->host_name, wanted->host_name);
+  return e->simulated == wanted->simulated && strings_equal(e->host_name, wanted->host_name);
 }
 
 static enum status page_history_put_case(FILE *page, const struct measured_case *bench, size_t row,

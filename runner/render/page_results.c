@@ -18,36 +18,35 @@ static bool results_is_drawn(const struct plot *plot) {
   return longest >= POINTS_LEAST;
 }
 
+/* The picture in the results' arena. what: "figure", "chart", with its number a part of its id. */
+static const char *results_draw(struct page_results *results, const struct plot *plot,
+                                enum plot_scale scale, const char *what, size_t number) {
+  struct strbuf svg;
+  strbuf_init(&svg, SVG_MAX);
+  plot_svg(plot, scale, arena_format(&results->arena, "%s-%s%zu", results->id, what, number), &svg);
+  const char *text = arena_strdup(&results->arena, svg.text);
+  strbuf_fini(&svg);
+  return text;
+}
+
 void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale) {
   struct page_results *results = context;
-  struct strbuf svg;
-  if (!results_is_drawn(plot)) {
-    return;
+  if (results_is_drawn(plot)) {
+    html_print(results->page, "<figure><figcaption>%s</figcaption>\n", plot->title);
+    (void)fprintf(results->page, "%s</figure>\n",
+                  results_draw(results, plot, scale, "figure", ++results->figure_count));
   }
-  strbuf_init(&svg, SVG_MAX);
-  plot_svg(plot, scale,
-           arena_format(&results->arena, "%s-figure%zu", results->id, ++results->figure_count),
-           &svg);
-  html_print(results->page, "<figure><figcaption>%s</figcaption>\n", plot->title);
-  (void)fprintf(results->page, "%s</figure>\n", svg.text);
-  strbuf_fini(&svg);
 }
 
 void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale) {
   struct page_results *results = context;
-  struct strbuf svg;
-  if (!results_is_drawn(plot)) {
-    return;
+  if (results_is_drawn(plot)) {
+    results->charts = arena_grow(&results->arena, results->charts, results->chart_count,
+                                 &results->chart_capacity, sizeof *results->charts);
+    struct page_chart *chart = &results->charts[results->chart_count++];
+    *chart = (struct page_chart){arena_strdup(&results->arena, plot->title),
+                                 results_draw(results, plot, scale, "chart", results->chart_count)};
   }
-  strbuf_init(&svg, SVG_MAX);
-  plot_svg(plot, scale,
-           arena_format(&results->arena, "%s-chart%zu", results->id, results->chart_count + 1),
-           &svg);
-  results->charts = arena_grow(&results->arena, results->charts, results->chart_count,
-                               &results->chart_capacity, sizeof *results->charts);
-  results->charts[results->chart_count++] = (struct page_chart){
-      arena_strdup(&results->arena, plot->title), arena_strdup(&results->arena, svg.text)};
-  strbuf_fini(&svg);
 }
 
 /* ---- blocks ---- */

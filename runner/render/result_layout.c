@@ -1,4 +1,5 @@
 /* result_layout.c - how a block is laid out: which cases are one matrix or grid, and where. */
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/render/result_block.h"
 
@@ -32,10 +33,6 @@ struct layout_maker {
   size_t along_count, along_capacity;
 };
 
-static bool layout_same(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool layout_is_gpu(const char *place) {
   return strncmp(place, "gpu", 3) == 0;
 }
@@ -43,7 +40,7 @@ static bool layout_is_gpu(const char *place) {
 /* ---- classes ---- */
 
 static bool layout_is_kind(const struct run_row *row, const char *kind) {
-  return layout_same(row->kind, kind);
+  return strings_equal(row->kind, kind);
 }
 
 static enum row_class layout_class(const struct layout_maker *maker, const struct run_row *row) {
@@ -60,7 +57,7 @@ static enum row_class layout_class(const struct layout_maker *maker, const struc
   if (!layout_is_kind(row, "transfer")) {
     return CLASS_ALONE;
   }
-  if (row->flows == 2 && layout_same(row->direction, "both")) {
+  if (row->flows == 2 && strings_equal(row->direction, "both")) {
     return CLASS_BOTH;
   }
   if (row->flows != 1) {
@@ -114,7 +111,7 @@ static bool layout_is_along(const struct layout_maker *maker, const char *key) {
 
 /* Whether the axis tells facets apart. */
 static bool layout_is_setting(const struct layout_maker *maker, const char *key) {
-  return !layout_same(key, maker->swept) && !layout_is_along(maker, key) &&
+  return !strings_equal(key, maker->swept) && !layout_is_along(maker, key) &&
          (maker->places_vary || !result_axis_is_place(key));
 }
 
@@ -176,10 +173,6 @@ static double layout_number(const char *text) {
   return end != text && end[0] == '\0' ? number : NAN;
 }
 
-static int layout_compare_texts(const void *left, const void *right) {
-  return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* How many values the axis has among the cases that are shown. *numbers: all of them are. */
 static size_t layout_count_values(const struct layout_maker *maker, const char *key,
                                   bool *numbers) {
@@ -195,7 +188,7 @@ static size_t layout_count_values(const struct layout_maker *maker, const char *
       values[count++] = value != NULL ? value : "";
     }
   }
-  qsort(values, count, sizeof *values, layout_compare_texts);
+  qsort(values, count, sizeof *values, strings_compare);
   for (size_t i = 0; i < count; i++) {
     different += i == 0 || strcmp(values[i - 1], values[i]) != 0;
   }
@@ -215,7 +208,7 @@ static bool layout_follows(const struct layout_maker *maker, const char *key) {
                        value != NULL ? value : "");
     }
   }
-  qsort(pairs, count, sizeof *pairs, layout_compare_texts);
+  qsort(pairs, count, sizeof *pairs, strings_compare);
   for (size_t i = 1; i < count; i++) {
     const size_t length = strcspn(pairs[i], " ");
     if (strncmp(pairs[i - 1], pairs[i], length + 1) == 0 && strcmp(pairs[i - 1], pairs[i]) != 0) {
@@ -256,7 +249,7 @@ static void layout_find_along(struct layout_maker *maker) {
   for (size_t i = 0; maker->swept != NULL && i < first->swept_count; i++) {
     const char *key = first->swept[i].key;
     bool numbers = false;
-    if (!layout_same(key, maker->swept) && !result_axis_is_place(key) &&
+    if (!strings_equal(key, maker->swept) && !result_axis_is_place(key) &&
         layout_count_values(maker, key, &numbers) > 1 && layout_follows(maker, key)) {
       maker->along = arena_grow(maker->arena, maker->along, maker->along_count,
                                 &maker->along_capacity, sizeof *maker->along);
@@ -628,7 +621,7 @@ static bool layout_look(struct layout_maker *maker, bool flows_shown, bool *pair
   for (size_t i = 0; i < block->count; i++) {
     const struct run_row *row = block->rows[i];
     maker->all_local = maker->all_local && (row->source == NULL || row->flows != 1 ||
-                                            layout_same(row->source, row->target));
+                                            strings_equal(row->source, row->target));
   }
   for (size_t i = 0; i < block->count; i++) {
     const struct run_row *row = block->rows[i];

@@ -1,4 +1,5 @@
 /* result_table.c - blocks as tables: one row per case. */
+#include "engine/base/strings.h"
 #include "runner/render/matrix.h"
 #include "runner/render/result_block.h"
 
@@ -116,10 +117,6 @@ static void case_table_add(struct case_table *table, const struct run_row *row) 
 
 /* ---- labels ---- */
 
-static int case_table_compare_labels(const void *left, const void *right) {
-  return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Whether path, settings and size are those of another row of its block too. */
 static bool case_table_is_ambiguous(const struct case_table *table) {
   static const enum case_column LABELS[] = {COLUMN_BLOCK, COLUMN_PATH, COLUMN_SETTINGS,
@@ -136,7 +133,7 @@ static bool case_table_is_ambiguous(const struct case_table *table) {
       labels[count++] = label;
     }
   }
-  qsort(labels, count, sizeof *labels, case_table_compare_labels);
+  qsort(labels, count, sizeof *labels, strings_compare);
   for (size_t i = 1; i < count; i++) {
     if (strcmp(labels[i - 1], labels[i]) == 0) {
       return true;

@@ -1,6 +1,5 @@
 #include "runner/run/batch.h"
 
-#include "engine/base/strbuf.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/nearest.h"
 
@@ -182,24 +181,10 @@ static bool input_add_shipped(struct input_list *list, const char *word) {
 }
 
 static enum status input_add_stdin(struct input_list *list, struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, SCENARIO_FILE_MAX);
-  char chunk[4096];
-  size_t got;
-  while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
-    strbuf_append_n(&text, chunk, got);
-  }
-  enum status status = STATUS_OK;
-  if (ferror(stdin)) {
-    status = error_set_errno(err, errno, "cannot read a scenario from standard input");
-  } else if (text.truncated) {
-    status = error_set(err, STATUS_INVALID, "more than 4 MiB of a scenario on standard input");
-  } else {
-    input_add(list, (struct input){.name = "standard input",
-                                   .text = arena_strdup(list->arena, text.text)});
-  }
-  strbuf_fini(&text);
-  return status;
+  struct input input = {.name = "standard input"};
+  RETURN_ON_ERROR(read_stdin("a scenario", SCENARIO_FILE_MAX, list->arena, &input.text, err));
+  input_add(list, input);
+  return STATUS_OK;
 }
 
 /* A shipped name without ".toml" is the shipped scenario even beside a file that is called so, such

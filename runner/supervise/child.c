@@ -1,5 +1,7 @@
 #include "runner/supervise/child.h"
 
+#include "engine/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,9 +18,7 @@ enum { CHILD_FD = 3 };
 static const uint64_t kill_limit_ns = 10000000000;
 
 uint64_t child_now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 /* Cut off from what the parent has: the number under which the child keeps its socket. */

@@ -1,5 +1,6 @@
 #include "schema/scenario/reference.h"
 
+#include "engine/base/strings.h"
 #include "schema/scenario/field.h"
 
 #include <errno.h>
@@ -69,13 +70,9 @@ static json_t *schema_list_or_range(void) {
                    end, "factor", factor, "step", end);
 }
 
-static bool schema_is_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool schema_has_same_form(const struct field *a, const struct field *b) {
   return a->type == b->type && field_is_axis(a) == field_is_axis(b) && a->words == b->words &&
-         schema_is_same_text(a->zero_word, b->zero_word);
+         strings_equal(a->zero_word, b->zero_word);
 }
 
 /* The name in "definitions" of the field's form; false: the field shows its form itself, being the
@@ -256,8 +253,8 @@ static json_t *schema_describe_field(const struct field *field, const char *poin
 static const struct field *schema_find_equal(const struct field *field) {
   for (size_t i = 0; i < field_count(); i++) {
     const struct field *other = field_at(i);
-    if (schema_has_same_form(other, field) && schema_is_same_text(other->help, field->help) &&
-        schema_is_same_text(other->default_text, field->default_text) &&
+    if (schema_has_same_form(other, field) && strings_equal(other->help, field->help) &&
+        strings_equal(other->default_text, field->default_text) &&
         !(other->minimum < field->minimum) && !(other->minimum > field->minimum) &&
         !(other->maximum < field->maximum) && !(other->maximum > field->maximum)) {
       return other;
@@ -388,9 +385,8 @@ enum status reference_write_schema(FILE *stream, struct error *err) {
   json_decref(root);
   (void)json_object_set_new(schema, "definitions", definitions);
   errno = 0;
-  const bool failed =
-      json_dumpf(schema, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0 ||
-      fputc('\n', stream) == EOF || fflush(stream) != 0;
+  const bool failed = json_dumpf(schema, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0 ||
+                      fputc('\n', stream) == EOF || fflush(stream) != 0;
   const int cause = errno;
   json_decref(schema);
   if (failed && cause != EPIPE) { /* a reader that has read enough is no error */

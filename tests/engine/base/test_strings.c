@@ -1,0 +1,35 @@
+#include "engine/base/strings.h"
+
+#include "tests/cmocka.h"
+
+#include <stdlib.h>
+
+static void a_missing_string_equals_a_missing_one_alone(void **state) {
+  (void)state;
+  char copy[] = "a";
+  assert_true(strings_equal(NULL, NULL));
+  assert_true(strings_equal("a", copy));
+  assert_false(strings_equal("a", "b"));
+  assert_false(strings_equal("", NULL));
+  assert_false(strings_equal(NULL, ""));
+}
+
+static void strings_are_sorted_and_found(void **state) {
+  (void)state;
+  const char *words[] = {"gpu10", "gpu1", "", "gpu1"};
+  static const char *const sorted[] = {"", "gpu1", "gpu1", "gpu10"};
+  qsort(words, 4, sizeof *words, strings_compare);
+  for (size_t i = 0; i < 4; i++) {
+    assert_string_equal(words[i], sorted[i]);
+  }
+  const char *key = "gpu10";
+  assert_ptr_equal(bsearch(&key, words, 4, sizeof *words, strings_compare), &words[3]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_missing_string_equals_a_missing_one_alone),
+      cmocka_unit_test(strings_are_sorted_and_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
