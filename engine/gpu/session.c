@@ -114,6 +114,8 @@ static enum status create_context(struct cuda_session *session, int32_t index, s
   if (gpu->device == CU_DEVICE_INVALID) {
     RETURN_ON_ERROR(find_device(session, index, err));
   }
+  /* Not inside the context of another GPU, which may be lost. */
+  (void)driver->cuCtxSetCurrent(NULL);
   RETURN_ON_ERROR(cuda_check(driver, driver->cuDevicePrimaryCtxRetain(&context, gpu->device), err,
                              "creating a context on GPU %d", index));
   gpu->context = context;

@@ -74,6 +74,9 @@ static void prometheus_append_label(struct strbuf *text, const char *name, const
       strbuf_append(text, "\\n");
     } else if (*c == '"' || *c == '\\') {
       strbuf_printf(text, "\\%c", *c);
+    } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+      strbuf_append_char(text,
+                         ' '); /* the format has no escape for it, and it may reach a terminal */
     } else {
       strbuf_append_char(text, *c);
     }

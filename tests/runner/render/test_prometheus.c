@@ -24,7 +24,7 @@ static struct measured_case cases[] = {
     {.key = "k0",
      .block = "copy",
      .name = "copy/1KiB",
-     .path = "numa0-gpu0\nx",
+     .path = "numa0-gpu0\nx\033",
      .method = "ce",
      .figure = FIGURE_RATE,
      .units = 1024,
@@ -129,7 +129,7 @@ static void assert_line(const char *text, const char *line) {
 #define COPY_LABELS(more)                                                                          \
   "{host=\"node\\\"1\\\\\",driver_version=\"580.65\",scenario=\"small\",block=\"copy\",case="      \
   "\"copy/"                                                                                        \
-  "1KiB\",path=\"numa0-gpu0\\nx\",method=\"ce\",size_bytes=\"1024\"" more "}"
+  "1KiB\",path=\"numa0-gpu0\\nx \",method=\"ce\",size_bytes=\"1024\"" more "}"
 #define CHASE_LABELS(driver)                                                                       \
   "{host=\"node\\\"1\\\\\",driver_version=\"" driver "\",scenario=\"small\",block=\"chase\",case=" \
   "\"chase\",path=\"gpu0\",method=\"chase\"}"
