@@ -107,7 +107,7 @@ double result_spread(const struct run_row *row);
 /* "0.94", "3.1", "1750" per cent. */
 const char *result_percent(struct arena *arena, double percent);
 
-/* ---- layout (result_layout.c) ----
+/* ---- layout (result_layout.c, its labels in result_labels.c) ----
  *
  * Follows from the axes of a block alone. A cell is found by everything that tells cases apart:
  * source, target, their memory, direction, and the value of every axis.

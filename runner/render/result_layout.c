@@ -1,7 +1,8 @@
 /* result_layout.c - how a block is laid out: which cases are one matrix or grid, and where. */
+#include "runner/render/result_layout.h"
+
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
-#include "runner/render/result_block.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,41 +10,17 @@
 
 enum { GRIDS_MAX = 12 };
 
-/* What the places of a case are to each other. */
-enum row_class {
-  CLASS_NONE,    /* no place in a matrix or grid */
-  CLASS_ONE_WAY, /* from one place to another */
-  CLASS_TO_HOST, /* from a GPU to a node, which is a row all the same */
-  CLASS_BOTH,
-  CLASS_LOCAL, /* within one place */
-  CLASS_CHASE, /* loads of a thread from the memory of another place */
-  CLASS_AT_ONCE,
-  CLASS_ALONE, /* work at a place, not between two */
-};
-
-/* A layout in the making. */
-struct layout_maker {
-  struct arena *arena;
-  const struct result_block *block;
-  bool memories_vary; /* then each kind is a setting of its own: a matrix compares links */
-  bool all_local;     /* what goes one way */
-  bool places_vary;   /* axes of places tell facets apart: their values come to the same places */
-  const char *swept;  /* the axis whose values are rows; NULL = none */
-  const char **along; /* axes whose values follow from it */
-  size_t along_count, along_capacity;
-};
-
-static bool layout_is_gpu(const char *place) {
+bool layout_is_gpu(const char *place) {
   return strncmp(place, "gpu", 3) == 0;
 }
 
 /* ---- classes ---- */
 
-static bool layout_is_kind(const struct run_row *row, const char *kind) {
+bool layout_is_kind(const struct run_row *row, const char *kind) {
   return strings_equal(row->kind, kind);
 }
 
-static enum row_class layout_class(const struct layout_maker *maker, const struct run_row *row) {
+enum row_class layout_class(const struct layout_maker *maker, const struct run_row *row) {
   if (row->measure != NULL || row->path == NULL) {
     return CLASS_NONE; /* two numbers each */
   }
@@ -69,7 +46,7 @@ static enum row_class layout_class(const struct layout_maker *maker, const struc
   return layout_is_gpu(row->source) && !layout_is_gpu(row->target) ? CLASS_TO_HOST : CLASS_ONE_WAY;
 }
 
-static bool class_is_pair(enum row_class class) {
+bool layout_class_is_pair(enum row_class class) {
   return class != CLASS_NONE && class != CLASS_AT_ONCE && class != CLASS_ALONE;
 }
 
@@ -78,16 +55,14 @@ static bool layout_is_mixed(const struct run_row *row) {
   return layout_is_gpu(row->source) != layout_is_gpu(row->target);
 }
 
-/* Whether the source is the row of a matrix. */
-static bool layout_source_is_down(const struct run_row *row, enum row_class class) {
+bool layout_source_is_down(const struct run_row *row, enum row_class class) {
   return class != CLASS_TO_HOST &&
          !(class == CLASS_BOTH && layout_is_mixed(row) && layout_is_gpu(row->source));
 }
 
 /* ---- settings ---- */
 
-/* Device memory of a GPU is not named: "pinned", "pageable to huge", "managed". */
-static const char *layout_memory(struct arena *arena, const struct run_row *row) {
+const char *layout_memory(struct arena *arena, const struct run_row *row) {
   const bool source = row->source_memory != NULL && strcmp(row->source_memory, "device") != 0;
   const bool target = row->target_memory != NULL && strcmp(row->target_memory, "device") != 0;
   if (source && target && strcmp(row->source_memory, row->target_memory) != 0) {
@@ -96,11 +71,7 @@ static const char *layout_memory(struct arena *arena, const struct run_row *row)
   return source ? row->source_memory : target ? row->target_memory : "device";
 }
 
-static const char *layout_join(struct arena *arena, const char *text, const char *more) {
-  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? " " : "", more);
-}
-
-static bool layout_is_along(const struct layout_maker *maker, const char *key) {
+bool layout_is_along(const struct layout_maker *maker, const char *key) {
   for (size_t i = 0; i < maker->along_count; i++) {
     if (strcmp(maker->along[i], key) == 0) {
       return true;
@@ -109,8 +80,7 @@ static bool layout_is_along(const struct layout_maker *maker, const char *key) {
   return false;
 }
 
-/* Whether the axis tells facets apart. */
-static bool layout_is_setting(const struct layout_maker *maker, const char *key) {
+bool layout_is_setting(const struct layout_maker *maker, const char *key) {
   return !strings_equal(key, maker->swept) && !layout_is_along(maker, key) &&
          (maker->places_vary || !result_axis_is_place(key));
 }
@@ -119,7 +89,7 @@ static bool layout_is_setting(const struct layout_maker *maker, const char *key)
 static const char *layout_key(const struct layout_maker *maker, const struct run_row *row) {
   struct arena *arena = maker->arena;
   const enum row_class class = layout_class(maker, row);
-  const bool by_end = maker->swept != NULL && class_is_pair(class) && layout_is_mixed(row);
+  const bool by_end = maker->swept != NULL && layout_class_is_pair(class) && layout_is_mixed(row);
   const char *end = !by_end                             ? ""
                     : class == CLASS_CHASE              ? row->source
                     : layout_source_is_down(row, class) ? row->source
@@ -135,32 +105,9 @@ static const char *layout_key(const struct layout_maker *maker, const struct run
   return key;
 }
 
-/* For people. in_full: also what the words on the numbers say. */
-static const char *layout_setting(const struct layout_maker *maker, const struct run_row *row,
-                                  bool in_full) {
-  struct arena *arena = maker->arena;
-  const bool sized = maker->swept == NULL || !result_axis_is_size(maker->swept);
-  const bool size_follows = maker->swept != NULL &&
-                            (layout_is_along(maker, "size") || layout_is_along(maker, "footprint"));
-  const char *text = sized && !size_follows ? result_size(arena, row) : "";
-  for (size_t i = 0; i < row->swept_count; i++) {
-    const char *key = row->swept[i].key;
-    const bool implied = strcmp(key, "direction") == 0 || strcmp(key, "space") == 0;
-    if (layout_is_setting(maker, key) && !result_axis_is_size(key) && (in_full || !implied)) {
-      text = layout_join(arena, text, arena_format(arena, "%s=%s", key, row->swept[i].value));
-    }
-  }
-  if (maker->memories_vary) {
-    const char *memory = arena_format(arena, "%s memory", layout_memory(arena, row));
-    text = text[0] != '\0' ? arena_format(arena, "%s, %s", text, memory) : memory;
-  }
-  return text;
-}
-
 /* ---- the swept axis ---- */
 
-/* "64KiB", "4", "10us" as a number; NAN = none. */
-static double layout_number(const char *text) {
+double layout_number(const char *text) {
   uint64_t whole = 0;
   char *end = NULL;
   if (text == NULL) {
@@ -335,150 +282,6 @@ static void layout_find_facets(struct layout_maker *maker, struct result_layout 
   }
 }
 
-/* ---- the labels of a facet ---- */
-
-static const char *layout_end(const struct layout_maker *maker, const struct run_row *row,
-                              bool source) {
-  const char *place = source ? row->source : row->target;
-  return maker->memories_vary
-             ? place
-             : result_place(maker->arena, place, source ? row->source_memory : row->target_memory);
-}
-
-/* The end that all cells have in common; NULL = they differ. */
-static const char *facet_common_end(const struct layout_maker *maker,
-                                    const struct result_facet *facet, bool source) {
-  const char *first = layout_end(maker, facet->cells[0].row, source);
-  for (size_t i = 1; i < facet->count; i++) {
-    if (strcmp(layout_end(maker, facet->cells[i].row, source), first) != 0) {
-      return NULL;
-    }
-  }
-  return first;
-}
-
-static const char *facet_load_words(const struct result_facet *facet) {
-  return facet->cells[0].row->under_load > 0 ? ", while load runs beside it" : "";
-}
-
-static const char *facet_local_words(struct arena *arena, const struct result_facet *facet) {
-  return arena_format(arena, "GB/s copied within each %s%s",
-                      layout_is_gpu(facet->cells[0].row->source) ? "GPU" : "NUMA node",
-                      facet_load_words(facet));
-}
-
-static const char *matrix_words(struct arena *arena, const struct result_facet *facet,
-                                enum row_class class, bool from_row) {
-  const char *load = facet_load_words(facet);
-  if (class == CLASS_CHASE) {
-    return from_row ? "ns per load: from memory of the row, by a thread of the column"
-                    : "ns per load: from memory of the column, by a thread of the row";
-  }
-  if (class == CLASS_LOCAL) {
-    return facet_local_words(arena, facet);
-  }
-  if (class == CLASS_BOTH) {
-    return arena_format(arena, "both ways, total GB/s between row and column%s", load);
-  }
-  return arena_format(arena, "GB/s from %s%s", from_row ? "row to column" : "column to row", load);
-}
-
-/* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
- * host and its GPUs are not. */
-static bool facet_is_mirrored(const struct result_facet *facet, enum row_class class) {
-  for (size_t i = 0; class == CLASS_BOTH && i < facet->count; i++) {
-    for (size_t k = 0; k < facet->count; k++) {
-      if (strcmp(facet->cells[i].row->source, facet->cells[k].row->target) == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-static void matrix_label_facet(const struct layout_maker *maker, struct result_facet *facet) {
-  const struct run_row *first = facet->cells[0].row;
-  const enum row_class class = layout_class(maker, first);
-  const bool usual = layout_source_is_down(first, class);
-  facet->mirrored = facet_is_mirrored(facet, class);
-  /* One column becomes one row. */
-  const bool turned = !facet->mirrored && facet_common_end(maker, facet, !usual) != NULL &&
-                      facet_common_end(maker, facet, usual) == NULL;
-  const bool source_down = usual != turned;
-  for (size_t i = 0; i < facet->count; i++) {
-    struct result_cell *cell = &facet->cells[i];
-    cell->down = class == CLASS_LOCAL ? "" : layout_end(maker, cell->row, source_down);
-    cell->across = layout_end(maker, cell->row, class == CLASS_LOCAL || !source_down);
-  }
-  facet->words = matrix_words(maker->arena, facet, class, source_down);
-  facet->setting = layout_setting(maker, first, false);
-}
-
-static const char *grid_words(const struct layout_maker *maker, const struct result_facet *facet,
-                              enum row_class class, const char *source, const char *target) {
-  struct arena *arena = maker->arena;
-  const char *load = facet_load_words(facet);
-  const char *from = source != NULL ? source : target != NULL ? "column" : NULL;
-  const char *to = source != NULL ? "column" : target;
-  switch (class) {
-  case CLASS_NONE:
-  case CLASS_ALONE:
-    return facet->rate                                    ? "GB/s at each place"
-           : layout_is_kind(facet->cells[0].row, "chase") ? "ns per load at each place"
-                                                          : "ns per call at each place";
-  case CLASS_LOCAL:
-    return facet_local_words(arena, facet);
-  case CLASS_AT_ONCE:
-    return arena_format(arena, "GB/s of all flows at once, over one window%s", load);
-  case CLASS_CHASE:
-    return from == NULL
-               ? "ns per load: from memory of the first place, by a thread of the second"
-               : arena_format(arena, "ns per load: from memory of %s, by a thread of %s", from, to);
-  case CLASS_BOTH:
-    return from == NULL
-               ? arena_format(arena, "both ways, total GB/s of each pair%s", load)
-               : arena_format(arena, "both ways, total GB/s between %s and %s%s", from, to, load);
-  case CLASS_ONE_WAY:
-  case CLASS_TO_HOST:
-    break;
-  }
-  return from == NULL ? arena_format(arena, "GB/s of each pair%s", load)
-                      : arena_format(arena, "GB/s from %s to %s%s", from, to, load);
-}
-
-/* "64KiB", "4 size=1MiB" */
-static const char *grid_row_label(const struct layout_maker *maker, const struct run_row *row) {
-  const char *size = result_size(maker->arena, row);
-  const char *text =
-      result_axis_is_size(maker->swept) && size[0] != '\0' ? size : result_axis(row, maker->swept);
-  for (size_t i = 0; i < maker->along_count; i++) {
-    const char *value = result_axis(row, maker->along[i]);
-    text = layout_join(maker->arena, text,
-                       arena_format(maker->arena, "%s=%s", maker->along[i], value));
-  }
-  return text;
-}
-
-static void grid_label_facet(const struct layout_maker *maker, struct result_facet *facet) {
-  const struct run_row *first = facet->cells[0].row;
-  const enum row_class class = layout_class(maker, first);
-  const bool pairs = class_is_pair(class);
-  const bool local = class == CLASS_LOCAL;
-  const char *source = pairs && !local ? facet_common_end(maker, facet, true) : NULL;
-  const char *target = pairs && !local ? facet_common_end(maker, facet, false) : NULL;
-  for (size_t i = 0; i < facet->count; i++) {
-    struct result_cell *cell = &facet->cells[i];
-    const char *value = result_axis(cell->row, maker->swept);
-    cell->down = grid_row_label(maker, cell->row);
-    cell->order = layout_number(value);
-    cell->across = local || (source == NULL && target != NULL) ? layout_end(maker, cell->row, true)
-                   : source != NULL                            ? layout_end(maker, cell->row, false)
-                                                               : cell->row->path;
-  }
-  facet->words = grid_words(maker, facet, class, source, target);
-  facet->setting = layout_setting(maker, first, false);
-}
-
 /* ---- whether a layout will do ---- */
 
 static int layout_compare_cells(const void *left, const void *right) {
@@ -536,9 +339,9 @@ static bool layout_try(struct layout_maker *maker, size_t most, struct result_la
     }
     for (size_t i = 0; i < layout->facet_count; i++) {
       if (maker->swept != NULL) {
-        grid_label_facet(maker, &layout->facets[i]);
+        layout_label_grid(maker, &layout->facets[i]);
       } else {
-        matrix_label_facet(maker, &layout->facets[i]);
+        layout_label_matrix(maker, &layout->facets[i]);
       }
       collides = collides || facet_collides(maker, &layout->facets[i]);
     }
@@ -630,11 +433,11 @@ static bool layout_look(struct layout_maker *maker, bool flows_shown, bool *pair
       if (class == CLASS_NONE || (flows_shown && class == CLASS_AT_ONCE)) {
         return false;
       }
-      *pairs = *pairs && class_is_pair(class);
+      *pairs = *pairs && layout_class_is_pair(class);
     }
     maker->memories_vary =
         maker->memories_vary ||
-        (class_is_pair(class) && strcmp(layout_memory(maker->arena, row), memory) != 0);
+        (layout_class_is_pair(class) && strcmp(layout_memory(maker->arena, row), memory) != 0);
   }
   return true;
 }

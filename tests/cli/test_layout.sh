@@ -74,6 +74,6 @@ equal 2 "$(grep -c '<figure>' page.html)" 'charts of a page'
 
 begin 'a plan names the case that has the result'
 run_ok plan layout.toml
-expect_out 'ends/gpu0-gpu1/initiator=source/64KiB is gpus/gpu0-gpu1/64KiB'
+expect_out 'ends/gpu0-gpu1/initiator=source/64KiB is the same measurement as gpus/gpu0-gpu1/64KiB'
 
 finish
