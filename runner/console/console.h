@@ -8,7 +8,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
-#include "runner/render/curves.h"
+#include "runner/render/plot/curves.h"
 #include "runner/table/table.h"
 
 #include <signal.h>

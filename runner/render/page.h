@@ -7,7 +7,7 @@
 #define HAUL_RUNNER_RENDER_PAGE_H
 
 #include "runner/analysis/compare.h"
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 #include "runner/table/output.h"
 
 /* ---- the frame (page.c) ---- */

@@ -1,11 +1,11 @@
 #include "runner/render/page_report.h"
 
-#include "runner/render/curves.h"
-#include "runner/render/figures.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page.h"
 #include "runner/render/page_history.h"
-#include "runner/render/run_result.h"
+#include "runner/render/plot/curves.h"
+#include "runner/render/plot/figures.h"
+#include "runner/render/result/run_result.h"
 
 #include <inttypes.h>
 

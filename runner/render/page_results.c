@@ -1,6 +1,6 @@
 #include "runner/render/page.h"
 
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
 
 #include <string.h>

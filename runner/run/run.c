@@ -3,7 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "runner/record/query.h"
-#include "runner/render/run_result.h"
+#include "runner/render/result/run_result.h"
 #include "runner/run/preflight.h"
 #include "runner/run/slowed.h"
 #include "runner/run/status_line.h"

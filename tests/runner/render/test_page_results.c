@@ -2,7 +2,7 @@
  */
 #include "runner/render/page.h"
 
-#include "tests/runner/render/said.h"
+#include "tests/runner/render/result/said.h"
 #include "tests/runner/table/markup.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-#include "runner/render/run_result.h"
+#include "runner/render/result/run_result.h"
 
 #include "engine/base/units.h"
-#include "runner/render/result_block.h"
+#include "runner/render/result/result_block.h"
 
 #include <math.h>
 #include <string.h>

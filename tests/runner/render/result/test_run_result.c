@@ -1,5 +1,5 @@
 /* A result as people see it: which blocks are matrices, which are tables, what stands below. */
-#include "tests/runner/render/said.h"
+#include "tests/runner/render/result/said.h"
 
 static void expect_result(const struct said *said, size_t count, unsigned width,
                           const char *expected) {

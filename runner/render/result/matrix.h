@@ -8,8 +8,8 @@
  *
  * The tone of a cell is how far it is from the best of the matrix: within 1 %, 3 %, 10 %, 25 %,
  * further. A matrix that is wider than the terminal is printed in parts. */
-#ifndef HAUL_RUNNER_RENDER_MATRIX_H
-#define HAUL_RUNNER_RENDER_MATRIX_H
+#ifndef HAUL_RUNNER_RENDER_RESULT_MATRIX_H
+#define HAUL_RUNNER_RENDER_RESULT_MATRIX_H
 
 #include "runner/table/output.h"
 

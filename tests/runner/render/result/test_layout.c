@@ -7,7 +7,7 @@
 #include "runner/record/query.h"
 #include "runner/record/record.h"
 #include "runner/render/page.h"
-#include "runner/render/run_result.h"
+#include "runner/render/result/run_result.h"
 #include "runner/table/table.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"

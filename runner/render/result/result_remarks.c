@@ -1,5 +1,5 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
-#include "runner/render/result_block.h"
+#include "runner/render/result/result_block.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* result_layout.c - how a block is laid out: which cases are one matrix or grid, and where. */
-#include "runner/render/result_layout.h"
+#include "runner/render/result/result_layout.h"
 
 #include "engine/base/strings.h"
 #include "engine/base/units.h"

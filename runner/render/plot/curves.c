@@ -1,4 +1,4 @@
-#include "runner/render/curves.h"
+#include "runner/render/plot/curves.h"
 
 #include "runner/table/result_set.h"
 

@@ -1,8 +1,8 @@
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 
 #include "engine/base/arena.h"
 #include "engine/base/embed.h"
-#include "runner/render/matrix.h"
+#include "runner/render/result/matrix.h"
 #include "runner/table/html.h"
 #include "runner/table/text.h"
 

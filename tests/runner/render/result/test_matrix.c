@@ -1,5 +1,5 @@
 /* Matrices to the letter: alignment, N/A, the line below, colours, parts for narrow terminals. */
-#include "runner/render/matrix.h"
+#include "runner/render/result/matrix.h"
 
 #include "tests/cmocka.h"
 

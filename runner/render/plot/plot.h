@@ -1,7 +1,7 @@
 /* plot.h - curves: as characters for a terminal, as SVG for a page, and the axes of both. No
  * errors: a value that is not finite is left out. */
-#ifndef HAUL_RUNNER_RENDER_PLOT_H
-#define HAUL_RUNNER_RENDER_PLOT_H
+#ifndef HAUL_RUNNER_RENDER_PLOT_PLOT_H
+#define HAUL_RUNNER_RENDER_PLOT_PLOT_H
 
 #include "engine/base/enum_names.h"
 #include "engine/base/strbuf.h"

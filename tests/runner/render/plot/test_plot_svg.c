@@ -1,5 +1,5 @@
 /* Charts: scales, what cannot be placed, names, and that nothing lies over each other. */
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 
 #include "tests/runner/table/markup.h"
 

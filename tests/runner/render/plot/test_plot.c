@@ -1,6 +1,6 @@
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 
-#include "runner/render/curves.h"
+#include "runner/render/plot/curves.h"
 #include "tests/cmocka.h"
 #include "tests/runner/table/markup.h"
 

@@ -1,8 +1,8 @@
 /* said.h - rows of the saved query run-result, as tests of their layout make them. */
-#ifndef HAUL_TESTS_RUNNER_RENDER_SAID_H
-#define HAUL_TESTS_RUNNER_RENDER_SAID_H
+#ifndef HAUL_TESTS_RUNNER_RENDER_RESULT_SAID_H
+#define HAUL_TESTS_RUNNER_RENDER_RESULT_SAID_H
 
-#include "runner/render/run_result.h"
+#include "runner/render/result/run_result.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "runner/render/figures.h"
+#include "runner/render/plot/figures.h"
 
 #include <fnmatch.h>
 

@@ -18,11 +18,11 @@
  * without x or y are left out; where none is left a line says so. Fewer columns than that are
  * STATUS_USAGE, more rows or plots than below STATUS_UNSUPPORTED; a stream that cannot be written
  * is as in rows.h. */
-#ifndef HAUL_RUNNER_RENDER_CURVES_H
-#define HAUL_RUNNER_RENDER_CURVES_H
+#ifndef HAUL_RUNNER_RENDER_PLOT_CURVES_H
+#define HAUL_RUNNER_RENDER_PLOT_CURVES_H
 
 #include "runner/record/saved.h"
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 #include "runner/table/table.h"
 
 enum { CURVES_ROWS_MAX = 100000, CURVES_PLOTS_MAX = 500 };

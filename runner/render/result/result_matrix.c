@@ -1,6 +1,6 @@
 /* result_matrix.c - blocks of places, as matrices and grids. */
-#include "runner/render/matrix.h"
-#include "runner/render/result_block.h"
+#include "runner/render/result/matrix.h"
+#include "runner/render/result/result_block.h"
 
 #include <math.h>
 #include <stdlib.h>

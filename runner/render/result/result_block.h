@@ -1,10 +1,10 @@
 /* result_block.h - what the files result_*.c share: the rows of a result, its blocks, the texts of
  * a row, how a block is laid out, and the remarks below it. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_BLOCK_H
-#define HAUL_RUNNER_RENDER_RESULT_BLOCK_H
+#ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
+#define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
 #include "engine/case/enums.h"
-#include "runner/render/run_result.h"
+#include "runner/render/result/run_result.h"
 
 /* The columns of run-result and run-flows that are used, and the members of a row that keep them:
  * TEXT(column, member), NUMBER(column, member). */

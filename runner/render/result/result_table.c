@@ -1,7 +1,7 @@
 /* result_table.c - blocks as tables: one row per case. */
 #include "engine/base/strings.h"
-#include "runner/render/matrix.h"
-#include "runner/render/result_block.h"
+#include "runner/render/result/matrix.h"
+#include "runner/render/result/result_block.h"
 
 #include <math.h>
 #include <stdlib.h>

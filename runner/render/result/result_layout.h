@@ -1,10 +1,10 @@
 /* result_layout.h - what the two files that lay out a block share: result_layout.c, which finds
  * its matrices and grids, and result_labels.c, which labels them. Texts are in the maker's arena or
  * the rows'. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_LAYOUT_H
-#define HAUL_RUNNER_RENDER_RESULT_LAYOUT_H
+#ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_LAYOUT_H
+#define HAUL_RUNNER_RENDER_RESULT_RESULT_LAYOUT_H
 
-#include "runner/render/result_block.h"
+#include "runner/render/result/result_block.h"
 
 /* What the places of a case are to each other. */
 enum row_class {

@@ -1,10 +1,10 @@
 /* figures.h - the figures that belong to the scenario of a run: plots of saved queries that say
  * figure=GLOB (runner/record/saved.h), as the scenario's paper or document overlays them. */
-#ifndef HAUL_RUNNER_RENDER_FIGURES_H
-#define HAUL_RUNNER_RENDER_FIGURES_H
+#ifndef HAUL_RUNNER_RENDER_PLOT_FIGURES_H
+#define HAUL_RUNNER_RENDER_PLOT_FIGURES_H
 
 #include "runner/record/query.h"
-#include "runner/render/curves.h"
+#include "runner/render/plot/curves.h"
 
 /* Gives each of them to the drawer, with the title of its query and the values that it is drawn
  * for. run: the parameter :run. None at all is STATUS_OK. */

@@ -1,4 +1,4 @@
-#include "runner/render/plot.h"
+#include "runner/render/plot/plot.h"
 
 #include "runner/table/text.h"
 

@@ -1,6 +1,6 @@
 /* result_labels.c - what a reader sees of a matrix or grid beside its numbers: their unit and
  * direction in words, the setting, the labels of rows and columns. */
-#include "runner/render/result_layout.h"
+#include "runner/render/result/result_layout.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "runner/render/matrix.h"
+#include "runner/render/result/matrix.h"
 
 #include <assert.h>
 #include <math.h>

@@ -11,8 +11,8 @@
  * a table. What went wrong stands in the place of its number; reasons and notes stand below, each
  * once. Skipped cases are N/A in a matrix and left out of a table; a block with skipped cases only
  * is left out. */
-#ifndef HAUL_RUNNER_RENDER_RUN_RESULT_H
-#define HAUL_RUNNER_RENDER_RUN_RESULT_H
+#ifndef HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
+#define HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 
 #include "runner/table/output.h"
 
