@@ -113,6 +113,9 @@ static bool collect_append(struct collected *list, size_t maximum, const void *m
   if (count > maximum - list->count) {
     return false;
   }
+  if (count == 0) {
+    return true; /* there may be no memory yet */
+  }
   if (list->count + count > list->capacity) {
     size_t wanted = list->capacity == 0 ? 1024 : 2 * list->capacity;
     while (wanted < list->count + count) {
