@@ -110,12 +110,14 @@ static void trial_io(struct trial *trial) {
   static const int codes[] = {ENOSPC, EIO, EDQUOT, EROFS, EACCES, EINTR};
   struct environment environment = {0};
   struct haul haul;
+  const int code = codes[trial_below(trial, COUNT_OF(codes))];
+  /* A call that is interrupted is made again: not for ever. */
+  const unsigned count = code == EINTR ? 1 : trial_below(trial, 3);
   environment_add(&environment, "LD_PRELOAD=%s", trial->settings->preload);
   environment_add(&environment, "TORTURE_PATH=%s", ".db");
   /* One call after the other, as far as a run makes any. */
   environment_add(&environment, "TORTURE_IO=%u:%d:%u",
-                  1 + (unsigned)((trial->number * 7 + trial_below(trial, 7)) % 1500),
-                  codes[trial_below(trial, COUNT_OF(codes))], trial_below(trial, 3));
+                  1 + (unsigned)((trial->number * 7 + trial_below(trial, 7)) % 1500), code, count);
   haul_run(trial, &haul, &environment, LIMIT_S, arguments_of(trial, false));
   if (access(trial->database, F_OK) == 0) {
     judge_code(trial, &haul, trial->database);
