@@ -117,6 +117,8 @@ static void bad_text_has_one_positioned_error(void **state) {
       {"[a\n", 0, 1, 3, "invalid header: expected, for example, [measure] or [[transfer]]"},
       {"a = 01", 0, 1, 7, "must not begin with 0"},
       {"a = 99999999999999999999", 0, 1, 25, "64 bits"},
+      {"a\xc9\x99 = 1", 0, 1, 2, "outside ASCII"},
+      {"a = \"x\"\xc9\x99\n", 0, 1, 8, "outside ASCII"},
       {"a = 1\nb = \"\x1b[2J\"", 0, 2, 6, "control character"},
       {"a\0b", 3, 1, 2, "NUL byte"},
       {"x = 1\na = \"\\u0000\"\n", 0, 2, 5, "NUL character"},
