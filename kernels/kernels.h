@@ -122,8 +122,8 @@ struct copy_arguments {
   uint64_t source;
   uint64_t size_bytes;
 };
-/* haul_copy_pair<<<any, 64 x any>>>: two copies at once with accesses of 16 bytes, the first by warps
- * of even number, the second by those of odd number, so that both advance together. */
+/* haul_copy_pair<<<any, 64 x any>>>: two copies at once with accesses of 16 bytes, the first by
+ * warps of even number, the second by those of odd number, so that both advance together. */
 struct copy_pair_arguments {
   struct copy_arguments copies[2];
 };
