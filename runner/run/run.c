@@ -221,7 +221,7 @@ static enum status run_show_times(struct query *query, const struct common_optio
   return status;
 }
 
-/* "48 ok, 1 hung, 3 skipped in 3.1 s" */
+/* "48 ok, 1 hung, 3 skipped, 20 not measured in 3.1 s" */
 static void run_describe_counts(const struct run_state *state, char *text, size_t size) {
   static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
                                            CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
@@ -234,6 +234,10 @@ static void run_describe_counts(const struct run_state *state, char *text, size_
       length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
                                  count, case_status_text(ORDER[i]));
     }
+  }
+  if (state->done < state->total) {
+    length += (size_t)snprintf(text + length, size - length, ", %zu not measured",
+                               state->total - state->done);
   }
   units_format_duration_short(clock_now_ns() - state->started_ns, time);
   (void)snprintf(text + length, size - length, " in %s", time);

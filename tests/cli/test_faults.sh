@@ -41,7 +41,7 @@ finish_slow
 expect_code 130
 expect_err 'interrupted: the run ends after this case, or at once if you press Ctrl-C again'
 expect_err 'interrupted; .* --resume run:'
-expect_err '^haul: 2 ok in .*; run 1 \([0-9a-f]{32}\) of '
+expect_err '^haul: 2 ok, 1 not measured in .*; run 1 \([0-9a-f]{32}\) of '
 expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"
 expect_value interrupted interrupt.db 'select status from v_run'
 before=$(value interrupt.db 'select count(*) from trial')

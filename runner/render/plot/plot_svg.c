@@ -27,7 +27,9 @@ enum {
   XS_MAX = 1 << 16,
   BAR_LEAST = 3,     /* a shorter error bar is within its point */
   TITLE_HEIGHT = 30, /* of a plot in a picture */
-  MARGIN = 12,       /* around a picture */
+  TITLE_LINE = 19,   /* of the title's second line and further ones */
+  TITLE_CHARS = 80,
+  MARGIN = 12, /* around a picture */
 };
 static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
@@ -451,14 +453,28 @@ void plot_picture_begin(struct plot_picture *picture, struct strbuf *text) {
   strbuf_append(text, "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 }
 
+/* In lines as long as the picture is wide; the height at which the plot begins. */
+static double svg_put_title(const struct plot_picture *picture, const char *title) {
+  double height = picture->height;
+  struct strbuf lines;
+  strbuf_init(&lines, strlen(title) * 2 + 64);
+  text_wrap(&lines, title, TITLE_CHARS, 0, false);
+  for (char *rest = NULL, *line = strtok_r(lines.text, "\n", &rest); line != NULL;
+       line = strtok_r(NULL, "\n", &rest)) {
+    height += height > picture->height ? TITLE_LINE : TITLE_HEIGHT;
+    html_append(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n",
+                MARGIN + LEFT, height - 10.0, line);
+  }
+  strbuf_fini(&lines);
+  return height;
+}
+
 void plot_picture_add(struct plot_picture *picture, const struct plot *plot,
                       enum plot_scale scale) {
   char id[24];
   (void)snprintf(id, sizeof id, "chart%zu", ++picture->count);
   struct drawing drawing = {.text = picture->text, .plot = plot, .id = id, .pictured = true};
-  html_append(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n", MARGIN + LEFT,
-              picture->height + TITLE_HEIGHT - 10.0, plot->title);
-  drawing.offset = picture->height + (plot->title[0] != '\0' ? TITLE_HEIGHT : 0);
+  drawing.offset = svg_put_title(picture, plot->title);
   if (svg_lay_out(&drawing, scale)) {
     picture->height = drawing.offset + TOP + drawing.height + BOTTOM;
   } else {

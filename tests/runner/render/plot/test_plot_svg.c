@@ -155,6 +155,31 @@ static void labels_do_not_lie_over_each_other(void **state) {
   free(text);
 }
 
+/* Of an SVG alone nothing beyond its width is seen. */
+static void titles_of_pictures_are_as_wide_as_the_picture(void **state) {
+  (void)state;
+  const struct plot_point points[] = {{1, 10}, {2, 20}};
+  const struct plot_curve curve = {"a", points, 2, NULL};
+  const struct plot plot = {
+      .title = "Unified memory: the bandwidth of pages that migrate because they are written: from "
+               "gpu0 to numa0",
+      .x_name = "size",
+      .y_name = "GB/s",
+      .curves = &curve,
+      .curve_count = 1};
+  struct plot_picture picture;
+  struct strbuf text;
+  strbuf_init(&text, SVG_MAX);
+  plot_picture_begin(&picture, &text);
+  plot_picture_add(&picture, &plot, PLOT_LINEAR);
+  plot_picture_end(&picture);
+  assert_markup(text.text);
+  assert_contains(text.text, ">Unified memory: the bandwidth of pages that migrate because they "
+                             "are written:</text>");
+  assert_contains(text.text, ">from gpu0 to numa0</text>");
+  strbuf_fini(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_geometric),
@@ -163,6 +188,7 @@ int main(void) {
       cmocka_unit_test(one_point_and_equal_values_have_axes),
       cmocka_unit_test(names_are_escaped_and_cut),
       cmocka_unit_test(labels_do_not_lie_over_each_other),
+      cmocka_unit_test(titles_of_pictures_are_as_wide_as_the_picture),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
