@@ -1,6 +1,15 @@
 #include "engine/machine/machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+struct machine *machine_new(void) {
+  struct machine *machine = calloc(1, sizeof *machine);
+  if (machine == NULL) {
+    abort();
+  }
+  return machine;
+}
 
 const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu) {
   for (uint32_t i = 0; i < machine->fact_count; i++) {

@@ -123,6 +123,8 @@ struct machine {
   X("gsp", "version of the GSP firmware, or off")                                                  \
   X("gpu_clocks", "locked or default: whether application clocks differ from the default")
 
+/* Zeroed, on the heap (free() it): it is too large for the stack. */
+struct machine *machine_new(void);
 /* The first fact of that name and gpu (-1 = machine), or NULL. */
 const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu);
 /* Append a fact; the format makes its value. A value too long is cut and ends in "..."; control

@@ -128,7 +128,9 @@ enum status command_path(struct command *command, const char **path,
 enum status command_open_database(struct command *command, enum database_access access,
                                   struct error *err) CHECK_RESULT;
 enum status command_open_query(struct command *command, struct error *err) CHECK_RESULT;
-/* Fill command->target: the machine that --machine names, or else this one. */
+/* Fill command->target: the machine that --machine names, or else this one. A child process that
+ * crashes or hangs (30 s) while it looks leaves a machine without GPUs whose cuda_state says so:
+ * probe_lost(). */
 enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
 /* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
 const struct row_sink *command_rows(struct command *command, const char *empty);

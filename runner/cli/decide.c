@@ -5,6 +5,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/cli/analysis.h"
+#include "runner/record/manage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,19 +37,22 @@ static bool decide_is_interrupted(const struct decide *decide) {
 static enum status decide_read_scenario(struct decide *decide, struct error *err) {
   struct command *command = decide->command;
   struct run_ref run;
-  const char *path = NULL;
-  const char *text = NULL;
+  struct run_scenario recorded;
   struct run_list list;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(
       selector_find_all(command->database, command->decide, &command->arena, &list, err));
   run = list.runs[list.count - 1];
-  RETURN_ON_ERROR(
-      measured_run_scenario(command->database, run.id, &command->arena, &path, &text, err));
+  RETURN_ON_ERROR(run_scenario_read(command->database, run.id, &command->arena, &recorded, err));
+  if (!recorded.measured) {
+    return error_set(err, STATUS_INVALID,
+                     "run %lld was imported: its cases cannot be measured again",
+                     (long long)run.id);
+  }
   struct diagnostics *diagnostics = diagnostics_new();
-  enum status status =
-      scenario_parse(text, strlen(text), path, command->batch.overrides,
-                     command->batch.override_count, &decide->scenario, diagnostics);
+  enum status status = scenario_parse(recorded.resolved, strlen(recorded.resolved), recorded.path,
+                                      command->batch.overrides, command->batch.override_count,
+                                      &decide->scenario, diagnostics);
   diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
   diagnostics_free(diagnostics);
   if (status != STATUS_OK) {

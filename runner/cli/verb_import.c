@@ -4,7 +4,6 @@
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/record/content.h"
 #include "runner/record/record.h"
-#include "runner/run/plan_view.h"
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>

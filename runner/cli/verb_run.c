@@ -2,7 +2,6 @@
 #include "engine/base/units.h"
 #include "runner/cli/decide.h"
 #include "runner/cli/selection.h"
-#include "runner/run/plan_view.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
 

@@ -16,18 +16,6 @@ static void verb_show_print_shipped(const char *text, size_t length) {
   (void)fwrite(text, 1, length, stdout);
 }
 
-/* Whether the word names a run: nothing shipped is called so. */
-static bool verb_show_names_run(const char *word) {
-  static const char *const PREFIXES[] = {"run:", "tag:", "driver:", "baseline:", NULL};
-  for (size_t i = 0; PREFIXES[i] != NULL; i++) {
-    if (strncmp(word, PREFIXES[i], strlen(PREFIXES[i])) == 0) {
-      return true;
-    }
-  }
-  return strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 ||
-         (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0');
-}
-
 /* Whether the file as it was read says all: nothing came from an include or from --set. */
 static bool verb_show_is_whole(const struct run_scenario *recorded) {
   struct scenario *scenario = NULL;
@@ -62,7 +50,7 @@ static enum status verb_show_recorded(struct command *command, struct error *err
 static enum status verb_show_run(struct command *command, struct error *err) {
   const char *name = command->words[0];
   const struct embedded_file *file = scenarios_find(name);
-  if (file == NULL && verb_show_names_run(name)) {
+  if (file == NULL && selector_is_one(name)) { /* nothing shipped is called so */
     return verb_show_recorded(command, err);
   }
   if (file == NULL) {

@@ -1,11 +1,14 @@
 /* The table of verbs, haul --help, and picking the verb. */
 #include "runner/cli/options.h"
 #include "runner/cli/shell_word.h"
-#include "runner/run/plan_view.h"
+#include "runner/supervise/probe.h"
+#include "schema/machine/machine_file.h"
 #include "schema/scenario/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PROBE_LIMIT_NS UINT64_C(30000000000)
 
 /* In the order of haul --help; runner/cli/verb_NAME.c defines each. */
 #define VERB_TABLE(X)                                                                              \
@@ -135,10 +138,12 @@ enum status command_open_query(struct command *command, struct error *err) {
 }
 
 enum status command_get_machine(struct command *command, struct error *err) {
+  static const struct probe_looks looks = {machine_probe, machine_probe_cuda, machine_probe_host};
   if (command->target == NULL) {
     command->target = machine_new();
   }
-  return machine_get(command->machine, command->target, err);
+  return command->machine != NULL ? machine_file_load(command->machine, command->target, err)
+                                  : probe_in_child(&looks, PROBE_LIMIT_NS, command->target, err);
 }
 
 const struct row_sink *command_rows(struct command *command, const char *empty) {

@@ -139,11 +139,6 @@ enum status measured_add_run(struct measured *measured, struct database *databas
 /* Every run, in the order they were started. */
 enum status measured_add_all_runs(struct measured *measured, struct database *database,
                                   struct error *err) CHECK_RESULT;
-/* The scenario of a run that was measured here, to be measured again: its path and its text, which
- * stands alone; in the arena. */
-enum status measured_run_scenario(struct database *database, int64_t run, struct arena *arena,
-                                  const char **path, const char **text,
-                                  struct error *err) CHECK_RESULT;
 /* Keep those runs for which keep() is true. Before measured_load(). */
 void measured_keep_runs(struct measured *measured,
                         bool (*keep)(const struct measured *, size_t run, const void *context),

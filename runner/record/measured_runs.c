@@ -198,22 +198,6 @@ enum status measured_add_all_runs(struct measured *measured, struct database *da
   return measured_read_runs(measured, database, 0, INT64_MAX, err);
 }
 
-enum status measured_run_scenario(struct database *database, int64_t run, struct arena *arena,
-                                  const char **path, const char **text, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "compare/scenario", &statement, err);
-  statement_bind_int(&statement, ":run", run);
-  if (statement_next(&statement, &status, err)) {
-    *path = statement_column_text(&statement, 0, arena);
-    *text = statement_column_text(&statement, 1, arena);
-  } else if (status == STATUS_OK) {
-    status = error_set(err, STATUS_INVALID,
-                       "run %lld was imported: its cases cannot be measured again", (long long)run);
-  }
-  statement_finalize(&statement);
-  return status;
-}
-
 void measured_keep_runs(struct measured *measured,
                         bool (*keep)(const struct measured *, size_t run, const void *context),
                         const void *context) {

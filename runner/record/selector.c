@@ -171,6 +171,24 @@ static const struct {
     {"driver:", "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
     {"baseline:", "select/runs_by_baseline", "there is no baseline", "select/known_baselines"},
 };
+static const char run_prefix[] = "run:";
+static const char latest[] = "latest";
+static const char previous[] = "previous";
+
+static bool selector_has_prefix(const char *text, const char *prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool selector_is_one(const char *text) {
+  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+    if (selector_has_prefix(text, GROUPS[i].prefix)) {
+      return true;
+    }
+  }
+  return selector_has_prefix(text, run_prefix) || strcmp(text, latest) == 0 ||
+         strcmp(text, previous) == 0 ||
+         (text[0] != '\0' && text[strspn(text, "0123456789")] == '\0');
+}
 
 /* The runs of one name, the latest last. */
 static enum status selector_add_name(struct database *database, const char *selector,
@@ -178,7 +196,7 @@ static enum status selector_add_name(struct database *database, const char *sele
                                      struct error *err) {
   for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
     const size_t length = strlen(GROUPS[i].prefix);
-    if (strncmp(selector, GROUPS[i].prefix, length) != 0) {
+    if (!selector_has_prefix(selector, GROUPS[i].prefix)) {
       continue;
     }
     size_t count = 0;
@@ -190,14 +208,14 @@ static enum status selector_add_name(struct database *database, const char *sele
     const char *message = arena_format(arena, "%s \"%s\"", GROUPS[i].missing, selector + length);
     return selector_refuse(database, STATUS_NOT_FOUND, message, GROUPS[i].known, NULL, err);
   }
-  if (strcmp(selector, "latest") == 0) {
+  if (strcmp(selector, latest) == 0) {
     return selector_add_latest(database, selector, "0", arena, list, err);
   }
-  if (strcmp(selector, "previous") == 0) {
+  if (strcmp(selector, previous) == 0) {
     return selector_add_latest(database, selector, "1", arena, list, err);
   }
-  return selector_add_by_id(database, strncmp(selector, "run:", 4) == 0 ? selector + 4 : selector,
-                            arena, list, err);
+  const size_t skipped = selector_has_prefix(selector, run_prefix) ? strlen(run_prefix) : 0;
+  return selector_add_by_id(database, selector + skipped, arena, list, err);
 }
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,

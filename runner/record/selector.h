@@ -15,12 +15,18 @@
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
 
+#include <stdbool.h>
+
 enum { RUN_UUID_MAX = 33 };
 
 struct run_ref {
   int64_t id; /* run.id in this database */
   char uuid[RUN_UUID_MAX];
 };
+
+/* Whether the text is one of these forms, but for the beginning of a UUID without "run:", which may
+ * as well be another word. */
+bool selector_is_one(const char *text);
 
 /* STATUS_NOT_FOUND: no such run; STATUS_INVALID: several, or no way to name a run. Both messages
  * list what there is. */

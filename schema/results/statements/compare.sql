@@ -6,10 +6,6 @@ SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last
 ORDER BY r.started_at_ns, r.id;
 
--- name: scenario
-SELECT r.scenario_path, s.resolved
-FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id = :run AND r.origin = 'measured';
-
 -- name: environment
 -- Each column becomes a fact with its name.
 SELECT simulated, host_name, cuda_state, driver_version, driver_branch, kernel_module,

@@ -2,7 +2,8 @@
 
 -- name: scenario_of_run
 SELECT s.name, s.text, s.resolved, r.scenario_path, r.command_line,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch')
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch'),
+  r.origin = 'measured'
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 

@@ -115,6 +115,19 @@ static void empty_database_has_no_runs(void **state) {
   fixture_free(fixture);
 }
 
+static void what_names_a_run_is_told_from_other_words(void **state) {
+  (void)state;
+  static const char *const RUNS[] = {"latest",     "previous",     "9", "run:01a2", "tag:x",
+                                     "driver:580", "baseline:good"};
+  static const char *const OTHERS[] = {"", "quick", "latest2", "9x", "stream", "tag"};
+  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+    assert_true(selector_is_one(RUNS[i]));
+  }
+  for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+    assert_false(selector_is_one(OTHERS[i]));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_selector_finds_its_run),
@@ -122,6 +135,7 @@ int main(void) {
       cmocka_unit_test(ambiguous_selector_lists_the_runs),
       cmocka_unit_test(unknown_selector_lists_what_exists),
       cmocka_unit_test(empty_database_has_no_runs),
+      cmocka_unit_test(what_names_a_run_is_told_from_other_words),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
