@@ -1,8 +1,8 @@
 /* haul report OUT.html [RUN...]: results as one HTML page. */
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
-#include "runner/render/page.h"
-#include "runner/render/page_report.h"
+#include "runner/render/page/page.h"
+#include "runner/render/page/page_report.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "engine/base/units.h"
 #include "runner/record/query.h"
 #include "runner/record/record.h"
-#include "runner/render/page.h"
+#include "runner/render/page/page.h"
 #include "runner/render/result/run_result.h"
 #include "runner/table/table.h"
 #include "schema/machine/machine_file.h"

@@ -1,5 +1,5 @@
 /* page_data.c - rows of a result inside a page, as a file to save. */
-#include "runner/render/page.h"
+#include "runner/render/page/page.h"
 
 #include "runner/table/html.h"
 

@@ -1,8 +1,8 @@
-#include "runner/render/page_report.h"
+#include "runner/render/page/page_report.h"
 
 #include "runner/render/outliers.h"
-#include "runner/render/page.h"
-#include "runner/render/page_history.h"
+#include "runner/render/page/page.h"
+#include "runner/render/page/page_history.h"
 #include "runner/render/plot/curves.h"
 #include "runner/render/plot/figures.h"
 #include "runner/render/result/run_result.h"

@@ -1,4 +1,4 @@
-#include "runner/render/page_maps.h"
+#include "runner/render/page/page_maps.h"
 
 #include "engine/base/units.h"
 #include "runner/analysis/definition.h"

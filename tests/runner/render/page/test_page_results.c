@@ -1,6 +1,6 @@
 /* Results on a page: the tables and matrices of a terminal, coloured the same, charts beside them.
  */
-#include "runner/render/page.h"
+#include "runner/render/page/page.h"
 
 #include "tests/runner/render/result/said.h"
 #include "tests/runner/table/markup.h"

@@ -1,6 +1,6 @@
 /* page_report.h - a report: runs and a comparison, read from the database and written to a page. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_REPORT_H
-#define HAUL_RUNNER_RENDER_PAGE_REPORT_H
+#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
+#define HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
 
 #include "runner/analysis/compare_runs.h"
 #include "runner/record/query.h"

@@ -1,4 +1,4 @@
-#include "runner/render/page.h"
+#include "runner/render/page/page.h"
 
 #include "runner/render/plot/plot.h"
 #include "runner/table/html.h"

@@ -1,7 +1,7 @@
 /* page_history.h - the cases that changed, over all runs of the database: one chart each, with a
  * mark where the driver, the kernel of the host or the GPUs changed. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_HISTORY_H
-#define HAUL_RUNNER_RENDER_PAGE_HISTORY_H
+#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
+#define HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
 
 #include "runner/analysis/compare.h"
 

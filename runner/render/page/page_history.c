@@ -1,4 +1,4 @@
-#include "runner/render/page_history.h"
+#include "runner/render/page/page_history.h"
 
 #include "engine/base/strings.h"
 #include "runner/analysis/history.h"

@@ -3,8 +3,8 @@
  * sorts and filters tables, and the page is complete without it.
  *
  * Pages are written as html.h says; a failure to write is told by the stream (ferror()). */
-#ifndef HAUL_RUNNER_RENDER_PAGE_H
-#define HAUL_RUNNER_RENDER_PAGE_H
+#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_H
+#define HAUL_RUNNER_RENDER_PAGE_PAGE_H
 
 #include "runner/analysis/compare.h"
 #include "runner/render/plot/plot.h"

@@ -3,8 +3,8 @@
  * column; one of many sizes has paths down and sizes across. Cells are found by all that
  * distinguishes the cases of a block: where two cases would have one cell, there is no map of it.
  */
-#ifndef HAUL_RUNNER_RENDER_PAGE_MAPS_H
-#define HAUL_RUNNER_RENDER_PAGE_MAPS_H
+#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_MAPS_H
+#define HAUL_RUNNER_RENDER_PAGE_PAGE_MAPS_H
 
 #include "runner/analysis/compare.h"
 

@@ -1,8 +1,8 @@
-#include "runner/render/page.h"
+#include "runner/render/page/page.h"
 
 #include "runner/render/diff.h"
 #include "runner/render/diff_layout.h"
-#include "runner/render/page_maps.h"
+#include "runner/render/page/page_maps.h"
 #include "runner/table/html.h"
 
 #include <math.h>
