@@ -71,7 +71,7 @@ static double scale_y(const struct scale *scale, double value) {
   return TOP + (HEIGHT - TOP - BOTTOM) * (scale->high - value) / (scale->high - scale->low);
 }
 
-/* Changes of less than a hundredth are not blown up to the full height. */
+/* A range below 1 % of the values does not fill the height. */
 static struct scale scale_of(const struct moment *moments, size_t count) {
   double low = INFINITY;
   double high = -INFINITY;
