@@ -109,7 +109,9 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
                query->plot_count < QUERY_PLOTS_MAX) {
       saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);
     } else if (strncmp(line, NARROW_HEAD, strlen(NARROW_HEAD)) == 0) {
-      query->narrow = line + strlen(NARROW_HEAD);
+      const char *columns = line + strlen(NARROW_HEAD);
+      query->narrow =
+          query->narrow == NULL ? columns : arena_format(arena, "%s,%s", query->narrow, columns);
     } else if (line[0] == ' ' && query->plot_count > 0) {
       saved_query_parse_plot(line, arena, &plots[query->plot_count - 1]);
     } else if (line[0] != '\0') {

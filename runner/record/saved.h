@@ -14,8 +14,8 @@
  *   -- :block (text, default %) LIKE pattern of block names
  *
  * A plot: line says what --plot draws; a query may have several, and without one it is not drawn. A
- * line that begins with two more blanks goes on with it. A narrow: line has the columns that a
- * terminal without room for all does not show, the first to go first.
+ * line that begins with two more blanks goes on with it. Every query has a narrow: line, or
+ * several: the columns that a terminal without room for all does not show, the first to go first.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */

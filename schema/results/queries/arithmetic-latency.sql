@@ -3,6 +3,8 @@
 -- One row per type: cycles from one dependent instruction to the next, and operations per clock and SM
 -- (a packed half-precision instruction counts as two), in the latest run of arithmetic-latency.
 --
+-- narrow: mul_per_clock_sm,add_per_clock_sm,mul_cycles,add_cycles,fma_per_clock_sm
+--
 -- :run (run, default null) the run to show; null: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,

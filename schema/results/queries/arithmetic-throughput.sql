@@ -6,6 +6,8 @@
 -- plot: x=threads y=ilp_1,ilp_2,ilp_4,ilp_8 by=gpu unit=operations/clock/SM scale=semilog
 --     figure=arithmetic-latency
 --
+-- narrow: ilp_2,ilp_4,ilp_1
+--
 -- :run (run, default null) the run to show; null: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,

@@ -6,6 +6,8 @@
 -- compared with one way after the other: 2x when the two overlap fully. Where nothing can be compared, the
 -- column numbers says why.
 --
+-- narrow: section,numbers
+--
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH
   paper_run AS (

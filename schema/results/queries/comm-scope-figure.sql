@@ -8,6 +8,8 @@
 -- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
 --     scale=log figure=comm-scope-fig*
 --
+-- narrow: plot,peak_gbps,axis,low,high,remark,series
+--
 -- :figure (integer, default null) number of the figure; null: the one measured last
 -- :run (run, default null) the run to show; null: the latest of that figure
 SELECT

@@ -5,6 +5,8 @@
 --
 -- plot: x=x y=gbps|ns low=low high=high curve=curve by=plot axis=axis
 --
+-- narrow: axis,low,high,plot
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 WITH RECURSIVE

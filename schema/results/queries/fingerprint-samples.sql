@@ -4,6 +4,8 @@
 -- instructions, loads from its own memory), for the given run and for earlier runs that measured some of the
 -- same features. A feature is the definition of a case without the number of the GPU.
 --
+-- narrow: run_uuid,uuid,gpu_name,host,started_at
+--
 -- :run (run, default latest) the run to identify
 WITH
   own AS (

@@ -5,7 +5,8 @@
 -- (power, heat or a fault; idling and clocks set by a user do not count), slowed_by lists the causes as NVML
 -- names them.
 --
--- narrow: numa_node,memory_gib,sm_mhz_low,celsius_high,power_w_high,pcie,slowed_by,name,sm_mhz_high,slowed_pct,pci_address
+-- narrow: numa_node,memory_gib,sm_mhz_low,celsius_high,power_w_high,pcie,slowed_by,name,sm_mhz_high
+-- narrow: slowed_pct,pci_address
 --
 -- :run (run, default latest) the run to show
 SELECT

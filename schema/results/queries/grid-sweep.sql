@@ -5,6 +5,8 @@
 --
 -- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog figure=grid-sweep
 --
+-- narrow: low,high,peak_gbps,remark,peak_pct
+--
 -- :run (run, default null) the run to show; null: the latest of grid-sweep
 SELECT
   c.source_place || c.source_index AS gpu,

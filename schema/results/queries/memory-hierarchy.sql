@@ -7,6 +7,8 @@
 -- plot: x=footprint_bytes y=cycles curve=cache,stride_bytes by=gpu unit=cycles/load scale=semilog
 --     figure=memory-hierarchy
 --
+-- narrow: hops,ns,remark,stride_bytes
+--
 -- :run (run, default null) the run to show; null: the latest of memory-hierarchy
 SELECT
   c.source_place || c.source_index AS gpu,

@@ -3,6 +3,8 @@
 -- cases: with a result, skipped ones too. wrong: failed, crashed, hung or corrupt in some process. gbps and ns: the
 -- least and the greatest median of a case in a process; gbps is NULL where no bytes are counted.
 --
+-- narrow: ns_least,gbps_least,skipped,ok,ns_greatest,wrong
+--
 -- :run (run, default latest) the run to show
 SELECT
   b.block AS block,

@@ -9,6 +9,11 @@
 -- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
 -- by trials.max ("trials") or max_time ("time").
 --
+-- narrow: load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
+-- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
+-- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
+-- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT

@@ -2,6 +2,8 @@
 --
 -- One row. resolved means the same as text with includes and --set applied, and needs no other file.
 --
+-- narrow: resolved,path
+--
 -- :run (run, default latest) the run to show
 SELECT r.scenario_path AS path, s.text AS text, s.resolved AS resolved
 FROM run r JOIN scenario s ON s.id = r.scenario

@@ -5,6 +5,8 @@
 -- was one process, and the slowest and the fastest process if there were several. peak_pct is the percentage
 -- of the theoretical peak. "= NAME" is the remark on a setting that comes to another case, whose result it has.
 --
+-- narrow: high,low,ns,remark,peak_pct,status
+--
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
 SELECT

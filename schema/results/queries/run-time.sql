@@ -5,6 +5,8 @@
 -- starting: from the start of the run, or the end of a process, until the next worker was ready to measure.
 -- idle: the rest, in which no worker had a case: recording, and what followed.
 --
+-- narrow: percent
+--
 -- :run (run, default latest) the run to show
 WITH
   cases AS (

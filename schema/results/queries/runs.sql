@@ -4,7 +4,7 @@
 -- run. Every other case is measured once per process, which gives the number of results expected: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
--- narrow: expected,skipped,processes,gpu,status,remark,driver,host,duration_s,not_ok,ok,tag
+-- narrow: expected,skipped,processes,gpu,remark,driver,host,duration_s,not_ok,ok,status,tag
 --
 -- :limit (integer, default 50) number of runs
 -- :tag (text, default null) glob of tags: only runs with such a tag

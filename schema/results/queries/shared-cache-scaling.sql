@@ -6,6 +6,8 @@
 -- plot: x=blocks y=gbps low=low high=high curve=threads by=gpu,cache scale=linear
 --     figure=shared-cache-scaling
 --
+-- narrow: low,high,blocks,threads,remark,bytes_per_clock
+--
 -- :run (run, default null) the run to show; null: the latest of shared-cache-scaling
 SELECT
   c.source_place || c.source_index AS gpu,

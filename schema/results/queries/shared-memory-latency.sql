@@ -6,6 +6,8 @@
 -- plot: x=threads y=stride_1,stride_2,stride_4,stride_8,stride_16,stride_32 by=gpu
 --     unit=cycles/load scale=semilog figure=shared-memory-latency
 --
+-- narrow: stride_2,stride_8,stride_4,stride_16,stride_1
+--
 -- :run (run, default null) the run to show; null: the latest of shared-memory-latency
 SELECT
   c.source_place || c.source_index AS gpu,

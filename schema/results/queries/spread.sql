@@ -5,6 +5,8 @@
 -- largest variation, which worst names. It determines how small a change `haul diff` can detect; trials within
 -- one process agree far better.
 --
+-- narrow: processes,least_percent,cells,worst,median_percent
+--
 -- :run (run, default latest) the run to show
 WITH RECURSIVE
   cell AS (

@@ -8,6 +8,8 @@
 -- plot: x=elements y=gbps low=low high=high curve=operation by=gpu,series rows=series:elements
 --     peak=peak_gbps scale=semilog figure=stream
 --
+-- narrow: low,high,ms,elements,peak_gbps,remark,threads,peak_pct
+--
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
   point AS (

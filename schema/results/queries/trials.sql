@@ -4,6 +4,8 @@
 --
 -- plot: x=trial y=gbps|ns curve=process by=case scale=linear
 --
+-- narrow: elapsed_ns,iterations,ns_per_hop,status,ns,phase
+--
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
 SELECT

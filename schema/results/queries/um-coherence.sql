@@ -5,6 +5,8 @@
 -- plot: x=size_bytes y=gbps low=low high=high curve=source,target by=benchmark scale=log
 --     figure=um-coherence
 --
+-- narrow: low,high,remark
+--
 -- :run (run, default null) the run to show; null: the latest of um-coherence
 SELECT
   replace(c.block, 'Comm_UM_Coherence_', '') AS benchmark,

@@ -266,7 +266,7 @@ static void assert_columns(const char *csv, const char *list, const char *query)
     }
     free(columns);
     if (!found) {
-      fail_msg("%s draws the column %s, which it does not have: %s", query, name, header);
+      fail_msg("%s names the column %s, which it does not have: %s", query, name, header);
     }
   }
   free(names);
@@ -294,6 +294,10 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
     saved_query_at(i, &arena, &saved);
     char *csv = csv_of(opened->query, NULL, saved.name, NULL, 0);
     drawn += saved.plot_count > 0;
+    if (saved.narrow == NULL) {
+      fail_msg("%s has no narrow: line, so that a narrow terminal turns its rows", saved.name);
+    }
+    assert_columns(csv, saved.narrow, saved.name);
     for (size_t p = 0; p < saved.plot_count; p++) {
       const struct saved_plot *plot = &saved.plots[p];
       if (plot->x == NULL || plot->y == NULL || (plot->low == NULL) != (plot->high == NULL)) {
