@@ -246,6 +246,18 @@ enum status record_begin(struct record *record, struct error *err) {
   return status == STATUS_OK ? STATUS_OK : record_finish(record, status, err);
 }
 
+void record_write_each(struct record *record) {
+  struct error ignored = {0};
+  for (size_t i = 0; i < record->pending_count; i++) {
+    enum status status = database_begin(record->database, &ignored);
+    status = THEN(status, record_insert_case(record, &record->pending[i], &ignored));
+    if (database_end(record->database, status, &ignored) == STATUS_OK) {
+      record->recorded++;
+    }
+  }
+  record_drop_pending(record);
+}
+
 void record_drop_pending(struct record *record) {
   while (record->pending_count > 0) {
     struct pending_case *last = &record->pending[--record->pending_count];
@@ -303,16 +315,6 @@ static enum status record_write_pending(struct record *record, struct error *err
 
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) {
-  RETURN_ON_ERROR(record_add_pending(record, plan, report, err));
-  enum status status = record_write_pending(record, err);
-  if (status != STATUS_OK) {
-    record_drop_pending(record);
-  }
-  return status;
-}
-
-enum status record_case_in_group(struct record *record, const struct plan *plan,
-                                 const struct case_report *report, struct error *err) {
   RETURN_ON_ERROR(record_add_pending(record, plan, report, err));
   return record_settle(record, 0, err);
 }

@@ -116,7 +116,14 @@ enum status record_finish(struct record *record, enum status status, struct erro
   if (status == STATUS_OK) {
     record->recorded += record->pending_count;
     record_drop_pending(record);
-  } else if (database_is_gone(record->database)) {
+    return STATUS_OK;
+  }
+  const bool gone = database_is_gone(record->database);
+  if (!gone && status != STATUS_TIMEOUT) {
+    record->sample_count = 0;
+    record_write_each(record);
+  }
+  if (gone) {
     status = error_prefix(err, "run %s, of which %zu cases had been recorded: ", record->uuid,
                           record->recorded);
   } else if (record->run != 0) {

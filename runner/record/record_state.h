@@ -111,10 +111,14 @@ void record_forget_run(struct record *record);
 
 /* Begin a transaction with the cases that wait. After an error there is none. */
 enum status record_begin(struct record *record, struct error *err) CHECK_RESULT;
-/* Forget the cases that wait: they are on disk, or cannot be. */
+/* Forget the cases that wait. */
 void record_drop_pending(struct record *record);
+/* After a transaction of all that waits failed: each case that waits in one of its own, so that one
+ * that is refused takes no other along. Forgets those that cannot be written: nothing later fails
+ * because of them. */
+void record_write_each(struct record *record);
 /* record_begin() ... commit around what `status` says of the work between; names the run in errors.
- * After an error the cases that waited wait on. */
+ * After an error nothing waits any more, unless it was that another program has the database. */
 enum status record_finish(struct record *record, enum status status,
                           struct error *err) CHECK_RESULT;
 

@@ -88,7 +88,7 @@ static enum status run_take_case(void *context, const struct case_report *report
                   slowed_by);
   struct case_report marked = *report;
   marked.slowed_by = slowed_by[0] != '\0' ? slowed_by : NULL;
-  RETURN_ON_ERROR(record_case_in_group(state->record, state->plan, &marked, err));
+  RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
   state->done++;
   status_line_case(&state->line, bench_case, &marked, state->done, state->total);

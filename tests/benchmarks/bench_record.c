@@ -52,7 +52,7 @@ static enum status measure(struct fixture *fixture, size_t trials, struct error 
     report.case_index = i;
     double start_s = bench_now_s();
     double busy_start_s = bench_clock_s(CLOCK_PROCESS_CPUTIME_ID);
-    status = i < CASES ? record_case_in_group(record, &plan, &report, err)
+    status = i < CASES ? record_case(record, &plan, &report, err)
                        : record_process_ended(record, 0, err); /* with what still waits */
     seconds += bench_now_s() - start_s;
     busy_seconds += bench_clock_s(CLOCK_PROCESS_CPUTIME_ID) - busy_start_s;

@@ -25,6 +25,7 @@ struct faults {
   struct bytes before;
   enum database_access access; /* of looking at the database afterwards */
   size_t recorded;             /* cases that were recorded, as far as the recorder says */
+  bool ended;                  /* the end of the run was, after an error */
 };
 
 static struct bytes read_file(const char *path) {
@@ -81,6 +82,7 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
   struct fixture *fixture = faults->fixture;
   struct record *record = NULL;
   faults->recorded = 0;
+  faults->ended = false;
   enum status status = record_open(fixture->path, &record, err);
   if (status == STATUS_OK) {
     status =
@@ -89,11 +91,13 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
       assert_null(strstr(err->message, "cases were recorded"));
     }
   }
+  const bool begun = status == STATUS_OK;
   if (status == STATUS_OK) {
     status = record_process_started(record, 0, 100, err);
   }
   for (size_t i = 0; i < 2 && status == STATUS_OK; i++) {
     status = record_case(record, &fixture->plan, fixture_report(fixture, 0, i, TRIALS), err);
+    status = THEN(status, record_settle(record, RECORD_GROUP_NS, err));
     faults->recorded += status == STATUS_OK;
   }
   if (status == STATUS_OK) {
@@ -101,6 +105,10 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
   }
   if (status == STATUS_OK) {
     status = record_end_run(record, "done", NULL, err);
+  }
+  if (begun && status != STATUS_OK) {
+    struct error second = {0};
+    faults->ended = record_end_run(record, "failed", err->message, &second) == STATUS_OK;
   }
   record_close(record);
   return status;
@@ -184,6 +192,9 @@ static void recorded_is_whole(const struct faults *faults, struct database *data
       answer(database, "select count(*) from case_run where run = 2 and process is not null");
   const size_t found = (size_t)strtoul(cases, NULL, 10);
   free(cases);
+  if (faults->ended) {
+    assert_answer(database, "select status from v_run where run = 2", "failed");
+  }
   assert_in_range(found, faults->recorded, faults->recorded + (status != STATUS_OK));
   assert_true(status != STATUS_OK || found == 2);
 }

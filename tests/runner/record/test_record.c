@@ -136,6 +136,7 @@ static void unknown_start_is_not_a_number(void **state) {
     fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
   }
   assert_ok(record_case(record, &fixture->plan, report, &err), &err);
+  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
   record_close(record);
   assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 1",
                "-1");
@@ -220,10 +221,8 @@ static void small_cases_are_written_together(void **state) {
       &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   const uint64_t start_ns = clock_now_ns();
-  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err),
-            &err);
-  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err),
-            &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
   assert_ok(record_settle(record, 0, &err), &err);
   if (clock_now_ns() - start_ns < RECORD_GROUP_NS) {
     assert_query(fixture, "select count(*) from case_run where status = 'ok'", "0");
@@ -232,8 +231,7 @@ static void small_cases_are_written_together(void **state) {
   assert_query(fixture, "select count(*) from case_run where status = 'ok'", "2");
   assert_query(fixture, "select count(*) from trial", "20");
   assert_query(fixture, "select count(*) from flow_trial", "20");
-  assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), &err),
-            &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), &err), &err);
   assert_ok(record_end_run(record, "done", NULL, &err), &err);
   size_t counts[case_status_name_count];
   assert_ok(record_count_outcomes(record, counts, &err), &err);
@@ -243,8 +241,9 @@ static void small_cases_are_written_together(void **state) {
   assert_query(fixture, "select count(*) from trial", "30");
 }
 
-/* What fails to be written waits, and is not counted. */
-static void a_group_that_fails_is_not_counted(void **state) {
+/* The others of its group are kept and counted, and the end of the run is written as well. */
+static void a_refused_case_takes_no_other_along(void **state) {
+  static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -253,14 +252,16 @@ static void a_group_that_fails_is_not_counted(void **state) {
       record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
       &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
-  for (int i = 0; i < 2; i++) { /* twice the same case: the second is refused, and so both are */
-    assert_ok(record_case_in_group(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err),
-              &err);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
+    assert_ok(record_case(record, &fixture->plan, report, &err), &err);
   }
   assert_int_not_equal(record_settle(record, RECORD_GROUP_NS, &err), STATUS_OK);
-  assert_non_null(strstr(err.message, "0 cases were recorded and are kept"));
+  assert_non_null(strstr(err.message, "2 cases were recorded and are kept"));
+  assert_ok(record_end_run(record, "failed", err.message, &err), &err);
   record_close(record);
-  assert_query(fixture, "select count(*) from trial", "0");
+  assert_query(fixture, "select count(*) || ' ' || count(distinct case_run) from trial", "20 2");
+  assert_query(fixture, "select status from v_run", "failed");
 }
 
 static void interrupted_run_is_resumed(void **state) {
@@ -275,6 +276,7 @@ static void interrupted_run_is_resumed(void **state) {
       &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
+  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
   char uuid[33];
   (void)snprintf(uuid, sizeof uuid, "%s", record_run_uuid(record));
   assert_int_equal(strlen(uuid), 32);
@@ -308,7 +310,9 @@ static void interrupted_run_is_resumed(void **state) {
   assert_ok(record_process_started(record, 0, 2, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
   /* The same case twice is refused, and leaves nothing behind. */
-  assert_int_not_equal(record_case(record, &fixture->plan, &fixture->report, &err), STATUS_OK);
+  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, &err), &err);
+  assert_int_not_equal(record_settle(record, RECORD_GROUP_NS, &err), STATUS_OK);
   assert_non_null(strstr(err.message, "1 cases were recorded and are kept"));
   assert_ok(record_end_run(record, "done", NULL, &err), &err);
   assert_int_equal(record_resume_find(record, "latest", &resumed, &err), STATUS_INVALID);
@@ -379,7 +383,7 @@ static void killed_writer_leaves_complete_cases(void **state) {
           record_process_started(record, process, 1, &err) == STATUS_OK &&
           record_case(record, &fixture->plan,
                       fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err) == STATUS_OK &&
-          write(ready[1], "x", 1) == 1;
+          record_settle(record, RECORD_GROUP_NS, &err) == STATUS_OK && write(ready[1], "x", 1) == 1;
     }
     _exit(1);
   }
@@ -552,7 +556,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
       cmocka_unit_test_setup_teardown(failures_are_recorded, set_up, tear_down),
       cmocka_unit_test_setup_teardown(small_cases_are_written_together, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_group_that_fails_is_not_counted, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_refused_case_takes_no_other_along, set_up, tear_down),
       cmocka_unit_test_setup_teardown(interrupted_run_is_resumed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(full_disk_keeps_recorded_cases, set_up, tear_down),
       cmocka_unit_test_setup_teardown(killed_writer_leaves_complete_cases, set_up, tear_down),
