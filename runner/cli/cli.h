@@ -38,6 +38,7 @@ struct command {
   bool date_given;
   bool force, yes;
   bool fail_on_given, fails[verdict_name_count];
+  const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
   bool all, clear, confusion, dry_run, share, strict, suspect, trials, wait_given;

@@ -305,6 +305,16 @@ static void options_take_word(struct command *command, const char *arg, struct a
   command->words[command->word_count++] = arg;
 }
 
+/* The tests of nvbandwidth that are named are globs like those of --only. */
+static void options_check_tests(struct command *command, struct argp_state *state) {
+  const char **only = &command->request.filter.only;
+  if (command->tests != NULL && *only != NULL) {
+    argp_error(state, "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
+               command->tests);
+  }
+  *only = command->tests != NULL ? command->tests : *only;
+}
+
 static error_t options_take(int key, char *arg, struct argp_state *state) {
   struct command *command = state->input;
   const struct verb *verb = command->verb;
@@ -316,6 +326,7 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
     if (verb->missing != NULL && command->word_count == 0) {
       argp_error(state, "missing %s", verb->missing);
     }
+    options_check_tests(command, state);
     if (verb->check != NULL) {
       verb->check(command, state);
     }

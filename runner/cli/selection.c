@@ -35,7 +35,8 @@ static void selection_add_test(const struct given *given, const char *word) {
                selection_test_count() - 1);
   }
   /* Another name may be a block of another scenario: the plan says what there is. */
-  filter->only = globs_add(filter->only, name != NULL ? name : word, &filter->arena);
+  given->command->tests =
+      globs_add(given->command->tests, name != NULL ? name : word, &filter->arena);
 }
 
 bool option_take_test(const struct given *given) {

@@ -10,7 +10,8 @@
 /* "-t 0 -t device_local_copy", "-t 0,1", "-t 0 1": tests of nvbandwidth. */
 option_take option_take_test;
 #define BATCH_OPTION_TEST                                                                          \
-  {"test", "NAME", "only that test of nvbandwidth, by its name or its number in nvbandwidth -l",   \
+  {"test", "NAME",                                                                                 \
+   "only that test of nvbandwidth, by its name or its number in nvbandwidth -l; not with --only",  \
    .take = option_take_test, .letter = 't'},                                                       \
   {                                                                                                \
     "testcase", "NAME", NULL, .take = option_take_test                                             \

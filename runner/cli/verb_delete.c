@@ -57,6 +57,17 @@ static enum status verb_delete_look(struct command *command, const struct run_re
   return STATUS_OK;
 }
 
+/* "run 5 (01a2..., quick, tag before)", while it is still there. */
+static enum status verb_delete_name(struct command *command, const struct run_ref *run,
+                                    const char **name, struct error *err) {
+  struct run_to_delete found;
+  RETURN_ON_ERROR(run_to_delete_read(command->database, run->id, &command->arena, &found, err));
+  *name = arena_format(&command->arena, "run %lld (%s, %s%s%s)", (long long)run->id, run->uuid,
+                       found.scenario, found.tag != NULL ? ", tag " : "",
+                       found.tag != NULL ? found.tag : "");
+  return STATUS_OK;
+}
+
 static bool verb_delete_is_wanted(size_t count) {
   char answer[16] = "";
   fprintf(stderr, "Delete %s for good? [y/N] ", count == 1 ? "this run" : "these runs");
@@ -94,8 +105,15 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
     say_note(&command->common, "nothing was deleted");
     return STATUS_OK;
   }
+  const char **names = arena_array(&command->arena, runs.count, sizeof *names);
+  for (size_t i = 0; i < runs.count; i++) {
+    RETURN_ON_ERROR(verb_delete_name(command, &runs.runs[i], &names[i], err));
+  }
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(runs_delete(command->database, &runs, err));
+  for (size_t i = 0; i < runs.count; i++) {
+    say_note(&command->common, "%s is deleted", names[i]);
+  }
   say_note(&command->common, "deleted %zu run%s from %s", runs.count, runs.count == 1 ? "" : "s",
            path);
   return verb_delete_shrink(command);
@@ -110,7 +128,7 @@ const struct verb VERB_DELETE = {
            "or that a baseline names is refused unless --force is given. Cases, scenarios and "
            "environments that no other run has go too. Where a quarter of the file is free then, "
            "it is made smaller, which takes room for a copy. A deleted run that is merged again "
-           "from another database comes back.",
+           "from another database comes back, under a new number: numbers are not given twice.",
     .options = VERB_DELETE_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,

@@ -70,10 +70,20 @@ for table in run case_run trial flow_run flow_trial bench_case flow plan_case pl
 done
 run_error 2 'no latest run' delete latest --yes --db a.db
 
+begin 'a number is not given twice, and what was deleted is named'
+run_ok run "$small" --db a.db --tag again
+expect_value 4 a.db 'select max(id) from run'
+run_ok delete latest --yes --db a.db
+expect_err 'run 4 \([0-9a-f]{32}, small, tag again\) is deleted'
+run_ok run "$small" --db a.db
+expect_value 5 a.db 'select max(id) from run'
+run_ok delete latest --yes --db a.db
+
 begin 'a deleted run that is merged comes back'
 run_ok merge a.db all.db
 expect_value 3 a.db 'select count(*) from run'
 expect_value 5 a.db 'select count(*) from case_run'
+expect_value 6 a.db 'select min(id) from run'
 
 begin 'a run that is being measured is refused'
 "$haul" run "$small" --db a.db --set measure.max_time=60s --set measure.min_trial=500ms --set measure.trials.max=50 \

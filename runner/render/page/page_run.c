@@ -232,8 +232,10 @@ static void page_run_put_wrong(FILE *page, const struct page_run *run) {
   const long long wrong = page_run_count_of(run, "wrong");
   const char *reason = result_set_text(reasons, 0, "reason");
   if (wrong > 0) {
-    html_print(page, "<li class=\"bad\"><b>Went wrong:</b> %zu %s; %s: %s</li>\n", (size_t)wrong,
-               wrong == 1 ? "case" : "cases", result_set_text(reasons, 0, "status"),
+    html_print(page, "<li class=\"bad\"><b>Went wrong:</b> %zu %s: %s", (size_t)wrong,
+               wrong == 1 ? "case" : "cases", result_set_text(reasons, 0, "example"));
+    html_print(page, wrong > 1 ? " and %zu more" : "", (size_t)wrong - 1);
+    html_print(page, "; %s: %s</li>\n", result_set_text(reasons, 0, "status"),
                reason != NULL ? reason : "no reason is known");
   }
 }

@@ -24,7 +24,7 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
 }
 
 void matrix_put(struct matrix_cell *place, struct matrix_cell cell) {
-  assert(place->kind == MATRIX_NONE);
+  assert(place->kind == MATRIX_NONE || place->kind == MATRIX_OPEN);
   *place = cell;
 }
 
@@ -37,12 +37,15 @@ static const char *matrix_mark(const struct matrix_cell *cell) {
   return cell->mark != NULL ? cell->mark : "";
 }
 
-/* The number, the status of a case without one, or "N/A"; without the mark. */
+/* The number, the status of a case without one, "N/A" or "-"; without the mark. */
 static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
     matrix_number(cell->value, text);
   } else {
-    (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s", cell->kind == MATRIX_TEXT ? cell->text : "N/A");
+    (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s",
+                   cell->kind == MATRIX_TEXT   ? cell->text
+                   : cell->kind == MATRIX_OPEN ? "-"
+                                               : "N/A");
   }
 }
 
@@ -78,8 +81,8 @@ static struct matrix_extent matrix_row_extent(const struct matrix *matrix,
 static unsigned matrix_tone(const struct matrix *matrix, const struct matrix_extent *extent,
                             const struct matrix_cell *cell) {
   static const double MISSING[TONE_HEATS - 1] = {0.01, 0.03, 0.10, 0.25};
-  if (cell->kind == MATRIX_NONE || cell->kind == MATRIX_TEXT) {
-    return cell->kind == MATRIX_NONE ? TONE_DIM : TONE_BAD;
+  if (cell->kind != MATRIX_VALUE && cell->kind != MATRIX_AGAIN) {
+    return cell->kind == MATRIX_TEXT ? TONE_BAD : TONE_DIM;
   }
   const double share =
       matrix->less_is_better ? extent->least / cell->value : cell->value / extent->greatest;

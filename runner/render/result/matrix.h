@@ -1,6 +1,6 @@
 /* matrix.h - numbers between places as people know them from nvbandwidth: a row per source, a
- * column per target, N/A where nothing was measured. Below it the least, the mean and the greatest
- * of what was measured; never a sum of cells, which were measured apart.
+ * column per target, N/A where nothing can be measured, - where nothing was. Below it the least,
+ * the mean and the greatest of what was measured; never a sum of cells, which were measured apart.
  *
  * Numbers stay below each other where some of a column have a mark.
  *
@@ -15,6 +15,7 @@
 
 enum matrix_cell_kind {
   MATRIX_NONE,  /* N/A */
+  MATRIX_OPEN,  /* -: it was left out, or the run did not come to it */
   MATRIX_VALUE, /* a number */
   MATRIX_AGAIN, /* a number that another cell has as well: not counted below */
   MATRIX_TEXT,  /* the status of a case without a number */
@@ -41,7 +42,7 @@ struct matrix {
   const char *down_name;
 };
 
-/* Gives its value to a cell that has none: two results never have one place (asserted). */
+/* Gives its value to a cell that has none yet: two results never have one place (asserted). */
 void matrix_put(struct matrix_cell *place, struct matrix_cell cell);
 
 enum { MATRIX_NUMBER_MAX = 32 };

@@ -47,7 +47,8 @@
   TEXT("stop", stop)       /* why the trials ended: "precision", "trials", "time" */               \
   TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
   TEXT("same_block", same_block)                                                                   \
-  TEXT("same_axes", same_axes)
+  TEXT("same_axes", same_axes)                                                                     \
+  NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */
 struct result_axis {

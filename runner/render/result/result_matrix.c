@@ -122,22 +122,47 @@ static struct matrix_cell *drawing_place(const struct drawing *drawing, const ch
                          labels_index(&drawing->columns, across)];
 }
 
+/* Where a run is not whole, what has no row was left out or not reached; but nothing goes from a
+ * place to itself in a matrix. */
+static void drawing_open(const struct drawing *drawing) {
+  const size_t columns = drawing->columns.count;
+  const bool partial = drawing->facet->cells[0].row->partial > 0; /* false of NAN */
+  for (size_t i = 0; partial && i < drawing->rows.count * columns; i++) {
+    if (drawing->is_grid ||
+        strcmp(drawing->rows.items[i / columns], drawing->columns.items[i % columns]) != 0) {
+      drawing->cells[i].kind = MATRIX_OPEN;
+    }
+  }
+}
+
+static bool drawing_has_open(const struct drawing *drawing) {
+  const size_t count = drawing->rows.count * drawing->columns.count;
+  size_t i = 0;
+  while (i < count && drawing->cells[i].kind != MATRIX_OPEN) {
+    i++;
+  }
+  return i < count;
+}
+
 /* A case that goes both ways stands on both sides of the diagonal. */
 static void drawing_fill(struct drawing *drawing) {
   const struct result_facet *facet = drawing->facet;
   drawing->cells = arena_array(drawing->arena, drawing->rows.count * drawing->columns.count,
                                sizeof *drawing->cells);
+  drawing_open(drawing);
   for (size_t i = 0; i < facet->count; i++) {
     const struct result_cell *cell = &facet->cells[i];
+    struct matrix_cell *place = drawing_place(drawing, cell->down, cell->across);
     if (result_row_shown(cell->row)) {
-      matrix_put(drawing_place(drawing, cell->down, cell->across),
-                 drawing_cell_of(drawing, cell->row));
+      matrix_put(place, drawing_cell_of(drawing, cell->row));
+    } else if (place->kind == MATRIX_OPEN) {
+      place->kind = MATRIX_NONE;
     }
   }
   for (size_t i = 0; facet->mirrored && i < facet->count; i++) {
     const struct result_cell *cell = &facet->cells[i];
     struct matrix_cell *mirror = drawing_place(drawing, cell->across, cell->down);
-    if (mirror->kind == MATRIX_NONE) {
+    if (mirror->kind == MATRIX_NONE || mirror->kind == MATRIX_OPEN) {
       *mirror = *drawing_place(drawing, cell->down, cell->across);
       mirror->kind = mirror->kind == MATRIX_VALUE ? MATRIX_AGAIN : mirror->kind;
     }
@@ -269,12 +294,14 @@ static void facet_print_heading(struct result_page *page, const struct result_fa
 
 static enum status facet_print(struct result_page *page, const struct result_layout *layout,
                                const struct result_facet *facet,
-                               const struct result_remarks *remarks, struct error *err) {
+                               const struct result_remarks *remarks, bool *open,
+                               struct error *err) {
   const bool is_grid = layout->shape == RESULT_GRIDS;
   struct drawing drawing = {
       .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = remarks};
   drawing_find_labels(&drawing);
   drawing_fill(&drawing);
+  *open = *open || drawing_has_open(&drawing);
   const struct matrix matrix = {.rows = drawing.rows.items,
                                 .row_count = drawing.rows.count,
                                 .columns = drawing.columns.items,
@@ -298,12 +325,16 @@ enum status result_print_matrices(struct result_page *page, const struct result_
   }
   result_remarks_settle(&remarks);
   enum status status = STATUS_OK;
+  bool open = false;
   block_print_title(page, block, layout, &common);
   for (size_t f = 0; status == STATUS_OK && f < layout->facet_count; f++) {
     facet_print_heading(page, &layout->facets[f], &common);
-    status = facet_print(page, layout, &layout->facets[f], &remarks, err);
+    status = facet_print(page, layout, &layout->facets[f], &remarks, &open, err);
   }
   if (status == STATUS_OK) {
+    if (open) {
+      output_wrapped(page->output, "", "- = not measured");
+    }
     result_remarks_print(&remarks, page->output);
   }
   return status;

@@ -9,7 +9,8 @@
  * in another place has its number and a mark that says where. A case that is not within the
  * precision asked for is marked, with what would help below. Adjacent blocks of one case each share
  * a table. What went wrong stands in the place of its number; reasons and notes stand below, each
- * once. Skipped cases are N/A in a matrix and left out of a table; a block with skipped cases only
+ * once. Skipped cases are N/A in a matrix and left out of a table; what the run
+ * left out or did not come to is - in a matrix; a block with skipped cases only
  * is left out. */
 #ifndef HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 #define HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H

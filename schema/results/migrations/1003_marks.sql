@@ -28,4 +28,10 @@ CREATE TABLE plan_alias (
 -- Repeats of a flow in elapsed_ns; NULL: those of its trial.
 ALTER TABLE flow_trial ADD COLUMN iterations INTEGER CHECK (iterations > 0);
 
+-- The highest number that a deleted run had: numbers do not come again. No row: none was deleted.
+CREATE TABLE deleted_number (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  highest INTEGER NOT NULL
+);
+
 PRAGMA user_version = 1003;

@@ -7,7 +7,9 @@
 -- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per load of a
 -- chase, ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains.
 -- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
--- by trials.max ("trials") or max_time ("time").
+-- by trials.max ("trials") or max_time ("time"). partial is 1 in each row of a run that has not measured all of its
+-- scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
+-- is impossible has status "skipped".
 --
 -- narrow: load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -69,7 +71,11 @@ SELECT
      JOIN flow f ON f.bench_case = y.bench_case AND f.role = 'load'
      JOIN flow_run x ON x.case_run = y.id AND x.flow = f.ordinal
      WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
-  END AS load_gbps
+  END AS load_gbps,
+  (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR EXISTS (
+     SELECT bench_case FROM plan_case WHERE run = :run
+     EXCEPT SELECT bench_case FROM case_run WHERE run = :run)
+   FROM run r WHERE r.id = :run) AS partial
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

@@ -7,7 +7,11 @@ CREATE TEMP TABLE deleted_run (id INTEGER PRIMARY KEY);
 INSERT OR IGNORE INTO temp.deleted_run (id) VALUES (:run);
 
 -- name: delete_runs
--- Everything of the runs, then what no run has any more.
+-- Everything of the runs, then what no run has any more. Their numbers are not given again.
+INSERT OR REPLACE INTO deleted_number (id, highest)
+SELECT 1, highest
+FROM (SELECT max(n) AS highest FROM (SELECT max(id) AS n FROM run UNION ALL SELECT highest FROM deleted_number))
+WHERE highest IS NOT NULL;
 DELETE FROM flow_trial WHERE case_run IN
   (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
 DELETE FROM trial WHERE case_run IN

@@ -55,7 +55,9 @@ WITH same (name, input, output, last, place) AS (
   SELECT 'bench_case', i.id, m.id, (SELECT max(id) FROM main.bench_case), i.id
   FROM input.bench_case i LEFT JOIN main.bench_case m ON m.key = i.key
   UNION ALL
-  SELECT 'run', i.id, m.id, (SELECT max(id) FROM main.run),
+  SELECT 'run', i.id, m.id,
+    (SELECT max(n) FROM (SELECT max(id) AS n FROM main.run
+     UNION ALL SELECT highest FROM main.deleted_number)),
     row_number() OVER (ORDER BY i.started_at_ns, i.uuid)
   FROM input.run i LEFT JOIN main.run m ON m.uuid = i.uuid)
 SELECT name, input,

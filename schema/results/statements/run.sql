@@ -4,11 +4,13 @@
 SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
 
 -- name: insert_run
+-- The number after the highest that a run has or had; NULL: SQLite gives the first one.
 INSERT INTO run (
-  uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
+  id, uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
   processes, case_order, seed, telemetry_ns, pause_ns, looks, look,
   started_at_ns, status)
 VALUES (
+  (SELECT max(n) + 1 FROM (SELECT max(id) AS n FROM run UNION ALL SELECT highest FROM deleted_number)),
   :uuid, :environment, :scenario, :scenario_path, :origin, :tag, :only_glob, :command_line,
   :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, nullif(:looks, 0), nullif(:look, 0),
   :started_at_ns, 'running');

@@ -44,7 +44,8 @@ static const char *const said_columns[] = {"case",
                                            "operation",
                                            "same_as",
                                            "same_block",
-                                           "same_axes"};
+                                           "same_axes",
+                                           "partial"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* What a test says of a case; the rest is as in most cases. */
@@ -63,6 +64,7 @@ struct said {
   const char *stop;
   double spread; /* per cent; 0 = 0.05 */
   int processes; /* 0 = 1 */
+  bool partial;
 };
 
 static inline struct cell said_real(double value) {
@@ -113,6 +115,7 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_text(said->same_as),
       cell_text(said->same_block),
       cell_text(said->same_axes),
+      cell_integer(said->partial),
   };
   struct error err;
   assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);

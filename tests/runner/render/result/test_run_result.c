@@ -30,6 +30,25 @@ static void expect_result(const struct said *said, size_t count, unsigned width,
   .path = "gpu" #gpu "-numa0:pinned", .source = "gpu" #gpu, .source_memory = "device",             \
   .target = "numa0", .target_memory = "pinned", .size_bytes = 4096
 
+static void what_was_left_out_is_not_impossible(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "d2d", GPUS(0, 1), .gbps = 300, .partial = true},
+      {.block = "d2d", GPUS(1, 2), .status = "skipped", .reason = "why ever", .partial = true},
+      {.block = "d2d", GPUS(2, 0), .gbps = 300, .partial = true},
+  };
+  EXPECT(said, 0,
+         "d2d\n"
+         "1MiB by ce: GB/s from row to column\n"
+         "       gpu0   gpu1  gpu2\n"
+         "gpu0    N/A  300.0     -\n"
+         "gpu1      -    N/A   N/A\n"
+         "gpu2  300.0      -   N/A\n"
+         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "- = not measured\n");
+}
+
 static void pairs_are_matrices(void **state) {
   (void)state;
   const struct said said[] = {
@@ -431,6 +450,7 @@ static void nothing_is_said_too(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_was_left_out_is_not_impossible),
       cmocka_unit_test(pairs_are_matrices),
       cmocka_unit_test(both_ways_stand_on_both_sides),
       cmocka_unit_test(both_ways_with_the_host_stand_once),
