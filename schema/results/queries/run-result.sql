@@ -72,9 +72,7 @@ SELECT
      JOIN flow_run x ON x.case_run = y.id AND x.flow = f.ordinal
      WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
   END AS load_gbps,
-  (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR EXISTS (
-     SELECT bench_case FROM plan_case WHERE run = :run
-     EXCEPT SELECT bench_case FROM case_run WHERE run = :run)
+  (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR r.status <> 'done'
    FROM run r WHERE r.id = :run) AS partial
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
