@@ -313,10 +313,6 @@ const char *block_name(const struct block *block) {
   return block->name;
 }
 
-enum case_kind block_kind_of(const struct block *block) {
-  return block->kind;
-}
-
 size_t block_setting_count(const struct block *block) {
   return block->setting_count;
 }

@@ -178,7 +178,6 @@ enum status scenario_parse(const char *text, size_t length, const char *path,
 void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);
-enum case_kind block_kind_of(const struct block *block);
 /* The product of the axes, with zip applied; of all blocks together at most
  * SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);

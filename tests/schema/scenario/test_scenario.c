@@ -3,6 +3,12 @@
 #include "support.h"
 #include "tests/cmocka.h"
 
+static void assert_kind(const struct block *block, enum case_kind kind) {
+  struct setting setting;
+  block_setting(block, 0, &setting);
+  assert_int_equal(setting.kind, kind);
+}
+
 static void a_scenario_has_its_head_and_run(void **state) {
   (void)state;
   struct scenario *scenario = must_parse(HEAD BLOCK "size = \"64KiB\"\n");
@@ -16,7 +22,7 @@ static void a_scenario_has_its_head_and_run(void **state) {
   assert_int_equal(scenario->check_count, 0);
   assert_int_equal(scenario->block_count, 1);
   assert_string_equal(block_name(scenario->blocks[0]), "b");
-  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_TRANSFER);
+  assert_kind(scenario->blocks[0], CASE_TRANSFER);
   scenario_free(scenario);
   scenario_free(NULL);
 }
@@ -234,8 +240,8 @@ static void blocks_stand_in_the_order_of_the_file(void **state) {
   (void)state;
   struct scenario *scenario = must_parse(HEAD CHASES);
   assert_int_equal(scenario->block_count, 3);
-  assert_int_equal(block_kind_of(scenario->blocks[0]), CASE_CHASE);
-  assert_int_equal(block_kind_of(scenario->blocks[1]), CASE_TRANSFER);
+  assert_kind(scenario->blocks[0], CASE_CHASE);
+  assert_kind(scenario->blocks[1], CASE_TRANSFER);
   assert_string_equal(block_name(scenario->blocks[2]), "d");
   scenario_free(scenario);
 }
