@@ -1,6 +1,7 @@
 /* haul report OUT.html [RUN...]: results as one HTML page. */
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
+#include "runner/record/manage.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_report.h"
 
@@ -185,6 +186,23 @@ static enum status verb_report_compare_sides(struct command *command, struct com
 
 /* ---- the verb ---- */
 
+/* Runs that are not complete are on the page as they were when it was written. */
+static enum status verb_report_note_unended(struct command *command,
+                                            const struct report_request *request,
+                                            struct error *err) {
+  for (size_t i = 0; i < request->run_count; i++) {
+    struct run_to_delete found;
+    RETURN_ON_ERROR(run_to_delete_read(query_database(request->query), request->runs[i].id,
+                                       &command->arena, &found, err));
+    if (found.running) {
+      say_note(&command->common,
+               "run %lld has not ended (it is being measured, or was killed): %lld results so far",
+               (long long)request->runs[i].id, (long long)found.results);
+    }
+  }
+  return STATUS_OK;
+}
+
 /* The page is complete in memory: a later error cannot leave half of it behind, and the cause of a
  * failed write is known. */
 static enum status verb_report_put_out(const char *output, const char *text, size_t length,
@@ -231,6 +249,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   }
   status = THEN(status, verb_report_compare_sides(command, &result, &request, err));
   status = THEN(status, verb_report_write_page(command, &request, err));
+  status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
     say_note(&command->common, "%zu %s in %s", request.run_count,
              request.run_count == 1 ? "run is" : "runs are", command->output);

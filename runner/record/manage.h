@@ -23,7 +23,7 @@ enum status run_words_read(struct database *database, struct arena *arena,
 enum status run_tag_set(struct database *database, const struct run_list *runs, const char *tag,
                         struct error *err) CHECK_RESULT;
 
-/* A run that is to be deleted. */
+/* A run that is to be deleted, or reported while it goes on. */
 struct run_to_delete {
   const char *scenario, *tag, *started_at; /* tag may be NULL */
   const char *baselines;                   /* that name it: "a, b"; NULL = none does */

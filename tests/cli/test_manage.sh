@@ -93,6 +93,8 @@ pid=$!
 is_running() { [ "$(value a.db "select count(*) from run where status = 'running'")" = 1 ]; }
 if await is_running; then
   run_error 2 "nothing was deleted: .*$pid" delete latest --yes --db a.db
+  run_ok report going.html --db a.db
+  expect_err 'run [0-9]+ has not ended \(it is being measured, or was killed\): [0-9]+ results so far'
 fi
 kill -9 "$pid"
 wait "$pid" 2>/dev/null

@@ -89,8 +89,13 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
                      "A fake driver answered: these numbers say nothing of hardware.");
   }
   if (strcmp(page_run_say(run, "status"), "running") == 0) {
+    struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
     page_run_put_box(page, "Not ended.",
-                     "The run goes on, or was killed: what follows is what there was.");
+                     arena_format(arena,
+                                  "The run goes on, or was killed: what follows is %lld of %lld "
+                                  "cases.",
+                                  page_run_count_of(run, "measured"),
+                                  page_run_count_of(run, "cases")));
   } else if (page_run_say(run, "reason")[0] != '\0') {
     page_run_put_box(page, "Ended early.", page_run_say(run, "reason"));
   }
