@@ -206,16 +206,14 @@ static enum status compare_find_reasons(struct database *database, struct compar
 /* What people call the processes that are named. */
 static enum status compare_find_ordinals(struct database *database, struct comparison *comparison,
                                          struct error *err) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    for (size_t s = 0; s < SIDES; s++) {
-      struct side_shape *shape = &comparison->rows[i].sides[s].shape;
-      if (shape->kind == SHAPE_OUTLIER) {
-        RETURN_ON_ERROR(
-            measured_process_ordinal(database, shape->process_id, &shape->ordinal, err));
-      }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < SIDES * comparison->row_count; i++) {
+    struct side_shape *shape = &comparison->rows[i / SIDES].sides[i % SIDES].shape;
+    if (shape->kind == SHAPE_OUTLIER) {
+      status = measured_process_ordinal(database, shape->process_id, &shape->ordinal, err);
     }
   }
-  return STATUS_OK;
+  return status;
 }
 
 static bool compare_any_matches(const struct measured *measured, const char *only) {
