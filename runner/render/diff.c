@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-enum { NARROW = 100, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
+enum { CASE_WIDTH_MIN = 30, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
 /* ---- the part above the table ---- */
 
@@ -270,28 +270,37 @@ static void diff_add_group(struct diff_cases *cases, struct diff_layout *layout,
                            const struct measured *measured, const struct comparison *comparison,
                            const struct diff_group *group, struct error *err) {
   char verdict[DIFF_WORDS_MAX];
+  char q[DIFF_WORDS_MAX];
   const struct diff_result result = {.verdict = group->verdict,
                                      .is_provisional = group->provisional == group->count};
   diff_verdict_words(&result, verdict);
+  double greatest = NAN; /* that of the last row holds for all of them */
+  for (size_t i = 0; i < group->count; i++) {
+    greatest = fmax(greatest, comparison->rows[group->rows[i]].result.q);
+  }
+  diff_q_words(greatest, q);
   const char *const words[COLUMN_COUNT] = {verdict,
                                            diff_group_words(layout, measured, comparison, group),
                                            "",
                                            "",
                                            diff_group_range(layout, group),
-                                           "",
+                                           q,
                                            ""};
   diff_add_cells(cases, group->verdict, words, err);
 }
 
 static enum status diff_print_cases(const struct measured *measured,
                                     const struct comparison *comparison, struct diff_layout *layout,
-                                    bool all, const struct table_options *options,
+                                    bool all, const struct table_options *options, bool *left_out,
                                     struct error *err) {
-  const bool wide = options->width == 0 || options->width >= NARROW;
   const char *columns[COLUMN_COUNT] = {
-      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "n, boots, GPUs" : "n"};
+      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "n boots GPUs" : "n"};
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
-  struct diff_cases cases = {.keep = {true, true, true, true, true, wide,
+  struct table_options list = *options;
+  list.narrow = "q,n boots GPUs,n,A GB/s,B GB/s";
+  list.listed_min = CASE_WIDTH_MIN;
+  list.left_out = left_out;
+  struct diff_cases cases = {.keep = {true, true, true, true, true, true,
                                       all || !diff_counts_are_plain(comparison, layout)},
                              .all = all};
   const char *kept[COLUMN_COUNT];
@@ -302,7 +311,7 @@ static enum status diff_print_cases(const struct measured *measured,
     }
   }
   strbuf_init(&cases.name, LINE_MAX);
-  cases.table = table_open(options, kept, kept_count, err);
+  cases.table = table_open(&list, kept, kept_count, err);
   for (size_t g = 0; g < layout->group_count; g++) {
     const struct diff_group *group = &layout->groups[g];
     if (group->folded) {
@@ -325,9 +334,9 @@ static bool diff_any_on_both(const struct comparison *comparison) {
   return false;
 }
 
-/* What the table shows of how many cases, and what its columns mean. */
+/* What the table shows of how many cases, and what its columns mean; a line each. */
 static void diff_put_legend(struct strbuf *text, const struct comparison *comparison,
-                            const struct diff_layout *layout, const struct table_options *options) {
+                            const struct diff_layout *layout, bool explain_q) {
   char counts[DIFF_COUNTS_MAX];
   bool folded = false;
   diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
@@ -352,7 +361,7 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   }
   if (layout->group_count > 0 && diff_any_on_both(comparison)) {
     strbuf_append(text, DIFF_WORDS_CHANGE "\n");
-    if (options->width == 0 || options->width >= NARROW) {
+    if (explain_q) {
       strbuf_append(text, DIFF_WORDS_Q "\n");
     }
     diff_delta_words(text, comparison);
@@ -368,6 +377,7 @@ static enum status diff_print_page(const struct measured *measured,
                                    const struct table_options *options, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, 1 << 20);
+  bool left_out[COLUMN_COUNT] = {false};
   const bool one_side = comparison->totals[SIDE_B].runs == 0;
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
@@ -380,10 +390,11 @@ static enum status diff_print_page(const struct measured *measured,
     status = THEN(status, diff_print_blocks(layout, show->all, options, err));
     if (status == STATUS_OK && layout->group_count > 0) {
       (void)fputc('\n', options->stream);
-      status = diff_print_cases(measured, comparison, layout, show->all, options, err);
+      status = diff_print_cases(measured, comparison, layout, show->all, options, left_out, err);
     }
     strbuf_clear(&text);
-    diff_put_legend(&text, comparison, layout, options);
+    diff_put_legend(&text, comparison, layout, !left_out[COLUMN_Q]);
+    text_wrap_lines(&text, options->width);
     status = THEN(status, stream_write(options->stream, &text, NULL, err));
   }
   strbuf_fini(&text);
@@ -472,7 +483,7 @@ static enum status diff_print_layout(const struct measured *measured,
   const enum status status =
       output_layout_of(options->format) == LAYOUT_PAGE
           ? diff_print_page(measured, comparison, &layout, show, options, err)
-          : diff_print_cases(measured, comparison, &layout, show->all, options, err);
+          : diff_print_cases(measured, comparison, &layout, show->all, options, NULL, err);
   diff_layout_fini(&layout);
   return status;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2, WIDE = 100 };
+enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
@@ -145,33 +145,37 @@ static bool outliers_host_matters(const struct outliers *outliers) {
   return false;
 }
 
-/* The columns for people, and their cells. On a narrow terminal those that say most stay. Those
- * without a value are left out. */
+/* The columns for people, and their cells. Those without a value are left out; on a narrow
+ * terminal those stay that say most, and that tell the rows of one GPU and block apart. */
 #define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
   X("what", cell_text(row->name))                                                                  \
   X("how", cell_text(outliers_role_words(row)))                                                    \
   X("host", outliers_host_matters(outliers) ? cell_text(row->host) : cell_null())                  \
   X("block", cell_text(row->block))                                                                \
   X("memory", outliers_memory_matters(outliers, row) ? cell_text(row->memory) : cell_null())       \
-  X("sizes",                                                                                       \
-    wide && row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())       \
+  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
   X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
-  X("robust z", wide ? cell_text(arena_format(&arena, "%+.1f", row->robust_z)) : cell_null())      \
+  X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \
   X("cases", cell_text(arena_format(&arena, "%zu of %zu", row->slow_cases, row->cases)))           \
-  X("paths", cell_text(wide && row->entity == ENTITY_GPU                                           \
-                           ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)                     \
-                           : NULL))                                                                \
+  X("paths",                                                                                       \
+    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)        \
+                                        : NULL))                                                   \
   X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
   X("finding", cell_text(all ? finding_text(row->finding) : NULL))
 
+#define OUTLIERS_TABLE_ONE(name, cell) +1
+enum { OUTLIERS_TABLE_Z = 7, OUTLIERS_TABLE_COUNT = 0 OUTLIERS_TABLE_COLUMNS(OUTLIERS_TABLE_ONE) };
+
 static enum status outliers_print_table(const struct measured *measured,
                                         const struct outliers *outliers, bool all,
-                                        const struct table_options *options, struct error *err) {
+                                        const struct table_options *options, bool *left_out,
+                                        struct error *err) {
   static const char *const COLUMNS[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
   struct arena arena = {0};
-  const bool wide = options->width == 0 || options->width >= WIDE;
   lean.drop_empty = true;
+  lean.narrow = "paths,robust z,cases,only in,host,memory,finding";
+  lean.left_out = left_out;
   struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
@@ -254,7 +258,7 @@ static void outliers_put_undecided(struct strbuf *text, const struct measured *m
 }
 
 static void outliers_put_summary(struct strbuf *text, const struct measured *measured,
-                                 const struct outliers *outliers) {
+                                 const struct outliers *outliers, bool explain_z) {
   size_t pairs = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     pairs += outliers_is_pair(&outliers->rows[i]);
@@ -274,8 +278,8 @@ static void outliers_put_summary(struct strbuf *text, const struct measured *mea
   }
   strbuf_append_char(text, '\n');
   if (outliers->slow_count > 0) {
-    strbuf_append(text,
-                  "change: of speed, against its peers; robust z: in robust standard deviations\n");
+    strbuf_printf(text, "change: of speed, against its peers%s\n",
+                  explain_z ? "; robust z: in robust standard deviations" : "");
   }
   if (outliers->small_tables > 0) {
     strbuf_append(text, "Paths between so few GPUs cannot tell one that is slow to all others; "
@@ -286,6 +290,7 @@ static void outliers_put_summary(struct strbuf *text, const struct measured *mea
 static enum status outliers_print_page(const struct measured *measured,
                                        const struct outliers *outliers, bool all,
                                        const struct table_options *options, struct error *err) {
+  bool left_out[OUTLIERS_TABLE_COUNT] = {false};
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   outliers_put_verdicts(&text, outliers, options);
@@ -294,10 +299,11 @@ static enum status outliers_print_page(const struct measured *measured,
   strbuf_append(&text, text.length > 0 && table ? "\n" : "");
   enum status status = stream_write(options->stream, &text, NULL, err);
   if (status == STATUS_OK && table) {
-    status = outliers_print_table(measured, outliers, all, options, err);
+    status = outliers_print_table(measured, outliers, all, options, left_out, err);
   }
   strbuf_clear(&text);
-  outliers_put_summary(&text, measured, outliers);
+  outliers_put_summary(&text, measured, outliers, !left_out[OUTLIERS_TABLE_Z]);
+  text_wrap_lines(&text, options->width);
   status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);
   return status;
@@ -309,7 +315,7 @@ enum status outliers_print(const struct measured *measured, const struct outlier
   case LAYOUT_PAGE:
     return outliers_print_page(measured, outliers, all, options, err);
   case LAYOUT_DIGEST:
-    return outliers_print_table(measured, outliers, all, options, err);
+    return outliers_print_table(measured, outliers, all, options, NULL, err);
   case LAYOUT_OBJECT:
   case LAYOUT_ROWS:
     break;

@@ -35,5 +35,7 @@ size_t text_width(const char *text);
  * can be copied; cut: it is broken at a joint of a path or of a case's name, else anywhere. Several
  * blanks become one. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
+/* The same for each line of a text that is there already. */
+void text_wrap_lines(struct strbuf *text, size_t width);
 
 #endif

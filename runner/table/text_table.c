@@ -147,6 +147,9 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
       return;
     }
     layout->left_out[next] = true;
+    if (table->options.left_out != NULL) {
+      table->options.left_out[next] = true;
+    }
   }
 }
 
@@ -271,9 +274,11 @@ static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
 static enum status text_print(struct table *table, struct error *err) {
   const struct table_options *options = &table->options;
   const size_t width = options->width > 0 && !options->compact ? options->width : SIZE_MAX;
-  const bool list = table->options.narrow != NULL;
-  struct text_layout layout = {.rows = table->state,
-                               .widest = list ? LISTED_WIDTH_MIN : WRAPPED_WIDTH_MIN};
+  const bool list = options->narrow != NULL;
+  const size_t least = !list                     ? WRAPPED_WIDTH_MIN
+                       : options->listed_min > 0 ? options->listed_min
+                                                 : LISTED_WIDTH_MIN;
+  struct text_layout layout = {.rows = table->state, .widest = least};
   int failed = 0;
   text_find_widths(table, &layout);
   layout.drop_empty = options->drop_empty || options->compact || text_table_width(&layout) > width;
@@ -285,7 +290,7 @@ static enum status text_print(struct table *table, struct error *err) {
   if (!list && text_table_width(&layout) > width) {
     failed = text_print_expanded(table, &layout);
   } else {
-    text_find_widest(&layout, width, list ? LISTED_WIDTH_MIN : WRAPPED_WIDTH_MIN);
+    text_find_widest(&layout, width, least);
     struct libscols_table *lines = text_lay_out(table, &layout);
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);

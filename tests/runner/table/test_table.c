@@ -198,8 +198,11 @@ static void a_list_leaves_columns_out(void **state) {
                                cell_text("580.159.04"), cell_text("simulated")};
   struct output output;
   for (unsigned width = 8; width < 120; width++) {
-    start(&output, (struct table_options){
-                       .format = OUTPUT_TABLE, .width = width, .narrow = "remark,nothing,host"});
+    bool left_out[5] = {false};
+    start(&output, (struct table_options){.format = OUTPUT_TABLE,
+                                          .width = width,
+                                          .narrow = "remark,nothing,host",
+                                          .left_out = left_out});
     begin(&output, columns, 5);
     add(&output, cells);
     char *text = finish(&output);
@@ -214,8 +217,41 @@ static void a_list_leaves_columns_out(void **state) {
       lines_within(text, width);
     }
     assert_true((strstr(text, "no room for") == NULL) == (strstr(text, "simulated") != NULL));
+    assert_true(left_out[4] == (strstr(text, "simulated") == NULL));
+    assert_true(left_out[2] == (strstr(text, "node7") == NULL));
     free(text);
   }
+}
+
+/* A text that needs room is not wrapped narrower; what else has no room goes. */
+static void a_list_keeps_room_for_texts(void **state) {
+  (void)state;
+  const char *const columns[] = {"n", "case", "gbps", "q"};
+  struct output output;
+  start(&output, (struct table_options){
+                     .format = OUTPUT_TABLE, .width = 40, .narrow = "q,gbps", .listed_min = 30});
+  begin(&output, columns, 4);
+  add(&output, (struct cell[]){cell_integer(7), cell_text("gpu0-gpu1/copy_engine/64MiB/threads=4"),
+                               cell_integer(1234), cell_text("0.0001")});
+  char *text = finish(&output);
+  assert_string_equal(text, "n  case                          gbps\n"
+                            "7  gpu0-gpu1/copy_engine/64MiB/  1234\n"
+                            "   threads=4                     \n"
+                            "no room for q: a wider terminal or\n"
+                            "            --format csv shows them\n");
+  free(text);
+}
+
+static void lines_are_wrapped_each(void **state) {
+  (void)state;
+  struct strbuf text;
+  strbuf_init(&text, 1000);
+  strbuf_append(&text, "\none two three\n  four five six\n");
+  text_wrap_lines(&text, 10);
+  assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
+  text_wrap_lines(&text, 0);
+  assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
+  strbuf_fini(&text);
 }
 
 static void texts_break_between_words(void **state) {
@@ -495,6 +531,8 @@ int main(void) {
       cmocka_unit_test(a_table_is_aligned),
       cmocka_unit_test(a_table_fits_the_terminal),
       cmocka_unit_test(a_list_leaves_columns_out),
+      cmocka_unit_test(a_list_keeps_room_for_texts),
+      cmocka_unit_test(lines_are_wrapped_each),
       cmocka_unit_test(texts_break_between_words),
       cmocka_unit_test(empty_columns_are_left_out),
       cmocka_unit_test(nothing_is_told),
