@@ -71,7 +71,7 @@ pairs "$faults/noise.toml" before
 pairs "$scratch/gpu2-noise.toml" after
 run_ok diff tag:before tag:after --db pairs.db
 expect_out '^Regressed: gpu2 as source: 6 of these 6 cases, speed -[0-9.]+ % in the mean; none of the other 22$'
-expect_out '^REGRESSED +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ *$'
+expect_out '^REGRESSED +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
 expect_out '^between +24 +-[0-9.]+ +6 regressed, 18 same$'
 expect_out '; 1 other block is without a change \([+-]0\.[0-9]+\)$'
 expect_out '^-v shows every case'
