@@ -3,6 +3,7 @@
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/cli/shell_word.h"
+#include "runner/record/selector.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,9 +138,7 @@ static bool advice_same_place(const struct measured *measured, const struct meas
 
 /* Whether the name of the side selects new runs as well. */
 static bool advice_is_open_side(const struct compare_request *request, size_t side) {
-  const char *name = request->names[side];
-  return request->by != NULL || (strchr(name, ',') == NULL && (strncmp(name, "tag:", 4) == 0 ||
-                                                               strncmp(name, "driver:", 7) == 0));
+  return request->by != NULL || selector_is_open(request->names[side]);
 }
 
 /* A tag that no run has yet: "a", or else "a2", "a3" ... */
@@ -165,7 +164,6 @@ static void advice_find(struct database *database, struct compare_request *reque
   static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
   const struct comparison *comparison = result->comparison;
   for (size_t s = 0; s < SIDES; s++) {
-    const char *name = request->names[s];
     const unsigned runs = comparison->unit == DIFF_UNIT_RUN ? comparison->units_least[s] : 1;
     const unsigned have = open ? runs : 0;
     const unsigned needed = comparison->units_needed;
@@ -181,9 +179,8 @@ static void advice_find(struct database *database, struct compare_request *reque
                           strcmp(other->scenario, help[s].last->scenario) == 0;
     help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);
-    help[s].tag = !open ? advice_free_tag(database, request, FRESH_TAGS[s])
-                  : strncmp(name, "tag:", 4) == 0 ? name + 4
-                                                  : NULL;
+    help[s].tag =
+        !open ? advice_free_tag(database, request, FRESH_TAGS[s]) : selector_tag(request->names[s]);
   }
   const bool later = help[SIDE_B].last->started_at_ns >= help[SIDE_A].last->started_at_ns;
   struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
@@ -341,9 +338,8 @@ static bool advice_may_decide(const struct compare_request *request,
     const struct comparison_row *row = &comparison->rows[i];
     tested = tested || (row->result.units_needed > 0 && !isnan(row->result.p));
   }
-  return tested && request->by == NULL && strncmp(request->names[SIDE_A], "tag:", 4) == 0 &&
-         strncmp(request->names[SIDE_B], "tag:", 4) == 0 &&
-         strchr(request->names[SIDE_A], ',') == NULL && strchr(request->names[SIDE_B], ',') == NULL;
+  return tested && request->by == NULL && selector_tag(request->names[SIDE_A]) != NULL &&
+         selector_tag(request->names[SIDE_B]) != NULL;
 }
 
 /* Whether all looks were taken. */
@@ -381,7 +377,7 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, "): haul run --decide %s --tag %s",
                   shell_word(arena, request->names[other]),
-                  shell_word(arena, request->names[s] + strlen("tag:")));
+                  shell_word(arena, selector_tag(request->names[s])));
     if (request->compare.margin > 0) {
       strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
     }

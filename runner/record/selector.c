@@ -164,11 +164,13 @@ static enum status selector_add_by_id(struct database *database, const char *tex
 }
 
 /* Selectors that can mean several runs, and what is said when they mean none. */
+static const char tag_prefix[] = "tag:";
+static const char driver_prefix[] = "driver:";
 static const struct {
   const char *prefix, *runs, *missing, *known;
 } GROUPS[] = {
-    {"tag:", "select/runs_by_tag", "no run has the tag", "select/known_tags"},
-    {"driver:", "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
+    {tag_prefix, "select/runs_by_tag", "no run has the tag", "select/known_tags"},
+    {driver_prefix, "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
     {"baseline:", "select/runs_by_baseline", "there is no baseline", "select/known_baselines"},
 };
 static const char run_prefix[] = "run:";
@@ -188,6 +190,17 @@ bool selector_is_one(const char *text) {
   return selector_has_prefix(text, run_prefix) || strcmp(text, latest) == 0 ||
          strcmp(text, previous) == 0 ||
          (text[0] != '\0' && text[strspn(text, "0123456789")] == '\0');
+}
+
+const char *selector_tag(const char *text) {
+  return selector_has_prefix(text, tag_prefix) && strchr(text, ',') == NULL
+             ? text + strlen(tag_prefix)
+             : NULL;
+}
+
+bool selector_is_open(const char *text) {
+  return selector_tag(text) != NULL ||
+         (selector_has_prefix(text, driver_prefix) && strchr(text, ',') == NULL);
 }
 
 /* The runs of one name, the latest last. */

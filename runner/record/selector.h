@@ -27,6 +27,10 @@ struct run_ref {
 /* Whether the text is one of these forms, but for the beginning of a UUID without "run:", which may
  * as well be another word. */
 bool selector_is_one(const char *text);
+/* The NAME of one tag:NAME; NULL = it is another form, or several names. */
+const char *selector_tag(const char *text);
+/* Whether it is one name that selects new runs as well: tag:NAME or driver:V. */
+bool selector_is_open(const char *text);
 
 /* STATUS_NOT_FOUND: no such run; STATUS_INVALID: several, or no way to name a run. Both messages
  * list what there is. */

@@ -126,6 +126,11 @@ static void what_names_a_run_is_told_from_other_words(void **state) {
   for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
     assert_false(selector_is_one(OTHERS[i]));
   }
+  assert_string_equal(selector_tag("tag:monday"), "monday");
+  assert_null(selector_tag("tag:monday,tag:tuesday"));
+  assert_null(selector_tag("driver:580"));
+  assert_true(selector_is_open("tag:monday") && selector_is_open("driver:580"));
+  assert_false(selector_is_open("driver:580,driver:590") || selector_is_open("baseline:good"));
 }
 
 int main(void) {
