@@ -88,7 +88,8 @@ struct comparison_condition {
 struct comparison_total {
   size_t runs;
   unsigned processes, boots, gpus;
-  const char *hosts, *drivers; /* ", " between; "none" */
+  /* ", " between; "none". models: names of GPUs. */
+  const char *hosts, *drivers, *models, *scenarios;
 };
 
 struct comparison {

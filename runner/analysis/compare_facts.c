@@ -183,6 +183,24 @@ static void facts_count_machines(const struct measured *measured, const enum sid
   arena_fini(&arena);
 }
 
+/* Every different scenario of one side's runs once. */
+static const char *facts_scenarios(struct arena *arena, const struct measured *measured,
+                                   const enum side *sides, enum side side) {
+  const char *text = NULL;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    bool named = sides[i] != side;
+    for (size_t k = 0; k < i && !named; k++) {
+      named =
+          sides[k] == side && strcmp(measured->runs[k].scenario, measured->runs[i].scenario) == 0;
+    }
+    if (!named) {
+      const char *name = measured->runs[i].scenario;
+      text = text == NULL ? name : arena_format(arena, "%s, %s", text, name);
+    }
+  }
+  return text != NULL ? text : "none";
+}
+
 void compare_environments(const struct measured *measured, const enum side *sides,
                           struct comparison *comparison) {
   struct arena arena = {0};
@@ -196,6 +214,8 @@ void compare_environments(const struct measured *measured, const enum side *side
     struct comparison_total *total = &comparison->totals[s];
     total->hosts = facts_values(&comparison->arena, items, count, "host_name", (enum side)s);
     total->drivers = facts_values(&comparison->arena, items, count, "driver_version", (enum side)s);
+    total->models = facts_values(&comparison->arena, items, count, "gpu_name", (enum side)s);
+    total->scenarios = facts_scenarios(&comparison->arena, measured, sides, (enum side)s);
     facts_count_machines(measured, sides, (enum side)s, total);
   }
   arena_fini(&arena);

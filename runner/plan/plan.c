@@ -476,15 +476,15 @@ static enum status plan_say_no_match(const struct plan_builder *b, struct error 
 static const char *plan_list_unmatched(struct plan_builder *b) {
   const char *unmatched = NULL;
   const char *rest = b->only != NULL && strchr(b->only, ',') != NULL ? b->only : "";
-  for (const char *glob; (glob = globs_next(&rest, &b->plan->arena)) != NULL;) {
+  for (const char *pattern; (pattern = globs_next(&rest, &b->plan->arena)) != NULL;) {
     bool found = false;
     for (size_t i = 0; i < b->block_count && !found; i++) {
-      found = fnmatch(glob, b->blocks[i], 0) == 0;
+      found = fnmatch(pattern, b->blocks[i], 0) == 0;
     }
     for (size_t i = 0; i < b->taken_count && !found; i++) {
-      found = fnmatch(glob, b->taken[i].name, 0) == 0;
+      found = fnmatch(pattern, b->taken[i].name, 0) == 0;
     }
-    unmatched = found ? unmatched : globs_add(unmatched, glob, &b->plan->arena);
+    unmatched = found ? unmatched : globs_add(unmatched, pattern, &b->plan->arena);
   }
   return unmatched;
 }

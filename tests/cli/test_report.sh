@@ -148,6 +148,7 @@ page c.html "<td class=\"n\">$change</td>"
 "$haul" baseline set good tag:before --db c.db >/dev/null 2>&1
 run report b.html --baseline good --db c.db
 expect_page b.html
+page b.html '>A, before</th><td>baseline:good</td><td>[a-z]+</td>.*<td>NVIDIA [^<]+</td></tr>'
 equal 2 "$(grep -c '>REGRESSED<' b.html)" 'cases that regressed since the baseline'
 equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
 run_error 2 'no baseline "god"' report b.html --baseline god --db c.db

@@ -29,10 +29,11 @@ static const char *page_verdict_class(enum verdict verdict) {
 static void page_put_sides(FILE *page, const struct comparison *comparison,
                            const char *const names[SIDES]) {
   static const struct column columns[] = {
-      {"side", ALIGN_LEFT, true, false},    {"runs named", ALIGN_LEFT, false, false},
-      {"driver", ALIGN_LEFT, false, false}, {"host", ALIGN_LEFT, false, false},
-      {"runs", ALIGN_RIGHT, false, false},  {"processes", ALIGN_RIGHT, false, false},
-      {"boots", ALIGN_RIGHT, false, false}, {"GPUs", ALIGN_RIGHT, false, false}};
+      {"side", ALIGN_LEFT, true, false},        {"runs named", ALIGN_LEFT, false, false},
+      {"scenario", ALIGN_LEFT, false, false},   {"driver", ALIGN_LEFT, false, false},
+      {"host", ALIGN_LEFT, false, false},       {"runs", ALIGN_RIGHT, false, false},
+      {"processes", ALIGN_RIGHT, false, false}, {"boots", ALIGN_RIGHT, false, false},
+      {"GPUs", ALIGN_RIGHT, false, false},      {"model", ALIGN_LEFT, false, false}};
   struct result_set sides;
   result_set_init(&sides, SIDES);
   struct error err;
@@ -43,12 +44,14 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
     const struct cell cells[] = {
         cell_text(s == SIDE_A ? "A, before" : "B, after"),
         cell_text(names[s]),
+        cell_text(total->scenarios),
         cell_text(total->drivers),
         cell_text(total->hosts),
         cell_integer((int64_t)total->runs),
         cell_integer(total->processes),
         total->boots > 0 ? cell_integer(total->boots) : cell_text("not known"),
         cell_integer(total->gpus),
+        cell_text(total->models),
     };
     (void)sink_row(sink, cells, &err);
   }
