@@ -38,8 +38,9 @@ static void csv_cell(struct strbuf *buffer, const struct cell *cell) {
  * (https://owasp.org/www-community/attacks/CSV_Injection). Numbers are numbers, negative ones too.
  */
 static void csv_safe_cell(struct strbuf *buffer, const struct cell *cell) {
-  const bool formula = cell->kind == CELL_TEXT && cell->as.text.length > 0 &&
-                       memchr("=+-@\t\r", cell->as.text.bytes[0], 6) != NULL;
+  const bool text = cell->kind == CELL_TEXT && cell->as.text.length > 0;
+  const char first = text ? cell->as.text.bytes[0] : (char)0;
+  const bool formula = first != (char)0 && strchr("=+-@\t\r", first) != NULL;
   if (formula) {
     csv_text(buffer, "'", cell->as.text.bytes, cell->as.text.length);
   } else {

@@ -57,7 +57,7 @@ static double render(const struct plan *plan, enum output_format format) {
   const struct table_options options = {.format = format, .stream = stream};
   struct error err;
   const double start = bench_now_s();
-  const enum status status = plan_render(plan, 1, &options, &err);
+  const enum status status = plan_render(plan, 1, false, &options, &err);
   const double end = bench_now_s();
   (void)fclose(stream);
   return status == STATUS_OK ? end - start : -1;
