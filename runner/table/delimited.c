@@ -39,8 +39,8 @@ static void csv_cell(struct strbuf *buffer, const struct cell *cell) {
  */
 static void csv_safe_cell(struct strbuf *buffer, const struct cell *cell) {
   const bool text = cell->kind == CELL_TEXT && cell->as.text.length > 0;
-  const bool formula = text && cell->as.text.bytes[0] != '\0' &&
-                       strchr("=+-@\t\r", cell->as.text.bytes[0]) != NULL;
+  const bool formula =
+      text && cell->as.text.bytes[0] != '\0' && strchr("=+-@\t\r", cell->as.text.bytes[0]) != NULL;
   if (formula) {
     csv_text(buffer, "'", cell->as.text.bytes, cell->as.text.length);
   } else {
