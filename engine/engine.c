@@ -8,11 +8,7 @@
 #include <stdlib.h>
 
 bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
-  bool paired = transfer_leader(bench_case, flow) != flow;
-  for (uint32_t i = 0; !paired && i < bench_case->flow_count; i++) {
-    paired = i != flow && transfer_leader(bench_case, i) == flow;
-  }
-  return paired;
+  return transfer_partner(bench_case, flow) != flow;
 }
 
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,

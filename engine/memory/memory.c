@@ -146,28 +146,37 @@ static bool pool_release_oldest(struct pool *pool, const struct endpoint *endpoi
   return true;
 }
 
-/* Before a buffer of that size is allocated there. */
-static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
-                           uint64_t size_bytes) {
+/* What the pool has at the endpoint's place, and free buffers at the endpoint itself. */
+static uint64_t pool_count_held(const struct pool *pool, const struct endpoint *endpoint,
+                                size_t *free_count) {
   uint64_t held_bytes = 0;
-  size_t free_count = 0;
+  *free_count = 0;
   for (size_t i = 0; i < pool->count; i++) {
     const struct pool_entry *entry = pool->entries[i];
     const struct endpoint *other = &entry->buffer.endpoint;
     held_bytes += same_store(other, endpoint) ? entry->buffer.size_bytes : 0;
-    free_count += !entry->taken && pool_same_endpoint(other, endpoint);
+    *free_count += !entry->taken && pool_same_endpoint(other, endpoint);
   }
-  if (free_count >= POOL_FREE_MAX) {
-    (void)pool_release_oldest(pool, endpoint, true);
-    pool_make_room(pool, endpoint, size_bytes);
-    return;
-  }
-  const uint64_t bound_bytes = endpoint->place == PLACE_NUMA
+  return held_bytes;
+}
+
+/* Before a buffer of that size is allocated there. */
+static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
+                           uint64_t size_bytes) {
+  const uint64_t bound_bytes = !pool->is_bound ? UINT64_MAX
+                               : endpoint->place == PLACE_NUMA
                                    ? pool->host_bound_bytes
                                    : pool->gpu_bound_bytes[endpoint->index];
-  if (pool->is_bound && held_bytes + size_bytes > bound_bytes &&
-      pool_release_oldest(pool, endpoint, false)) {
-    pool_make_room(pool, endpoint, size_bytes);
+  bool released = true;
+  while (released) {
+    size_t free_count = 0;
+    const uint64_t held_bytes = pool_count_held(pool, endpoint, &free_count);
+    if (free_count >= POOL_FREE_MAX) {
+      released = pool_release_oldest(pool, endpoint, true);
+    } else {
+      released =
+          held_bytes + size_bytes > bound_bytes && pool_release_oldest(pool, endpoint, false);
+    }
   }
 }
 

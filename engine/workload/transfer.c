@@ -90,11 +90,6 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
                              .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
     run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
-    const uint32_t leader = transfer_leader(transfer->bench, i);
-    if (leader != i) {
-      run->leader = &transfer->runs[leader];
-    }
-    transfer->has_load = transfer->has_load || (flow->role == FLOW_LOAD && run->leader == NULL);
     status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
                                                : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK) {
@@ -102,13 +97,22 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
       workload_note(transfer->outcome, run->target->note);
     }
   }
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    struct flow_run *run = &transfer->runs[i];
-    if (run->leader != NULL) {
-      run->leader->follower = run;
-    }
-  }
   return status;
+}
+
+/* Of two flows that one kernel moves, a measured one leads, the first of two. A load that follows
+ * ends with its leader and needs no repeats of its own. */
+static void pair_flows(struct transfer *transfer) {
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    struct flow_run *run = &transfer->runs[i];
+    struct flow_run *partner = &transfer->runs[transfer_partner(transfer->bench, i)];
+    const bool load = run->flow->role == FLOW_LOAD;
+    if (partner != run && (load || (partner < run && partner->flow->role == FLOW_MEASURED))) {
+      run->leader = partner;
+      partner->follower = run;
+    }
+    transfer->has_load = transfer->has_load || (load && run->leader == NULL);
+  }
 }
 
 /* Where the window begins on the host's clock, no primer stands between gate and work, and what was
@@ -232,6 +236,9 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
     status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", bench_case->flow_count);
   }
   status = THEN(status, take_buffers(transfer, err));
+  if (status == STATUS_OK) {
+    pair_flows(transfer);
+  }
   status = THEN(status, take_primers(transfer, err));
   status = THEN(status, prepare_flows(transfer, err));
   uint64_t ready_ns = clock_now_ns();

@@ -46,31 +46,25 @@ static bool transfer_is_gated(const struct bench_case *bench_case) {
   return gated;
 }
 
-uint32_t transfer_leader(const struct bench_case *bench_case, uint32_t flow) {
+uint32_t transfer_partner(const struct bench_case *bench_case, uint32_t flow) {
   const struct flow *flows = bench_case->flows;
   if (!transfer_may_pair(&flows[flow]) || !transfer_is_gated(bench_case)) {
     return flow;
   }
   const int32_t gpu =
       flows[flow].source.place == PLACE_GPU ? flows[flow].source.index : flows[flow].target.index;
-  uint32_t other = flow;
+  uint32_t partner = flow;
   uint32_t kernels = 0;
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const bool kernel = flows[i].method == METHOD_SM && transfer_touches_gpu(&flows[i], gpu);
     kernels += kernel;
-    other = kernel && i != flow ? i : other;
+    partner = kernel && i != flow ? i : partner;
   }
-  if (kernels != 2 || !transfer_may_pair(&flows[other]) ||
-      !transfer_are_opposite(&flows[flow], &flows[other])) {
-    return flow;
-  }
-  if (flows[flow].role != flows[other].role) {
-    return flows[flow].role == FLOW_MEASURED ? flow : other;
-  }
-  if (flows[flow].role == FLOW_LOAD) {
-    return flow;
-  }
-  return flow < other ? flow : other;
+  const bool measured = flows[flow].role == FLOW_MEASURED || flows[partner].role == FLOW_MEASURED;
+  return kernels == 2 && measured && transfer_may_pair(&flows[partner]) &&
+                 transfer_are_opposite(&flows[flow], &flows[partner])
+             ? partner
+             : flow;
 }
 
 /* How the flows of a case are timed: by events, by the host's clock, or some by each. */

@@ -19,10 +19,11 @@ void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[
 uint64_t transfer_buffer_bytes(const struct flow *flow);
 /* CLOCK_HOST where a flow of the case is timed by the host's clock, else CLOCK_EVENT. */
 enum clock transfer_clock(const struct bench_case *bench_case);
-/* The flow whose launches move that flow, too, or the flow itself. Method sm moves both directions
- * between the host and a GPU by one kernel, unless the scenario chooses the kernel's shape: of two
- * kernels one gets ahead, and the rest of the other is not measured both ways. */
-uint32_t transfer_leader(const struct bench_case *bench_case, uint32_t flow);
+/* The other flow of the kernel that moves that flow, or the flow itself where it is alone. Method
+ * sm moves both directions between the host and a GPU by one kernel, unless the scenario chooses
+ * the kernel's shape: of two kernels one gets ahead, and the rest of the other is not measured both
+ * ways. At least one of the two is measured. */
+uint32_t transfer_partner(const struct bench_case *bench_case, uint32_t flow);
 /* Some flows are timed by events and some by the host's clock. */
 bool transfer_is_mixed(const struct bench_case *bench_case);
 
