@@ -17,6 +17,14 @@ const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
   return workloads[bench_case->kind]->unsupported_reason(bench_case, machine, reason);
 }
 
+bool engine_case_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  return workloads[bench_case->kind]->path(bench_case, i, path);
+}
+
+uint32_t engine_case_gpus(const struct bench_case *bench_case) {
+  return workload_gpus(bench_case);
+}
+
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   *host_bytes = 0;
@@ -112,7 +120,7 @@ enum status engine_run_case(struct engine *engine, const struct bench_case *benc
   /* What tears a case down ignores errors, and a code that is harmless by itself may come from a
    * context that is not: the next case must not pay for it. */
   if (status == STATUS_OK && engine->context.cuda != NULL) {
-    status = cuda_session_check(engine->context.cuda, bench_case_gpus(bench_case), err);
+    status = cuda_session_check(engine->context.cuda, workload_gpus(bench_case), err);
   }
   return status;
 }

@@ -17,6 +17,10 @@ bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow);
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]);
+/* The i-th path that the case uses; false past the last. */
+bool engine_case_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
+/* The GPUs at the ends of those paths: bit i is GPU i. */
+uint32_t engine_case_gpus(const struct bench_case *bench_case);
 /* Bytes of host and GPU memory that the case needs at once, for the plan, which leaves out what
  * does not fit. */
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,

@@ -155,6 +155,12 @@ union work {
   struct overhead overhead;
 };
 
+/* A way that bytes or calls of a case take; within one place both ends are the same. */
+struct case_path {
+  struct endpoint from, to;
+  bool staged; /* through the host, even where there is peer access */
+};
+
 struct bench_case {
   enum case_kind kind;
   const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
@@ -177,8 +183,5 @@ struct bench_case {
   uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
   struct measure measure;
 };
-
-/* The GPUs whose memory or processors the case uses: bit i is GPU i. */
-uint32_t bench_case_gpus(const struct bench_case *bench);
 
 #endif

@@ -78,6 +78,13 @@ static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_
   gpu_bytes[arithmetic->gpu] += results_bytes;
 }
 
+static bool arithmetic_path(const struct bench_case *bench_case, uint32_t i,
+                            struct case_path *path) {
+  const struct endpoint gpu = {.place = PLACE_GPU, .index = bench_case->work.arithmetic.gpu};
+  *path = (struct case_path){.from = gpu, .to = gpu};
+  return i == 0;
+}
+
 static enum clock arithmetic_clock(const struct bench_case *bench_case) {
   (void)bench_case;
   return CLOCK_KERNEL;
@@ -162,6 +169,7 @@ const struct workload_ops workload_arithmetic = {
     .kind = CASE_ARITHMETIC,
     .unsupported_reason = arithmetic_unsupported_reason,
     .memory_needs = arithmetic_memory_needs,
+    .path = arithmetic_path,
     .clock = arithmetic_clock,
     .set_up = arithmetic_set_up,
     .iterations_max = arithmetic_iterations_max,

@@ -242,7 +242,7 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   }
   enum status status = STATUS_OK;
   if (engine->context.cuda != NULL) {
-    status = cuda_session_prepare(engine->context.cuda, bench_case_gpus(run->bench), err);
+    status = cuda_session_prepare(engine->context.cuda, workload_gpus(run->bench), err);
   }
   status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
   status = THEN(status, warm_up(run, err));

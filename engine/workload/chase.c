@@ -180,6 +180,13 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
   *host_bytes += chase->footprint_bytes + 2 * sizeof(uint32_t) * element_count(chase);
 }
 
+static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  const struct chase *chase = &bench_case->work.chase;
+  *path =
+      (struct case_path){.from = chase->memory, .to = {.place = PLACE_GPU, .index = chase->gpu}};
+  return i == 0;
+}
+
 static enum clock chase_clock(const struct bench_case *bench_case) {
   (void)bench_case;
   return CLOCK_KERNEL;
@@ -424,6 +431,7 @@ const struct workload_ops workload_chase = {
     .kind = CASE_CHASE,
     .unsupported_reason = chase_unsupported_reason,
     .memory_needs = chase_memory_needs,
+    .path = chase_path,
     .clock = chase_clock,
     .set_up = chase_set_up,
     .iterations_max = chase_iterations_max,

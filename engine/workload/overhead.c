@@ -123,6 +123,15 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
   }
 }
 
+/* A processor makes the calls. */
+static bool overhead_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct endpoint host = {.place = PLACE_NUMA};
+  const struct endpoint gpu = {.place = PLACE_GPU, .index = overhead->gpu};
+  *path = (struct case_path){.from = host, .to = overhead->gpu >= 0 ? gpu : host};
+  return i == 0;
+}
+
 static enum clock overhead_clock(const struct bench_case *bench_case) {
   (void)bench_case;
   return CLOCK_HOST;
@@ -255,6 +264,7 @@ const struct workload_ops workload_overhead = {
     .kind = CASE_OVERHEAD,
     .unsupported_reason = overhead_unsupported_reason,
     .memory_needs = overhead_memory_needs,
+    .path = overhead_path,
     .clock = overhead_clock,
     .set_up = overhead_set_up,
     .iterations_max = overhead_iterations_max,

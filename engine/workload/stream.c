@@ -194,6 +194,12 @@ static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *h
   }
 }
 
+static bool stream_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  const struct endpoint memory = bench_case->work.stream.memory;
+  *path = (struct case_path){.from = memory, .to = memory};
+  return i == 0;
+}
+
 static enum clock stream_clock(const struct bench_case *bench_case) {
   return bench_case->work.stream.memory.place == PLACE_GPU ? CLOCK_EVENT : CLOCK_HOST;
 }
@@ -432,6 +438,7 @@ const struct workload_ops workload_stream = {
     .kind = CASE_STREAM,
     .unsupported_reason = stream_unsupported_reason,
     .memory_needs = stream_memory_needs,
+    .path = stream_path,
     .clock = stream_clock,
     .set_up = stream_set_up,
     .iterations_max = stream_iterations_max,

@@ -444,10 +444,20 @@ static enum status transfer_verify(void *state, struct error *err) {
   return STATUS_OK;
 }
 
+static bool transfer_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  if (i >= bench_case->flow_count) {
+    return false;
+  }
+  const struct flow *flow = &bench_case->flows[i];
+  *path = (struct case_path){flow->source, flow->target, flow->staged};
+  return true;
+}
+
 const struct workload_ops workload_transfer = {
     .kind = CASE_TRANSFER,
     .unsupported_reason = transfer_unsupported_reason,
     .memory_needs = transfer_memory_needs,
+    .path = transfer_path,
     .clock = transfer_clock,
     .set_up = transfer_set_up,
     .iterations_max = transfer_iterations_max,

@@ -108,3 +108,20 @@ enum status managed_share_admit(struct engine *engine, const struct measure *mea
   }
   return status;
 }
+
+enum { GPU_BITS = 32 };
+
+/* A case may name a GPU that no machine has, until it is refused: that has no bit. */
+static uint32_t endpoint_gpu(const struct endpoint *end) {
+  const bool is_gpu = end->place == PLACE_GPU && end->index >= 0 && end->index < GPU_BITS;
+  return is_gpu ? UINT32_C(1) << end->index : 0;
+}
+
+uint32_t workload_gpus(const struct bench_case *bench_case) {
+  uint32_t gpus = 0;
+  struct case_path path;
+  for (uint32_t i = 0; workloads[bench_case->kind]->path(bench_case, i, &path); i++) {
+    gpus |= endpoint_gpu(&path.from) | endpoint_gpu(&path.to);
+  }
+  return gpus;
+}

@@ -27,6 +27,8 @@ struct workload_ops {
   /* Adds to what engine_memory_needs() has zeroed. */
   void (*memory_needs)(const struct bench_case *bench_case, uint64_t *host_bytes,
                        uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
+  /* The i-th path that the case uses; false past the last. */
+  bool (*path)(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
   enum clock (*clock)(const struct bench_case *bench_case);
   /* Take buffers and make everything ready; adds to the outcome's times and note. *state is the
    * workload's own and is set even on an error, for tear_down(). */
@@ -48,6 +50,9 @@ struct workload_ops {
 
 /* Every kind, in the order of enum case_kind. */
 extern const struct workload_ops *const workloads[case_kind_name_count];
+
+/* The GPUs at the ends of the case's paths: bit i is GPU i. */
+uint32_t workload_gpus(const struct bench_case *bench_case);
 
 /* The life of one case, by the ops of its kind: what engine_run_case() promises (engine/engine.h;
  * engine/workload/case_run.c). */

@@ -37,6 +37,7 @@ struct plan_case {
   size_t listed;           /* place in the order of the file, duplicates counted as well */
   uint64_t host_bytes;
   uint64_t gpu_bytes; /* on the GPU that needs most */
+  uint32_t gpus;      /* that it uses: bit i is GPU i */
 };
 
 /* A case that is the same measurement as another, and so is not measured again: the result of the

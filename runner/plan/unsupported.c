@@ -51,6 +51,7 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  plan_case->gpus = engine_case_gpus(&plan_case->bench);
   engine_memory_needs(&plan_case->bench, machine, &plan_case->host_bytes, gpu_bytes);
   char need[32];
   char have[32];

@@ -96,6 +96,8 @@ enum status runs_delete(struct database *database, const struct run_list *runs, 
   enum status status = database_script(database, "delete/begin", err);
   status = THEN(status, manage_add_deleted(database, runs, err));
   status = THEN(status, database_script(database, "delete/delete_runs", err));
+  status = THEN(status, database_run_generated(database, "delete/delete_kinds", err));
+  status = THEN(status, database_script(database, "delete/delete_unused", err));
   return database_end(database, status, err);
 }
 

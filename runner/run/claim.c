@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
+#include "engine/engine.h"
 #include "runner/run/lock.h"
 
 #include <errno.h>
@@ -12,6 +13,43 @@
 
 enum { POLL_NS = 100000000, NAME_MAX_BYTES = 128, HOST = MACHINE_GPUS_MAX };
 enum { ITEMS_MAX = MACHINE_GPUS_MAX + 1 };
+
+/* ---- what a case uses ---- */
+
+static bool use_is_gpu(const struct machine *machine, const struct endpoint *end) {
+  return end->place == PLACE_GPU && end->index >= 0 && (uint32_t)end->index < machine->gpu_count;
+}
+
+/* The link of a GPU to the host. */
+static void use_link(struct case_use *use, const struct machine *machine,
+                     const struct endpoint *end) {
+  use->links |= use_is_gpu(machine, end) ? UINT32_C(1) << end->index : 0;
+}
+
+/* Bytes go between two places: through the host, but within a GPU or over NVLink. */
+static void use_path(struct case_use *use, const struct machine *machine,
+                     const struct case_path *path) {
+  if (use_is_gpu(machine, &path->from) && use_is_gpu(machine, &path->to) && !path->staged) {
+    const struct gpu_link *link = &machine->links[path->from.index][path->to.index];
+    if (path->from.index == path->to.index || (link->peer_access && link->nvlink_count > 0)) {
+      return;
+    }
+  }
+  use->host = true;
+  use_link(use, machine, &path->from);
+  use_link(use, machine, &path->to);
+}
+
+void case_use_add(struct case_use *use, const struct machine *machine,
+                  const struct bench_case *bench_case) {
+  use->gpus |= engine_case_gpus(bench_case);
+  struct case_path path;
+  for (uint32_t i = 0; engine_case_path(bench_case, i, &path); i++) {
+    use_path(use, machine, &path);
+  }
+}
+
+/* ---- what is claimed ---- */
 
 /* A resource: GPUs have their number, the host comes last. */
 struct claim_item {

@@ -246,7 +246,7 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
 
 /* The case cost its worker. */
 static void supervise_blame(struct supervisor *supervisor, size_t case_index, const char *reason) {
-  const uint32_t gpus = bench_case_gpus(&supervisor->plan->cases[case_index].bench);
+  const uint32_t gpus = supervisor->plan->cases[case_index].gpus;
   if (set_aside_note_failure(&supervisor->aside, gpus, reason) &&
       supervisor->sink->warning != NULL) {
     char names[SET_ASIDE_NAMES_MAX];
@@ -303,8 +303,7 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
         if (message.context_lost && outcome->status != CASE_OK) {
           supervise_blame(supervisor, case_index, outcome->reason);
         } else {
-          set_aside_note_success(&supervisor->aside,
-                                 bench_case_gpus(&supervisor->plan->cases[case_index].bench));
+          set_aside_note_success(&supervisor->aside, supervisor->plan->cases[case_index].gpus);
         }
         return true;
       }
@@ -376,7 +375,7 @@ static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index
                                 enum status *status, struct error *err) {
   const struct plan_case *item = &supervisor->plan->cases[case_index];
   struct case_outcome outcome = {.status = CASE_FAILED};
-  if (!set_aside_has(&supervisor->aside, bench_case_gpus(&item->bench), outcome.reason)) {
+  if (!set_aside_has(&supervisor->aside, item->gpus, outcome.reason)) {
     return false;
   }
   collect_clear(&supervisor->collect);

@@ -7,7 +7,7 @@ CREATE TEMP TABLE deleted_run (id INTEGER PRIMARY KEY);
 INSERT OR IGNORE INTO temp.deleted_run (id) VALUES (:run);
 
 -- name: delete_runs
--- Everything of the runs, then what no run has any more. Their numbers are not given again.
+-- Everything of the runs. Their numbers are not given again.
 INSERT OR REPLACE INTO deleted_number (id, highest)
 SELECT 1, highest
 FROM (SELECT max(n) AS highest FROM (SELECT max(id) AS n FROM run UNION ALL SELECT highest FROM deleted_number))
@@ -31,11 +31,15 @@ EXCEPT SELECT bench_case FROM plan_case
 EXCEPT SELECT bench_case FROM case_run
 EXCEPT SELECT bench_case FROM plan_alias
 EXCEPT SELECT measured_by FROM plan_alias;
-DELETE FROM flow WHERE bench_case IN (SELECT id FROM deleted_case);
-DELETE FROM chase WHERE bench_case IN (SELECT id FROM deleted_case);
-DELETE FROM stream WHERE bench_case IN (SELECT id FROM deleted_case);
-DELETE FROM arithmetic WHERE bench_case IN (SELECT id FROM deleted_case);
-DELETE FROM overhead WHERE bench_case IN (SELECT id FROM deleted_case);
+
+-- name: delete_kinds
+-- Gives the statements that delete what the tables of the kinds hold of cases that no run has any more.
+SELECT 'DELETE FROM "' || t.name || '" WHERE "' || f."from" || '" IN (SELECT id FROM deleted_case)'
+FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f
+WHERE t.type = 'table' AND f."table" = 'bench_case';
+
+-- name: delete_unused
+-- What no run has any more.
 DELETE FROM bench_case WHERE id IN (SELECT id FROM deleted_case);
 DELETE FROM scenario WHERE id NOT IN (SELECT scenario FROM run);
 CREATE TEMP TABLE deleted_environment AS SELECT id FROM environment

@@ -10,6 +10,11 @@ bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
   return false;
 }
 
+uint32_t engine_case_gpus(const struct bench_case *bench_case) {
+  (void)bench_case;
+  return 0;
+}
+
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {

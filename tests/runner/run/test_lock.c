@@ -4,6 +4,7 @@
 
 #include "tests/cmocka.h"
 
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,14 @@ static int set_up(void **state) {
   return mkdtemp(folder) == NULL;
 }
 
+static int remove_entry(const char *path, const struct stat *facts, int type, struct FTW *at) {
+  (void)facts, (void)type, (void)at;
+  return remove(path);
+}
+
 static int tear_down(void **state) {
   (void)state;
-  char command[128];
-  (void)snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command);
+  return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static struct lock *must_open(const char *name) {

@@ -395,11 +395,9 @@ static void worker_faults_cost_one_case(void **state) {
 /* Every case uses GPU 0. */
 static void failing_gpus_are_set_aside(void **state) {
   (void)state;
-  static const struct flow flow = {.source = {.place = PLACE_GPU}, .target = {.place = PLACE_GPU}};
   struct bench *bench = BENCH("die", "die", "die", "sticky", "a", "sticky", "exit", "sticky", "no");
   for (size_t i = 0; i < bench->plan.case_count; i++) {
-    bench->cases[i].bench.flows = &flow;
-    bench->cases[i].bench.flow_count = 1;
+    bench->cases[i].gpus = 1;
   }
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_report(bench, 4, 4, CASE_OK, ""); /* workers that somebody kills do not count */

@@ -1,5 +1,5 @@
 /* Which GPUs a case uses, and whether it needs the host. */
-#include "runner/plan/case_use.h"
+#include "runner/run/claim.h"
 
 #include "tests/cmocka.h"
 
