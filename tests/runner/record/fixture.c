@@ -185,6 +185,13 @@ void fixture_set_fact(struct fixture *fixture, const char *name, const char *val
   }
 }
 
+enum status fixture_begin(const struct fixture *fixture, struct record **record,
+                          struct error *err) {
+  const enum status status = record_open(fixture->path, record, err);
+  return THEN(status, record_begin_run(*record, &fixture->info, fixture->machine, &fixture->plan,
+                                       NULL, 0, err));
+}
+
 static uint64_t next_random(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *state >> 33;

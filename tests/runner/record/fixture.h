@@ -32,6 +32,9 @@ struct fixture *fixture_new(void);
 void fixture_define(struct fixture *fixture);
 /* Removes the folder with what is in it. */
 void fixture_free(struct fixture *fixture);
+/* Opens the database and begins a run of the plan, without checks. */
+enum status fixture_begin(const struct fixture *fixture, struct record **record,
+                          struct error *err) CHECK_RESULT;
 /* Result of a case: the first two trials are warm-up, one is a gate time-out. Times differ between
  * processes and trials, and are the same every time. */
 const struct case_report *fixture_report(struct fixture *fixture, uint32_t process, size_t index,

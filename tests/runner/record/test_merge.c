@@ -247,10 +247,7 @@ static void resumed_run_is_completed(void **state) {
   struct error err = {0};
   char early[160];
   (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 100, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), &err), &err);
   assert_ok(record_end_run(record, "interrupted", "by the user", &err), &err);

@@ -126,10 +126,7 @@ static void unknown_start_is_not_a_number(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 100, &err), &err);
   const struct case_report *report = fixture_report(fixture, 0, 1, 10);
   for (size_t i = 0; i < report->flow_trial_count; i++) {
@@ -189,10 +186,7 @@ static void failures_are_recorded(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   const struct case_report *report = fixture_report(fixture, 0, 0, 0);
   assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_INVALID);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
@@ -215,10 +209,7 @@ static void small_cases_are_written_together(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   const uint64_t start_ns = clock_now_ns();
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
@@ -247,10 +238,7 @@ static void a_refused_case_takes_no_other_along(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
@@ -270,10 +258,7 @@ static void interrupted_run_is_resumed(void **state) {
   struct resumed_run resumed = {0};
   struct error err = {0};
   fixture->info.only = "h*";
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
   assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
@@ -334,9 +319,7 @@ static void full_disk_keeps_recorded_cases(void **state) {
     struct error err = {0};
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)setrlimit(RLIMIT_FSIZE, &limit);
-    if (record_open(fixture->path, &record, &err) != STATUS_OK ||
-        record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err) !=
-            STATUS_OK) {
+    if (fixture_begin(fixture, &record, &err) != STATUS_OK) {
       _exit(1);
     }
     enum status status = STATUS_OK;
@@ -375,9 +358,7 @@ static void killed_writer_leaves_complete_cases(void **state) {
   if (child == 0) {
     struct record *record = NULL;
     struct error err = {0};
-    bool ok = record_open(fixture->path, &record, &err) == STATUS_OK &&
-              record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0,
-                               &err) == STATUS_OK;
+    bool ok = fixture_begin(fixture, &record, &err) == STATUS_OK;
     for (uint32_t process = 0; ok; process++) {
       ok =
           record_process_started(record, process, 1, &err) == STATUS_OK &&
@@ -480,10 +461,7 @@ static void record_with_cycles(struct fixture *fixture) {
   struct record *record = NULL;
   struct error err = {0};
   fixture->info.processes = 1;
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
-  assert_int_equal(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      STATUS_OK);
+  assert_int_equal(fixture_begin(fixture, &record, &err), STATUS_OK);
   assert_int_equal(record_process_started(record, 0, 100, &err), STATUS_OK);
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
