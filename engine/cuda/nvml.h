@@ -78,6 +78,33 @@ struct nvml_memory { /* nvmlMemory_t */
   unsigned long long used_bytes;
 };
 
+struct nvml_bar1 { /* nvmlBAR1Memory_t */
+  unsigned long long total_bytes;
+  unsigned long long free_bytes;
+  unsigned long long used_bytes;
+};
+
+/* nvmlGpuFabricState_t: how far the GPU has come in joining the NVLink switches. */
+enum {
+  NVML_FABRIC_NOT_SUPPORTED = 0,
+  NVML_FABRIC_NOT_STARTED = 1,
+  NVML_FABRIC_IN_PROGRESS = 2,
+  NVML_FABRIC_COMPLETED = 3,
+};
+
+struct nvml_fabric { /* nvmlGpuFabricInfo_t */
+  unsigned char cluster_uuid[16];
+  int status; /* nvmlReturn_t, of a registration that is completed */
+  unsigned clique;
+  unsigned char state; /* NVML_FABRIC_... */
+};
+
+struct nvml_confidential { /* nvmlConfComputeSystemState_t */
+  unsigned environment;
+  unsigned feature; /* 0 = off */
+  unsigned developer_tools;
+};
+
 struct nvml_utilization { /* nvmlUtilization_t */
   unsigned gpu_percent;
   unsigned memory_percent;
@@ -133,6 +160,10 @@ struct nvml_process_utilization { /* nvmlProcessUtilizationSample_t */
   X(nvmlDeviceGetMigMode, (struct nvml_device * device, unsigned *current, unsigned *pending))     \
   X(nvmlDeviceGetPersistenceMode, (struct nvml_device * device, int *mode))                        \
   X(nvmlDeviceGetEnforcedPowerLimit, (struct nvml_device * device, unsigned *milliwatts))          \
+  X(nvmlDeviceGetPowerManagementDefaultLimit, (struct nvml_device * device, unsigned *milliwatts)) \
+  X(nvmlDeviceGetBAR1MemoryInfo, (struct nvml_device * device, struct nvml_bar1 * memory))         \
+  X(nvmlDeviceGetGpuFabricInfo, (struct nvml_device * device, struct nvml_fabric * fabric))        \
+  X(nvmlSystemGetConfComputeState, (struct nvml_confidential * state))                             \
   X(nvmlDeviceGetClockInfo, (struct nvml_device * device, int clock, unsigned *mhz))               \
   X(nvmlDeviceGetMaxClockInfo, (struct nvml_device * device, int clock, unsigned *mhz))            \
   X(nvmlDeviceGetApplicationsClock, (struct nvml_device * device, int clock, unsigned *mhz))       \

@@ -262,7 +262,33 @@ static void turbo(struct probe *probe, const char *name) {
   }
 }
 
+static void smt(struct probe *probe, const char *name) {
+  int64_t value;
+  if (sources_read_number(probe->sources, &value, "/sys/devices/system/cpu/smt/active")) {
+    host_fact_add_on_off(probe, name, value != 0);
+  } else {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel does not say");
+  }
+}
+
 /* ---- memory ---- */
+
+static void page_size(struct probe *probe, const char *name) {
+  if (probe->sources->page_bytes > 0) {
+    machine_add_fact(probe->machine, name, -1, FACT_OK, "%ld", probe->sources->page_bytes);
+  } else {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the system does not say");
+  }
+}
+
+static void numa_policy(struct probe *probe, const char *name) {
+  if (probe->sources->numa_policy_asked) {
+    host_fact_add(probe, name, FACT_OK,
+                  probe->sources->numa_policy_allowed ? "allowed" : "refused");
+  } else {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel was not asked");
+  }
+}
 
 static void numa_balancing(struct probe *probe, const char *name) {
   char text[FACT_VALUE_MAX];
@@ -446,6 +472,21 @@ static void gpus_hidden(struct probe *probe, const char *name) {
   }
 }
 
+/* A driver that is older than the feature has it off. */
+static void confidential_compute(struct probe *probe, const char *name) {
+  struct nvml_confidential state = {0};
+  int result = NVML_CALL(probe->nvml, nvmlSystemGetConfComputeState, &state);
+  if (probe->nvml->library == NULL) {
+    host_fact_add(probe, name, probe->nvml_state, probe->nvml_reason);
+  } else if (result == NVML_OK) {
+    host_fact_add_on_off(probe, name, state.feature != 0);
+  } else if (result == NVML_FUNCTION_NOT_FOUND || result == NVML_NOT_SUPPORTED) {
+    host_fact_add(probe, name, FACT_OK, "off");
+  } else {
+    host_fact_add(probe, name, nvml_fact_state(result), nvml_text(probe->nvml, result));
+  }
+}
+
 /* In the order of HOST_FACT_LIST (a test holds them against each other). */
 static const struct {
   const char *name;
@@ -474,6 +515,10 @@ static const struct {
     HOST_FACT_(memlock_limit),
     HOST_FACT_(container),
     HOST_FACT_(gpus_hidden),
+    HOST_FACT_(smt),
+    HOST_FACT_(page_size),
+    HOST_FACT_(numa_policy),
+    HOST_FACT_(confidential_compute),
 #undef HOST_FACT_
 };
 

@@ -2,7 +2,7 @@
  *
  * struct machine is plain data without pointers: a short-lived child looks (machine_probe) and
  * sends it through a pipe; it is saved to and loaded from TOML (schema/machine) and is what a plan
- * is made for. About 300 KiB: keep it on the heap. A number that is not known is 0 unless a comment
+ * is made for. About 400 KiB: keep it on the heap. A number that is not known is 0 unless a comment
  * says otherwise. Sizes in bytes, rates in bytes per second, clocks in kHz, power in mW. */
 #ifndef HAUL_ENGINE_MACHINE_MACHINE_H
 #define HAUL_ENGINE_MACHINE_MACHINE_H
@@ -15,7 +15,7 @@
 enum {
   MACHINE_GPUS_MAX = 32,
   MACHINE_NODES_MAX = 64,
-  MACHINE_FACTS_MAX = 512,
+  MACHINE_FACTS_MAX = 640,
   MACHINE_TEXT_MAX = 96,
   FACT_NAME_MAX = 40,
   FACT_VALUE_MAX = 512,
@@ -113,7 +113,11 @@ struct machine {
   X("kernel_command_line", "as booted")                                                            \
   X("memlock_limit", "bytes this user may lock, or unlimited")                                     \
   X("container", "kind of container, or none")                                                     \
-  X("gpus_hidden", "GPUs that NVML sees and CUDA does not: CUDA_VISIBLE_DEVICES, or no driver")
+  X("gpus_hidden", "GPUs that NVML sees and CUDA does not: CUDA_VISIBLE_DEVICES, or no driver")    \
+  X("smt", "on or off: several logical processors per core")                                       \
+  X("page_size", "bytes of a page of host memory")                                                 \
+  X("numa_policy", "allowed, or refused: whether this process may say where its memory goes")      \
+  X("confidential_compute", "on or off")
 #define GPU_FACT_LIST(X)                                                                           \
   X("vbios", "version of the video BIOS")                                                          \
   X("ecc", "on or off")                                                                            \
@@ -121,7 +125,12 @@ struct machine {
   X("persistence", "on or off")                                                                    \
   X("power_limit", "enforced power limit, mW")                                                     \
   X("gsp", "version of the GSP firmware, or off")                                                  \
-  X("gpu_clocks", "locked or default: whether application clocks differ from the default")
+  X("gpu_clocks", "locked or default: whether application clocks differ from the default")         \
+  X("power_limit_default", "power limit as delivered, mW")                                         \
+  X("bar1_bytes", "bytes of the GPU's memory that others can address at once (BAR1)")              \
+  X("fabric", "completed, in progress or not started: joining the NVLink switches; or none")       \
+  X("pcie_path", "PCI addresses of the bridges above the GPU, from the root down; or none")        \
+  X("acs", "off, or redirects at ADDRESS ...: bridges above that send peer traffic to the root")
 
 /* Zeroed, on the heap (free() it): it is too large for the stack. */
 struct machine *machine_new(void);

@@ -12,6 +12,9 @@
 struct machine_sources {
   const char *root; /* "" = this machine; else a folder that holds proc, sys, etc, ... */
   char hypervisor_signature[16]; /* of the CPUID leaf; "" = none or not known */
+  bool numa_policy_asked;        /* whether get_mempolicy(2) was called, and what came of it */
+  bool numa_policy_allowed;
+  long page_bytes; /* 0 = not known */
 };
 
 enum { SOURCES_PATH_MAX = 512, SOURCES_SET_MAX = 4096 };
@@ -26,6 +29,13 @@ enum fact_state sources_read(const struct machine_sources *sources, char *text, 
 /* A decimal number in a file; false = there is none. */
 bool sources_read_number(const struct machine_sources *sources, int64_t *value,
                          const char *path_format, ...) __attribute__((format(printf, 3, 4)));
+/* At most size bytes of a binary file; *length is 0 unless it could be read. `reason` (of
+ * FACT_VALUE_MAX bytes) says why not. */
+enum fact_state sources_read_bytes(const struct machine_sources *sources, const char *path,
+                                   unsigned char *bytes, size_t size, size_t *length, char *reason);
+/* What a symbolic link leads to, as it is written; else the reason, as above. */
+enum fact_state sources_read_link(const struct machine_sources *sources, const char *path,
+                                  char *text, size_t size);
 bool sources_exists(const struct machine_sources *sources, const char *path);
 
 /* Calls visit for each entry of a folder whose name begins with prefix, in the order of names. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -28,8 +29,11 @@ static void read_hypervisor_signature(char signature[16]) {
 }
 
 void sources_init(struct machine_sources *sources) {
-  *sources = (struct machine_sources){.root = ""};
+  *sources = (struct machine_sources){.root = "", .page_bytes = sysconf(_SC_PAGESIZE)};
   read_hypervisor_signature(sources->hypervisor_signature);
+  /* What containers refuse first: to read one's own policy needs no right and changes nothing. */
+  sources->numa_policy_asked = true;
+  sources->numa_policy_allowed = syscall(SYS_get_mempolicy, NULL, NULL, 0UL, NULL, 0UL) == 0;
 }
 
 static ssize_t read_whole(int file, char *text, size_t size) {
@@ -73,6 +77,33 @@ static enum fact_state read_path(const struct machine_sources *sources, const ch
   (void)close(file);
   while (length > 0 && isspace((unsigned char)text[length - 1])) {
     length--;
+  }
+  text[length] = '\0';
+  return FACT_OK;
+}
+
+enum fact_state sources_read_bytes(const struct machine_sources *sources, const char *path,
+                                   unsigned char *bytes, size_t size, size_t *length,
+                                   char *reason) {
+  char full[SOURCES_PATH_MAX];
+  (void)snprintf(full, sizeof full, "%s%s", sources->root, path);
+  *length = 0;
+  FILE *stream = fopen(full, "rbe");
+  if (stream == NULL) {
+    return sources_refuse(path, reason, FACT_VALUE_MAX);
+  }
+  *length = fread(bytes, 1, size, stream);
+  (void)fclose(stream);
+  return FACT_OK;
+}
+
+enum fact_state sources_read_link(const struct machine_sources *sources, const char *path,
+                                  char *text, size_t size) {
+  char full[SOURCES_PATH_MAX];
+  (void)snprintf(full, sizeof full, "%s%s", sources->root, path);
+  const ssize_t length = readlink(full, text, size - 1);
+  if (length < 0) {
+    return sources_refuse(path, text, size);
   }
   text[length] = '\0';
   return FACT_OK;

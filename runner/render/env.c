@@ -322,10 +322,12 @@ static enum status env_print_nodes(const struct env_printer *printer) {
 
 /* Facts are bare numbers for queries; people want the unit. */
 static const char *env_fact_unit(const char *fact, const char *value) {
-  return value[strspn(value, "0123456789")] != '\0' ? ""
-         : strcmp(fact, "power_limit") == 0         ? " mW"
-         : strcmp(fact, "memlock_limit") == 0       ? " bytes"
-                                                    : "";
+  return value[strspn(value, "0123456789")] != '\0'                 ? ""
+         : strncmp(fact, "power_limit", strlen("power_limit")) == 0 ? " mW"
+         : strcmp(fact, "memlock_limit") == 0 || strcmp(fact, "page_size") == 0 ||
+                 strcmp(fact, "bar1_bytes") == 0
+             ? " bytes"
+             : "";
 }
 
 /* `gpus`: the GPUs whose fact it is, where it is not that of all; else "". */

@@ -114,6 +114,7 @@ static const struct recorded XEON[] = {
     {"/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance\n"},
     {"/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance\n"},
     {"/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"},
+    {"/sys/devices/system/cpu/smt/active", "1\n"},
     {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
     {"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "512\n"},
     {"/sys/kernel/iommu_groups/0/type", "identity\n"},
@@ -137,6 +138,8 @@ static void test_a_server(void **state) {
   struct scene *scene = scene_new(XEON);
   (void)snprintf(scene->probe->driver_version, MACHINE_TEXT_MAX, "580.95.05");
   scene->probe->machine->driver_cuda_version = 12080;
+  scene->sources.page_bytes = 65536;
+  scene->sources.numa_policy_asked = true;
   look(scene);
   assert_fact(scene, "driver_version", FACT_OK, "580.95.05");
   assert_fact(scene, "driver_branch", FACT_OK, "r580");
@@ -159,6 +162,10 @@ static void test_a_server(void **state) {
   assert_fact(scene, "memlock_limit", FACT_OK, "8388608");
   assert_fact(scene, "container", FACT_OK, "none");
   assert_fact(scene, "gpus_hidden", FACT_UNAVAILABLE, "no NVML");
+  assert_fact(scene, "smt", FACT_OK, "on");
+  assert_fact(scene, "page_size", FACT_OK, "65536");
+  assert_fact(scene, "numa_policy", FACT_OK, "refused");
+  assert_fact(scene, "confidential_compute", FACT_UNAVAILABLE, "no NVML");
   const struct machine *machine = scene->probe->machine;
   assert_int_equal(machine->node_count, 2);
   assert_int_equal(machine->nodes[1].number, 1);
@@ -186,6 +193,66 @@ static void test_without_sysfs_there_is_one_node(void **state) {
   assert_int_equal(machine->nodes[0].cpu_count, 2);
   assert_int_equal(machine->nodes[0].memory_bytes, 4000 * 1024);
   assert_int_equal(machine->nodes[0].free_memory_bytes, 1500 * 1024);
+  scene_free(scene);
+}
+
+/* The configuration of a bridge: an extended capability of another kind, then ACS at 0x220 with
+ * that control register; cut at length, as a kernel does for users who are not root. */
+static void lay_out_bridge(const struct scene *scene, const char *address, unsigned char control,
+                           size_t length) {
+  unsigned char config[4096] = {0};
+  memcpy(config + 0x100, (unsigned char[]){0x01, 0x00, 0x02, 0x22}, 4); /* next: 0x220 */
+  memcpy(config + 0x220, (unsigned char[]){0x0d, 0x00, 0x01, 0x00}, 4);
+  config[0x226] = control;
+  char path[512];
+  (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/config", scene->root, address);
+  make_folders(path);
+  FILE *stream = fopen(path, "w");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(config, 1, length, stream), length);
+  assert_int_equal(fclose(stream), 0);
+}
+
+static void assert_gpu_fact(const struct scene *scene, const char *name, int32_t gpu,
+                            enum fact_state state, const char *value) {
+  const struct fact *fact = machine_fact(scene->probe->machine, name, gpu);
+  assert_non_null(fact);
+  assert_int_equal(fact->state, state);
+  assert_string_equal(fact->value, value);
+}
+
+static void test_bridges_above_gpus(void **state) {
+  (void)state;
+  static const char *const TARGETS[] = {
+      "../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0",
+      "../../../devices/pci0000:00/0000:00:02.0/0000:03:00.0",
+      "../../../devices/pci0000:00/0000:00:03.0/0000:04:00.0",
+      "../../../devices/pci0000:05/0000:05:00.0",
+  };
+  static const struct recorded FOLDER[] = {{"/sys/bus/pci/devices", NULL}, {NULL, NULL}};
+  struct scene *scene = scene_new(FOLDER);
+  struct machine *machine = scene->probe->machine;
+  machine->gpu_count = sizeof TARGETS / sizeof TARGETS[0];
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    char path[512];
+    (void)snprintf(machine->gpus[i].pci_address, 16, "%s", strrchr(TARGETS[i], '/') + 1);
+    (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s", scene->root,
+                   machine->gpus[i].pci_address);
+    assert_int_equal(symlink(TARGETS[i], path), 0);
+  }
+  lay_out_bridge(scene, "0000:00:01.0", 0x10, 4096); /* upstream forwarding alone */
+  lay_out_bridge(scene, "0000:01:00.0", 0x1d, 4096);
+  lay_out_bridge(scene, "0000:00:02.0", 0x01, 4096);
+  lay_out_bridge(scene, "0000:00:03.0", 0x1d, 256);
+  probe_gpu_facts(scene->probe);
+  assert_gpu_fact(scene, "pcie_path", 0, FACT_OK, "0000:00:01.0 0000:01:00.0");
+  assert_gpu_fact(scene, "acs", 0, FACT_OK, "redirects at 0000:01:00.0");
+  assert_gpu_fact(scene, "acs", 1, FACT_OK, "off");
+  assert_gpu_fact(scene, "acs", 2, FACT_DENIED,
+                  "only root reads all of /sys/bus/pci/devices/0000:00:03.0/config");
+  assert_gpu_fact(scene, "pcie_path", 3, FACT_OK, "none");
+  assert_gpu_fact(scene, "acs", 3, FACT_OK, "off");
+  assert_gpu_fact(scene, "fabric", 3, FACT_UNAVAILABLE, "no NVML");
   scene_free(scene);
 }
 
@@ -373,6 +440,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_server),
       cmocka_unit_test(test_without_sysfs_there_is_one_node),
+      cmocka_unit_test(test_bridges_above_gpus),
       cmocka_unit_test(test_every_fact_in_order),
       cmocka_unit_test(test_a_grace_hopper),
       cmocka_unit_test(test_a_power9),

@@ -301,6 +301,51 @@ int nvmlDeviceGetEnforcedPowerLimit(struct nvml_device *device, unsigned *milliw
   return result;
 }
 
+static int give_fact_number(const struct nvml_device *device, const char *name,
+                            unsigned long long *number) {
+  const char *value = "0";
+  int result = gpu_fact(device, name, &value);
+  *number = strtoull(value, NULL, 10);
+  return result;
+}
+
+int nvmlDeviceGetPowerManagementDefaultLimit(struct nvml_device *device, unsigned *milliwatts) {
+  FAULT_POINT();
+  unsigned long long number = 0;
+  int result = give_fact_number(device, "power_limit_default", &number);
+  *milliwatts = (unsigned)number;
+  return result;
+}
+
+int nvmlDeviceGetBAR1MemoryInfo(struct nvml_device *device, struct nvml_bar1 *memory) {
+  FAULT_POINT();
+  *memory = (struct nvml_bar1){0};
+  int result = give_fact_number(device, "bar1_bytes", &memory->total_bytes);
+  memory->free_bytes = memory->total_bytes;
+  return result;
+}
+
+int nvmlDeviceGetGpuFabricInfo(struct nvml_device *device, struct nvml_fabric *fabric) {
+  FAULT_POINT();
+  static const char *const STATES[] = {"none", "not started", "in progress", "completed"};
+  const char *value = "";
+  int result = gpu_fact(device, "fabric", &value);
+  *fabric = (struct nvml_fabric){.state = NVML_FABRIC_NOT_SUPPORTED};
+  for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++) {
+    fabric->state = strcmp(value, STATES[i]) == 0 ? (unsigned char)i : fabric->state;
+  }
+  return result;
+}
+
+int nvmlSystemGetConfComputeState(struct nvml_confidential *state) {
+  FAULT_POINT();
+  const char *value = "";
+  int result =
+      initialised > 0 ? fact_value("confidential_compute", -1, &value) : NVML_UNINITIALIZED;
+  *state = (struct nvml_confidential){.feature = strcmp(value, "on") == 0};
+  return result;
+}
+
 int nvmlDeviceGetGspFirmwareVersion(struct nvml_device *device, char *text_of_64) {
   FAULT_POINT();
   return give_fact(device, "gsp", text_of_64, 64);
