@@ -56,6 +56,10 @@ struct case_outcome {
   uint64_t measure_ns; /* inside trials */
   uint64_t verify_ns;  /* filling, poisoning and comparing */
   uint64_t total_ns;
+  /* Clock of the processor that starts the trials, before the first and after the last; 0 = not
+   * known. */
+  uint32_t cpu_before_khz;
+  uint32_t cpu_after_khz;
   char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
   char note[CASE_REASON_MAX];   /* what the reader of the number must know; may be empty */
 };

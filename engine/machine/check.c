@@ -43,6 +43,10 @@ bool check_needs_telemetry(enum check_kind kind) {
   return source_of(kind) == FROM_TELEMETRY;
 }
 
+bool check_may_change(enum check_kind kind) {
+  return source_of(kind) == FROM_HOST_FACT && kind != CHECK_DRIVER;
+}
+
 static void decide(struct check_result *result, bool passed) {
   result->status = passed ? CHECK_PASSED : CHECK_FAILED;
 }

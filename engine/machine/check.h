@@ -43,6 +43,8 @@ enum { CHECK_RESULTS_MAX = check_kind_name_count * (MACHINE_GPUS_MAX + 1) };
 
 /* True for the checks that only telemetry can answer. */
 bool check_needs_telemetry(enum check_kind kind);
+/* True for those about the host that may be answered otherwise when the run is over. */
+bool check_may_change(enum check_kind kind);
 /* Evaluate one check against the machine, with one result per GPU or one in all. Returns the number
  * of results written (0 for the checks that need telemetry, and for GPU checks without GPUs). */
 size_t check_evaluate(const struct check *check, const struct machine *machine,

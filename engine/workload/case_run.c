@@ -2,6 +2,7 @@
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
 #include "engine/gpu/session.h"
+#include "engine/host/cpu_clock.h"
 #include "engine/workload/workload.h"
 
 #include <math.h>
@@ -16,6 +17,9 @@ enum {
 /* Flows over equal paths end within a few per cent of each other; two that share one engine or
  * queue reach 1.5 and more. */
 static const double SERIALISED_RATIO = 1.25;
+
+/* Ten looks in a row differ by 1 % on a busy machine; a step of the clock is 100 MHz and more. */
+static const double CPU_CLOCK_MOVES = 0.03;
 
 struct case_run {
   const struct workload_ops *ops;
@@ -232,6 +236,18 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
   return STATUS_OK;
 }
 
+/* Times of the host follow the clock of its processors. */
+static void note_cpu_clock(struct case_outcome *outcome) {
+  const double before = outcome->cpu_before_khz;
+  const double after = outcome->cpu_after_khz;
+  if (outcome->clock == CLOCK_HOST && fabs(after - before) > CPU_CLOCK_MOVES * before) {
+    char text[CASE_REASON_MAX];
+    (void)snprintf(text, sizeof text, "the processor's clock moved from %.2f to %.2f GHz",
+                   before / 1e6, after / 1e6);
+    workload_note(outcome, text);
+  }
+}
+
 static enum status case_run_trials(struct case_run *run, struct engine *engine, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const bool once = measure->verify == VERIFY_ONCE;
@@ -250,7 +266,10 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   if (status == STATUS_OK && once) {
     status = poison(run, err);
   }
+  run->outcome->cpu_before_khz = cpu_clock_khz();
   status = THEN(status, measure_trials(run, err));
+  run->outcome->cpu_after_khz = cpu_clock_khz();
+  note_cpu_clock(run->outcome);
   if (status == STATUS_OK && once) {
     status = verify(run, err);
   }

@@ -81,6 +81,8 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_int(statement, ":measure_ns", (int64_t)outcome->measure_ns);
   statement_bind_int(statement, ":verify_ns", (int64_t)outcome->verify_ns);
   statement_bind_int(statement, ":total_ns", (int64_t)outcome->total_ns);
+  statement_bind_int(statement, ":cpu_before_khz", outcome->cpu_before_khz);
+  statement_bind_int(statement, ":cpu_after_khz", outcome->cpu_after_khz);
 }
 
 static enum status record_insert_case_run(struct record *record, const struct pending_case *pending,

@@ -57,27 +57,67 @@ static void preflight_say_unknown(const struct preflight *preflight,
   strbuf_fini(&text);
 }
 
-void preflight_check(struct preflight *preflight, const struct common_options *common,
-                     const struct scenario *scenario, const struct machine *machine,
-                     const struct telemetry_extent *extents) {
+static void preflight_init(struct preflight *preflight) {
   *preflight = (struct preflight){
       .results = calloc(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
   if (preflight->results == NULL) {
     abort();
   }
-  const bool late = extents != NULL;
+}
+
+/* Acts on results that stand behind those that are counted already. */
+static void preflight_add(struct preflight *preflight, const struct common_options *common,
+                          size_t count, bool late) {
+  const struct check_result *results = preflight->results + preflight->count;
+  for (size_t i = 0; i < count; i++) {
+    preflight_act(preflight, common, &results[i], late);
+  }
+  preflight->count += count;
+}
+
+void preflight_check(struct preflight *preflight, const struct common_options *common,
+                     const struct scenario *scenario, const struct machine *machine) {
+  preflight_init(preflight);
+  for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
+    preflight_add(
+        preflight, common,
+        check_evaluate(&scenario->checks[i], machine, preflight->results + preflight->count),
+        false);
+  }
+  preflight_say_unknown(preflight, common);
+}
+
+/* Writes the answer of after the run if it is another one; returns how many were written. */
+static size_t preflight_evaluate_again(const struct check *check, const struct machine *machine,
+                                       const struct machine *now,
+                                       struct check_result results[MACHINE_GPUS_MAX]) {
+  struct check_result before[MACHINE_GPUS_MAX];
+  const size_t count = check_evaluate(check, machine, before);
+  if (count == 0 || check_evaluate(check, now, results) == 0 ||
+      strcmp(before->found, results->found) == 0) {
+    return 0;
+  }
+  char found[FACT_VALUE_MAX];
+  (void)snprintf(found, sizeof found, "%.200s at the end, %.200s when the run began",
+                 results->found, before->found);
+  memcpy(results->found, found, sizeof found);
+  return 1;
+}
+
+void preflight_check_late(struct preflight *preflight, const struct common_options *common,
+                          const struct scenario *scenario, const struct machine *machine,
+                          const struct telemetry_extent *extents, const struct machine *now) {
+  preflight_init(preflight);
   for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
     const struct check *check = &scenario->checks[i];
     struct check_result *results = preflight->results + preflight->count;
-    if (check_needs_telemetry(check->kind) != late) {
-      continue;
+    size_t count = 0;
+    if (check_needs_telemetry(check->kind)) {
+      count = check_evaluate_telemetry(check, machine, extents, results);
+    } else if (check_may_change(check->kind)) {
+      count = preflight_evaluate_again(check, machine, now, results);
     }
-    const size_t count = late ? check_evaluate_telemetry(check, machine, extents, results)
-                              : check_evaluate(check, machine, results);
-    for (size_t r = 0; r < count; r++) {
-      preflight_act(preflight, common, &results[r], late);
-    }
-    preflight->count += count;
+    preflight_add(preflight, common, count, true);
   }
   preflight_say_unknown(preflight, common);
 }

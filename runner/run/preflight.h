@@ -1,5 +1,5 @@
-/* preflight.h - a scenario's [checks] against the machine: evaluated before the run, and those on
- * telemetry after it. */
+/* preflight.h - a scenario's [checks] against the machine: evaluated before the run, and after it
+ * those on telemetry and those whose answer may have changed. */
 #ifndef HAUL_RUNNER_RUN_PREFLIGHT_H
 #define HAUL_RUNNER_RUN_PREFLIGHT_H
 
@@ -15,12 +15,15 @@ struct preflight {
   char abort_reason[CASE_REASON_MAX];
 };
 
-/* Evaluate the checks; warnings go to stderr. extents NULL: before the run, those that need no
- * telemetry. Else one per GPU, after the run, the rest: it is too late to skip or abort, so such
- * failures are warnings too. */
+/* Evaluate the checks that need no telemetry; warnings go to stderr. */
 void preflight_check(struct preflight *preflight, const struct common_options *common,
-                     const struct scenario *scenario, const struct machine *machine,
-                     const struct telemetry_extent *extents);
+                     const struct scenario *scenario, const struct machine *machine);
+/* After the run: the checks on telemetry, from one extent per GPU, and those of the host whose
+ * answer is another one than before. now: the host as it is after the run. It is too late to skip
+ * or abort, so such failures are warnings too. */
+void preflight_check_late(struct preflight *preflight, const struct common_options *common,
+                          const struct scenario *scenario, const struct machine *machine,
+                          const struct telemetry_extent *extents, const struct machine *now);
 void preflight_fini(struct preflight *preflight);
 
 #endif

@@ -313,12 +313,21 @@ static enum status run_measure(struct run_state *state, struct error *err) {
 }
 
 static enum status run_record_late_checks(struct run_state *state, struct error *err) {
-  struct preflight late;
-  preflight_check(&late, state->request->common, state->plan->scenario, state->plan->machine,
-                  state->extents);
-  enum status status =
-      late.count > 0 ? record_checks(state->record, late.results, late.count, err) : STATUS_OK;
-  preflight_fini(&late);
+  struct machine *now = machine_new();
+  if (now == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the facts of the host");
+  }
+  enum status status = machine_probe_host(now, err);
+  if (status == STATUS_OK) {
+    struct preflight late;
+    preflight_check_late(&late, state->request->common, state->plan->scenario, state->plan->machine,
+                         state->extents, now);
+    if (late.count > 0) {
+      status = record_checks(state->record, late.results, late.count, err);
+    }
+    preflight_fini(&late);
+  }
+  free(now);
   return status;
 }
 
@@ -445,7 +454,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   struct preflight preflight;
   const struct common_options quiet = {.quiet = true};
   preflight_check(&preflight, request->repeated ? &quiet : request->common, plan->scenario,
-                  plan->machine, NULL);
+                  plan->machine);
   struct plan_case *skipped_cases = NULL;
   struct plan skipped_plan;
   if (preflight.skip_reason[0] != '\0') {
@@ -475,7 +484,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
 static enum status run_check_again(const struct run_request *request, const struct plan *plan,
                                    struct record *record, struct error *err) {
   struct preflight preflight;
-  preflight_check(&preflight, request->common, plan->scenario, plan->machine, NULL);
+  preflight_check(&preflight, request->common, plan->scenario, plan->machine);
   const char *reason =
       preflight.abort_reason[0] != '\0' ? preflight.abort_reason : preflight.skip_reason;
   enum status status = STATUS_OK;

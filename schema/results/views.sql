@@ -190,7 +190,8 @@ SELECT
   c.median_low_ns AS low_ns,
   c.median_high_ns AS high_ns,
   b.id AS bench_case,
-  c.slowed_by AS slowed_by
+  c.slowed_by AS slowed_by,
+  (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

@@ -35,3 +35,7 @@ CREATE TABLE deleted_number (
 );
 
 PRAGMA user_version = 1003;
+
+-- Clock of the processor that starts the trials, before the first and after the last, from a timed loop.
+ALTER TABLE case_run ADD COLUMN cpu_before_khz INTEGER;
+ALTER TABLE case_run ADD COLUMN cpu_after_khz INTEGER;

@@ -1,0 +1,56 @@
+/* The checks of a scenario after the run: what changed meanwhile. */
+#include "runner/run/preflight.h"
+
+#include "tests/cmocka.h"
+
+#include <stdlib.h>
+
+static struct machine *machine_with(const char *governor) {
+  struct machine *machine = machine_new();
+  assert_non_null(machine);
+  machine_add_fact(machine, "governor", -1, FACT_OK, "%s", governor);
+  machine_add_fact(machine, "turbo", -1, FACT_UNAVAILABLE, "no switch");
+  machine_add_fact(machine, "driver_version", -1, FACT_OK, "580.1");
+  return machine;
+}
+
+static void a_change_during_the_run_is_a_result(void **state) {
+  (void)state;
+  struct check checks[] = {{CHECK_GOVERNOR, ON_FAIL_WARN, ON_FAIL_RECORD, "performance"},
+                           {CHECK_TURBO, ON_FAIL_WARN, ON_FAIL_RECORD, "on"},
+                           {CHECK_DRIVER, ON_FAIL_WARN, ON_FAIL_RECORD, ">=570"}};
+  const struct scenario scenario = {.checks = checks, .check_count = 3};
+  const struct common_options quiet = {.quiet = true};
+  struct telemetry_extent extents[MACHINE_GPUS_MAX] = {0};
+  struct machine *before = machine_with("performance");
+  struct machine *same = machine_with("performance");
+  struct machine *other = machine_with("powersave");
+  struct preflight preflight;
+
+  preflight_check(&preflight, &quiet, &scenario, before);
+  assert_int_equal(preflight.count, 3);
+  assert_int_equal(preflight.results[0].status, CHECK_PASSED);
+  assert_int_equal(preflight.results[1].status, CHECK_UNAVAILABLE);
+  preflight_fini(&preflight);
+
+  preflight_check_late(&preflight, &quiet, &scenario, before, extents, same);
+  assert_int_equal(preflight.count, 0);
+  preflight_fini(&preflight);
+
+  preflight_check_late(&preflight, &quiet, &scenario, before, extents, other);
+  assert_int_equal(preflight.count, 1);
+  assert_int_equal(preflight.results[0].kind, CHECK_GOVERNOR);
+  assert_int_equal(preflight.results[0].status, CHECK_FAILED);
+  assert_string_equal(preflight.results[0].found,
+                      "powersave at the end, performance when the run began");
+  assert_string_equal(preflight.abort_reason, "");
+  preflight_fini(&preflight);
+  free(before);
+  free(same);
+  free(other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_change_during_the_run_is_a_result)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
