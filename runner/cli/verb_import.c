@@ -1,4 +1,4 @@
-/* haul import nvbandwidth FILE.json: results of another tool as a run. */
+/* haul import nvbandwidth FILE: results of another tool as a run. */
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/import/nvbandwidth_cases.h"
@@ -14,8 +14,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define SCENARIO "nvbandwidth"
-/* Of nvbandwidth's buffers, unless told otherwise. */
-#define USUAL_SIZE (UINT64_C(512) << 20)
 
 enum { FORMAT_SHOWN = 10 };
 
@@ -56,12 +54,11 @@ static void verb_import_check(struct command *command, struct argp_state *state)
   if (command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0) {
     argp_error(state,
                "unknown tool '%s': results of nvbandwidth can be imported: haul import "
-               "nvbandwidth FILE.json",
+               "nvbandwidth FILE",
                command->words[0]);
   }
   if (command->word_count < 2) {
-    argp_error(state, "missing argument: haul import nvbandwidth FILE.json, the output of "
-                      "nvbandwidth -j");
+    argp_error(state, "missing argument: haul import nvbandwidth FILE, what nvbandwidth printed");
   }
 }
 
@@ -210,11 +207,13 @@ static void verb_import_say_result(const struct command *command, const struct i
            "process and one value per case, so that a diff with it alone stays undecided",
            taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
+  const uint64_t usual_bytes = nvbandwidth_usual_size_bytes(&import->file);
   if (command->size == NULL &&
-      import->cases.plan.cases[0].bench.flows[0].size_bytes != USUAL_SIZE) {
+      import->cases.plan.cases[0].bench.flows[0].size_bytes != usual_bytes) {
     say_note(common,
-             "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth copies 512 MiB "
-             "unless -b is given; use --size if it copied another size");
+             "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth 0.%u copies %" PRIu64
+             " MiB unless -b is given; use --size if it copied another size",
+             import->file.version, usual_bytes >> 20);
   }
   if (command->target == NULL) {
     say_note(common, "the file has no NUMA nodes: host memory is assumed to be on node 0 "
@@ -253,10 +252,11 @@ static const char *const TOOLS[] = {SCENARIO, NULL};
 
 const struct verb VERB_IMPORT = {
     .name = "import",
-    .arguments = "nvbandwidth FILE.json",
+    .arguments = "nvbandwidth FILE",
     .summary = "record the results of another tool as a run",
-    .doc = "FILE.json is the output of nvbandwidth -j, version 0.5 to 0.8. Each value becomes a "
-           "result "
+    .doc = "FILE is what nvbandwidth printed, version " NVBANDWIDTH_VERSIONS
+           ", as JSON (-j) or as text, "
+           "which is rounded to 0.01 GB/s. Each value becomes a result "
            "of the case of scenario nvbandwidth that measures the same; other values are left out "
            "with a reason. Importing a file again adds nothing.",
     .options = VERB_IMPORT_OPTIONS,

@@ -1,5 +1,7 @@
 #include "runner/import/nvbandwidth.h"
+#include "runner/import/nvbandwidth_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -10,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OLDEST_VERSION = 5, NEWEST_VERSION = 8 };
+enum { OLDEST_VERSION = 5, NEWEST_VERSION = 10 };
 
 /* The value of a member when it is a text, else NULL. */
 static const char *nvbandwidth_text_of(const json_t *object, const char *key, struct arena *arena) {
@@ -22,9 +24,9 @@ static enum status nvbandwidth_parse_version(const json_t *top, const char *path
                                              struct nvbandwidth_file *file, struct error *err) {
   const char *text = json_string_value(json_object_get(top, "version"));
   if (text == NULL) {
-    return error_set(
-        err, STATUS_INVALID,
-        "%s: no \"version\" in \"nvbandwidth\": is it all that nvbandwidth -j printed?", path);
+    return error_set(err, STATUS_INVALID,
+                     "%s: no \"version\" in \"nvbandwidth\": is it all that nvbandwidth printed?",
+                     path);
   }
   unsigned major = 0;
   unsigned minor = 0;
@@ -33,22 +35,27 @@ static enum status nvbandwidth_parse_version(const json_t *top, const char *path
                      text);
   }
   if (major != 0 || minor < OLDEST_VERSION || minor > NEWEST_VERSION) {
-    return error_set(err, STATUS_UNSUPPORTED,
-                     "%s is of nvbandwidth %u.%u; what its tests measure is known of 0.%d to 0.%d",
-                     path, major, minor, OLDEST_VERSION, NEWEST_VERSION);
+    return error_set(
+        err, STATUS_UNSUPPORTED,
+        "%s is of nvbandwidth %u.%u; what its tests measure is known of " NVBANDWIDTH_VERSIONS,
+        path, major, minor);
   }
   file->version = minor;
   return STATUS_OK;
 }
 
 /* "0: NVIDIA H200 (00000000:00:06): (host)": domain, bus and device of the address; 0.6 and 0.7
- * have no host. */
+ * have no host, the text of 0.5 no address. */
 static enum status nvbandwidth_parse_device(const char *text, size_t i, const char *path,
                                             struct arena *arena, struct nvbandwidth_device *device,
                                             const char **host, struct error *err) {
   const char *name = strstr(text, ": ");
   const char *host_start = strstr(text, "): (");
   const char *end = host_start != NULL ? host_start : strrchr(text, ')');
+  if (name != NULL && end == NULL && strchr(text, '(') == NULL) {
+    device->name = arena_strdup(arena, name + 2);
+    return STATUS_OK;
+  }
   const char *address = end;
   while (address != NULL && address > text && *address != '(') {
     address--;
@@ -150,6 +157,20 @@ static enum status nvbandwidth_parse_matrix(const json_t *matrix, const char *wh
   return STATUS_OK;
 }
 
+/* The first text about a test that is none of those that every test has: an "error", and the reason
+ * for which a test was waived, whatever a version calls it. */
+static const char *nvbandwidth_parse_detail(json_t *test, struct arena *arena) {
+  const char *key = NULL;
+  json_t *value = NULL;
+  json_object_foreach(test, key, value) {
+    if (json_is_string(value) && strcmp(key, "name") != 0 && strcmp(key, "status") != 0 &&
+        strcmp(key, "bandwidth_description") != 0 && json_string_length(value) > 0) {
+      return arena_strdup(arena, json_string_value(value));
+    }
+  }
+  return NULL;
+}
+
 static enum status nvbandwidth_parse_tests(const json_t *top, const char *path, struct arena *arena,
                                            struct nvbandwidth_file *file, struct error *err) {
   const json_t *list = json_object_get(top, "testcases");
@@ -161,7 +182,7 @@ static enum status nvbandwidth_parse_tests(const json_t *top, const char *path, 
   const size_t count = json_array_size(list);
   struct nvbandwidth_test *tests = arena_array(arena, count, sizeof *tests);
   for (size_t i = 0; i < count; i++) {
-    const json_t *item = json_array_get(list, i);
+    json_t *item = json_array_get(list, i);
     tests[i].name = nvbandwidth_text_of(item, "name", arena);
     if (tests[i].name == NULL) {
       return error_set(err, STATUS_INVALID, "%s: \"testcases\"[%zu] has no \"name\"", path, i);
@@ -170,6 +191,7 @@ static enum status nvbandwidth_parse_tests(const json_t *top, const char *path, 
     if (tests[i].status == NULL) {
       tests[i].status = "";
     }
+    tests[i].detail = nvbandwidth_parse_detail(item, arena);
     const json_t *matrix = json_object_get(item, "bandwidth_matrix");
     const char *where = arena_format(arena, "%s: test %.100s", path, tests[i].name);
     if (matrix != NULL && !json_is_array(matrix)) {
@@ -207,11 +229,30 @@ static enum status nvbandwidth_parse_top(const json_t *root, const char *path, s
   return status;
 }
 
+/* JSON begins with a brace. */
+static bool nvbandwidth_is_json(const char *text, size_t length) {
+  size_t at = 0;
+  while (at < length && isspace((unsigned char)text[at])) {
+    at++;
+  }
+  return at < length && (text[at] == '{' || text[at] == '[');
+}
+
 enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
                               struct arena *arena, struct nvbandwidth_file *file,
                               struct error *err) {
   json_error_t complaint;
-  json_t *root = json_loadb(text, length, 0, &complaint);
+  struct nvbandwidth_file parsed = {.text = arena_strndup(arena, text, length)};
+  parsed.rounded = !nvbandwidth_is_json(text, length);
+  json_t *root = parsed.rounded ? nvbandwidth_text_read(text, length)
+                                : json_loadb(text, length, 0, &complaint);
+  if (root == NULL && parsed.rounded) {
+    return error_set(
+        err, STATUS_INVALID,
+        "%s: neither JSON nor text with a line \"nvbandwidth Version: ...\": it is not "
+        "what nvbandwidth prints",
+        path);
+  }
   if (root == NULL) {
     enum status status = error_set(err, STATUS_INVALID, "no valid JSON: %s", complaint.text);
     if (err != NULL) {
@@ -220,7 +261,6 @@ enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
     }
     return status;
   }
-  struct nvbandwidth_file parsed = {.text = arena_strndup(arena, text, length)};
   enum status status = nvbandwidth_parse_top(root, path, arena, &parsed, err);
   json_decref(root);
   if (status == STATUS_OK) {

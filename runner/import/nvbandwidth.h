@@ -1,4 +1,5 @@
-/* nvbandwidth.h - what nvbandwidth -j printed: JSON of versions 0.5 to 0.8, as plain data.
+/* nvbandwidth.h - what nvbandwidth printed, versions 0.5 to 0.10, as plain data: its JSON (-j), or
+ * its text, which nvbandwidth_text.h brings into the same form. The content says which it is.
  *
  * One object "nvbandwidth" with "version" ("v0.8"), "Driver Version", "CUDA Runtime Version", from
  * 0.6 on "GPU Device list" (0.8 names the host in it), and "testcases": name, status and
@@ -18,6 +19,7 @@
 #include <stddef.h>
 
 enum { NVBANDWIDTH_FILE_MAX = 64 << 20 };
+#define NVBANDWIDTH_VERSIONS "0.5 to 0.10"
 
 struct nvbandwidth_device {
   const char *name;        /* "NVIDIA H200"; NULL = not known */
@@ -27,12 +29,14 @@ struct nvbandwidth_device {
 struct nvbandwidth_test {
   const char *name;
   const char *status;   /* "Passed", "Waived", ...; "" = not given */
+  const char *detail;   /* of one that has no numbers: why; NULL = not given */
   size_t rows, columns; /* 0: no matrix */
   const double *cells;  /* rows * columns; NAN = "N/A" */
 };
 
 struct nvbandwidth_file {
   const char *text;           /* as read */
+  bool rounded;               /* to 0.01: from text */
   unsigned version;           /* 8 for 0.8 */
   const char *driver_version; /* NULL = not given; the same below */
   int cuda_runtime_version;   /* 13000; 0 = not given */

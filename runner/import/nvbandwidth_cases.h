@@ -12,7 +12,7 @@
 #include "runner/import/nvbandwidth.h"
 #include "runner/plan/plan.h"
 
-/* The tests of nvbandwidth in the order of nvbandwidth -l, from 0; NULL past the last. */
+/* The tests of nvbandwidth 0.8 in the order of nvbandwidth -l, from 0; NULL past the last. */
 const char *nvbandwidth_test_name(size_t number);
 
 /* What came of a test. */
@@ -35,6 +35,9 @@ struct imported_cases {
 void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *plan,
                        const int32_t gpu_of_device[MACHINE_GPUS_MAX], struct arena *arena,
                        struct imported_cases *cases);
+
+/* Of its buffers, unless told otherwise: 64 MiB up to 0.6, then 512. */
+uint64_t nvbandwidth_usual_size_bytes(const struct nvbandwidth_file *file);
 
 /* What the reader of each number must know. */
 const char *nvbandwidth_note(const struct nvbandwidth_file *file, struct arena *arena);

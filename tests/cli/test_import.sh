@@ -39,14 +39,46 @@ run query --db h.db --format csv 'select case_key from v_case'
 tr -d '\r' <out | sed 1d | sort -u >imported
 equal 108 "$(comm -12 planned imported | wc -l)" 'keys that the plan has as well'
 
+begin 'its text, of a version and with a test of its own'
+cat >new.txt <<'END'
+nvbandwidth Version: v0.10.0
+Built from Git version: v0.10
+
+CUDA Runtime Version: 13.3 (13030)
+Driver Version: 610.57.04
+
+Running host_to_device_memcpy_ce.
+memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     55.59     55.60
+
+SUM host_to_device_memcpy_ce 111.19
+COEFFICIENT_OF_VARIATION host_to_device_memcpy_ce 0.00
+
+Waived: no TMA
+Running device_local_read_sm.
+Reads (GB/s)
+           0         1
+ 0   4500.00   4501.00
+
+SUM device_local_read_sm 9001.00
+END
+run_ok import nvbandwidth new.txt --db t.db
+expect_out 'host_to_device_memcpy_ce +2 +2'
+expect_out 'a test without its name.* 0 +0 +nvbandwidth says: Waived: no TMA'
+expect_out 'device_local_read_sm +2 +0 +reads, and writes nothing'
+expect_err 'imported 2 of 4 values as run 1 .*on unknown under driver 610\.57\.04'
+expect_value 55.6 t.db "select round(gbps, 6) from v_case where target_index = 1"
+expect_value 2 t.db "select count(*) from v_case where note like 'imported: one value of nvbandwidth 0.10, rounded to 0.01 GB/s,%'"
+
 begin 'what is no file of nvbandwidth'
 run_error 2 'no-such\.json' import nvbandwidth no-such.json --db i.db
 printf '{\n "nvbandwidth" {\n' >broken.json
 run_error 2 'broken\.json:2:[0-9]+: no valid JSON' import nvbandwidth broken.json --db x.db
 echo '{"a": 1}' >other.json
 run_error 2 'not what nvbandwidth -j prints' import nvbandwidth other.json --db x.db
-echo '{"nvbandwidth": {"version": "v0.9", "testcases": []}}' >newer.json
-run_error 3 '0\.5 to 0\.8' import nvbandwidth newer.json --db x.db
+echo '{"nvbandwidth": {"version": "v0.11", "testcases": []}}' >newer.json
+run_error 3 '0\.5 to 0\.10' import nvbandwidth newer.json --db x.db
 run_error 2 'must name the machine' import nvbandwidth "$file" --db x.db --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
 missing x.db
 run import nvbandwidth

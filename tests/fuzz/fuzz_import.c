@@ -1,4 +1,4 @@
-/* Any bytes as the JSON of nvbandwidth, up to the machine that it speaks of. */
+/* Any bytes as the JSON or text of nvbandwidth, up to the machine that it speaks of. */
 #include "engine/base/arena.h"
 #include "runner/import/nvbandwidth.h"
 #include "tests/fuzz/fuzz.h"

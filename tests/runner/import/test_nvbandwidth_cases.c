@@ -277,6 +277,10 @@ static void unknown_tests_are_left_out(void **state) {
       "\"host_to_device_memcpy_ce\", \"bandwidth_matrix\": [[\"50\", \"N/A\", \"0\"]]}, "
       "{\"name\": \"multinode_x\", \"bandwidth_matrix\": [[\"1\"]]}, {\"name\": "
       "\"device_to_host_memcpy_ce\", \"status\": \"Error\"}, {\"name\": "
+      "\"device_local_copy_tma\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}, {\"name\": "
+      "\"device_local_read_sm\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}, {\"name\": "
+      "\"device_local_write_sm\", \"status\": \"Waived\", \"waived_because\": \"too old\"}, "
+      "{\"name\": \"device_local_copy\", \"status\": \"Running\"}, {\"name\": "
       "\"device_to_device_memcpy_read_ce\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}]}}");
   take(importing, NULL);
   assert_string_equal(importing->machine->host_name, "unknown");
@@ -288,6 +292,12 @@ static void unknown_tests_are_left_out(void **state) {
   assert_non_null(strstr(test_of(importing, "multinode_x")->reason, "not a test"));
   assert_string_equal(test_of(importing, "device_to_host_memcpy_ce")->reason,
                       "nvbandwidth says: Error");
+  assert_non_null(strstr(test_of(importing, "device_local_copy_tma")->reason, "bulk asynchronous"));
+  assert_non_null(strstr(test_of(importing, "device_local_read_sm")->reason, "by a kernel"));
+  assert_string_equal(test_of(importing, "device_local_write_sm")->reason,
+                      "nvbandwidth says: Waived: too old");
+  assert_string_equal(test_of(importing, "device_local_copy")->reason,
+                      "nvbandwidth ended while it ran");
   assert_string_equal(test_of(importing, "device_to_device_memcpy_read_ce")->reason,
                       "its matrix is 1 by 3, not 3 by 3 as of 3 GPUs");
 }

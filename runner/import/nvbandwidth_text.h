@@ -1,0 +1,24 @@
+/* nvbandwidth_text.h - what nvbandwidth prints without -j, as the JSON that it prints with it.
+ *
+ * The text has a line "nvbandwidth Version: v0.8", versions of CUDA and the driver, "Device 0:
+ * NVIDIA H200 (00000000:06:00)" with the host's name in the line above (0.8 on), and for each test
+ * "Running NAME.", then for each matrix a line of what it shows, one of column numbers, the rows,
+ * and "SUM NAME value" (or "&&&& PERF NAME value"). Values have two decimals. Tests that do not
+ * apply print "Waived:" in place of "Running" - up to 0.8 without their name - and errors "Error:
+ * what"; after others it just ends. (nvbandwidth 0.5 to 0.8: output.cpp, inline_common.h; 0.10: its
+ * published output, which adds COEFFICIENT_OF_VARIATION lines and writes versions of CUDA as "13.3
+ * (13030)".) */
+#ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
+#define HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* Name of the tests of which the text does not say which they are. */
+#define NVBANDWIDTH_UNNAMED "(a test without its name)"
+
+/* NULL: the text has no line with the version. A test whose matrix is cut short has the status "cut
+ * short" and no matrix. The caller releases it with json_decref(). */
+json_t *nvbandwidth_text_read(const char *text, size_t length);
+
+#endif
