@@ -58,6 +58,17 @@ reproduce memory-hierarchy 'memory-hierarchy=44 memory-capacity=2' --set chase.h
   --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
 reproduce fingerprint fingerprint=1 --set stream.size=4KiB
 
+begin 'what was measured is held against the claims of the studies'
+run_ok query --saved microbenchmark-claims --db results.db --format csv
+equal 13 "$(wc -l <out)" 'lines of claims'
+reject_out 'not measured'
+expect_out '^microbenchmarking,IV,integers are multiplied as fast as added,(holds|does not hold),"[0-9.]+ : [0-9.]+ cycles = [0-9.]+ on gpu0'
+# The one that says so is the least grid within 5 % of the best.
+run_ok query --saved knee --db results.db --format csv
+expect_value "$(sed -n 's/^gpu0,grid-sweep,copy,blocks,\([0-9]*\),.*/\1/p' out)" results.db \
+  "select min(cast(grid_blocks as integer)) from v_run_case where run = 1 and gbps >= 0.95 *
+   (select max(gbps) from v_run_case where run = 1)"
+
 begin 'every kind has its own unit, in tables and as JSON'
 run run arithmetic-latency "${small[@]}" --only latency --set arithmetic.instructions=512
 expect_out '^path +settings +ns/op +cycles/op'

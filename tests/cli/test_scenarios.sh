@@ -180,4 +180,17 @@ run_ok plan twice.toml --machine "$machine"
 expect_out 'b/numa0:.* is the same measurement as a/numa0'
 expect_out 'c/numa0:.* is measured with the settings of a/numa0'
 
+begin 'docs/SOURCES.md has every scenario and the queries that belong to one'
+run_ok list scenarios --format csv
+mapfile -t names < <(sed -n '2,$s/,.*//p' "$scratch/out")
+equal true "$([ "${#names[@]}" -gt 10 ] && echo true)" 'more than ten scenarios'
+for name in "${names[@]}"; do
+  grep -qF "\`scenarios/$name.toml\`" "$source_folder/docs/SOURCES.md" ||
+    bad "docs/SOURCES.md does not name scenarios/$name.toml"
+done
+while read -r query; do
+  query=${query#"$source_folder"/}
+  grep -qF "\`$query\`" "$source_folder/docs/SOURCES.md" || bad "docs/SOURCES.md does not name $query"
+done < <(grep -lE "r\.scenario (=|GLOB|IN)" "$source_folder"/schema/results/queries/*.sql)
+
 finish
