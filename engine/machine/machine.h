@@ -76,6 +76,7 @@ struct fact {
 
 struct machine {
   char host_name[MACHINE_TEXT_MAX];
+  char node_name[MACHINE_TEXT_MAX]; /* the launcher's name of it; "" = the host's. Never probed */
   char source[FACT_VALUE_MAX];     /* "probe", or the file it was loaded from */
   bool simulated;                  /* a fake driver answered: never mixed with real results */
   char cuda_state[FACT_VALUE_MAX]; /* "ok", or why there is no GPU to use, in one sentence */

@@ -50,7 +50,7 @@ const char *analysis_hardware_text(const struct measured *measured, size_t run, 
       text = text == NULL ? gpu->uuid : arena_format(arena, "%s, %s", text, gpu->uuid);
     }
   }
-  return text != NULL ? text : e->host_name;
+  return text != NULL ? text : e->node;
 }
 
 enum status analysis_check_simulated(size_t simulated, size_t count, struct error *err) {

@@ -45,9 +45,9 @@ struct pairing {
 /* Number of the first environment with the same text. */
 static uint32_t pairs_first_equal(const struct measured *measured, size_t e, bool boot) {
   const struct measured_environment *all = measured->environments;
-  const char *text = boot ? all[e].boot_id : all[e].host_name;
+  const char *text = boot ? all[e].boot_id : all[e].node;
   for (size_t i = 0; i <= e && text != NULL; i++) {
-    const char *other = boot ? all[i].boot_id : all[i].host_name;
+    const char *other = boot ? all[i].boot_id : all[i].node;
     if (other != NULL && strcmp(text, other) == 0) {
       return (uint32_t)i;
     }

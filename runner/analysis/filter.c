@@ -97,7 +97,7 @@ static bool filter_is_again(const struct measured *measured, const struct measur
                             const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
   const struct measured_environment *y = &measured->environments[b->environment];
-  return x->simulated == y->simulated && strings_equal(x->host_name, y->host_name) &&
+  return x->simulated == y->simulated && strings_equal(x->node, y->node) &&
          strcmp(a->scenario, b->scenario) == 0 && strings_equal(a->only, b->only);
 }
 

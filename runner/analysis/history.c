@@ -386,7 +386,7 @@ static uint32_t *latest_rank_places(const struct measured *measured, struct aren
   for (size_t i = 0; i < count; i++) {
     const struct measured_run *run = &measured->runs[i];
     const struct measured_environment *at = &measured->environments[run->environment];
-    own[i] = arena_format(arena, "%s\n%d\n%s", at->host_name, at->simulated, run->scenario);
+    own[i] = arena_format(arena, "%s\n%d\n%s", at->node, at->simulated, run->scenario);
     places[i] = own[i];
   }
   const size_t different = latest_sort_texts(places, count);

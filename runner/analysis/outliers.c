@@ -164,9 +164,9 @@ static const char *outliers_memory(struct arena *arena, const struct measured_ca
 }
 
 static uint32_t outliers_host(const struct measured *measured, size_t environment) {
-  const char *name = measured->environments[environment].host_name;
+  const char *name = measured->environments[environment].node;
   for (size_t e = 0; e < environment && name != NULL; e++) {
-    const char *other = measured->environments[e].host_name;
+    const char *other = measured->environments[e].node;
     if (other != NULL && strcmp(other, name) == 0) {
       return (uint32_t)e;
     }

@@ -19,7 +19,7 @@ static const char *rows_path_name(struct arena *arena, const struct path *path, 
 }
 
 static const char *rows_host_name(const struct finder *f, const struct component *component) {
-  const char *name = f->measured->environments[component->host].host_name;
+  const char *name = f->measured->environments[component->host].node;
   return name != NULL ? name : "";
 }
 

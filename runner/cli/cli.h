@@ -14,6 +14,7 @@
 #include "runner/record/database.h"
 #include "runner/record/query.h"
 #include "runner/run/batch.h"
+#include "runner/run/launch.h"
 
 #include <argp.h>
 
@@ -26,14 +27,15 @@ struct command {
   const char **words; /* the arguments */
   size_t word_count, word_capacity;
   size_t choice;                  /* the first word, as an index of verb->words */
+  struct launch launch;           /* of run */
   struct batch batch;             /* has --set and --processes */
   struct compare_request request; /* diff, check; its filter has --only and --where of every verb */
   struct plot_request plot;
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
-  const char *against, *baseline, *decide, *host, *limit, *machine, *output, *resume, *run, *saved,
-      *size, *tag;
-  uint64_t time_limit_ns, budget_ns, wait_ns;
+  const char *against, *baseline, *decide, *expected_nodes, *host, *limit, *machine, *node_name,
+      *output, *resume, *run, *saved, *shard, *size, *tag;
+  uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool force, yes;

@@ -132,8 +132,7 @@ static bool advice_same_place(const struct measured *measured, const struct meas
                               const struct measured_run *b) {
   const struct measured_environment *x = &measured->environments[a->environment];
   const struct measured_environment *y = &measured->environments[b->environment];
-  return strings_equal(x->host_name, y->host_name) &&
-         strings_equal(x->driver_version, y->driver_version);
+  return strings_equal(x->node, y->node) && strings_equal(x->driver_version, y->driver_version);
 }
 
 /* Whether the name of the side selects new runs as well. */
@@ -260,7 +259,7 @@ static const char *advice_other_database(struct arena *arena, const struct compa
     return word != NULL ? word : shell_word(arena, path);
   }
   const size_t environment = help->last->environment;
-  const char *host = result->measured->environments[environment].host_name;
+  const char *host = result->measured->environments[environment].node;
   return other_host && help->elsewhere && host != NULL
              ? shell_word(arena, arena_format(arena, "%s.db", host))
              : NULL;
@@ -272,8 +271,8 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
                              const struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
   const struct measured_environment *environments = result->measured->environments;
-  const bool other_host = !strings_equal(environments[help[SIDE_A].last->environment].host_name,
-                                         environments[help[SIDE_B].last->environment].host_name);
+  const bool other_host = !strings_equal(environments[help[SIDE_A].last->environment].node,
+                                         environments[help[SIDE_B].last->environment].node);
   const char *others[SIDES] = {NULL, NULL};
   const char *read = NULL;
   struct error err = {0};
@@ -288,7 +287,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
   if (others[SIDE_A] != NULL && strings_equal(others[SIDE_A], others[SIDE_B])) {
     if (other_host) { /* two files with one name */
       for (size_t s = 0; s < SIDES; s++) {
-        const char *host = environments[help[s].last->environment].host_name;
+        const char *host = environments[help[s].last->environment].node;
         others[s] =
             shell_word(arena, arena_format(arena, "%s.db", host != NULL ? host : "unnamed"));
       }

@@ -77,7 +77,7 @@ verb_export_environment_of(const struct measured *measured, size_t run) {
 static bool verb_export_same_host(const struct measured *measured, size_t a, size_t b) {
   const struct measured_environment *left = verb_export_environment_of(measured, a);
   const struct measured_environment *right = verb_export_environment_of(measured, b);
-  return strcmp(left->host_name, right->host_name) == 0 && left->simulated == right->simulated;
+  return strings_equal(left->node, right->node) && left->simulated == right->simulated;
 }
 
 static bool verb_export_same_driver(const struct measured *measured, size_t a, size_t b) {

@@ -23,6 +23,10 @@ static bool verb_run_take_wait(const struct given *given) {
   return units_parse_duration(given->arg, &given->command->wait_ns);
 }
 
+static bool verb_run_take_shard_interval(const struct given *given) {
+  return units_parse_duration(given->arg, &given->command->shard_interval_ns);
+}
+
 static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
     BATCH_OPTION_TEST,
@@ -44,6 +48,18 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      verb_run_take_wait, .needs = "a duration, for example --wait 30s"},
     {"share", NULL, "measure at once though another run does: cases of both carry a mark",
      OPTION_FLAG(share)},
+    {"shard", "DIR",
+     "one of many nodes: record on a local disk, and move the database into DIR, which all share",
+     OPTION_NON_EMPTY(shard)},
+    {"shard-every", "DURATION",
+     "with --shard: how often what was measured so far is copied there (default: 60s)",
+     verb_run_take_shard_interval, .needs = "a duration such as 60s"},
+    {"node-name", "NAME", "the name of this node (default: SLURMD_NODENAME, else the host's)",
+     OPTION_NON_EMPTY(node_name)},
+    {"expected-nodes", "LIST|FILE",
+     "with --shard: the nodes that take part, as a[1-3,7],b2 or a file of names (default: Slurm's "
+     "list)",
+     OPTION_NON_EMPTY(expected_nodes)},
     PLOT_OPTION,
     {0},
 };
@@ -74,9 +90,22 @@ static void verb_run_check_decide(const struct command *command, struct argp_sta
   }
 }
 
+static void verb_run_check_shard(const struct command *command, struct argp_state *state) {
+  if (command->shard == NULL) {
+    if (command->expected_nodes != NULL || command->shard_interval_ns > 0) {
+      argp_error(state, "--expected-nodes and --shard-every need --shard DIR");
+    }
+  } else if (command->common.db != NULL || command->resume != NULL || command->decide != NULL ||
+             command->dry_run) {
+    argp_error(state, "--shard records new runs in databases of their own: it cannot be combined "
+                      "with --db, --resume, --decide or --dry-run");
+  }
+}
+
 static void verb_run_check(struct command *command, struct argp_state *state) {
   options_check_plot(command, state);
   verb_run_check_decide(command, state);
+  verb_run_check_shard(command, state);
   if (command->resume == NULL && command->decide == NULL && command->word_count == 0) {
     argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
   }
@@ -88,10 +117,16 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   }
 }
 
+static enum status verb_run_look(struct command *command, struct error *err) {
+  RETURN_ON_ERROR(command_get_machine(command, err));
+  launch_name_machine(&command->launch, command->target);
+  return STATUS_OK;
+}
+
 /* What NVML says of use covers the last second: of the run that was waited for, too. */
 static enum status verb_run_probe_again(struct command *command, struct error *err) {
   (void)nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
-  return command_get_machine(command, err);
+  return verb_run_look(command, err);
 }
 
 /* Claim what the plan of the scenario uses. Where that took a wait, the machine may have changed:
@@ -121,13 +156,42 @@ static void verb_run_release(struct run_request *request) {
   request->claim = NULL;
 }
 
+/* The database of the next run, where it is a shard. */
+static enum status verb_run_open_shard(const struct command *command, struct run_request *request,
+                                       struct error *err) {
+  if (command->shard == NULL) {
+    return STATUS_OK;
+  }
+  const struct machine *machine = command->target;
+  const struct shard_request shard = {
+      .common = &command->common,
+      .folder = command->shard,
+      .node = command->launch.node != NULL ? command->launch.node : machine->host_name,
+      .interval_ns =
+          command->shard_interval_ns > 0 ? command->shard_interval_ns : SHARD_INTERVAL_NS,
+  };
+  RETURN_ON_ERROR(shard_new(&shard, &request->shard, err));
+  request->database = shard_database(request->shard);
+  request->claiming.database = request->database;
+  return STATUS_OK;
+}
+
+static int verb_run_close_shard(struct run_request *request) {
+  const int code = shard_close(request->shard);
+  request->shard = NULL;
+  return code;
+}
+
 /* The i-th scenario of the batch. */
 static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
   struct error err = {0};
   struct plan *plan = NULL;
   int code = EXIT_DONE;
-  if (selection_plan(command, i, &plan, &err) != STATUS_OK) {
+  if (verb_run_open_shard(command, request, &err) != STATUS_OK) {
     return fail(request->common, &err);
+  }
+  if (selection_plan(command, i, &plan, &err) != STATUS_OK) {
+    code = fail(request->common, &err);
   }
   if (plan != NULL) {
     const struct plan_options options = {.only = request->only};
@@ -138,7 +202,7 @@ static int verb_run_one(struct command *command, struct run_request *request, si
   }
   verb_run_release(request);
   plan_free(plan);
-  return code;
+  return worse(code, verb_run_close_shard(request));
 }
 
 /* The first scenario is planned for the machine as probed at the start; before each later one the
@@ -164,7 +228,7 @@ static void verb_run_batch(struct command *command, struct run_request *request)
       say_note(common, "%s (%zu of %zu)", batch->inputs[i].name, i + 1, batch->count);
     }
     int code;
-    if (i > 0 && command_get_machine(command, &err) != STATUS_OK) {
+    if (i > 0 && verb_run_look(command, &err) != STATUS_OK) {
       code = worse(fail(common, &err), EXIT_NOT_MEASURED);
     } else {
       code = verb_run_one(command, request, i);
@@ -188,7 +252,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
     command->code = EXIT_USAGE;
   } else {
     command->code = EXIT_NOT_MEASURED;
-    status = command_get_machine(command, err);
+    status = verb_run_look(command, err);
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
   if (plan != NULL) {
@@ -211,7 +275,7 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   struct lock *owner = NULL;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  if (access(request->database, F_OK) != 0) {
+  if (request->database == NULL || access(request->database, F_OK) != 0) {
     return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
                      request->database);
   }
@@ -229,7 +293,10 @@ static enum status verb_run_resume(struct command *command, struct run_request *
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
                                     struct error *err) {
   const char *locks = getenv("HAUL_LOCKS");
-  RETURN_ON_ERROR(command_path(command, &request->database, err));
+  if (command->shard == NULL) {
+    RETURN_ON_ERROR(command_path(command, &request->database, err));
+  }
+  request->launch = &command->launch.run;
   request->claiming = (struct claim_request){
       .common = &command->common,
       .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
@@ -278,7 +345,12 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
-  if (command->resume == NULL && command_get_machine(command, err) != STATUS_OK) {
+  const struct launch_options launch = {.node_name = command->node_name,
+                                        .expected_nodes = command->expected_nodes,
+                                        .shard = command->shard,
+                                        .tag = command->tag};
+  RETURN_ON_ERROR(launch_read(&launch, &command->arena, &command->launch, err));
+  if (command->resume == NULL && verb_run_look(command, err) != STATUS_OK) {
     command->code = EXIT_NOT_MEASURED;
     return err->status;
   }

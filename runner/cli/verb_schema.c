@@ -27,7 +27,7 @@ static void verb_schema_print_results(void) {
                (size_t)(results_reference[0].end - results_reference[0].data), stdout);
   printf("\n```sql");
   verb_schema_print_sql("migrations/");
-  verb_schema_print_sql("views.sql");
+  verb_schema_print_sql("views");
   printf("```\n");
 }
 

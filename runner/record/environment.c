@@ -66,6 +66,9 @@ static void record_environment_key(struct record *record, const struct machine *
     content_text(content, fact_state_text(machine->facts[i].state));
     content_text(content, machine->facts[i].value);
   }
+  if (machine->node_name[0] != '\0') { /* only then: other keys stay as they were */
+    content_text(content, machine->node_name);
+  }
   content_finish(content, key);
 }
 
@@ -103,6 +106,8 @@ static enum status record_insert_environment(struct record *record, const struct
   statement_bind_text(statement, ":gpu_name", machine->gpu_count > 0 ? gpu_names : NULL);
   statement_bind_int(statement, ":gpu_count", machine->gpu_count);
   statement_bind_int(statement, ":node_count", machine->node_count);
+  statement_bind_text(statement, ":node",
+                      machine->node_name[0] != '\0' ? machine->node_name : NULL);
   enum status status = statement_run(statement, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);
   return status;

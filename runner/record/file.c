@@ -32,7 +32,7 @@ static const struct {
     {0x6a656a62, "virtiofs"},
 };
 
-static const char *database_file_network_file_system(const char *path) {
+const char *database_file_network_file_system(const char *path) {
   struct statfs info;
   if (statfs(path, &info) != 0) {
     return NULL;
@@ -210,13 +210,15 @@ enum status database_file_examine(const char *path, enum database_access access_
 
 /* ---- copies ---- */
 
-static enum status database_file_copy_file(const char *from, const char *to, struct error *err) {
+/* flags and mode: of the target; whole: it is on disk when this returns. */
+static enum status database_file_copy_to(const char *from, const char *to, int flags, mode_t mode,
+                                         bool whole, struct error *err) {
   int source = open(from, O_RDONLY | O_CLOEXEC);
   if (source < 0) {
-    return errno == ENOENT ? STATUS_OK : error_set_errno(err, errno, "%s cannot be read", from);
+    return error_set_errno(err, errno, "%s cannot be read", from);
   }
   enum status status = STATUS_OK;
-  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int target = open(to, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
   if (target < 0) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
   }
@@ -226,6 +228,9 @@ static enum status database_file_copy_file(const char *from, const char *to, str
     if (copied < 0) {
       status = error_set_errno(err, errno, "cannot write a copy to %s", to);
     }
+  }
+  if (status == STATUS_OK && whole && fsync(target) != 0) {
+    status = error_set_errno(err, errno, "cannot write a copy to %s", to);
   }
   if (target >= 0 && close(target) != 0 && status == STATUS_OK) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
@@ -242,7 +247,35 @@ enum status database_file_copy(const char *path, const char *copy, struct error 
     char to[PATH_MAX];
     (void)snprintf(from, sizeof from, "%s%s", path, SUFFIXES[i]);
     (void)snprintf(to, sizeof to, "%s%s", copy, SUFFIXES[i]);
-    status = database_file_copy_file(from, to, err);
+    if (access(from, F_OK) == 0) {
+      status = database_file_copy_to(from, to, O_EXCL, 0600, false, err);
+    }
   }
   return status;
+}
+
+enum status database_file_publish(const char *path, const char *folder, const char *name,
+                                  struct error *err) {
+  char temporary[PATH_MAX];
+  char place[PATH_MAX];
+  if (snprintf(temporary, sizeof temporary, "%s/.%s.part", folder, name) >= PATH_MAX ||
+      snprintf(place, sizeof place, "%s/%s", folder, name) >= PATH_MAX) {
+    return error_set(err, STATUS_INVALID, "the path %s/%s is too long", folder, name);
+  }
+  enum status status = database_file_copy_to(path, temporary, O_TRUNC, 0666, true, err);
+  if (status == STATUS_OK && rename(temporary, place) != 0) {
+    status = error_set_errno(err, errno, "cannot move %s to %s", temporary, place);
+  }
+  if (status != STATUS_OK) {
+    (void)unlink(temporary);
+    return status;
+  }
+  /* The name, too, is to be there after a power cut; a file system may be unable to promise that.
+   */
+  const int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    (void)fsync(directory);
+    (void)close(directory);
+  }
+  return STATUS_OK;
 }

@@ -28,4 +28,11 @@ enum status database_file_read_header(int fd, struct database_file_header *heade
  * copy must not exist. */
 enum status database_file_copy(const char *path, const char *copy, struct error *err) CHECK_RESULT;
 
+/* The name of the network file system that a path is on; NULL = a local one. */
+const char *database_file_network_file_system(const char *path);
+/* Copy a database that nobody writes to into a folder, so that readers find it whole or not at all:
+ * to a hidden name, with fsync, then moved to `name`. */
+enum status database_file_publish(const char *path, const char *folder, const char *name,
+                                  struct error *err) CHECK_RESULT;
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/record/database.h"
 
 #include <math.h>
@@ -297,8 +298,12 @@ uint64_t measured_hardware(const struct measured *measured, size_t run, size_t b
   const struct measured_case *c = &measured->cases[bench];
   XXH64_hash_t hash = 0;
   if (c->gpus == 0) {
-    const char *host = environment->host_name;
-    return host != NULL && host[0] != '\0' ? XXH64(host, strlen(host), 1) | 1 : 0;
+    const char *node = environment->node;
+    return node != NULL && node[0] != '\0' ? XXH64(node, strlen(node), 1) | 1 : 0;
+  }
+  /* Nodes that play the same machine have the same UUIDs. */
+  if (environment->simulated && !strings_equal(environment->node, environment->host_name)) {
+    hash = XXH64(environment->node, strlen(environment->node), 1);
   }
   uint64_t found = 0;
   for (size_t i = 0; i < environment->gpu_count; i++) {

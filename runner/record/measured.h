@@ -40,6 +40,7 @@ struct measured_environment {
   int64_t id;
   bool simulated;
   const char *host_name;
+  const char *node;           /* what tells machines apart: the launcher's name, else the host's */
   const char *driver_version; /* NULL = none */
   const char *boot_id;        /* NULL = not known */
   /* The columns of environment (gpu -1) and all of environment_fact. A name stands once per GPU. */
@@ -59,6 +60,7 @@ struct measured_run {
   const char *origin;
   const char *command_line;
   const char *haul_version;
+  const char *fleet; /* NULL = a run of its own */
   int64_t started_at_ns;
   unsigned processes;   /* asked for */
   unsigned looks, look; /* of haul run --decide; else 0 */

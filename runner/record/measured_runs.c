@@ -45,7 +45,10 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
     for (int i = 0; i < sqlite3_column_count(columns.stmt); i++) {
       const char *name = arena_strdup(arena, sqlite3_column_name(columns.stmt, i));
       const char *value = statement_column_text(&columns, i, arena);
-      measured_add_fact(arena, environment, &capacity, (struct measured_fact){name, -1, value});
+      /* Where the host's name says it already, a node is no fact of its own. */
+      if (value != NULL || strcmp(name, "node") != 0) {
+        measured_add_fact(arena, environment, &capacity, (struct measured_fact){name, -1, value});
+      }
     }
   }
   statement_finalize(&columns);
@@ -54,6 +57,10 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
   }
   environment->simulated = strcmp(measured_machine_fact(environment, "simulated"), "0") != 0;
   environment->host_name = measured_machine_fact(environment, "host_name");
+  environment->node = measured_machine_fact(environment, "node");
+  if (environment->node == NULL) {
+    environment->node = environment->host_name;
+  }
   environment->driver_version = measured_machine_fact(environment, "driver_version");
   environment->boot_id = measured_machine_fact(environment, "boot_id");
   struct statement facts;
@@ -159,6 +166,7 @@ static void measured_take_run(const struct statement *statement, struct arena *a
   run->processes = (unsigned)sqlite3_column_int64(stmt, 10);
   run->looks = (unsigned)sqlite3_column_int64(stmt, 11);
   run->look = (unsigned)sqlite3_column_int64(stmt, 12);
+  run->fleet = statement_column_text(statement, 13, arena);
 }
 
 /* Runs whose number is first to last, but for those that are there. */
@@ -212,14 +220,16 @@ void measured_keep_runs(struct measured *measured,
 
 /* ---- facts by name ---- */
 
-static const char *const RUN_FACTS[] = {"tag", "scenario", "haul_version", "origin"};
+static const char *const RUN_FACTS[] = {"tag",    "scenario", "haul_version",
+                                        "origin", "fleet",    "node"};
 enum { RUN_FACT_COUNT = sizeof RUN_FACTS / sizeof *RUN_FACTS };
 
 /* False: not a fact of the run itself. */
-static bool measured_own_fact(const struct measured_run *run, const char *name,
-                              const char **value) {
-  const char *const values[RUN_FACT_COUNT] = {run->tag, run->scenario, run->haul_version,
-                                              run->origin};
+static bool measured_own_fact(const struct measured *measured, const struct measured_run *run,
+                              const char *name, const char **value) {
+  const char *const values[RUN_FACT_COUNT] = {
+      run->tag,    run->scenario, run->haul_version,
+      run->origin, run->fleet,    measured->environments[run->environment].node};
   for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
     if (strcmp(name, RUN_FACTS[i]) == 0) {
       *value = values[i];
@@ -231,7 +241,7 @@ static bool measured_own_fact(const struct measured_run *run, const char *name,
 
 const char *measured_run_fact(struct measured *measured, size_t run, const char *name) {
   const char *value = NULL;
-  if (measured_own_fact(&measured->runs[run], name, &value)) {
+  if (measured_own_fact(measured, &measured->runs[run], name, &value)) {
     return value;
   }
   const struct measured_environment *environment =

@@ -3,6 +3,7 @@
 #include "runner/record/database.h"
 #include "runner/record/file.h"
 #include "runner/record/migrate.h"
+#include "runner/record/node_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -397,6 +398,37 @@ static enum status merge_check_conflict(struct database *output, struct error *e
   return status;
 }
 
+/* The nodes of one fleet. */
+static enum status merge_add_nodes(struct database *output, int64_t fleet, const char *expected,
+                                   struct error *err) {
+  struct arena arena = {0};
+  struct node_list list = {0};
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/add_fleet_node", &statement, err);
+  status = THEN(status, node_list_expand(expected, &arena, &list, err));
+  for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
+    statement_bind_int(&statement, ":fleet", fleet);
+    statement_bind_text(&statement, ":node", list.names[i]);
+    status = statement_run(&statement, err);
+  }
+  statement_finalize(&statement);
+  arena_fini(&arena);
+  return status;
+}
+
+static enum status merge_expand_fleets(struct database *output, struct error *err) {
+  struct arena arena = {0};
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/new_fleets", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    status = merge_add_nodes(output, sqlite3_column_int64(statement.stmt, 0),
+                             statement_column_text(&statement, 1, &arena), err);
+  }
+  statement_finalize(&statement);
+  arena_fini(&arena);
+  return status;
+}
+
 static enum status merge_read_result(struct database *output, struct merge_result *result,
                                      struct error *err) {
   struct statement statement;
@@ -423,6 +455,7 @@ static enum status merge_copy_rows(struct database *output, struct merge_result 
   if (status == STATUS_OK) {
     status = database_run_generated(output, "merge/copy", err);
   }
+  status = THEN(status, merge_expand_fleets(output, err));
   if (status == STATUS_OK) {
     status = database_script(output, "merge/complete", err);
   }

@@ -155,6 +155,7 @@ static enum status migrate_apply_missing(struct database *database,
   if (status == STATUS_OK) {
     status = database_script(database, "views.sql", err);
   }
+  status = THEN(status, database_script(database, "views_machine.sql", err));
   if (status == STATUS_OK) {
     status = migrate_check_references(database, err);
   }

@@ -144,9 +144,48 @@ enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct erro
   return status;
 }
 
+/* *id: 0 = the run is of no fleet. */
+static enum status record_add_fleet(struct record *record, const struct run_launch *launch,
+                                    int64_t *id, struct error *err) {
+  *id = 0;
+  if (launch == NULL || launch->fleet == NULL) {
+    return STATUS_OK;
+  }
+  char key[CONTENT_KEY_MAX];
+  struct content *content = content_new();
+  content_text(content, launch->fleet);
+  content_text(content, launch->expected);
+  content_finish(content, key);
+  enum status status = record_find(record, FIND_FLEET, key, id, err);
+  if (status != STATUS_OK || *id != 0) {
+    return status;
+  }
+  struct statement *statement = record_statement(record, INSERT_FLEET);
+  statement_bind_text(statement, ":key", key);
+  statement_bind_text(statement, ":name", launch->fleet);
+  statement_bind_text(statement, ":expected", launch->expected);
+  status = statement_run(statement, err);
+  *id = sqlite3_last_insert_rowid(record->database->handle);
+  return status;
+}
+
+static enum status record_add_run_facts(struct record *record, const struct run_launch *launch,
+                                        struct error *err) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; launch != NULL && i < launch->fact_count && status == STATUS_OK; i++) {
+    struct statement *statement = record_statement(record, INSERT_RUN_FACT);
+    statement_bind_text(statement, ":name", launch->facts[i].name);
+    statement_bind_text(statement, ":value", launch->facts[i].value);
+    status = statement_run(statement, err);
+  }
+  return status;
+}
+
 static enum status record_insert_run(struct record *record, const struct run_info *info,
                                      const struct scenario *scenario, int64_t environment_id,
                                      int64_t scenario_id, struct error *err) {
+  int64_t fleet_id = 0;
+  RETURN_ON_ERROR(record_add_fleet(record, info->launch, &fleet_id, err));
   struct statement *statement = record_statement(record, INSERT_RUN);
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
@@ -172,10 +211,11 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   statement_bind_int(statement, ":pause_ns", (int64_t)scenario->run.pause_ns);
   statement_bind_int(statement, ":looks", info->looks);
   statement_bind_int(statement, ":look", info->look);
+  statement_bind_int(statement, ":fleet", fleet_id);
   statement_bind_int(statement, ":started_at_ns", started_at_ns);
   enum status status = statement_run(statement, err);
   record->run = sqlite3_last_insert_rowid(record->database->handle);
-  return status;
+  return THEN(status, record_add_run_facts(record, info->launch, err));
 }
 
 /* Environment, scenario, the run and its plan; fills record->run and uuid. */

@@ -13,13 +13,24 @@
 
 struct record;
 
+/* What the launcher of a run says: Slurm's variables, options of haul run. Texts are borrowed. */
+struct run_launch {
+  const char *fleet;    /* name of what was started together; NULL = a run of its own */
+  const char *expected; /* its nodes, as runner/record/node_list.h has them; NULL = not known */
+  struct {
+    const char *name, *value;
+  } facts[16];
+  size_t fact_count;
+};
+
 struct run_info {
   const char *tag;          /* may be NULL */
   const char *only;         /* --only, may be NULL: needed to resume */
   const char *command_line; /* as typed, shell-quoted */
   const char *haul_version; /* "0.1.0" */
   uint32_t processes;
-  unsigned looks, look;  /* of --decide: how often at most, and which; 0 = a run of its own */
+  unsigned looks, look; /* of --decide: how often at most, and which; 0 = a run of its own */
+  const struct run_launch *launch; /* NULL = none */
   bool imported;         /* another tool measured it; record_import() only, as all below */
   const char *uuid;      /* made of its content, so that importing it again can be noticed */
   int64_t started_at_ns; /* ns since 1970 */

@@ -17,6 +17,9 @@
   X(INSERT_NODE_LINK, "environment/insert_node_link")                                              \
   X(FIND_SCENARIO, "environment/find_scenario")                                                    \
   X(INSERT_SCENARIO, "environment/insert_scenario")                                                \
+  X(FIND_FLEET, "environment/find_fleet")                                                          \
+  X(INSERT_FLEET, "environment/insert_fleet")                                                      \
+  X(INSERT_RUN_FACT, "run/insert_run_fact")                                                        \
   X(NEWEST_START, "run/newest_start")                                                              \
   X(INSERT_RUN, "run/insert_run")                                                                  \
   X(END_RUN, "run/end_run")                                                                        \

@@ -75,7 +75,14 @@ static bool run_wait_for_database(void *context, uint64_t waited_ms) {
 /* What waits to be written must not wait for a long case. */
 static enum status run_take_case_start(void *context, size_t case_index, struct error *err) {
   const struct run_state *state = context;
-  return record_settle(state->record, state->plan->cases[case_index].estimate_ns, err);
+  struct shard *shard = state->request->shard;
+  const bool due = shard_is_due(shard);
+  RETURN_ON_ERROR(record_settle(
+      state->record, due ? UINT64_MAX : state->plan->cases[case_index].estimate_ns, err));
+  if (due) {
+    shard_publish(shard);
+  }
+  return STATUS_OK;
 }
 
 static enum status run_take_case(void *context, const struct case_report *report,
@@ -97,7 +104,11 @@ static enum status run_take_case(void *context, const struct case_report *report
 
 static enum status run_take_process_ended(void *context, uint32_t process, struct error *err) {
   const struct run_state *state = context;
-  return record_process_ended(state->record, process, err);
+  RETURN_ON_ERROR(record_process_ended(state->record, process, err));
+  if (state->request->shard != NULL) {
+    shard_publish(state->request->shard);
+  }
+  return STATUS_OK;
 }
 
 static enum status run_take_telemetry(void *context, const struct telemetry_sample *samples,
@@ -280,7 +291,8 @@ static int run_show(const struct run_state *state, const char *uuid) {
   run_show_duplicates(common, plan);
   run_describe_counts(state, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)state->number, uuid,
-           plan->scenario->name, request->database);
+           plan->scenario->name,
+           request->shard != NULL ? shard_path(request->shard) : request->database);
   return EXIT_DONE;
 }
 
@@ -372,18 +384,24 @@ static int run_measure_and_show(struct run_state *state) {
   const bool gone = record_is_gone(state->record);
   record_close(state->record);
   state->record = NULL;
+  if (state->request->shard != NULL) {
+    shard_publish(state->request->shard);
+  }
 
   int code = run_exit_code(state);
   if (status == STATUS_INTERRUPTED) {
     say_warning(common,
                 gone ? "interrupted; the database was deleted meanwhile, with run:%.13s"
-                     : "interrupted; the results so far are kept, and haul run --resume run:%.13s "
-                       "continues",
+                : state->request->shard != NULL
+                    ? "interrupted; the results so far are kept in the shard of run:%.13s"
+                    : "interrupted; the results so far are kept, and haul run --resume run:%.13s "
+                      "continues",
                 uuid);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
-    if (!gone && err.status != STATUS_DATABASE) { /* the record said so itself */
+    if (!gone && state->request->shard == NULL &&
+        err.status != STATUS_DATABASE) { /* the record said so itself */
       say_note(common,
                "the results so far are kept in %s, and haul run --resume run:%.13s continues",
                state->request->database, uuid);
@@ -440,11 +458,15 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .processes = state->processes,
       .looks = request->looks,
       .look = request->look,
+      .launch = request->launch,
   };
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));
   RETURN_ON_ERROR(run_warn_of_clock(state, err));
   RETURN_ON_ERROR(record_begin_run(state->record, &info, state->plan->machine, state->plan,
                                    preflight->results, preflight->count, err));
+  if (request->shard != NULL) {
+    shard_name_run(request->shard, record_run_uuid(state->record));
+  }
   claim_name_run(request->claim, record_run_uuid(state->record));
   return claim_run(&request->claiming, record_run_uuid(state->record), &state->owner, err);
 }
@@ -468,6 +490,9 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
     code = fail(request->common, &err);
   } else if (preflight.abort_reason[0] != '\0') {
     (void)!record_end_run(state.record, "failed", preflight.abort_reason, &err);
+    if (request->shard != NULL) {
+      shard_publish(request->shard);
+    }
     say_error(request->common, "%s: nothing was measured", preflight.abort_reason);
     code = EXIT_NOT_MEASURED;
   } else {

@@ -39,7 +39,9 @@ SELECT
   r.command_line AS command_line,
   r.pause_ns AS pause_ns,
   r.looks AS looks,
-  r.look AS look
+  r.look AS look,
+  coalesce(e.node, e.host_name) AS node,
+  (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet
 FROM run r
 JOIN environment e ON e.id = r.environment
 JOIN scenario s ON s.id = r.scenario;
@@ -191,7 +193,8 @@ SELECT
   c.median_high_ns AS high_ns,
   b.id AS bench_case,
   c.slowed_by AS slowed_by,
-  (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz
+  (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz,
+  coalesce(e.node, e.host_name) AS node
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -276,7 +279,8 @@ SELECT
   c.source_uuid AS source_uuid,
   c.target_uuid AS target_uuid,
   c.bench_case AS bench_case,
-  m.slowed_by AS slowed_by
+  m.slowed_by AS slowed_by,
+  c.node AS node
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -361,7 +365,8 @@ SELECT
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
-  e.simulated AS simulated
+  e.simulated AS simulated,
+  coalesce(e.node, e.host_name) AS node
 FROM trial t
 JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run
@@ -406,7 +411,8 @@ SELECT
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
   f.source_place || f.source_index AS source,
-  f.target_place || f.target_index AS target
+  f.target_place || f.target_index AS target,
+  coalesce(e.node, e.host_name) AS node
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -466,27 +472,28 @@ SELECT
   gpu_uuid,
   gpu_pci_address,
   source_uuid,
-  target_uuid
+  target_uuid,
+  node
 FROM v_run_case
 WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 
 CREATE VIEW v_driver AS
 WITH
   result AS (
-    SELECT b.case_key, e.host_name, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
+    SELECT b.case_key, e.host_name, coalesce(e.node, e.host_name) AS node, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
       c.run, c.bench_case, c.id, c.median_ns, c.n, r.started_at_ns,
       row_number() OVER same AS i,
-      count(*) OVER (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
+      count(*) OVER (PARTITION BY b.case_key, e.host_name, e.node, e.gpu_name, e.driver_version,
                        e.simulated) AS m
     FROM case_run c
     JOIN run r ON r.id = c.run
     JOIN environment e ON e.id = r.environment
     JOIN bench_case b ON b.id = c.bench_case
     WHERE c.status = 'ok' AND c.median_ns IS NOT NULL
-    WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.gpu_name, e.driver_version,
+    WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.node, e.gpu_name, e.driver_version,
                       e.simulated ORDER BY c.median_ns)),
   version AS (
-    SELECT case_key, host_name, gpu_name, driver_version, driver_branch, simulated,
+    SELECT case_key, host_name, node, gpu_name, driver_version, driver_branch, simulated,
       count(DISTINCT run) AS runs, m AS processes, sum(n) AS n,
       -- The latest result under the name that was recorded last: ids below 2^31 each.
       max((bench_case << 31) + id) & 2147483647 AS case_run,
@@ -494,7 +501,7 @@ WITH
       min(median_ns) AS low_ns, max(median_ns) AS high_ns,
       min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns
     FROM result
-    GROUP BY case_key, host_name, gpu_name, driver_version, simulated)
+    GROUP BY case_key, host_name, node, gpu_name, driver_version, simulated)
 SELECT
   v.case_key AS case_key,
   c.kind AS kind,
@@ -543,11 +550,12 @@ SELECT
    JOIN run r ON r.id = y.run
    JOIN environment e ON e.id = r.environment
    JOIN device d ON d.environment = e.id AND d.place = 'gpu' AND d.number = c.gpu
-   WHERE b.case_key = v.case_key AND e.host_name = v.host_name AND e.gpu_name IS v.gpu_name
+   WHERE b.case_key = v.case_key AND e.host_name = v.host_name AND coalesce(e.node, e.host_name) = v.node AND e.gpu_name IS v.gpu_name
      AND e.driver_version IS v.driver_version AND e.simulated = v.simulated) AS gpu_uuid,
   c.gpu_pci_address AS gpu_pci_address,
   c.peak_gbps AS peak_gbps,
-  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak
+  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak,
+  v.node AS node
 FROM version v
 JOIN v_case c ON c.case_run = v.case_run;
 
@@ -571,123 +579,9 @@ SELECT
   r.driver_version AS driver_version,
   coalesce(d.name, r.gpu_name) AS gpu_name,
   r.simulated AS simulated,
-  k.on_unknown AS on_unknown
+  k.on_unknown AS on_unknown,
+  r.node AS node
 FROM check_result k
 JOIN run x ON x.id = k.run
 JOIN v_run r ON r.run = k.run
 LEFT JOIN device d ON d.environment = x.environment AND d.place = 'gpu' AND d.number = k.gpu;
-
--- Bits of telemetry.throttle_reasons: NVML's nvmlClocksEventReason*.
-CREATE VIEW v_throttle (bit, name, slows) AS
-VALUES (1, 'idle', 0), (2, 'applications_clocks', 0), (4, 'sw_power_cap', 1), (8, 'hw_slowdown', 1),
-  (16, 'sync_boost', 1), (32, 'sw_thermal', 1), (64, 'hw_thermal', 1), (128, 'hw_power_brake', 1),
-  (256, 'display_clocks', 0);
-
-CREATE VIEW v_telemetry AS
-SELECT
-  t.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  strftime('%Y-%m-%dT%H:%M:%fZ', t.at_ns / 1e9, 'unixepoch') AS sampled_at,
-  (t.at_ns - r.started_at_ns) / 1e9 AS at_s,
-  t.gpu AS gpu,
-  nullif(d.uuid, '') AS gpu_uuid,
-  nullif(d.pci_address, '') AS gpu_pci_address,
-  t.sm_clock_khz / 1e3 AS sm_clock_mhz,
-  t.memory_clock_khz / 1e3 AS memory_clock_mhz,
-  t.power_mw / 1e3 AS power_w,
-  t.temperature_c AS temperature_c,
-  t.utilization_percent AS utilization_percent,
-  t.pcie_generation AS pcie_generation,
-  t.pcie_width AS pcie_width,
-  t.throttle_reasons AS throttle_reasons,
-  (SELECT group_concat(w.name, ', ') FROM v_throttle w
-   WHERE w.slows AND t.throttle_reasons & w.bit) AS slowed_by,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  coalesce(d.name, e.gpu_name) AS gpu_name,
-  e.simulated AS simulated,
-  t.other_processes AS other_processes
-FROM telemetry t
-JOIN run r ON r.id = t.run
-JOIN environment e ON e.id = r.environment
-LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
-
-CREATE VIEW v_gpu AS
-SELECT
-  r.id AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
-  c.name AS scenario,
-  d.number AS gpu,
-  nullif(d.uuid, '') AS gpu_uuid,
-  nullif(d.pci_address, '') AS gpu_pci_address,
-  d.name AS gpu_name,
-  d.numa_node AS numa_node,
-  d.cuda_ordinal AS cuda_ordinal,
-  d.compute_major || '.' || d.compute_minor AS compute_capability,
-  d.sm_count AS sm_count,
-  d.copy_engine_count AS copy_engine_count,
-  nullif(d.memory_bytes, 0) AS memory_bytes,
-  nullif(d.l2_bytes, 0) AS l2_bytes,
-  nullif(d.sm_clock_max_khz, 0) / 1e3 AS sm_clock_max_mhz,
-  nullif(d.memory_clock_khz, 0) / 1e3 AS memory_clock_mhz,
-  nullif(d.memory_bus_bits, 0) AS memory_bus_bits,
-  nullif(d.pcie_generation_max, 0) AS pcie_generation_max,
-  nullif(d.pcie_width_max, 0) AS pcie_width_max,
-  d.nvlink_count AS nvlink_count,
-  nullif(d.nvlink_bytes_per_second, 0) / 1e9 AS nvlink_gbps,
-  nullif(d.c2c_bytes_per_second, 0) / 1e9 AS c2c_gbps,
-  d.mig_enabled AS mig_enabled,
-  -- One by one: each reads the samples of one GPU in one run, and a join would read those of all runs.
-  nullif((SELECT count(*) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number), 0) AS samples,
-  (SELECT min(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
-    AS sm_clock_mhz_low,
-  (SELECT max(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
-    AS sm_clock_mhz_high,
-  (SELECT max(t.power_mw) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
-    AS power_w_high,
-  (SELECT max(t.temperature_c) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
-    AS temperature_c_high,
-  (SELECT max(t.pcie_generation) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
-    AS pcie_generation,
-  (SELECT max(t.pcie_width) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS pcie_width,
-  (SELECT 100.0 * avg((t.throttle_reasons & (SELECT sum(w.bit) FROM v_throttle w WHERE w.slows)) <> 0)
-   FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS slowed_percent,
-  (SELECT group_concat(w.name, ', ') FROM v_throttle w
-   WHERE w.slows AND EXISTS (
-     SELECT 1 FROM telemetry t
-     WHERE t.run = r.id AND t.gpu = d.number AND t.throttle_reasons & w.bit)) AS slowed_by,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.driver_branch AS driver_branch,
-  e.kernel AS kernel,
-  e.simulated AS simulated
-FROM run r
-JOIN environment e ON e.id = r.environment
-JOIN scenario c ON c.id = r.scenario
-JOIN device d ON d.environment = r.environment AND d.place = 'gpu';
-
-CREATE VIEW v_fact AS
-SELECT
-  r.id AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
-  f.name AS fact,
-  nullif(f.gpu, -1) AS gpu,
-  nullif(d.uuid, '') AS gpu_uuid,
-  nullif(d.pci_address, '') AS gpu_pci_address,
-  CASE f.state WHEN 'ok' THEN f.value END AS value,
-  f.state AS state,
-  CASE WHEN f.state <> 'ok' THEN f.value END AS reason,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  coalesce(d.name, e.gpu_name) AS gpu_name,
-  e.simulated AS simulated,
-  e.key AS environment_key
-FROM run r
-JOIN environment e ON e.id = r.environment
-JOIN environment_fact f ON f.environment = r.environment
-LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = f.gpu;

@@ -341,7 +341,8 @@ static bool is_warned(const struct data *data) {
       if (p == 0 || data->runs[side][p] != data->runs[side][p - 1]) {
         const size_t r = measured.run_count++;
         (void)snprintf(boots[r], sizeof boots[r], "%zu", r);
-        environments[r] = (struct measured_environment){.host_name = "host", .boot_id = boots[r]};
+        environments[r] =
+            (struct measured_environment){.host_name = "host", .node = "host", .boot_id = boots[r]};
         runs[r] = (struct measured_run){.ref.id = (int64_t)r + 1,
                                         .scenario = "world",
                                         .origin = "measured",

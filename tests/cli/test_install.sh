@@ -19,6 +19,7 @@ share/doc/haul/README.md
 share/doc/haul/SECURITY.md
 share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
+share/haul/schema/results/views_machine.sql
 share/haul/schema/scenario.schema.json
 share/haul/schema/scenario/README.md
 share/man/man1/haul.1

@@ -194,7 +194,7 @@ static bool page_history_keep_host(const struct measured *measured, size_t run,
                                    const void *context) {
   const struct measured_environment *wanted = context;
   const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
-  return e->simulated == wanted->simulated && strings_equal(e->host_name, wanted->host_name);
+  return e->simulated == wanted->simulated && strings_equal(e->node, wanted->node);
 }
 
 static enum status page_history_put_case(FILE *page, const struct measured_case *bench, size_t row,

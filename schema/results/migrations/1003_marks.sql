@@ -34,6 +34,42 @@ CREATE TABLE deleted_number (
   highest INTEGER NOT NULL
 );
 
+-- Many nodes: haul run --shard.
+-- The launcher's name of the machine, where it is another than the host's, short or whole; NULL: the host's counts.
+ALTER TABLE environment ADD COLUMN node TEXT;
+-- Runs that were started together, one per node.
+CREATE TABLE fleet (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE CHECK (length(key) = 32), -- of name and expected
+  name TEXT NOT NULL,                                -- Slurm's job and step, --tag, or the folder of the shards
+  expected TEXT                                      -- nodes, "n[01-32],m1"; NULL: not known
+);
+ALTER TABLE run ADD COLUMN fleet INTEGER REFERENCES fleet (id); -- NULL: a run of its own
+CREATE INDEX run_by_fleet ON run (fleet) WHERE fleet IS NOT NULL;
+-- fleet.expected, one by one; haul merge expands it.
+CREATE TABLE fleet_node (
+  fleet INTEGER NOT NULL REFERENCES fleet (id),
+  node TEXT NOT NULL,
+  PRIMARY KEY (fleet, node)
+) WITHOUT ROWID;
+-- What the launcher says of the run: slurm_job_id, ...
+CREATE TABLE run_fact (
+  run INTEGER NOT NULL REFERENCES run (id),
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
+-- What haul merge read, so that it reads it once. Local to a database.
+CREATE TABLE merged_input (
+  path TEXT PRIMARY KEY,
+  version TEXT, -- size, times and change counter of the file; NULL: to be read again
+  node TEXT,    -- of the shard, from its name; NULL: not a shard
+  run_uuid TEXT,
+  reason TEXT   -- why it was skipped; NULL: it was merged
+) WITHOUT ROWID;
+-- The few results that went wrong, for counts.
+CREATE INDEX case_run_not_ok ON case_run (run, status) WHERE status <> 'ok';
+
 PRAGMA user_version = 1003;
 
 -- Clock of the processor that starts the trials, before the first and after the last, from a timed loop.

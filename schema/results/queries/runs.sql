@@ -22,7 +22,7 @@ SELECT
   (r.cases - r.skipped) * r.processes AS expected,
   r.ok AS ok,
   r.not_ok AS not_ok,
-  r.host_name AS host,
+  r.node AS host,
   r.gpu_name AS gpu,
   r.driver_version AS driver,
   CASE r.simulated WHEN 1 THEN 'simulated' END AS remark

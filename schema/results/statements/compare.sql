@@ -2,13 +2,14 @@
 
 -- name: runs
 SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
-  r.haul_version, r.started_at_ns, r.environment, r.processes, ifnull(r.looks, 0), ifnull(r.look, 0)
+  r.haul_version, r.started_at_ns, r.environment, r.processes, ifnull(r.looks, 0), ifnull(r.look, 0),
+  (SELECT f.name FROM fleet f WHERE f.id = r.fleet)
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last
 ORDER BY r.started_at_ns, r.id;
 
 -- name: environment
 -- Each column becomes a fact with its name.
-SELECT simulated, host_name, cuda_state, driver_version, driver_branch, kernel_module,
+SELECT simulated, host_name, node, cuda_state, driver_version, driver_branch, kernel_module,
   cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count
 FROM environment WHERE id = :environment;
 

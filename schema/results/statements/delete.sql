@@ -25,6 +25,7 @@ DELETE FROM telemetry WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM plan_alias WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM plan_case WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM baseline WHERE run IN (SELECT id FROM deleted_run);
+DELETE FROM run_fact WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM run WHERE id IN (SELECT id FROM deleted_run);
 CREATE TEMP TABLE deleted_case AS SELECT id FROM bench_case
 EXCEPT SELECT bench_case FROM plan_case
@@ -41,6 +42,9 @@ WHERE t.type = 'table' AND f."table" = 'bench_case';
 -- name: delete_unused
 -- What no run has any more.
 DELETE FROM bench_case WHERE id IN (SELECT id FROM deleted_case);
+DELETE FROM fleet_node WHERE fleet NOT IN (SELECT fleet FROM run WHERE fleet IS NOT NULL);
+DELETE FROM fleet WHERE id NOT IN (SELECT fleet FROM run WHERE fleet IS NOT NULL);
+DELETE FROM merged_input; -- merging brings a deleted run back
 DELETE FROM scenario WHERE id NOT IN (SELECT scenario FROM run);
 CREATE TEMP TABLE deleted_environment AS SELECT id FROM environment
 EXCEPT SELECT environment FROM run;

@@ -6,11 +6,12 @@ SELECT id FROM environment WHERE key = :key;
 -- name: insert_environment
 INSERT INTO environment (
   key, simulated, host_name, source, cuda_state, driver_version, driver_branch, kernel_module,
-  cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count)
+  cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count,
+  node)
 VALUES (
   :key, :simulated, :host_name, :source, :cuda_state, :driver_version, :driver_branch,
   :kernel_module, :cuda_driver_version, :kernel, :os, :boot_id, :cpu_model, :hypervisor, :gpu_name,
-  :gpu_count, :node_count);
+  :gpu_count, :node_count, :node);
 
 -- name: insert_environment_fact
 -- If a probe answers twice, the first answer counts.
@@ -49,3 +50,9 @@ SELECT id FROM scenario WHERE key = :key;
 -- name: insert_scenario
 INSERT INTO scenario (key, name, description, text, resolved)
 VALUES (:key, :name, :description, :text, :resolved);
+
+-- name: find_fleet
+SELECT id FROM fleet WHERE key = :key;
+
+-- name: insert_fleet
+INSERT INTO fleet (key, name, expected) VALUES (:key, :name, :expected);

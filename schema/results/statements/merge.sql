@@ -2,7 +2,8 @@
 --
 -- Ids are valid in one file only. The section identify maps the ids of the input to ids of the output: rows with
 -- the same key, and runs with the same UUID, are the same row. The section copy then copies the rows of all tables;
--- it takes tables, columns and references from the schema. Baselines are not merged.
+-- it takes tables, columns and references from the schema. Baselines and what was merged are not merged; the nodes
+-- of a fleet are expanded anew from its list.
 
 -- name: integrity
 PRAGMA integrity_check(1);
@@ -51,6 +52,9 @@ WITH same (name, input, output, last, place) AS (
   UNION ALL
   SELECT 'scenario', i.id, m.id, (SELECT max(id) FROM main.scenario), i.id
   FROM input.scenario i LEFT JOIN main.scenario m ON m.key = i.key
+  UNION ALL
+  SELECT 'fleet', i.id, m.id, (SELECT max(id) FROM main.fleet), i.id
+  FROM input.fleet i LEFT JOIN main.fleet m ON m.key = i.key
   UNION ALL
   SELECT 'bench_case', i.id, m.id, (SELECT max(id) FROM main.bench_case), i.id
   FROM input.bench_case i LEFT JOIN main.bench_case m ON m.key = i.key
@@ -138,7 +142,8 @@ LIMIT 1;
 WITH RECURSIVE
   copied (name) AS (
     SELECT name FROM main.sqlite_master
-    WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'baseline'),
+    WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+      AND name NOT IN ('baseline', 'fleet_node', 'merged_input')),
   reference (name, "column", parent, is_id) AS (
     SELECT t.name, f."from", f."table", f."to" = 'id'
     FROM copied t, pragma_foreign_key_list(t.name, 'main') f),
@@ -202,3 +207,11 @@ FROM (
     (SELECT count(*) FROM temp.merge_id c JOIN input.case_run i ON i.id = c.input
      WHERE c.name = 'case_run' AND i.run = x.input) AS results
   FROM temp.merge_id x WHERE x.name = 'run');
+
+-- name: new_fleets
+SELECT f.id, f.expected
+FROM temp.merge_id x JOIN main.fleet f ON f.id = x.output
+WHERE x.name = 'fleet' AND x.known = 0 AND f.expected IS NOT NULL;
+
+-- name: add_fleet_node
+INSERT OR IGNORE INTO main.fleet_node (fleet, node) VALUES (:fleet, :node);

@@ -27,6 +27,7 @@ static inline size_t made_machine(struct measured *m, const char *host, const ch
       .id = (int64_t)m->environment_count + 1,
       .simulated = simulated,
       .host_name = host,
+      .node = host,
       .driver_version = driver,
       .boot_id = arena_format(&m->arena, "boot-%s-%s", host, driver),
       .facts = facts,

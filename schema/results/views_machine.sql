@@ -1,0 +1,234 @@
+-- Views of the machines that were measured: their GPUs, facts and samples, and the nodes of a fleet. As views.sql,
+-- after which they are made.
+
+-- Bits of telemetry.throttle_reasons: NVML's nvmlClocksEventReason*.
+CREATE VIEW v_throttle (bit, name, slows) AS
+VALUES (1, 'idle', 0), (2, 'applications_clocks', 0), (4, 'sw_power_cap', 1), (8, 'hw_slowdown', 1),
+  (16, 'sync_boost', 1), (32, 'sw_thermal', 1), (64, 'hw_thermal', 1), (128, 'hw_power_brake', 1),
+  (256, 'display_clocks', 0);
+
+CREATE VIEW v_telemetry AS
+SELECT
+  t.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%fZ', t.at_ns / 1e9, 'unixepoch') AS sampled_at,
+  (t.at_ns - r.started_at_ns) / 1e9 AS at_s,
+  t.gpu AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  t.sm_clock_khz / 1e3 AS sm_clock_mhz,
+  t.memory_clock_khz / 1e3 AS memory_clock_mhz,
+  t.power_mw / 1e3 AS power_w,
+  t.temperature_c AS temperature_c,
+  t.utilization_percent AS utilization_percent,
+  t.pcie_generation AS pcie_generation,
+  t.pcie_width AS pcie_width,
+  t.throttle_reasons AS throttle_reasons,
+  (SELECT group_concat(w.name, ', ') FROM v_throttle w
+   WHERE w.slows AND t.throttle_reasons & w.bit) AS slowed_by,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  coalesce(d.name, e.gpu_name) AS gpu_name,
+  e.simulated AS simulated,
+  t.other_processes AS other_processes,
+  coalesce(e.node, e.host_name) AS node
+FROM telemetry t
+JOIN run r ON r.id = t.run
+JOIN environment e ON e.id = r.environment
+LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
+
+CREATE VIEW v_gpu AS
+SELECT
+  r.id AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  c.name AS scenario,
+  d.number AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  d.name AS gpu_name,
+  d.numa_node AS numa_node,
+  d.cuda_ordinal AS cuda_ordinal,
+  d.compute_major || '.' || d.compute_minor AS compute_capability,
+  d.sm_count AS sm_count,
+  d.copy_engine_count AS copy_engine_count,
+  nullif(d.memory_bytes, 0) AS memory_bytes,
+  nullif(d.l2_bytes, 0) AS l2_bytes,
+  nullif(d.sm_clock_max_khz, 0) / 1e3 AS sm_clock_max_mhz,
+  nullif(d.memory_clock_khz, 0) / 1e3 AS memory_clock_mhz,
+  nullif(d.memory_bus_bits, 0) AS memory_bus_bits,
+  nullif(d.pcie_generation_max, 0) AS pcie_generation_max,
+  nullif(d.pcie_width_max, 0) AS pcie_width_max,
+  d.nvlink_count AS nvlink_count,
+  nullif(d.nvlink_bytes_per_second, 0) / 1e9 AS nvlink_gbps,
+  nullif(d.c2c_bytes_per_second, 0) / 1e9 AS c2c_gbps,
+  d.mig_enabled AS mig_enabled,
+  -- One by one: each reads the samples of one GPU in one run, and a join would read those of all runs.
+  nullif((SELECT count(*) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number), 0) AS samples,
+  (SELECT min(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS sm_clock_mhz_low,
+  (SELECT max(t.sm_clock_khz) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS sm_clock_mhz_high,
+  (SELECT max(t.power_mw) / 1e3 FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS power_w_high,
+  (SELECT max(t.temperature_c) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS temperature_c_high,
+  (SELECT max(t.pcie_generation) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number)
+    AS pcie_generation,
+  (SELECT max(t.pcie_width) FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS pcie_width,
+  (SELECT 100.0 * avg((t.throttle_reasons & (SELECT sum(w.bit) FROM v_throttle w WHERE w.slows)) <> 0)
+   FROM telemetry t WHERE t.run = r.id AND t.gpu = d.number) AS slowed_percent,
+  (SELECT group_concat(w.name, ', ') FROM v_throttle w
+   WHERE w.slows AND EXISTS (
+     SELECT 1 FROM telemetry t
+     WHERE t.run = r.id AND t.gpu = d.number AND t.throttle_reasons & w.bit)) AS slowed_by,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.driver_branch AS driver_branch,
+  e.kernel AS kernel,
+  e.simulated AS simulated,
+  coalesce(e.node, e.host_name) AS node
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN scenario c ON c.id = r.scenario
+JOIN device d ON d.environment = r.environment AND d.place = 'gpu';
+
+CREATE VIEW v_fact AS
+SELECT
+  r.id AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  f.name AS fact,
+  nullif(f.gpu, -1) AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  CASE f.state WHEN 'ok' THEN f.value END AS value,
+  f.state AS state,
+  CASE WHEN f.state <> 'ok' THEN f.value END AS reason,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  coalesce(d.name, e.gpu_name) AS gpu_name,
+  e.simulated AS simulated,
+  e.key AS environment_key,
+  coalesce(e.node, e.host_name) AS node
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN environment_fact f ON f.environment = r.environment
+LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = f.gpu
+UNION ALL
+SELECT
+  r.id, r.uuid, r.tag, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch'), f.name,
+  NULL, NULL, NULL, f.value, 'ok', NULL, e.host_name, e.driver_version, e.gpu_name, e.simulated, e.key,
+  coalesce(e.node, e.host_name)
+FROM run_fact f
+JOIN run r ON r.id = f.run
+JOIN environment e ON e.id = r.environment;
+
+-- Where a fleet is: one row per node that was expected or sent a shard. Of several runs of a scenario by a node,
+-- the last one counts.
+CREATE VIEW v_node AS
+WITH
+  sent AS (
+    SELECT f.name AS fleet, r.id AS run, r.scenario AS scenario, r.environment AS environment, r.status AS status,
+      r.reason AS reason, r.processes AS processes, r.started_at_ns AS started_at_ns,
+      r.ended_at_ns AS ended_at_ns,
+      -- The expected list may have the short form of the host's name.
+      CASE WHEN e.node IS NULL AND instr(e.host_name, '.') > 1 AND EXISTS (
+             SELECT 1 FROM fleet_node x
+             WHERE x.fleet = f.id AND x.node = substr(e.host_name, 1, instr(e.host_name, '.') - 1))
+        THEN substr(e.host_name, 1, instr(e.host_name, '.') - 1)
+        ELSE coalesce(e.node, e.host_name) END AS node
+    FROM fleet f
+    JOIN run r ON r.fleet = f.id
+    JOIN environment e ON e.id = r.environment),
+  counted AS (
+    SELECT s.*,
+      (SELECT count(*) FROM plan_case p WHERE p.run = s.run) AS cases,
+      (SELECT count(*) FROM case_run c WHERE c.run = s.run) AS results,
+      (SELECT count(*) FROM case_run c WHERE c.run = s.run AND c.status = 'skipped') AS skipped,
+      (SELECT count(*) FROM case_run c WHERE c.run = s.run AND c.status <> 'ok' AND c.status <> 'skipped')
+        AS not_ok
+    FROM (SELECT s.*, row_number() OVER (PARTITION BY fleet, node, scenario ORDER BY started_at_ns DESC, run DESC) AS age
+          FROM sent s) s
+    WHERE s.age = 1),
+  judged AS (
+    SELECT k.*,
+      CASE
+        WHEN k.status = 'failed' OR k.not_ok > 0 THEN 'failed'
+        WHEN k.status IN ('running', 'interrupted') THEN 'partial'
+        WHEN k.results = k.skipped THEN 'failed'
+        ELSE 'ok' END AS state,
+      CASE
+        WHEN k.status = 'failed' THEN k.reason
+        WHEN k.not_ok > 0 THEN (
+          SELECT printf('%d not ok: %s %s: %s', k.not_ok, b.name, c.status, c.reason)
+          FROM case_run c JOIN bench_case b ON b.id = c.bench_case
+          WHERE c.run = k.run AND c.status <> 'ok' AND c.status <> 'skipped'
+          ORDER BY c.id LIMIT 1)
+        WHEN k.status IN ('running', 'interrupted') THEN
+          printf('%s with %d of %d results',
+            CASE k.status WHEN 'running' THEN 'its last shard is of a run that had not ended,' ELSE 'interrupted' END,
+            k.results - k.skipped, (k.cases - k.skipped) * k.processes)
+        WHEN k.results = k.skipped THEN 'nothing was measured: ' || (
+          SELECT c.reason FROM case_run c WHERE c.run = k.run AND c.status = 'skipped'
+          GROUP BY c.reason ORDER BY count(*) DESC LIMIT 1)
+        END AS reason_of
+    FROM counted k),
+  -- The run that says the worst of a node, the last one where they are alike.
+  ranked AS (
+    SELECT j.*,
+      row_number() OVER (PARTITION BY fleet, node
+        ORDER BY state = 'ok', state = 'partial', started_at_ns DESC, run DESC) AS place,
+      count(*) OVER (PARTITION BY fleet, node) AS runs,
+      sum(cases) OVER (PARTITION BY fleet, node) AS all_cases,
+      sum(results - skipped - not_ok) OVER (PARTITION BY fleet, node) AS all_ok,
+      sum(not_ok) OVER (PARTITION BY fleet, node) AS all_not_ok,
+      sum(skipped) OVER (PARTITION BY fleet, node) AS all_skipped
+    FROM judged j),
+  known AS (SELECT * FROM ranked WHERE place = 1),
+  expected AS (
+    SELECT DISTINCT f.name AS fleet, x.node AS node FROM fleet f JOIN fleet_node x ON x.fleet = f.id),
+  node AS (
+    SELECT fleet, node FROM known UNION SELECT fleet, node FROM expected)
+SELECT
+  n.fleet AS fleet,
+  n.node AS node,
+  ifnull(k.state, 'missing') AS state,
+  CASE
+    WHEN k.run IS NOT NULL THEN k.reason_of
+    ELSE coalesce(
+      (SELECT printf('its shard was skipped: %s: %s', m.path, m.reason) FROM merged_input m
+       WHERE m.node = n.node AND m.reason IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM run r WHERE r.uuid = m.run_uuid)
+       ORDER BY m.run_uuid DESC LIMIT 1),
+      'no shard: it was not started, or ended before its first one') END AS reason,
+  k.run AS run,
+  r.uuid AS run_uuid,
+  r.tag AS tag,
+  s.name AS scenario,
+  strftime('%Y-%m-%dT%H:%M:%SZ', k.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  strftime('%Y-%m-%dT%H:%M:%SZ', k.ended_at_ns / 1000000000, 'unixepoch') AS ended_at,
+  EXISTS (SELECT 1 FROM expected x WHERE x.fleet = n.fleet AND x.node = n.node) AS expected,
+  k.runs AS runs,
+  k.all_cases AS cases,
+  k.all_ok AS ok,
+  k.all_not_ok AS not_ok,
+  k.all_skipped AS skipped,
+  (SELECT count(*) FROM check_result c WHERE c.run = k.run AND c.status = 'failed') AS checks_failed,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.kernel AS kernel,
+  e.gpu_name AS gpu_name,
+  e.gpu_count AS gpu_count,
+  (SELECT group_concat(value, ', ') FROM (
+     SELECT DISTINCT v.value AS value FROM environment_fact v
+     WHERE v.environment = k.environment AND v.name = 'vbios' AND v.state = 'ok' ORDER BY v.gpu)) AS vbios,
+  e.simulated AS simulated
+FROM node n
+LEFT JOIN known k ON k.fleet = n.fleet AND k.node = n.node
+LEFT JOIN run r ON r.id = k.run
+LEFT JOIN scenario s ON s.id = k.scenario
+LEFT JOIN environment e ON e.id = k.environment;
