@@ -2,7 +2,8 @@
 --
 -- One row per curve of the latest runs of grid-sweep, shared-cache-scaling and stream: the least number of
 -- blocks, threads or elements whose rate is within 5 % of the best one, the best one, and the rate at the end of
--- the curve, which is lower where more parallelism costs.
+-- the curve, which is lower where more parallelism costs. Arrays of stream that fit the L2 cache, which have no
+-- peak, are left out.
 --
 -- narrow: last_gbps,last,best_at,best_gbps,scenario
 --
@@ -25,7 +26,9 @@ WITH
     FROM latest l JOIN v_run_case c ON c.run = l.run
     WHERE l.run = coalesce(:run, CASE WHEN l.age = 1 THEN l.run END)
       AND c.kind = 'stream' AND c.source_place = 'gpu' AND c.status = 'ok' AND c.gbps IS NOT NULL
-      AND (l.scenario <> 'stream' OR c.block IN ('threads', 'elements'))),
+      AND (l.scenario <> 'stream' OR c.block IN ('threads', 'elements')
+        AND (c.peak_gbps IS NOT NULL
+          OR NOT EXISTS (SELECT 1 FROM plan_case p WHERE p.run = c.run AND p.peak_bytes_per_second > 0)))),
   judged AS (
     SELECT s.*, min(s.position) OVER w AS place, max(s.gbps) OVER w AS best_gbps,
       first_value(s.x) OVER (w ORDER BY s.gbps DESC, s.x) AS best_at,

@@ -1,7 +1,8 @@
 -- STREAM against threads per block and elements of an array.
 --
 -- One row per point of a curve, from the latest run of stream. series is "threads" (2^26 elements, by blocks of that
--- many threads) or "elements" (by blocks of 1024 threads); ms is the time of one pass.
+-- many threads) or "elements" (by blocks of 1024 threads); ms is the time of one pass. Where the arrays of an
+-- operation fit the L2 cache together, the rate is not that of the memory, and the remark says so.
 --
 -- plot: x=threads y=gbps low=low high=high curve=operation by=gpu,series rows=series:threads
 --     peak=peak_gbps scale=semilog figure=stream
@@ -13,7 +14,10 @@
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
   point AS (
-    SELECT c.* FROM v_run_case c
+    SELECT c.*, d.l2_bytes,
+      c.size_bytes * CASE WHEN c.operation IN ('add', 'triad') THEN 3 ELSE 2 END AS arrays_bytes
+    FROM v_run_case c
+    LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
     WHERE c.status <> 'skipped' AND c.block IN ('threads', 'elements')
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
                                   ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
@@ -35,7 +39,10 @@ SELECT
   c.median_ns / 1e6 AS ms,
   c.peak_gbps AS peak_gbps,
   c.percent_of_peak AS peak_pct,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+  CASE
+    WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+    WHEN c.arrays_bytes <= c.l2_bytes THEN 'fits the L2 cache'
+  END AS remark
 FROM curve c
 ORDER BY c.source_index, c.series DESC,
   CASE c.operation WHEN 'copy' THEN 0 WHEN 'mul' THEN 1 WHEN 'add' THEN 2 ELSE 3 END,
