@@ -31,6 +31,7 @@ struct command {
   struct batch batch;             /* has --set and --processes */
   struct compare_request request; /* diff, check; its filter has --only and --where of every verb */
   struct plot_request plot;
+  bool sums;
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
   const char *against, *baseline, *decide, *expected_nodes, *host, *limit, *machine, *node_name,

@@ -89,6 +89,13 @@ extern const struct verb_option COMMON_OPTIONS[];
 /* Their check: what was not given right; names the sides. */
 void options_check_sides(struct command *command, struct argp_state *state);
 
+/* Sums as nvbandwidth has them: run, report. */
+#define SUM_OPTION                                                                                 \
+  {                                                                                                \
+    "sum", NULL, "below each matrix of rates, the sum of its cells, as nvbandwidth prints it",     \
+        OPTION_FLAG(sums)                                                                          \
+  }
+
 /* Curves instead of, or below, a table: run, query. */
 #define PLOT_OPTION                                                                                \
   {                                                                                                \

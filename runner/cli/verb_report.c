@@ -16,6 +16,7 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
      "compare with these runs as haul diff does, for example tag:before or driver:VERSION",
      OPTION_TEXT(against)},
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
+    SUM_OPTION,
     {0}};
 
 /* ---- the command line ---- */
@@ -239,8 +240,10 @@ static enum status verb_report_write_page(const struct command *command,
 
 static enum status verb_report_run(struct command *command, struct error *err) {
   struct compare_result result = {0};
-  struct report_request request = {
-      .flows = command->common.verbose, .haul_version = HAUL_VERSION, .sides = &command->request};
+  struct report_request request = {.flows = command->common.verbose,
+                                   .sums = command->sums,
+                                   .haul_version = HAUL_VERSION,
+                                   .sides = &command->request};
   enum status status = verb_report_check_output(command->output, err);
   status = THEN(status, command_open_query(command, err));
   if (status == STATUS_OK) {

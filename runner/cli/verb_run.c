@@ -60,6 +60,7 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      "with --shard: the nodes that take part, as a[1-3,7],b2 or a file of names (default: Slurm's "
      "list)",
      OPTION_NON_EMPTY(expected_nodes)},
+    SUM_OPTION,
     PLOT_OPTION,
     {0},
 };
@@ -104,6 +105,12 @@ static void verb_run_check_shard(const struct command *command, struct argp_stat
 
 static void verb_run_check(struct command *command, struct argp_state *state) {
   options_check_plot(command, state);
+  if (command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE) {
+    argp_error(state,
+               "--sum is for the matrices that people read, not for --format %s: SQL adds "
+               "up, as in select block, sum(gbps) from v_run_case group by block",
+               output_format_text(command->common.format));
+  }
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
   if (command->resume == NULL && command->decide == NULL && command->word_count == 0) {
@@ -316,6 +323,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
       .command_line = command->line,
       .result = command_rows(command, "nothing was measured"),
       .plot = command->plot,
+      .sums = command->sums,
   };
   if (output_layout_of(command->common.format) != LAYOUT_PAGE) {
     table_concatenate(command->table);

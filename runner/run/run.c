@@ -173,9 +173,10 @@ static void run_show_duplicates(const struct common_options *common, const struc
 }
 
 /* For people: matrices and tables. */
-static enum status run_show_blocks(struct query *query, const struct common_options *common,
+static enum status run_show_blocks(struct query *query, const struct run_request *request,
                                    const struct query_parameter *run,
                                    const struct query_options *options, struct error *err) {
+  const struct common_options *common = request->common;
   const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
   struct result_set cases;
   struct result_set flows;
@@ -185,7 +186,8 @@ static enum status run_show_blocks(struct query *query, const struct common_opti
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", run, 1, options, &flows.sink, err);
   }
-  status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, &output, err));
+  status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, request->sums,
+                                         &output, err));
   result_set_fini(&cases);
   result_set_fini(&flows);
   return status;
@@ -274,7 +276,7 @@ static int run_show(const struct run_state *state, const char *uuid) {
   } else if (status == STATUS_OK && plan->case_count > CASES_SHOWN_MAX) {
     status = run_show_summary(query, state, &parameter, &err);
   } else if (status == STATUS_OK) {
-    status = run_show_blocks(query, common, &parameter, &options, &err);
+    status = run_show_blocks(query, request, &parameter, &options, &err);
   }
   if (status == STATUS_OK && request->plot.wanted) {
     status = run_show_curves(query, request, &parameter, &err);

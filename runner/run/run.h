@@ -24,6 +24,7 @@ struct run_request {
   struct claim *claim;             /* what is; NULL = nothing */
   const struct run_launch *launch; /* NULL = by a user */
   struct shard *shard;             /* that the database is; NULL = it stays where it is */
+  bool sums;                       /* of the cells of matrices of rates */
 };
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */

@@ -100,8 +100,8 @@ static enum status report_write_results(struct report *report, size_t i, FILE *p
     status = THEN(status, report_load_charts(report, i, &results, err));
     status = THEN(status, report_write_figures(report, i, &results, err));
   }
-  status =
-      THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL, &results.output, err));
+  status = THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL,
+                                         report->request->sums, &results.output, err));
   *left_out = cases.left_out;
   page_results_fini(&results);
   if (cases.row_count > 0) {

@@ -10,6 +10,7 @@ enum { REPORT_RUNS_MAX = 100, REPORT_BLOCK_ROWS_MAX = 1000, REPORT_ROWS_MAX = 50
 
 struct report_request {
   bool flows; /* also those of cases that have several */
+  bool sums;  /* of the cells of matrices of rates */
   const char *haul_version;
   struct query *query;
   const struct run_ref *runs; /* one section each, in this order */

@@ -10,6 +10,8 @@ enum { SEPARATOR = 2, MATRIX_WORDS_MAX = 64, MATRIX_SUMMARY_MAX = 512 };
 struct matrix_extent {
   size_t count;
   double least, greatest, sum;
+  size_t cells; /* with those that have the number of another */
+  double cell_sum;
 };
 
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
@@ -50,6 +52,10 @@ static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_W
 }
 
 static void matrix_extend(struct matrix_extent *extent, const struct matrix_cell *cell) {
+  if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
+    extent->cells++;
+    extent->cell_sum += cell->value;
+  }
   if (cell->kind == MATRIX_VALUE) {
     const bool first = extent->count == 0;
     extent->least = first || cell->value < extent->least ? cell->value : extent->least;
@@ -176,6 +182,21 @@ static void matrix_summary(const struct matrix *matrix, const struct matrix_exte
                  matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
 }
 
+/* As people filter it from the output of nvbandwidth: the value is the third word. */
+static void matrix_print_sum(const struct matrix *matrix, const struct matrix_extent *extent,
+                             const struct output *output) {
+  char text[MATRIX_SUMMARY_MAX];
+  char sum[MATRIX_NUMBER_MAX];
+  if (matrix->sum_of == NULL || extent->cells == 0) {
+    return;
+  }
+  matrix_number(extent->cell_sum, sum);
+  (void)snprintf(text, sizeof text,
+                 "SUM %s %s %s over %zu %s, each measured apart: not a total rate", matrix->sum_of,
+                 sum, matrix->unit, extent->cells, extent->cells == 1 ? "cell" : "cells");
+  output_summary(output, text);
+}
+
 enum status matrix_print(const struct matrix *matrix, const struct output *output,
                          struct error *err) {
   const struct matrix_extent extent = matrix_extent(matrix);
@@ -189,6 +210,7 @@ enum status matrix_print(const struct matrix *matrix, const struct output *outpu
   matrix_summary(matrix, &extent, summary);
   if (status == STATUS_OK) {
     output_summary(output, summary);
+    matrix_print_sum(matrix, &extent, output);
     status = output_check(output, err);
   }
   return status;

@@ -1,6 +1,8 @@
 /* matrix.h - numbers between places as people know them from nvbandwidth: a row per source, a
  * column per target, N/A where nothing can be measured, - where nothing was. Below it the least,
- * the mean and the greatest of what was measured; never a sum of cells, which were measured apart.
+ * the mean and the greatest of what was measured. A sum of cells, which were measured apart, is
+ * given on request alone, as nvbandwidth gives it: of every cell, also of those that have the
+ * number of another one.
  *
  * Numbers stay below each other where some of a column have a mark.
  *
@@ -37,6 +39,7 @@ struct matrix {
   const char *unit;                /* of the numbers, for the line below: "GB/s" */
   bool less_is_better;
   const char *remark; /* goes on that line; "" = none */
+  const char *sum_of; /* "SUM name value" below that, and this name; NULL = no sum */
   /* Of a grid, whose rows are the values of an axis: its name; NULL = a matrix of places. The tone
    * of its cells is by the best of their row, and the line below has the remark alone. */
   const char *down_name;

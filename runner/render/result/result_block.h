@@ -83,6 +83,7 @@ struct result_page {
   const struct output *output;
   struct run_rows flows; /* may be none */
   struct arena arena;
+  bool sums;    /* of the cells of matrices of rates */
   bool printed; /* something was printed before */
 };
 

@@ -302,15 +302,17 @@ static enum status facet_print(struct result_page *page, const struct result_lay
   drawing_find_labels(&drawing);
   drawing_fill(&drawing);
   *open = *open || drawing_has_open(&drawing);
-  const struct matrix matrix = {.rows = drawing.rows.items,
-                                .row_count = drawing.rows.count,
-                                .columns = drawing.columns.items,
-                                .column_count = drawing.columns.count,
-                                .cells = drawing.cells,
-                                .unit = facet->rate ? "GB/s" : "ns",
-                                .less_is_better = !facet->rate,
-                                .remark = matrix_remark(&page->arena, facet),
-                                .down_name = is_grid ? layout->down_name : NULL};
+  const struct matrix matrix = {
+      .rows = drawing.rows.items,
+      .row_count = drawing.rows.count,
+      .columns = drawing.columns.items,
+      .column_count = drawing.columns.count,
+      .cells = drawing.cells,
+      .unit = facet->rate ? "GB/s" : "ns",
+      .less_is_better = !facet->rate,
+      .remark = matrix_remark(&page->arena, facet),
+      .sum_of = page->sums && facet->rate && !is_grid ? facet->cells[0].row->block : NULL,
+      .down_name = is_grid ? layout->down_name : NULL};
   return matrix_print(&matrix, page->output, err);
 }
 

@@ -215,12 +215,12 @@ static void blocks_gather(struct arena *arena, const struct run_rows *cases,
 }
 
 enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             const struct output *output, struct error *err) {
+                             bool sums, const struct output *output, struct error *err) {
   struct arena arena = {0};
   struct blocks blocks = {0};
   const struct run_rows rows = run_rows_of(cases);
   blocks_gather(&arena, &rows, &blocks);
-  struct result_page page = {.output = output, .flows = run_rows_of(flows)};
+  struct result_page page = {.output = output, .flows = run_rows_of(flows), .sums = sums};
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < blocks.count;) {
     const struct result_block *block = &blocks.items[i];

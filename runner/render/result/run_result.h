@@ -20,8 +20,10 @@
 enum { RUN_RESULT_MATRICES_MAX = 6 };
 
 /* cases: rows of the saved query run-result. flows: of run-flows, shown below their cases; NULL =
- * not shown. Columns are known by their names; one that a query does not have counts as NULL. */
+ * not shown. sums: below each matrix of rates stands the sum of its cells. Columns are known by
+ * their names; one that a query does not have counts as NULL. */
 enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             const struct output *output, struct error *err) CHECK_RESULT;
+                             bool sums, const struct output *output,
+                             struct error *err) CHECK_RESULT;
 
 #endif

@@ -30,7 +30,7 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
                               .curve_count = 1};
     page_results_chart(&results, &plot, PLOT_LOG);
   }
-  assert_int_equal(run_result_print(&rows, NULL, &results.output, &err), STATUS_OK);
+  assert_int_equal(run_result_print(&rows, NULL, false, &results.output, &err), STATUS_OK);
   page_results_fini(&results);
   result_set_fini(&rows);
   assert_int_equal(fclose(page), 0);

@@ -19,7 +19,8 @@ static const char *const gpus[] = {"gpu0", "gpu1", "gpu2"};
 static struct matrix matrix_of(const char *const *rows, size_t row_count,
                                const char *const *columns, size_t column_count,
                                const struct matrix_cell *cells) {
-  return (struct matrix){rows, row_count, columns, column_count, cells, "GB/s", false, "", NULL};
+  return (struct matrix){rows,   row_count, columns, column_count, cells,
+                         "GB/s", false,     "",      NULL,         NULL};
 }
 
 static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
@@ -49,6 +50,20 @@ static void numbers_have_four_digits(void **state) {
     matrix_number(cases[i].value, text);
     assert_string_equal(text, cases[i].text);
   }
+}
+
+/* A number that stands on both sides of the diagonal is counted twice in the sum alone. */
+static void sum_is_over_every_cell(void **state) {
+  (void)state;
+  const struct matrix_cell cells[] = {
+      NONE, V(100), {.kind = MATRIX_AGAIN, .value = 100}, {.kind = MATRIX_TEXT, .text = "failed"}};
+  struct matrix matrix = matrix_of(gpus, 2, gpus, 2, cells);
+  matrix.sum_of = "pairs";
+  expect_matrix(&matrix, 0, false,
+                "       gpu0    gpu1\n"
+                "gpu0    N/A   100.0\n"
+                "gpu1  100.0  failed\n"
+                "SUM pairs 200.0 GB/s over 2 cells, each measured apart: not a total rate\n");
 }
 
 static void what_was_not_measured_counts_nothing(void **state) {
@@ -197,6 +212,7 @@ static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_four_digits),
+      cmocka_unit_test(sum_is_over_every_cell),
       cmocka_unit_test(what_was_not_measured_counts_nothing),
       cmocka_unit_test(numbers_with_marks_stay_below_each_other),
       cmocka_unit_test(what_is_shown_twice_counts_once),

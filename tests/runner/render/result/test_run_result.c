@@ -11,7 +11,7 @@ static void expect_result(const struct said *said, size_t count, unsigned width,
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   const struct output output = {stream, width, false, NULL};
-  assert_int_equal(run_result_print(&rows, NULL, &output, &err), STATUS_OK);
+  assert_int_equal(run_result_print(&rows, NULL, false, &output, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   result_set_fini(&rows);
   assert_string_equal(text, expected);
