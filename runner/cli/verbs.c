@@ -77,8 +77,12 @@ static void cli_print_help(FILE *stream) {
   }
 }
 
+/* Of the sources, with "-dirty" where they were edited: generated in every build. */
+extern const char cli_commit[];
+
 static void cli_print_version(FILE *stream) {
-  fprintf(stream, "haul %s\n%s\nSQLite %s\n", HAUL_VERSION,
+  fprintf(stream, "haul %s\ncommit %s, %s\n%s\nSQLite %s\n", HAUL_VERSION, cli_commit,
+          HAUL_BUILD_TYPE[0] != '\0' ? HAUL_BUILD_TYPE : "no build type",
 #ifdef HAUL_CUDA_VERSION
           "CUDA Toolkit " HAUL_CUDA_VERSION,
 #else

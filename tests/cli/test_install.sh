@@ -17,6 +17,7 @@ share/doc/haul/CONTRIBUTING.md
 share/doc/haul/LICENSE
 share/doc/haul/README.md
 share/doc/haul/SECURITY.md
+share/doc/haul/copyright
 share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
 share/haul/schema/results/views_machine.sql
@@ -38,6 +39,7 @@ begin 'haul runs from the prefix'
 haul=$prefix/bin/haul
 run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
+expect_out '^commit ([0-9a-f]{12}(-dirty)?|unknown), [A-Za-z ]+$'
 run_ok validate "$prefix"/share/haul/scenarios/*.toml
 
 begin 'completions are scripts, the manual page is one'

@@ -97,6 +97,21 @@ bootstrap setup test
 expect 0 'installing with apt: libcmocka-dev$'
 expect_calls 'install --no-install-recommends libcmocka-dev$'
 
+# So are Slurm and the tools of packages; several kinds are installed at once.
+fresh
+stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"
+  for name in slurmctld slurmd srun dpkg-shlibdeps lintian; do ln -sf /bin/true "$SCRATCH/bin/$name"; done'
+ln -s "$(type -P ln)" "$scratch/bin/ln"
+bootstrap setup fleet
+expect 0 'installing with apt: slurm-wlm$'
+rm "$scratch/bin/lintian" "$scratch/bin/srun"
+bootstrap setup test
+expect 0 '^$'
+bootstrap setup package fleet
+expect 0 'installing with apt: lintian slurm-wlm$'
+bootstrap setup fleet everything
+expect 2 "not 'everything'"
+
 # CMake finds the libraries by pkg-config.
 fresh
 stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; ln -sf /bin/true "$SCRATCH/bin/pkg-config"'
