@@ -32,7 +32,7 @@ while read -r place name; do
   esac
   case $name in
     *[!A-Za-z0-9_./*-]* | *KIND* | *NAME* | *NNNN*) ;;
-    cmake/* | docs/* | engine/* | kernels/* | runner/* | scenarios/* | schema/* | tests/*)
+    cmake/* | docs/* | engine/* | kernels/* | packaging/* | runner/* | scenarios/* | schema/* | tests/*)
       # shellcheck disable=SC2086 # a pattern finds at least one file
       set -- $name
       [ -e "$1" ] || echo "$place: there is no $name"
