@@ -53,6 +53,43 @@ const char *analysis_hardware_text(const struct measured *measured, size_t run, 
   return text != NULL ? text : e->node;
 }
 
+/* A text of an environment. */
+struct environment_text {
+  const char *text;
+  uint32_t environment;
+};
+
+static int analysis_compare_texts(const void *a, const void *b) {
+  const struct environment_text *x = a;
+  const struct environment_text *y = b;
+  const int order = strcmp(x->text, y->text);
+  return order != 0 ? order : (x->environment > y->environment) - (x->environment < y->environment);
+}
+
+uint32_t *analysis_equal_environments(const struct measured *measured, bool boot,
+                                      struct arena *arena) {
+  const size_t count = measured->environment_count;
+  uint32_t *first = arena_array(arena, count, sizeof *first);
+  struct environment_text *texts = arena_array(arena, count, sizeof *texts);
+  size_t known = 0;
+  for (size_t e = 0; e < count; e++) {
+    const struct measured_environment *environment = &measured->environments[e];
+    const char *text = boot ? environment->boot_id : environment->node;
+    first[e] = UINT32_MAX;
+    if (text != NULL) {
+      texts[known++] = (struct environment_text){text, (uint32_t)e};
+    }
+  }
+  if (known > 1) { /* none is NULL */
+    qsort(texts, known, sizeof *texts, analysis_compare_texts);
+  }
+  for (size_t i = 0; i < known; i++) {
+    const bool same = i > 0 && strcmp(texts[i].text, texts[i - 1].text) == 0;
+    first[texts[i].environment] = same ? first[texts[i - 1].environment] : texts[i].environment;
+  }
+  return first;
+}
+
 enum status analysis_check_simulated(size_t simulated, size_t count, struct error *err) {
   if (simulated == 0 || simulated == count) {
     return STATUS_OK;

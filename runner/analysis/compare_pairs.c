@@ -36,24 +36,11 @@ struct pairing {
   size_t entry_count;
   size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
   /* Texts of environments as numbers, equal for equal texts. */
-  uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
+  const uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
   struct marks boots, hosts, gpus;
 };
 
 /* ---- counting distinct boots, hosts and GPUs ---- */
-
-/* Number of the first environment with the same text. */
-static uint32_t pairs_first_equal(const struct measured *measured, size_t e, bool boot) {
-  const struct measured_environment *all = measured->environments;
-  const char *text = boot ? all[e].boot_id : all[e].node;
-  for (size_t i = 0; i <= e && text != NULL; i++) {
-    const char *other = boot ? all[i].boot_id : all[i].node;
-    if (other != NULL && strcmp(text, other) == 0) {
-      return (uint32_t)i;
-    }
-  }
-  return UINT32_MAX;
-}
 
 static struct marks pairs_new_marks(struct arena *arena, size_t count) {
   return (struct marks){arena_array(arena, count, sizeof(uint32_t)), 0};
@@ -402,8 +389,8 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .values = arena_array(arena, measured->median_count, sizeof(double)),
       .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
       .runs = arena_array(arena, measured->median_count, sizeof(uint32_t)),
-      .boot_of = arena_array(arena, environments, sizeof(uint32_t)),
-      .host_of = arena_array(arena, environments, sizeof(uint32_t)),
+      .boot_of = analysis_equal_environments(measured, true, arena),
+      .host_of = analysis_equal_environments(measured, false, arena),
       .boots = pairs_new_marks(arena, environments),
       .hosts = pairs_new_marks(arena, environments),
       .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
@@ -413,10 +400,6 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
   p.process_ids = arena_array(arena, processes, sizeof *p.process_ids);
   comparison->process_ids = p.process_ids;
   p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
-  for (size_t e = 0; e < environments; e++) {
-    p.boot_of[e] = pairs_first_equal(measured, e, true);
-    p.host_of[e] = pairs_first_equal(measured, e, false);
-  }
   for (size_t first = 0; first < measured->median_count;) {
     const size_t last = analysis_key_end(measured, first);
     pairs_collect(&p, measured->medians + first, last - first);

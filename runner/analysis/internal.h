@@ -11,6 +11,9 @@ size_t analysis_key_end(const struct measured *measured, size_t first);
 /* The hardware of a result: UUIDs of its GPUs, ", " between, else the host's name; may be NULL. */
 const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,
                                    struct arena *arena);
+/* By environment: the first with the same boot or node; UINT32_MAX = not known. */
+uint32_t *analysis_equal_environments(const struct measured *measured, bool boot,
+                                      struct arena *arena);
 /* STATUS_INVALID where `simulated` of `count` runs are, but not all. */
 enum status analysis_check_simulated(size_t simulated, size_t count,
                                      struct error *err) CHECK_RESULT;

@@ -15,7 +15,7 @@ ENUM_NAMES_DEFINE(outlier_role, OUTLIER_ROLE_LIST)
 ENUM_NAMES_DEFINE(size_class, SIZE_CLASS_LIST)
 ENUM_NAMES_DEFINE(finding, FINDING_LIST)
 
-enum { MEMORY_MAX = 1 << 12 };
+enum { MEMORY_MAX = 1 << 12, OBSERVATIONS_EXPECTED = 3 };
 
 /* ---- peer groups ---- */
 
@@ -58,12 +58,11 @@ static struct connection connection_of(const struct measured_environment *e,
 
 /* Hash of the block, of the definition without the numbers of GPUs and nodes, of the GPUs' models,
  * and of how the ends of each flow are connected in that environment. */
-static uint64_t peer_group_of(const struct measured *measured, size_t environment, size_t bench) {
-  const struct measured_environment *e = &measured->environments[environment];
-  const struct measured_case *c = &measured->cases[bench];
+static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t bench) {
+  const struct measured_environment *e = &f->measured->environments[environment];
+  const struct measured_case *c = &f->measured->cases[bench];
   uint64_t hash = XXH64(c->block, strlen(c->block), 0);
-  const uint64_t definition = definition_hash_without_places(c->definition);
-  hash = XXH64(&definition, sizeof definition, hash);
+  hash = XXH64(&f->traits[bench].definition, sizeof(uint64_t), hash);
   for (size_t i = 0; i < c->flow_count; i++) {
     const struct measured_flow *flow = &c->flows[i];
     const struct connection connection = connection_of(e, flow);
@@ -97,7 +96,7 @@ bool path_is_between_gpus(const struct path *path) {
 }
 
 bool result_is_slow(const struct result *result) {
-  return !isnan(result->deviation) && result->deviation <= log1p(-result->margin);
+  return !isnan(result->deviation) && result->deviation <= log1p(-result->traits->margin);
 }
 
 /* A chase is named from the GPU that loads to the memory, against the way of its bytes. */
@@ -163,22 +162,51 @@ static const char *outliers_memory(struct arena *arena, const struct measured_ca
   return memory;
 }
 
-static uint32_t outliers_host(const struct measured *measured, size_t environment) {
-  const char *name = measured->environments[environment].node;
-  for (size_t e = 0; e < environment && name != NULL; e++) {
-    const char *other = measured->environments[e].node;
-    if (other != NULL && strcmp(other, name) == 0) {
-      return (uint32_t)e;
-    }
-  }
-  return (uint32_t)environment;
-}
-
 static enum size_class outliers_size_class(const struct measured_case *bench) {
   if (bench->figure != FIGURE_RATE) {
     return SIZES_NONE;
   }
   return bench->size_bytes >= UINT64_C(1) << 20 ? SIZES_LARGE : SIZES_SMALL;
+}
+
+/* One pointer for equal texts: there are few blocks and kinds of memory. */
+struct text_pool {
+  const char **texts;
+  size_t count, capacity;
+};
+
+static const char *outliers_intern(struct arena *arena, struct text_pool *pool, const char *text) {
+  for (size_t i = 0; i < pool->count; i++) {
+    if (strcmp(pool->texts[i], text) == 0) {
+      return pool->texts[i];
+    }
+  }
+  pool->texts = arena_grow(arena, pool->texts, pool->count, &pool->capacity, sizeof *pool->texts);
+  pool->texts[pool->count++] = text;
+  return text;
+}
+
+/* The texts outlive the finder: rows have them. */
+static const struct case_traits *outliers_traits(struct finder *f) {
+  const struct measured *measured = f->measured;
+  struct arena *arena = &f->outliers->arena;
+  struct case_traits *traits = arena_array(&f->arena, measured->case_count, sizeof *traits);
+  struct text_pool pool = {0};
+  for (size_t i = 0; i < measured->case_count; i++) {
+    const struct measured_case *bench = &measured->cases[i];
+    const bool again = i > 0 && strcmp(bench->key, measured->cases[i - 1].key) == 0;
+    traits[i] = (struct case_traits){
+        .definition = definition_hash_without_places(bench->definition),
+        .place = again ? traits[i - 1].place : (uint32_t)i,
+        .block = outliers_intern(arena, &pool, bench->block),
+        .path = outliers_path(bench),
+        .memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, false)),
+        .reverse_memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, true)),
+        .sizes = outliers_size_class(bench),
+        .margin = figure_margin(bench, 0, NULL),
+    };
+  }
+  return traits;
 }
 
 static int outliers_compare_machines(const void *a, const void *b) {
@@ -190,29 +218,22 @@ static int outliers_compare_machines(const void *a, const void *b) {
 static void outliers_add_result(struct finder *f, const struct value *values, size_t count,
                                 double *scratch) {
   const struct value *last = &values[count - 1];
-  const struct measured_case *bench = &f->measured->cases[last->bench];
   for (size_t i = 0; i < count; i++) {
     scratch[i] = values[i].rate;
   }
   const struct sample sample = sample_summary(scratch, count);
-  f->results =
-      arena_grow(&f->arena, f->results, f->result_count, &f->result_capacity, sizeof *f->results);
-  struct result *result = &f->results[f->result_count++];
-  *result = (struct result){
-      .bench = last->bench,
-      .environment = f->measured->runs[last->run].environment,
-      .path = outliers_path(bench),
-      .memory = outliers_memory(&f->outliers->arena, bench, false),
-      .reverse_memory = outliers_memory(&f->outliers->arena, bench, true),
-      .sizes = outliers_size_class(bench),
+  const size_t environment = f->measured->runs[last->run].environment;
+  f->results[f->result_count++] = (struct result){
+      .traits = &f->traits[last->bench],
+      .bench = (uint32_t)last->bench,
+      .environment = (uint32_t)environment,
+      .host = f->hosts[environment],
+      .peer_group = peer_group_of(f, environment, last->bench),
       .rate = sample_median_in_place(scratch, count),
       /* The standard error of a median of normal values: sqrt(pi / 2) times that of their mean. */
       .noise = 1.2533 * sqrt(sample.variance / (double)count),
-      .margin = figure_margin(bench, 0, NULL),
       .deviation = NAN,
   };
-  result->host = outliers_host(f->measured, result->environment);
-  result->peer_group = peer_group_of(f->measured, result->environment, result->bench);
 }
 
 /* Keeps the values of the latest of their runs; returns how many. */
@@ -256,8 +277,9 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
     while (last < used && values[last].machine == values[first].machine) {
       last++;
     }
-    const size_t kept =
-        f->latest_only ? outliers_keep_latest(f, values + first, last - first) : last - first;
+    const size_t kept = f->options->latest_only
+                            ? outliers_keep_latest(f, values + first, last - first)
+                            : last - first;
     outliers_add_result(f, values + first, kept, scratch);
     first = last;
   }
@@ -279,6 +301,13 @@ static void outliers_read(struct finder *f) {
   const struct measured *measured = f->measured;
   struct value *values = arena_array(&f->arena, measured->median_count, sizeof *values);
   double *scratch = arena_array(&f->arena, measured->median_count, sizeof *scratch);
+  f->traits = outliers_traits(f);
+  uint32_t *hosts = analysis_equal_environments(measured, false, &f->arena);
+  for (size_t e = 0; e < measured->environment_count; e++) {
+    hosts[e] = hosts[e] != UINT32_MAX ? hosts[e] : (uint32_t)e;
+  }
+  f->hosts = hosts;
+  f->results = arena_array(&f->arena, measured->median_count, sizeof *f->results);
   for (size_t first = 0; first < measured->median_count;) {
     const size_t last = analysis_key_end(measured, first);
     outliers_add_case(f, measured->medians + first, last - first, values, scratch);
@@ -289,7 +318,63 @@ static void outliers_read(struct finder *f) {
   }
 }
 
-enum status outliers_find(const struct measured *measured, bool latest_only,
+/* ---- the same place on many hosts ---- */
+
+static size_t outliers_count_hosts(struct finder *f) {
+  bool *seen = arena_array(&f->arena, f->measured->environment_count, sizeof *seen);
+  size_t hosts = 0;
+  for (size_t i = 0; i < f->result_count; i++) {
+    hosts += seen[f->results[i].host] ? 0 : 1;
+    seen[f->results[i].host] = true;
+  }
+  return hosts;
+}
+
+static int outliers_compare_places(const void *a, const void *b) {
+  const struct result *const *x = a;
+  const struct result *const *y = b;
+  const uint32_t p = (*x)->traits->place;
+  const uint32_t q = (*y)->traits->place;
+  return (p > q) - (p < q);
+}
+
+/* Takes what all hosts have in common of a place out of the results of one peer group: a slot that
+ * is farther from the host in every machine is no fault of one. */
+static void outliers_level_places(struct result *results, size_t count, struct result **sorted,
+                                  double *scratch) {
+  for (size_t i = 0; i < count; i++) {
+    sorted[i] = &results[i];
+    scratch[i] = results[i].rate;
+  }
+  const double middle = sample_median_in_place(scratch, count);
+  qsort(sorted, count, sizeof(void *), outliers_compare_places);
+  for (size_t first = 0, last = 0; first < count; first = last) {
+    for (last = first; last < count && sorted[last]->traits->place == sorted[first]->traits->place;
+         last++) {
+      scratch[last - first] = sorted[last]->rate;
+    }
+    if (last - first < OUTLIER_FLEET_HOSTS) {
+      continue;
+    }
+    const double usual = sample_median_in_place(scratch, last - first);
+    for (size_t i = first; i < last; i++) {
+      sorted[i]->rate += middle - usual;
+    }
+  }
+}
+
+static void outliers_level(struct finder *f) {
+  struct result **sorted = arena_array(&f->arena, f->result_count, sizeof *sorted);
+  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+  for (size_t first = 0, last = 0; first < f->result_count; first = last) {
+    while (last < f->result_count && f->results[last].peer_group == f->results[first].peer_group) {
+      last++;
+    }
+    outliers_level_places(f->results + first, last - first, sorted, scratch);
+  }
+}
+
+enum status outliers_find(const struct measured *measured, const struct outliers_options *options,
                           struct outliers **outliers, struct error *err) {
   size_t simulated = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
@@ -300,11 +385,18 @@ enum status outliers_find(const struct measured *measured, bool latest_only,
     return status;
   }
   struct finder f = {
-      .measured = measured, .latest_only = latest_only, .outliers = calloc(1, sizeof *f.outliers)};
+      .measured = measured, .options = options, .outliers = calloc(1, sizeof *f.outliers)};
   if (f.outliers == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }
   outliers_read(&f);
+  f.outliers->hosts = outliers_count_hosts(&f);
+  f.is_fleet = f.outliers->hosts >= OUTLIER_FLEET_HOSTS;
+  if (f.is_fleet) {
+    outliers_level(&f);
+  }
+  f.observation_capacity = OBSERVATIONS_EXPECTED * f.result_count;
+  f.observations = arena_array(&f.arena, f.observation_capacity, sizeof *f.observations);
   outliers_observe(&f);
   outliers_judge(&f);
   arena_fini(&f.arena);

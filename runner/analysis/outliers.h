@@ -24,6 +24,11 @@
  * only. Both limits are wide, since there are many more results than components, and false
  * positives must stay as rare.
  *
+ * Where OUTLIER_FLEET_HOSTS hosts or more have results, they are a fleet: each result is also
+ * compared with the same place on the other hosts (what all have in common of a place is taken out
+ * first, so that a slot that is slower in every machine is no fault of one), and false positives
+ * are held to one in a hundred fleets instead of peer groups.
+ *
  * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
  * `undecided`. So is the slower half of an even number of components of which each half is of one
  * mind: the gap between the halves is OUTLIER_HALVES_GAP times what differs within them. */
@@ -38,6 +43,7 @@ ENUM_NAMES_DECLARE(entity, ENTITY_LIST)
 #define OUTLIER_SINGLE_MARGINS 5.0
 #define OUTLIER_SINGLE_Z       (-10.0)
 #define OUTLIER_HALVES_GAP     5.0
+enum { OUTLIER_FLEET_HOSTS = 8 };
 
 /* In which role a GPU is slow; ROLE_BOTH of a link: in each direction. */
 #define OUTLIER_ROLE_LIST(X)                                                                       \
@@ -69,7 +75,8 @@ struct outlier {
   const char *name; /* "gpu3", "gpu3-numa0"; of a host its name */
   const char *uuid; /* of a GPU; NULL = not known or none */
   const char *block;
-  const char *memory; /* of both ends: "pinned to device"; "" = not known */
+  const char *memory;  /* of both ends: "pinned to device"; "" = not known */
+  bool memory_matters; /* the block was measured between other kinds as well */
   enum size_class sizes;
   bool single;                         /* one result is slow by itself: worst */
   double change;                       /* of the rate, against its peers */
@@ -109,13 +116,18 @@ struct outliers {
   struct outlier_verdict *verdicts; /* slow ones first */
   size_t verdict_count;
   size_t cases;         /* judged */
+  size_t hosts;         /* with results */
   size_t without_peers; /* not judged: fewer than three in the peer group */
   size_t small_tables;  /* of three GPUs: one that is slow to both others is not found there */
 };
 
-/* latest_only: of each case on each machine the latest run counts, else all runs are pooled.
- * STATUS_INVALID: real and simulated results together. *outliers is set on success. */
-enum status outliers_find(const struct measured *measured, bool latest_only,
+struct outliers_options {
+  bool latest_only; /* of each case on each machine the latest run counts, else all are pooled */
+  bool slow_only;   /* no rows of what is fine */
+};
+
+/* STATUS_INVALID: real and simulated results together. *outliers is set on success. */
+enum status outliers_find(const struct measured *measured, const struct outliers_options *options,
                           struct outliers **outliers, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void outliers_free(struct outliers *outliers);

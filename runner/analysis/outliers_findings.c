@@ -12,10 +12,15 @@ static int findings_compare_numbers(double a, double b) {
   return (a > b) - (a < b);
 }
 
+/* Equal texts are one pointer. */
+static int findings_compare_texts(const char *a, const char *b) {
+  return a == b ? 0 : strcmp(a, b);
+}
+
 /* Equal for components that are judged together. */
 static int findings_compare_sets(const struct component *x, const struct component *y) {
-  int order = strcmp(x->block, y->block);
-  order = order != 0 ? order : strcmp(x->memory, y->memory);
+  int order = findings_compare_texts(x->block, y->block);
+  order = order != 0 ? order : findings_compare_texts(x->memory, y->memory);
   order = order != 0 ? order : (int)x->sizes - (int)y->sizes;
   order = order != 0 ? order : (int)x->entity - (int)y->entity;
   order = order != 0 ? order : (int)x->role - (int)y->role;
@@ -104,8 +109,10 @@ static struct candidate *findings_candidates(struct finder *f, size_t *count) {
 
 /* ---- judging ---- */
 
-/* Judges the candidates of one set by their combined values. */
-static void findings_judge_set(struct candidate *candidates, size_t count, struct arena *arena) {
+/* Judges the candidates of one set by their combined values. tests: sets that share ROBUST_ALPHA.
+ */
+static void findings_judge_set(struct candidate *candidates, size_t count, size_t tests,
+                               struct arena *arena) {
   struct robust_score *scores = arena_array(arena, count, sizeof *scores);
   double *scratch = arena_array(arena, count, sizeof *scratch);
   const bool of_two = candidates[0].observation.component.of_two;
@@ -125,7 +132,7 @@ static void findings_judge_set(struct candidate *candidates, size_t count, struc
     }
   }
   if (!of_two && count >= ROBUST_COUNT_MIN) {
-    robust_score_all(scores, count, (size_t)lround(fitted));
+    robust_score_all(scores, count, (size_t)lround(fitted), tests);
   }
   for (size_t i = 0; i < count; i++) {
     struct candidate *candidate = &candidates[i];
@@ -144,7 +151,7 @@ static bool findings_may_be_single(const struct candidate *candidate) {
 
 /* Where the combined value of a candidate is fine, judges its worst observation by itself, among
  * all observations of the set. */
-static void findings_judge_singles(struct candidate *candidates, size_t count,
+static void findings_judge_singles(struct candidate *candidates, size_t count, size_t tests,
                                    struct arena *arena) {
   const struct observation *observations = candidates[0].observations; /* the whole set, sorted */
   const bool of_two = observations->component.of_two;
@@ -170,7 +177,7 @@ static void findings_judge_singles(struct candidate *candidates, size_t count,
     }
   }
   if (!of_two && count >= ROBUST_COUNT_MIN) {
-    robust_score_all(scores, observation_count, (size_t)lround(fitted));
+    robust_score_all(scores, observation_count, (size_t)lround(fitted), tests);
   }
   for (size_t i = 0; i < count; i++) {
     struct candidate *candidate = &candidates[i];
@@ -231,25 +238,37 @@ static void findings_judge_halves(struct candidate *candidates, size_t count, st
   }
 }
 
-static void findings_judge_sets(struct candidate *candidates, size_t count, struct arena *arena) {
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && findings_compare_sets(&candidates[first].observation.component,
-                                                 &candidates[last].observation.component) == 0) {
-      last++;
-    }
-    findings_judge_set(candidates + first, last - first, arena);
-    findings_judge_singles(candidates + first, last - first, arena);
+static size_t findings_set_end(const struct candidate *candidates, size_t first, size_t count) {
+  size_t last = first + 1;
+  while (last < count && findings_compare_sets(&candidates[first].observation.component,
+                                               &candidates[last].observation.component) == 0) {
+    last++;
+  }
+  return last;
+}
+
+/* A machine is judged set by set. Of a fleet whoever reads the list wants no false name in all of
+ * it, and it has components enough for that. */
+static void findings_judge_sets(struct finder *f, struct candidate *candidates, size_t count) {
+  struct arena *arena = &f->arena;
+  size_t sets = 0;
+  for (size_t first = 0; first < count; first = findings_set_end(candidates, first, count)) {
+    sets++;
+  }
+  const size_t tests = f->is_fleet ? sets : 1;
+  for (size_t first = 0, last = 0; first < count; first = last) {
+    last = findings_set_end(candidates, first, count);
+    findings_judge_set(candidates + first, last - first, tests, arena);
+    findings_judge_singles(candidates + first, last - first, tests, arena);
     findings_judge_halves(candidates + first, last - first, arena);
-    first = last;
   }
 }
 
 /* ---- what explains what ---- */
 
 static bool findings_same_place(const struct component *x, const struct component *y) {
-  return x->host == y->host && x->sizes == y->sizes && strcmp(x->block, y->block) == 0 &&
-         strcmp(x->memory, y->memory) == 0;
+  return x->host == y->host && x->sizes == y->sizes && x->block == y->block &&
+         x->memory == y->memory;
 }
 
 /* Whether a GPU in its role is an end of a link. */
@@ -264,42 +283,46 @@ static bool findings_has_link(const struct component *gpu, const struct componen
   return (starts && gpu->role != ROLE_TARGET) || (ends && gpu->role != ROLE_SOURCE);
 }
 
+/* Candidates of one host, in the order of all. */
+struct host_candidates {
+  struct candidate **all;
+  size_t count;
+};
+
 /* Whether `large`, which is slow, explains all of `small`, which is slow too. A GPU with one link
  * explains no more than the link. Fitted components are separated already. */
-static bool findings_explains(const struct candidate *all, size_t count,
-                              const struct component *large, const struct component *small) {
-  if (large->entity == ENTITY_HOST) {
-    return small->entity != ENTITY_HOST && findings_same_place(large, small);
+static bool findings_explains(const struct host_candidates *host, const struct candidate *large,
+                              const struct candidate *small) {
+  const struct component *x = &large->observation.component;
+  const struct component *y = &small->observation.component;
+  if (x->entity == ENTITY_HOST) {
+    return y->entity != ENTITY_HOST && findings_same_place(x, y);
   }
-  const struct component *gpu = large->entity == ENTITY_GPU ? large : small;
-  const struct component *link = large->entity == ENTITY_GPU ? small : large;
+  const struct component *gpu = x->entity == ENTITY_GPU ? x : y;
+  const struct component *link = x->entity == ENTITY_GPU ? y : x;
   if (gpu->entity != ENTITY_GPU || !findings_has_link(gpu, link)) {
     return false;
   }
   size_t links = 0;
-  for (size_t i = 0; i < count; i++) {
-    links += findings_has_link(gpu, &all[i].observation.component);
+  for (size_t i = 0; i < host->count; i++) {
+    links += findings_has_link(gpu, &host->all[i]->observation.component);
   }
-  return links == 1 ? large == link : large == gpu;
+  return links == 1 ? x == link : x == gpu;
 }
 
-static void findings_explain(struct candidate *all, size_t count, struct arena *arena) {
-  struct candidate **slow = arena_array(arena, count, sizeof *slow);
-  bool *explained = arena_array(arena, count, sizeof *explained);
-  size_t slow_count = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (all[i].finding == FINDING_SLOW && !all[i].observation.component.fitted) {
-      slow[slow_count++] = &all[i];
+static void findings_explain_host(const struct host_candidates *host, bool *explained) {
+  for (size_t i = 0; i < host->count; i++) {
+    const struct candidate *small = host->all[i];
+    explained[i] = false;
+    for (size_t j = 0; j < host->count && small->finding == FINDING_SLOW && !explained[i]; j++) {
+      const struct candidate *large = host->all[j];
+      explained[i] = i != j && large->finding == FINDING_SLOW &&
+                     !large->observation.component.fitted && !small->observation.component.fitted &&
+                     findings_explains(host, large, small);
     }
   }
-  for (size_t i = 0; i < slow_count; i++) {
-    for (size_t j = 0; j < slow_count && !explained[i]; j++) {
-      explained[i] = i != j && findings_explains(all, count, &slow[j]->observation.component,
-                                                 &slow[i]->observation.component);
-    }
-  }
-  for (size_t i = 0; i < slow_count; i++) {
-    slow[i]->finding = explained[i] ? FINDING_EXPLAINED : FINDING_SLOW;
+  for (size_t i = 0; i < host->count; i++) {
+    host->all[i]->finding = explained[i] ? FINDING_EXPLAINED : host->all[i]->finding;
   }
 }
 
@@ -308,41 +331,76 @@ static bool findings_are_halves(const struct candidate *a, const struct candidat
   const struct component *x = &a->observation.component;
   const struct component *y = &b->observation.component;
   if (x->entity != y->entity || x->fitted != y->fitted || x->host != y->host ||
-      x->sizes != y->sizes || strcmp(x->block, y->block) != 0) {
+      x->sizes != y->sizes || x->block != y->block) {
     return false;
   }
   if (x->entity == ENTITY_GPU) {
-    return strcmp(x->memory, y->memory) == 0 && x->path.from == y->path.from &&
-           a->role == ROLE_SOURCE && b->role == ROLE_TARGET;
+    return x->memory == y->memory && x->path.from == y->path.from && a->role == ROLE_SOURCE &&
+           b->role == ROLE_TARGET;
   }
   return x->entity == ENTITY_LINK && a->role == ROLE_NONE && b->role == ROLE_NONE &&
          x->path.from_gpu == y->path.to_gpu && x->path.from == y->path.to &&
          x->path.to_gpu == y->path.from_gpu && x->path.to == y->path.from &&
-         strcmp(x->memory, y->reverse_memory) == 0;
+         x->memory == y->reverse_memory;
 }
 
-static void findings_merge_halves(struct candidate *all, size_t count) {
+static void findings_merge(struct candidate *a, struct candidate *b) {
+  a->role = ROLE_BOTH;
+  a->source_change = a->score.deviation;
+  a->target_change = b->score.deviation;
+  a->observation.cases += b->observation.cases;
+  a->single = a->single && b->single;
+  if (b->observation.worst_deviation < a->observation.worst_deviation) {
+    a->observation.worst_deviation = b->observation.worst_deviation;
+    a->observation.worst = b->observation.worst;
+  }
+  if (b->score.deviation < a->score.deviation) {
+    a->score = b->score;
+  }
+  b->merged = true;
+}
+
+static void findings_merge_halves(const struct host_candidates *host) {
+  for (size_t i = 0; i < host->count; i++) {
+    struct candidate *a = host->all[i];
+    for (size_t j = 0; j < host->count && a->finding == FINDING_SLOW; j++) {
+      struct candidate *b = host->all[j];
+      if (i != j && b->finding == FINDING_SLOW && !a->merged && !b->merged &&
+          findings_are_halves(a, b)) {
+        findings_merge(a, b);
+      }
+    }
+  }
+}
+
+static int findings_compare_hosts(const void *a, const void *b) {
+  const struct candidate *const *x = a;
+  const struct candidate *const *y = b;
+  const int order =
+      findings_compare_numbers((*x)->observation.component.host, (*y)->observation.component.host);
+  return order != 0 ? order : (*x > *y) - (*x < *y); /* of one array */
+}
+
+/* What a host with something slow explains by itself. */
+static void findings_relate(struct finder *f, struct candidate *candidates, size_t count) {
+  struct candidate **sorted = arena_array(&f->arena, count, sizeof *sorted);
+  bool *explained = arena_array(&f->arena, count, sizeof *explained);
   for (size_t i = 0; i < count; i++) {
-    for (size_t j = 0; j < count && all[i].finding == FINDING_SLOW; j++) {
-      struct candidate *a = &all[i];
-      struct candidate *b = &all[j];
-      if (i == j || b->finding != FINDING_SLOW || a->merged || b->merged ||
-          !findings_are_halves(a, b)) {
-        continue;
-      }
-      a->role = ROLE_BOTH;
-      a->source_change = a->score.deviation;
-      a->target_change = b->score.deviation;
-      a->observation.cases += b->observation.cases;
-      a->single = a->single && b->single;
-      if (b->observation.worst_deviation < a->observation.worst_deviation) {
-        a->observation.worst_deviation = b->observation.worst_deviation;
-        a->observation.worst = b->observation.worst;
-      }
-      if (b->score.deviation < a->score.deviation) {
-        a->score = b->score;
-      }
-      b->merged = true;
+    sorted[i] = &candidates[i];
+  }
+  if (count > 1) { /* none is NULL */
+    qsort(sorted, count, sizeof(void *), findings_compare_hosts);
+  }
+  for (size_t first = 0, last = 0; first < count; first = last) {
+    bool slow = false;
+    const uint32_t number = sorted[first]->observation.component.host;
+    for (; last < count && sorted[last]->observation.component.host == number; last++) {
+      slow = slow || sorted[last]->finding == FINDING_SLOW;
+    }
+    const struct host_candidates host = {sorted + first, last - first};
+    if (slow) {
+      findings_explain_host(&host, explained);
+      findings_merge_halves(&host);
     }
   }
 }
@@ -350,8 +408,7 @@ static void findings_merge_halves(struct candidate *all, size_t count) {
 void outliers_judge(struct finder *f) {
   size_t count = 0;
   struct candidate *candidates = findings_candidates(f, &count);
-  findings_judge_sets(candidates, count, &f->arena);
-  findings_explain(candidates, count, &f->arena);
-  findings_merge_halves(candidates, count);
+  findings_judge_sets(f, candidates, count);
+  findings_relate(f, candidates, count);
   outliers_make_rows(f, candidates, count);
 }

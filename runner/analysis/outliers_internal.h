@@ -15,18 +15,26 @@ struct path {
   int from, to;
 };
 
-/* One case on one machine, over all processes of the selected runs. */
-struct result {
-  size_t bench, environment; /* the latest */
-  uint32_t host;             /* the first environment with that name */
-  uint64_t peer_group;
+/* What is the same of a case on every machine. Equal texts are one pointer, in all cases. */
+struct case_traits {
+  uint64_t definition; /* hash, without places */
+  uint32_t place;      /* the first case with its case_key */
+  const char *block;
   struct path path;
   const char *memory;         /* of both ends: "pinned to device"; "" = not known */
   const char *reverse_memory; /* the same in the other direction */
   enum size_class sizes;
-  double rate;      /* ln of 1 / ns */
+  double margin; /* relative */
+};
+
+/* One case on one machine, over all processes of the selected runs. */
+struct result {
+  const struct case_traits *traits;
+  uint32_t bench, environment; /* the latest */
+  uint32_t host;               /* the first environment with that name */
+  uint64_t peer_group;
+  double rate;      /* ln of 1 / ns; where many hosts tell, without what is usual of its place */
   double noise;     /* its standard error, ln; 0 = not known */
-  double margin;    /* relative */
   double deviation; /* from its peers, ln; NAN = it has none */
 };
 
@@ -76,10 +84,13 @@ struct candidate {
 
 struct finder {
   const struct measured *measured;
-  bool latest_only; /* of each case on each machine, one run */
+  const struct outliers_options *options;
+  const struct case_traits *traits; /* by case */
+  const uint32_t *hosts;            /* by environment: the first with its name */
+  bool is_fleet;                    /* OUTLIER_FLEET_HOSTS of them have results */
   struct outliers *outliers;
   struct result *results; /* in the order of peer groups and hosts */
-  size_t result_count, result_capacity;
+  size_t result_count;
   struct observation *observations;
   size_t observation_count, observation_capacity;
   size_t row_capacity;

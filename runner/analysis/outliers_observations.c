@@ -39,9 +39,9 @@ static size_t table_effect(struct table *table, int gpu, size_t first) {
 
 /* False: the results are not all of paths between GPUs, or one cell could pull the fit. */
 static bool table_set_cells(struct table *table) {
-  const bool symmetric = table->results[0].path.bidirectional;
+  const bool symmetric = table->results[0].traits->path.bidirectional;
   for (size_t i = 0; i < table->count; i++) {
-    const struct path *path = &table->results[i].path;
+    const struct path *path = &table->results[i].traits->path;
     if (!path_is_between_gpus(path) || path->bidirectional != symmetric || path->from < 0 ||
         path->from >= ANALYSIS_GPUS_MAX || path->to < 0 || path->to >= ANALYSIS_GPUS_MAX) {
       return false;
@@ -54,7 +54,7 @@ static bool table_set_cells(struct table *table) {
   }
   table->second = table->effect_count;
   for (size_t i = 0; i < table->count && !symmetric; i++) {
-    table->cells[i].b = table_effect(table, table->results[i].path.to, table->second);
+    table->cells[i].b = table_effect(table, table->results[i].traits->path.to, table->second);
   }
   return median_polish_is_safe(table->cells, table->count, table->effect_count);
 }
@@ -70,16 +70,15 @@ static double table_noise(const struct table *table) {
   return noise;
 }
 
-static struct observation table_observation(const struct finder *f, const struct table *table,
-                                            size_t i) {
+static struct observation table_observation(const struct table *table, size_t i) {
   const struct result *result = &table->results[i];
   return (struct observation){.component = {.host = result->host,
-                                            .block = f->measured->cases[result->bench].block,
-                                            .memory = result->memory,
-                                            .reverse_memory = result->reverse_memory,
-                                            .sizes = result->sizes,
+                                            .block = result->traits->block,
+                                            .memory = result->traits->memory,
+                                            .reverse_memory = result->traits->reverse_memory,
+                                            .sizes = result->traits->sizes,
                                             .fitted = true},
-                              .margin = result->margin,
+                              .margin = result->traits->margin,
                               .environment = result->environment,
                               .worst = result->bench,
                               .worst_deviation = INFINITY,
@@ -89,7 +88,7 @@ static struct observation table_observation(const struct finder *f, const struct
 static void table_add_cell(struct observation *observation, const struct result *result) {
   observation->cases++;
   observation->slow_cases += result_is_slow(result);
-  observation->margin = fmax(observation->margin, result->margin);
+  observation->margin = fmax(observation->margin, result->traits->margin);
   if (result->deviation < observation->worst_deviation) {
     observation->worst_deviation = result->deviation;
     observation->worst = result->bench;
@@ -98,7 +97,7 @@ static void table_add_cell(struct observation *observation, const struct result 
 }
 
 static void table_add_gpu(struct finder *f, const struct table *table, size_t e) {
-  struct observation observation = table_observation(f, table, 0);
+  struct observation observation = table_observation(table, 0);
   observation.component.entity = ENTITY_GPU;
   observation.component.role = table->second == table->effect_count ? ROLE_BOTH
                                : e < table->second                  ? ROLE_SOURCE
@@ -116,9 +115,9 @@ static void table_add_gpu(struct finder *f, const struct table *table, size_t e)
 
 static void table_add_link(struct finder *f, const struct table *table, size_t i,
                            size_t parameters) {
-  struct observation observation = table_observation(f, table, i);
+  struct observation observation = table_observation(table, i);
   observation.component.entity = ENTITY_LINK;
-  observation.component.path = table->results[i].path;
+  observation.component.path = table->results[i].traits->path;
   observation.value = table->cells[i].residual;
   observation.noise = table->noise;
   observation.fitted_share = (double)parameters / (double)table->count;
@@ -153,15 +152,15 @@ static bool table_observe(struct finder *f, struct result *results, size_t count
 
 /* ---- all else ---- */
 
-static struct observation observations_of(const struct finder *f, const struct result *result) {
+static struct observation observations_of(const struct result *result) {
   return (struct observation){.component = {.host = result->host,
-                                            .block = f->measured->cases[result->bench].block,
-                                            .memory = result->memory,
-                                            .reverse_memory = result->reverse_memory,
-                                            .sizes = result->sizes},
+                                            .block = result->traits->block,
+                                            .memory = result->traits->memory,
+                                            .reverse_memory = result->traits->reverse_memory,
+                                            .sizes = result->traits->sizes},
                               .value = result->deviation,
                               .noise = result->noise,
-                              .margin = result->margin,
+                              .margin = result->traits->margin,
                               .cases = 1,
                               .slow_cases = result_is_slow(result),
                               .environment = result->environment,
@@ -200,7 +199,7 @@ static enum outlier_role observations_role(const struct measured_case *bench, in
 /* The host, the GPUs that all flows touch, and the link where all flows use one. */
 static void observations_add_components(struct finder *f, const struct result *result) {
   const struct measured_case *bench = &f->measured->cases[result->bench];
-  struct observation observation = observations_of(f, result);
+  struct observation observation = observations_of(result);
   observation.component.entity = ENTITY_HOST;
   observations_add(f, &observation);
   observation.component.entity = ENTITY_GPU;
@@ -214,7 +213,7 @@ static void observations_add_components(struct finder *f, const struct result *r
       observations_add(f, &observation);
     }
   }
-  const struct path *path = &result->path;
+  const struct path *path = &result->traits->path;
   if (path->known && !(path->from_gpu && path->to_gpu && path->from == path->to)) {
     observation.component.entity = ENTITY_LINK;
     observation.component.role = ROLE_NONE;
@@ -227,8 +226,8 @@ static void observations_add_components(struct finder *f, const struct result *r
 static void observations_of_two(struct finder *f, struct result *two) {
   for (size_t i = 0; i < 2; i++) {
     const struct result *other = &two[1 - i];
-    const struct path *path = &two[i].path;
-    struct observation observation = observations_of(f, &two[i]);
+    const struct path *path = &two[i].traits->path;
+    struct observation observation = observations_of(&two[i]);
     observation.component.of_two = true;
     observation.value = observation.worst_deviation = two[i].rate - other->rate;
     observation.noise = hypot(two[i].noise, other->noise);
@@ -275,7 +274,7 @@ static void observations_of_hosts(struct finder *f, struct result *results,
       results[i].deviation = results[i].rate - middle;
       slow_cases += result_is_slow(&results[i]);
     }
-    struct observation observation = observations_of(f, &results[levels[h].first]);
+    struct observation observation = observations_of(&results[levels[h].first]);
     observation.slow_cases = slow_cases;
     observation.component.entity = ENTITY_HOST;
     observation.value = observation.worst_deviation = levels[h].level - middle;
@@ -300,7 +299,7 @@ static void observations_of_many(struct finder *f, struct result *results, size_
       levels[level_count++] = (struct host_level){first, last, level};
     } else {
       f->outliers->small_tables +=
-          path_is_between_gpus(&results[first].path) && last - first == count;
+          path_is_between_gpus(&results[first].traits->path) && last - first == count;
       for (size_t i = first; i < last; i++) {
         results[i].deviation = results[i].rate - middle;
         observations_add_components(f, &results[i]);

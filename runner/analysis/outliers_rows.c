@@ -59,12 +59,12 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
                           const struct candidate *candidate) {
   const struct component *component = &candidate->observation.component;
   const struct measured_case *bench = &f->measured->cases[result->bench];
-  const struct path *path = &result->path;
+  const struct path *path = &result->traits->path;
   const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
-                    strcmp(result->memory, component->reverse_memory) == 0;
-  if (result->host != component->host || result->sizes != component->sizes ||
-      strcmp(bench->block, component->block) != 0 ||
-      (!back && strcmp(result->memory, component->memory) != 0)) {
+                    result->traits->memory == component->reverse_memory;
+  if (result->host != component->host || result->traits->sizes != component->sizes ||
+      result->traits->block != component->block ||
+      (!back && strcmp(result->traits->memory, component->memory) != 0)) {
     return false;
   }
   switch (component->entity) {
@@ -109,10 +109,11 @@ static void rows_slow_cases(struct finder *f, const struct candidate *candidate,
       continue;
     }
     row->slow_cases++;
-    if (!result->path.known) {
+    if (!result->traits->path.known) {
       continue;
     }
-    const char *name = rows_path_name(&f->arena, &result->path, result->path.bidirectional);
+    const char *name =
+        rows_path_name(&f->arena, &result->traits->path, result->traits->path.bidirectional);
     if (!rows_has_name(text.text, name)) {
       strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", name);
     }
@@ -170,6 +171,19 @@ static const char *rows_join_half(struct finder *f, struct candidate *const *hal
   return text;
 }
 
+/* Whether a block has several kinds of memory. */
+static bool rows_has_memories(const struct finder *f, const char *block) {
+  const char *memory = NULL;
+  for (size_t i = 0; i < f->measured->case_count; i++) {
+    const struct case_traits *traits = &f->traits[i];
+    if (traits->block == block && memory != NULL && traits->memory != memory) {
+      return true;
+    }
+    memory = traits->block == block ? traits->memory : memory;
+  }
+  return false;
+}
+
 static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   const struct observation *observation = &candidate->observation;
   const struct component *component = &observation->component;
@@ -182,6 +196,7 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .uuid = rows_uuid(f, observation),
       .block = component->block,
       .memory = component->memory,
+      .memory_matters = rows_has_memories(f, component->block),
       .single = candidate->single,
       .sizes = component->sizes,
       .change = expm1(candidate->score.deviation),
@@ -326,8 +341,10 @@ static void rows_make_verdicts(struct outliers *outliers) {
 /* ---- the whole ---- */
 
 void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t count) {
+  const bool slow_only = f->options->slow_only;
   for (size_t i = 0; i < count; i++) {
-    if (candidates[i].judged && !candidates[i].merged) {
+    if (candidates[i].judged && !candidates[i].merged &&
+        !(slow_only && candidates[i].finding == FINDING_FINE)) {
       rows_add_row(f, &candidates[i]);
     }
     if (candidates[i].half > 0 && candidates[i].peers[0] == &candidates[i] &&

@@ -27,7 +27,10 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   enum status status = latest ? analysis_load(command, LATEST, 1, err)
                               : analysis_load(command, command->words, command->word_count, err);
   struct outliers *outliers = NULL;
-  status = THEN(status, outliers_find(command->measured, command->word_count == 0, &outliers, err));
+  const struct outliers_options options = {
+      .latest_only = command->word_count == 0,
+      .slow_only = !common->verbose && output_layout_of(rows.format) == LAYOUT_PAGE};
+  status = THEN(status, outliers_find(command->measured, &options, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
     status = outliers_print(command->measured, outliers, common->verbose, &rows, err);
   }

@@ -50,17 +50,6 @@ static const char *outliers_change_text(struct arena *arena, const struct outlie
                                                   100 * row->target_change);
 }
 
-/* Whether the block was measured between other kinds of memory as well. */
-static bool outliers_memory_matters(const struct outliers *outliers, const struct outlier *row) {
-  for (size_t i = 0; i < outliers->row_count; i++) {
-    const struct outlier *other = &outliers->rows[i];
-    if (strcmp(other->block, row->block) == 0 && strcmp(other->memory, row->memory) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* ---- verdicts ---- */
 
 /* "from", "to" the host and so on, where it is slow one way only. */
@@ -84,12 +73,9 @@ static const char *outliers_direction_words(const struct outlier_verdict *verdic
 
 const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
-  bool hosts = false;
-  for (size_t i = 0; i < outliers->row_count; i++) {
-    hosts = hosts || strcmp(outliers->rows[i].host, verdict->host) != 0;
-  }
-  const char *host =
-      hosts && verdict->entity != ENTITY_HOST ? arena_format(arena, " of %s", verdict->host) : "";
+  const char *host = outliers->hosts > 1 && verdict->entity != ENTITY_HOST
+                         ? arena_format(arena, " of %s", verdict->host)
+                         : "";
   const char *blocks = outliers_shorten(arena, verdict->blocks, BLOCKS_SHOWN);
   if (verdict->rivals != NULL) {
     return arena_format(
@@ -135,24 +121,14 @@ static const char *outliers_row_verdict(struct arena *arena, const struct outlie
              : NULL;
 }
 
-/* Whether some row is of another host: else the host is no news. */
-static bool outliers_host_matters(const struct outliers *outliers) {
-  for (size_t i = 1; i < outliers->row_count; i++) {
-    if (strcmp(outliers->rows[i].host, outliers->rows[0].host) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* The columns for people, and their cells. Those without a value are left out; on a narrow
  * terminal those stay that say most, and that tell the rows of one GPU and block apart. */
 #define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
   X("what", cell_text(row->name))                                                                  \
   X("how", cell_text(outliers_role_words(row)))                                                    \
-  X("host", outliers_host_matters(outliers) ? cell_text(row->host) : cell_null())                  \
+  X("host", outliers->hosts > 1 ? cell_text(row->host) : cell_null())                              \
   X("block", cell_text(row->block))                                                                \
-  X("memory", outliers_memory_matters(outliers, row) ? cell_text(row->memory) : cell_null())       \
+  X("memory", row->memory_matters ? cell_text(row->memory) : cell_null())                          \
   X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
   X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
   X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \

@@ -84,7 +84,12 @@ static void robust_score_one(const struct score_set *set, struct robust_score *s
                 robust_is_beyond(score->deviation, &others, set->level));
 }
 
-void robust_score_all(struct robust_score *scores, size_t count, size_t fitted) {
+/* Of sorted absolute deviations: the normal standard deviation with that 90 % quantile. */
+static double robust_tail_spread(const double *deviations, size_t count) {
+  return count < ROBUST_TAIL_COUNT ? 0 : deviations[count * 9 / 10] / 1.6449;
+}
+
+void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
   double *scratch = sample_values_new(count);
   for (size_t i = 0; i < count; i++) {
     scratch[i] = scores[i].value;
@@ -99,13 +104,14 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted) 
   const size_t skipped = fitted + 2 < count ? fitted : count - 2;
   const size_t left = count - skipped;
   const size_t used = skipped > 1 ? skipped : 1;
-  const struct score_set set = {.count = count,
-                                .df = count > used + 2 ? (double)(count - used - 1) : 1,
-                                .mean = sample.mean,
-                                .squares = sample.variance * ((double)count - 1),
-                                .robust = robust_spread(scratch + skipped, left),
-                                .robust_df = (double)left - 1,
-                                .level = ROBUST_ALPHA / (2 * (double)count)};
+  const struct score_set set = {
+      .count = count,
+      .df = count > used + 2 ? (double)(count - used - 1) : 1,
+      .mean = sample.mean,
+      .squares = sample.variance * ((double)count - 1),
+      .robust = fmax(robust_tail_spread(scratch, count), robust_spread(scratch + skipped, left)),
+      .robust_df = (double)left - 1,
+      .level = ROBUST_ALPHA / (2 * (double)count * (double)sets)};
   for (size_t i = 0; i < count; i++) {
     robust_score_one(&set, &scores[i]);
   }

@@ -35,22 +35,6 @@ static const struct verb_call CALLS[] = {
     {{"outliers", "--all"}, 1, 0},
 };
 
-static char *read_file(const char *path) {
-  struct stat info;
-  FILE *file = fopen(path, "r");
-  if (file == NULL || fstat(fileno(file), &info) != 0) {
-    perror(path);
-    exit(2);
-  }
-  char *text = calloc(1, (size_t)info.st_size + 1);
-  if (text == NULL || fread(text, 1, (size_t)info.st_size, file) != (size_t)info.st_size) {
-    perror(path);
-    exit(2);
-  }
-  (void)fclose(file);
-  return text;
-}
-
 static void make_database(const char *path, const char *sql_path) {
   struct error err = {0};
   struct record *record = NULL;
@@ -62,7 +46,7 @@ static void make_database(const char *path, const char *sql_path) {
     exit(2);
   }
   record_close(record);
-  char *sql = read_file(sql_path);
+  char *sql = bench_read_file(sql_path);
   if (sqlite3_open(path, &handle) != SQLITE_OK ||
       sqlite3_exec(handle, "PRAGMA cache_size = -200000; BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
       sqlite3_exec(handle, sql, NULL, NULL, &message) != SQLITE_OK ||

@@ -122,7 +122,8 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   struct outliers *outliers = NULL;
   enum status status = measured_add_run(measured, database, report->request->runs[i].id, err);
   status = THEN(status, measured_load(measured, database, NULL, err));
-  status = THEN(status, outliers_find(measured, false, &outliers, err));
+  status = THEN(status, outliers_find(measured, &(struct outliers_options){.slow_only = true},
+                                      &outliers, err));
   if (status == STATUS_OK) {
     const char **verdicts = arena_array(&report->arena, outliers->verdict_count, sizeof *verdicts);
     for (size_t v = 0; v < outliers->verdict_count; v++) {

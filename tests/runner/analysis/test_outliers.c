@@ -11,7 +11,7 @@ enum { SIZES = 3 };
 static struct outliers *found(const struct measured *m) {
   struct outliers *outliers = NULL;
   struct error err = {0};
-  if (outliers_find(m, false, &outliers, &err) != STATUS_OK) {
+  if (outliers_find(m, &(struct outliers_options){0}, &outliers, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   return outliers;
@@ -531,7 +531,9 @@ static void the_latest_run_counts_where_it_is_asked_for(void **state) {
   assert_int_equal(outliers->slow_count, 0);
   outliers_free(outliers);
   struct error err = {0};
-  assert_int_equal(outliers_find(m, true, &outliers, &err), STATUS_OK);
+  assert_int_equal(
+      outliers_find(m, &(struct outliers_options){.latest_only = true}, &outliers, &err),
+      STATUS_OK);
   assert_string_equal(only_slow(outliers)->name, "gpu3-numa0");
   done(m, outliers);
 }
@@ -543,7 +545,8 @@ static void simulated_and_real_are_not_mixed(void **state) {
   made_run(m, made_environment(m, "n1", "580.1", true));
   struct outliers *outliers = NULL;
   struct error err = {0};
-  assert_int_equal(outliers_find(m, false, &outliers, &err), STATUS_INVALID);
+  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, &err),
+                   STATUS_INVALID);
   assert_non_null(strstr(err.message, "simulated"));
   measured_free(m);
 }
