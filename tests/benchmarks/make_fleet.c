@@ -9,6 +9,7 @@
  *   seed=N             of the hardware; 1
  *   occasion=N         a later fleet run on the same hardware, N days later; 0
  *   name=TEXT          of the fleet run; fleet0, by its occasion
+ *   processes=N        of each run; 5
  *   driver=VERSION     another one than the template's
  *   spread=X           times all spreads; 1
  *   slow_gpu=N:G:P     GPU G of node N is P % slower in everything
@@ -57,7 +58,7 @@ struct fault {
 struct fleet {
   const char *template_path, *folder, *name, *driver;
   char *script;
-  int nodes, occasion, node; /* node: the one that is made */
+  int nodes, processes, occasion, node; /* node: the one that is made */
   uint64_t seed;
   double spread;
   struct fault faults[FAULTS_MAX];
@@ -213,7 +214,7 @@ static void make_shard(struct fleet *fleet) {
   const uint64_t random = XXH64(node, strlen(node), fleet->seed + (uint64_t)fleet->occasion);
   /* As UUIDv7 has it: milliseconds, then random bits. */
   (void)snprintf(uuid, sizeof uuid, "%012" PRIx64 "7%03x8%015" PRIx64,
-                 UINT64_C(1790000000000) + (uint64_t)(fleet->occasion * (DAY_NS / 1000000)),
+                 UINT64_C(1790000000000) + (uint64_t)fleet->occasion * (DAY_NS / 1000000),
                  (unsigned)(random >> 52), random & UINT64_C(0xfffffffffffffff));
   (void)snprintf(path, sizeof path, "%s/.new", fleet->folder);
   (void)snprintf(shard, sizeof shard, "%s/%s-%s.db", fleet->folder, node, uuid);
@@ -227,10 +228,11 @@ static void make_shard(struct fleet *fleet) {
               "PRAGMA temp_store = MEMORY; BEGIN");
   char *values = sqlite3_mprintf(
       "CREATE TEMP TABLE node AS SELECT %Q AS name, %Q AS uuid, %Q AS fleet, 'n[0001-%04d]' AS "
-      "expected, %Q AS driver, %d AS occasion, %lld AS later_ns, %d AS partial, %d AS half_link",
+      "expected, %Q AS driver, %d AS occasion, %lld AS later_ns, %d AS partial, %d AS half_link, "
+      "%d AS processes",
       node, uuid, fleet->name, fleet->nodes, fleet->driver, fleet->occasion,
-      (long long)(fleet->occasion * DAY_NS), fault_of(fleet, PARTIAL) != NULL,
-      link != NULL ? link->gpu : -1);
+      (long long)fleet->occasion * DAY_NS, fault_of(fleet, PARTIAL) != NULL,
+      link != NULL ? link->gpu : -1, fleet->processes);
   run_sql(db, values);
   sqlite3_free(values);
   run_sql(db, fleet->script);
@@ -289,6 +291,8 @@ static void take_option(struct fleet *fleet, char *word) {
     fleet->seed = strtoull(value, NULL, 10);
   } else if (strcmp(word, "occasion") == 0) {
     fleet->occasion = atoi(value);
+  } else if (strcmp(word, "processes") == 0) {
+    fleet->processes = atoi(value);
   } else if (strcmp(word, "name") == 0) {
     fleet->name = value;
   } else if (strcmp(word, "driver") == 0) {
@@ -301,7 +305,7 @@ static void take_option(struct fleet *fleet, char *word) {
 }
 
 int main(int argc, char **argv) {
-  struct fleet fleet = {.seed = 1, .spread = 1};
+  struct fleet fleet = {.seed = 1, .processes = 5, .spread = 1};
   char name[TEXT_MAX];
   if (argc < 4 || (fleet.nodes = atoi(argv[3])) < 1) {
     die("usage: make_fleet TEMPLATE FOLDER NODES [OPTION=VALUE...]");

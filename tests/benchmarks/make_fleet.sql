@@ -1,4 +1,4 @@
--- A copy of a template's only run as that of one node of a fleet: make_fleet.c puts what is new into `node`, and
+-- A copy of a template's only run, of one process, as that of one node of a fleet: make_fleet.c puts what is new into `node`, and
 -- has the functions factor(), which says by how much longer a result takes there, and digest(), which makes keys and
 -- UUIDs of what they are given.
 UPDATE environment SET
@@ -19,8 +19,40 @@ UPDATE process SET started_at_ns = started_at_ns + (SELECT later_ns FROM node),
   ended_at_ns = ended_at_ns + (SELECT later_ns FROM node);
 UPDATE check_result SET checked_at_ns = checked_at_ns + (SELECT later_ns FROM node);
 
+-- As many processes as are asked for, each like the first.
+CREATE TEMP TABLE again (i INTEGER PRIMARY KEY);
+INSERT INTO again
+WITH RECURSIVE c (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i + 1 < (SELECT processes FROM node))
+SELECT i FROM c WHERE i < (SELECT processes FROM node);
+CREATE TEMP TABLE last AS SELECT max(id) AS case_run FROM case_run;
+UPDATE run SET processes = (SELECT processes FROM node);
+INSERT INTO process (id, run, ordinal, pid, workers, started_at_ns, ended_at_ns)
+SELECT p.id + i, run, i, pid + i, workers, started_at_ns + i * (ended_at_ns - started_at_ns),
+  ended_at_ns + i * (ended_at_ns - started_at_ns)
+FROM process p, again WHERE ordinal = 0;
+INSERT INTO case_run (id, run, process, bench_case, status, reason, note, n, iterations, clock, gated, verified,
+  serialised, stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv, median_cycles,
+  started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns)
+SELECT c.id + i * l.case_run, c.run, c.process + i, bench_case, status, reason, note, n, iterations, clock, gated,
+  verified, serialised, stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv,
+  median_cycles, c.started_at_ns + i * (p.ended_at_ns - p.started_at_ns),
+  c.ended_at_ns + i * (p.ended_at_ns - p.started_at_ns), allocate_ns, measure_ns, verify_ns, total_ns
+FROM case_run c, again, last l JOIN process p ON p.id = c.process WHERE p.ordinal = 0;
+INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, elapsed_ns, cycles)
+SELECT t.case_run + i * l.case_run, ordinal, phase, status, iterations, start_ns, elapsed_ns, cycles
+FROM trial t, again, last l;
+INSERT INTO flow_run (case_run, flow, n, median_ns, p5_ns, p95_ns)
+SELECT t.case_run + i * l.case_run, flow, n, median_ns, p5_ns, p95_ns FROM flow_run t, again, last l;
+INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns, iterations)
+SELECT t.case_run + i * l.case_run, ordinal, flow, start_ns, elapsed_ns, iterations
+FROM flow_trial t, again, last l;
+
 -- A node that died leaves what it had.
 UPDATE run SET status = 'running', ended_at_ns = NULL WHERE (SELECT partial FROM node);
+DELETE FROM flow_trial WHERE (SELECT partial FROM node)
+  AND case_run IN (SELECT c.id FROM case_run c JOIN process p ON p.id = c.process WHERE p.ordinal > 0);
+DELETE FROM flow_run WHERE (SELECT partial FROM node)
+  AND case_run IN (SELECT c.id FROM case_run c JOIN process p ON p.id = c.process WHERE p.ordinal > 0);
 DELETE FROM trial WHERE (SELECT partial FROM node)
   AND case_run IN (SELECT c.id FROM case_run c JOIN process p ON p.id = c.process WHERE p.ordinal > 0);
 DELETE FROM case_run WHERE (SELECT partial FROM node)

@@ -24,12 +24,11 @@ static void done(struct measured *m, struct outliers *outliers) {
 
 /* Every GPU of every host to the host, in three sizes; rate(host, gpu). */
 static struct measured *cluster(size_t hosts, double (*rate)(size_t host, int gpu)) {
-  static const char *const NAMES[] = {"n0", "n1", "n2", "n3"};
   static const char *const KEYS[MADE_GPUS * SIZES] = {"a", "b", "c", "d", "e", "f",
                                                       "g", "h", "i", "j", "k", "l"};
   struct measured *m = measured_new();
   for (size_t h = 0; h < hosts; h++) {
-    made_run(m, made_environment(m, NAMES[h], "580.1", false));
+    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
   }
   for (size_t i = 0; i < MADE_GPUS * SIZES; i++) {
     const int gpu = (int)i % MADE_GPUS;
@@ -55,12 +54,39 @@ static double host_1_slow(size_t host, int gpu) {
   return host == 1 ? 45 : 50;
 }
 
+/* GPU 3 is the farthest from the host in every machine: in one it is slower still. */
+static double gpu_3_far(size_t host, int gpu) {
+  return (gpu == 3 ? 40 : 50) * (host == 5 && gpu == 3 ? 0.97 : 1);
+}
+
+static double gpu_3_far_everywhere(size_t host, int gpu) {
+  (void)host;
+  return gpu_3_far(0, gpu);
+}
+
 static void equal_gpus_report_nothing(void **state) {
   (void)state;
   struct measured *m = cluster(1, all_equal);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->cases, MADE_GPUS * SIZES);
+  done(m, outliers);
+}
+
+static void a_fleet_knows_what_is_usual_of_a_place(void **state) {
+  (void)state;
+  struct measured *m = cluster(12, gpu_3_far);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->hosts, 12);
+  assert_int_equal(outliers->slow_count, 1);
+  assert_string_equal(outliers->rows[0].host, "n5");
+  assert_string_equal(outliers->rows[0].name, "gpu3-numa0");
+  assert_true(fabs(outliers->rows[0].change - -0.03) < 0.003);
+  done(m, outliers);
+  m = cluster(12, gpu_3_far_everywhere);
+  outliers = found(m);
+  assert_int_equal(outliers->slow_count, 0);
+  assert_int_equal(outliers->undecided_count, 0);
   done(m, outliers);
 }
 
@@ -554,6 +580,7 @@ static void simulated_and_real_are_not_mixed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_gpus_report_nothing),
+      cmocka_unit_test(a_fleet_knows_what_is_usual_of_a_place),
       cmocka_unit_test(a_slow_link_is_named_once),
       cmocka_unit_test(a_slow_host_explains_its_links),
       cmocka_unit_test(each_fault_is_found_alone),

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# A fleet made of one run on the fake driver (tests/benchmarks/make_fleet.c): what is slow in which node.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+fake_driver h200x4 || exit 77
+make_fleet=$build_folder/tests/benchmarks/make_fleet
+
+cat >fleet.toml <<'END'
+schema_version = 1
+name = "fleet"
+
+[measure]
+trials = { min = 3, max = 3 }
+min_trial = "50us"
+telemetry = "off"
+
+[[transfer]]
+name = "host_to_device"
+from = { numa = "local", memory = ["pinned", "pageable"] }
+to = { gpu = "*" }
+method = "ce"
+size = "4MiB"
+
+[[transfer]]
+name = "device_to_host"
+from = { gpu = "*" }
+to = { numa = "local", memory = "pinned" }
+method = "ce"
+size = "4MiB"
+
+[[transfer]]
+name = "device_to_device"
+from = { gpu = "*" }
+to = { gpu = "*" }
+method = "ce"
+size = "4MiB"
+
+[[transfer]]
+name = "device_local_copy"
+from = { gpu = "*" }
+to = { gpu = "*" }
+method = "ce"
+size = "4MiB"
+pairs = "same"
+END
+run_ok run fleet.toml --db template.db
+
+fleet() { # NAME NODES OPTION...
+  local name=$1
+  "$make_fleet" template.db "$@" || bad "make_fleet $*"
+  run_ok merge "$name.db" "$name"
+}
+
+begin 'one GPU 3 % slow, a link of half the width in another node: both are named, and nothing else'
+for seed in 1 2 3; do
+  fleet "fleet$seed" 24 "seed=$seed" slow_gpu=7:2:3 half_link=13:1
+  run_ok outliers --all --db "fleet$seed.db"
+  expect_out "^gpu2 of n0007 .* is .* % slower than its peers"
+  expect_out "^gpu1's host link of n0013 both ways is [45].* % slower than its peers"
+  equal 'n0007 n0013' "$(grep -o 'n00[0-9]*' out | sort -u | xargs)" 'nodes that are named'
+done
+
+begin 'a fleet without a fault'
+fleet well 24
+run_ok outliers --all --db well.db
+expect_out '^0 slow'
+
+begin 'who is missing and who is partial'
+fleet holes 12 missing=5 partial=9
+expect_value missing holes.db "select state from v_node where node = 'n0005'"
+expect_value partial holes.db "select state from v_node where node = 'n0009'"
+expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
+
+finish
