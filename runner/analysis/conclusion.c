@@ -133,7 +133,12 @@ static void traits_of_flow(struct trait_table *table, struct trait_list *list,
   if (flow->target_is_gpu && !(flow->source_is_gpu && flow->source == flow->target)) {
     traits_add(table, list, RANK_GPU, flow->target, "gpu%d", flow->target);
   }
-  if (both && flow->source != flow->target) {
+  if (both && flow->source == flow->target) {
+    traits_add(table, list, RANK_PATH, flow->source, "within gpu%d", flow->source);
+  } else if (flow->source_is_gpu != flow->target_is_gpu) {
+    const int gpu = flow->source_is_gpu ? flow->source : flow->target;
+    traits_add(table, list, RANK_PATH, gpu, "gpu%d's host link", gpu);
+  } else if (both) {
     const bool forth = flow->source < flow->target;
     traits_add(table, list, RANK_PATH, -1, "from gpu%d to gpu%d", flow->source, flow->target);
     traits_add(table, list, RANK_PATH, -1, "the link gpu%d--gpu%d",
@@ -228,6 +233,7 @@ struct rows {
   struct arena *arena;
   size_t count, words;
   uint64_t *judged;  /* on both sides, or broken */
+  uint64_t *open;    /* judged, and not explained yet */
   uint64_t *changed; /* with the verdict, and not explained yet */
   uint64_t *same;    /* certainly not changed so */
 };
@@ -266,6 +272,7 @@ static void rows_init(struct rows *rows, const struct comparison *comparison, en
                         .count = comparison->row_count,
                         .words = comparison->row_count / WORD_BITS + 1};
   rows->judged = arena_array(arena, rows->words, sizeof *rows->judged);
+  rows->open = arena_array(arena, rows->words, sizeof *rows->open);
   rows->changed = arena_array(arena, rows->words, sizeof *rows->changed);
   rows->same = arena_array(arena, rows->words, sizeof *rows->same);
   for (size_t i = 0; i < rows->count; i++) {
@@ -278,6 +285,7 @@ static void rows_init(struct rows *rows, const struct comparison *comparison, en
     }
     if (sure || is == VERDICT_BROKEN || is == VERDICT_UNCLEAR || is == VERDICT_INSUFFICIENT) {
       rows_set(rows->judged, i);
+      rows_set(rows->open, i);
     }
   }
 }
@@ -328,27 +336,6 @@ static bool cause_extend(struct cause *cause, const struct trait *traits, size_t
   return true;
 }
 
-/* Best over all first traits, each extended by what helps most: a pair may tell what neither of its
- * traits does. */
-static struct cause cause_find(const struct trait *traits, size_t trait_count,
-                               const struct rows *rows) {
-  const size_t changed = rows_count(rows, rows->changed);
-  struct cause best = {.score = -1};
-  for (size_t t = 0; t < trait_count; t++) {
-    struct cause cause = {.traits = {t}, .trait_count = 1};
-    cause.rows = arena_array(rows->arena, rows->words, sizeof *cause.rows);
-    memcpy(cause.rows, traits[t].rows, rows->words * sizeof *cause.rows);
-    cause.score = cause_score(rows, cause.rows, changed, 1);
-    while (cause.trait_count < CONCLUSION_TRAITS_MAX &&
-           cause_extend(&cause, traits, trait_count, rows, changed)) {
-    }
-    if (cause.score > best.score) {
-      best = cause;
-    }
-  }
-  return best;
-}
-
 static double chance_choose(double n, double k) {
   return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
@@ -366,21 +353,62 @@ static double chance_of(size_t all, size_t changed, size_t drawn, size_t hit) {
   return sum;
 }
 
-/* Whether the cause may be told; all: changed cases, also those that others explain. */
-static bool cause_holds(const struct cause *cause, const struct rows *rows, size_t trait_count,
-                        size_t all) {
-  if (cause->trait_count == 0) {
-    return false;
+/* How many sets it is one of, of those that share the error rate with it. */
+static double cause_tried(const struct cause *cause, const struct trait *traits,
+                          size_t trait_count) {
+  if (cause->trait_count > 1 || traits[cause->traits[0]].rank > RANK_GPU) {
+    return 2 * pow((double)trait_count, (double)cause->trait_count);
   }
+  size_t parts = 0;
+  for (size_t t = 0; t < trait_count; t++) {
+    parts += traits[t].rank <= RANK_GPU;
+  }
+  return 2 * (double)parts;
+}
+
+/* Whether the cause may be told; all: changed cases, also those that others explain. */
+static bool cause_holds(const struct cause *cause, const struct rows *rows,
+                        const struct trait *traits, size_t trait_count, size_t all) {
+  const size_t open = rows_count(rows, rows->open);
+  const size_t drawn = rows_count_both(rows, cause->rows, rows->open);
   const size_t left = rows_count(rows, rows->changed);
   const size_t same = rows_count(rows, rows->same);
   const size_t hit = rows_count_both(rows, cause->rows, rows->changed);
   const size_t unchanged = rows_count_both(rows, cause->rows, rows->same);
-  const double tried = pow((double)trait_count, (double)cause->trait_count);
-  return hit >= CONCLUSION_CASES_MIN && (double)hit >= (1 - CONCLUSION_SHARE_LEAST) * (double)all &&
-         (double)hit >= CONCLUSION_SHARE_LEAST * (double)(hit + unchanged) &&
+  return hit >= CONCLUSION_CASES_MIN && (double)hit >= CONCLUSION_PART_LEAST * (double)all &&
+         (double)hit >= CONCLUSION_PRECISION_LEAST * (double)(hit + unchanged) &&
          (double)unchanged <= CONCLUSION_UNCHANGED_MOST * (double)same &&
-         tried * chance_of(left + same, left, hit + unchanged, hit) <= CONCLUSION_CHANCE_MOST;
+         cause_tried(cause, traits, trait_count) * chance_of(open, left, drawn, hit) <=
+             CONCLUSION_CHANCE_MOST;
+}
+
+static void cause_keep_better(struct cause *best, const struct cause *cause,
+                              const struct rows *rows, const struct trait *traits,
+                              size_t trait_count, size_t all) {
+  if (cause->score > best->score && cause_holds(cause, rows, traits, trait_count, all)) {
+    *best = *cause;
+    best->rows = arena_array(rows->arena, rows->words, sizeof *best->rows);
+    memcpy(best->rows, cause->rows, rows->words * sizeof *best->rows);
+  }
+}
+
+/* Best that may be told, over all first traits, each extended by what helps most: a pair may tell
+ * what neither of its traits does. Without traits: none may. */
+static struct cause cause_find(const struct trait *traits, size_t trait_count,
+                               const struct rows *rows, size_t all) {
+  const size_t changed = rows_count(rows, rows->changed);
+  struct cause best = {.score = -1};
+  for (size_t t = 0; t < trait_count; t++) {
+    struct cause cause = {.traits = {t}, .trait_count = 1};
+    cause.rows = arena_array(rows->arena, rows->words, sizeof *cause.rows);
+    memcpy(cause.rows, traits[t].rows, rows->words * sizeof *cause.rows);
+    cause.score = cause_score(rows, cause.rows, changed, 1);
+    do {
+      cause_keep_better(&best, &cause, rows, traits, trait_count, all);
+    } while (cause.trait_count < CONCLUSION_TRAITS_MAX &&
+             cause_extend(&cause, traits, trait_count, rows, changed));
+  }
+  return best;
 }
 
 /* ---- traits of all rows ---- */
@@ -404,8 +432,8 @@ static size_t traits_read(const struct measured *measured, const struct comparis
       }
     }
   }
-  const double least = fmax(CONCLUSION_CASES_MIN,
-                            (1 - CONCLUSION_SHARE_LEAST) * (double)rows_count(rows, rows->changed));
+  const double least =
+      fmax(CONCLUSION_CASES_MIN, CONCLUSION_PART_LEAST * (double)rows_count(rows, rows->changed));
   for (size_t t = 0; t < table->count; t++) {
     if ((double)table->traits[t].changed >= least) {
       table->traits[t].rows = arena_array(&table->arena, rows->words, sizeof(uint64_t));
@@ -507,17 +535,18 @@ static size_t conclusions_of_verdict(const struct measured *measured,
       count = 1;
     } else {
       const size_t trait_count = traits_read(measured, comparison, &rows, &table);
-      struct cause cause = cause_find(table.traits, trait_count, &rows);
-      while (count < CONCLUSIONS_MAX && cause_holds(&cause, &rows, trait_count, all)) {
+      struct cause cause = cause_find(table.traits, trait_count, &rows, all);
+      while (count < CONCLUSIONS_MAX && cause.trait_count > 0) {
         found[count] = conclusion_of(comparison, &rows, verdict, cause.rows);
         conclusion_name(&found[count++], &cause, table.traits, names);
         for (size_t w = 0; w < rows.words; w++) {
+          rows.open[w] &= ~(cause.rows[w] & rows.changed[w]);
           rows.changed[w] &= ~cause.rows[w];
         }
-        cause = cause_find(table.traits, trait_count, &rows);
+        cause = cause_find(table.traits, trait_count, &rows, all);
       }
       const size_t left = rows_count(&rows, rows.changed);
-      count = (double)(all - left) >= CONCLUSION_SHARE_LEAST * (double)all ? count : 0;
+      count = (double)(all - left) >= CONCLUSION_EXPLAINED_LEAST * (double)all ? count : 0;
     }
   }
   arena_fini(&table.arena);

@@ -2,22 +2,28 @@
  *
  * A trait is what can be said of a case: the GPU it starts from, its path, method, memory, size,
  * the value of an axis. Of the cases with one verdict (regressed, improved, broken) those sets of
- * up to CONCLUSION_TRAITS_MAX traits are sought that most of them have and most unchanged ones have
- * not. A set is told only if it explains       CONCLUSION_SHARE_LEAST of the changed cases, or
- * several sets together do it tells apart    at least that share of the decided cases with it
- * changed, and at most CONCLUSION_UNCHANGED_MOST of the unchanged cases have it it is no accident
- * as many of them by chance, from all sets tried: CONCLUSION_CHANCE_MOST Cases that could not be
- * judged count as neither. Where nearly all cases changed, that is told. */
+ * up to CONCLUSION_TRAITS_MAX traits are sought that many of them have and most others have not. A
+ * set is told only if
+ *   - it explains CONCLUSION_PART_LEAST of the changed cases, and all sets that are told together
+ *     CONCLUSION_EXPLAINED_LEAST;
+ *   - of the decided cases that have it, CONCLUSION_PRECISION_LEAST changed;
+ *   - at most CONCLUSION_UNCHANGED_MOST of the unchanged cases have it;
+ *   - so many would be found by chance with at most CONCLUSION_CHANCE_MOST, from all sets tried.
+ * Half of that is kept for single parts of the machine (a path, a GPU), the likeliest cause. Cases
+ * that could not be judged count as neither, for chance as not changed. Where nearly all cases
+ * changed, that is told. */
 #ifndef HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 #define HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 
 #include "runner/analysis/compare.h"
 
 enum { CONCLUSION_TRAITS_MAX = 3, CONCLUSIONS_MAX = 3 /* per verdict */, CONCLUSION_CASES_MIN = 3 };
-#define CONCLUSION_SHARE_LEAST    0.75
-#define CONCLUSION_UNCHANGED_MOST 0.2
-#define CONCLUSION_CHANCE_MOST    0.01
-#define CONCLUSION_ALL            0.9 /* "nearly all" */
+#define CONCLUSION_PART_LEAST      0.25
+#define CONCLUSION_EXPLAINED_LEAST 0.5
+#define CONCLUSION_PRECISION_LEAST 0.75
+#define CONCLUSION_UNCHANGED_MOST  0.2
+#define CONCLUSION_CHANCE_MOST     0.05
+#define CONCLUSION_ALL             0.9 /* "nearly all" */
 
 struct conclusion {
   enum verdict verdict;

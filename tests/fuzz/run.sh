@@ -1,20 +1,24 @@
 #!/bin/sh
-# run.sh MINUTES [JOBS [FOLDER]] - every fuzz target of FOLDER (default: build-fuzz/tests) with libFuzzer,
-# JOBS processes at once (default: one for each processor), and a table of executions. Inputs that are
+# run.sh MINUTES [JOBS [FOLDER [TARGET...]]] - every fuzz target of FOLDER (default: build-fuzz/tests), or those named,
+# for MINUTES each with libFuzzer, in JOBS processes at once (default: one for each processor), and a table of
+# executions. With fewer jobs than targets the targets take turns: JOBS = 1 takes MINUTES for each. Inputs that are
 # found go to FOLDER/corpus, what crashes to FOLDER/crash-*. Exit code 1: something crashed.
 #   cmake --preset fuzz && cmake --build --preset fuzz && tests/fuzz/run.sh 10
 set -eu
 minutes=$1
-here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 jobs=${2:-$(nproc)}
+here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 cd -- "${3:-$here/../../build-fuzz/tests}"
-targets='scenario machine import message database sql'
+shift "$(($# < 3 ? $# : 3))"
+targets=${*:-scenario machine import message database sql}
+count=$(echo "$targets" | wc -w)
+each=$((jobs < count ? 1 : jobs / count))
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-each=$(((jobs + 5) / 6))
-rm -rf -- logs
 mkdir -p logs
+running=0
 for target in $targets; do
   mkdir -p "corpus/$target"
+  rm -f -- logs/"$target".*
   case $target in
     machine) set -- "$here"/../machines/*.toml ;;
     import) set -- "$here/$target"/* "$here"/../data/*.json ;;
@@ -30,6 +34,11 @@ for target in $targets; do
       >"logs/$target.$job" 2>&1 &
     job=$((job + 1))
   done
+  running=$((running + each))
+  if [ $((running + each)) -gt "$jobs" ]; then
+    wait
+    running=0
+  fi
 done
 wait
 failed=0
@@ -41,5 +50,5 @@ for target in $targets; do
   [ "$crashes" -eq 0 ] && [ "$ended" -eq "$each" ] || failed=1
   printf '%-10s %12s %8s\n' "$target" "$executions" "$crashes"
 done
-printf '%s minutes, %s processes\n' "$minutes" $((each * 6))
+printf '%s minutes each, %s of %s processes at once\n' "$minutes" "$((jobs < each * count ? jobs : each * count))" "$((each * count))"
 exit "$failed"

@@ -220,12 +220,126 @@ static void many_flows_at_once_are_about_none_of_their_ends(void **state) {
   done(&made);
 }
 
+enum { HOST = -1 };
+
+struct recorded {
+  const char *block, *host_memory, *method;
+  int source, target;
+  uint64_t size_bytes;
+  enum verdict verdict;
+  double change;
+};
+
+#define KIB(n) (UINT64_C(n) << 10)
+#define MIB(n) (UINT64_C(n) << 20)
+
+/* `haul diff tag:A1 tag:loaded` of "quick", five processes each, on two H200s; on side B another
+ * program copied within gpu1 and from the host to it without a pause. */
+static const struct recorded LOADED[] = {
+    {"host_latency", "pinned", "chase", HOST, 1, MIB(2), VERDICT_REGRESSED, -0.683},
+    {"host_latency", "pinned", "chase", HOST, 0, MIB(2), VERDICT_REGRESSED, -0.0366},
+    {"host_to_device", "pinned", "ce", HOST, 1, KIB(4), VERDICT_REGRESSED, -0.5},
+    {"host_to_device", "pinned", "ce", HOST, 1, MIB(256), VERDICT_REGRESSED, -0.786},
+    {"host_to_device", "pageable", "ce", HOST, 1, KIB(4), VERDICT_REGRESSED, -0.5},
+    {"host_to_device", "pageable", "ce", HOST, 1, MIB(256), VERDICT_REGRESSED, -0.5},
+    {"host_to_device", "pageable", "ce", HOST, 0, MIB(256), VERDICT_REGRESSED, -0.114},
+    {"host_to_device", "pageable", "ce", HOST, 0, KIB(4), VERDICT_INSUFFICIENT, -0.241},
+    {"host_to_device", "pinned", "ce", HOST, 0, KIB(4), VERDICT_UNCLEAR, -0.0753},
+    {"host_to_device", "pinned", "ce", HOST, 0, MIB(256), VERDICT_UNCLEAR, -0.0425},
+    {"device_to_host", "pinned", "ce", 1, HOST, KIB(4), VERDICT_REGRESSED, -0.537},
+    {"device_to_host", "pinned", "ce", 1, HOST, MIB(256), VERDICT_REGRESSED, -0.0716},
+    {"device_to_host", "pageable", "ce", 1, HOST, KIB(4), VERDICT_REGRESSED, -0.421},
+    {"device_to_host", "pageable", "ce", 1, HOST, MIB(256), VERDICT_INSUFFICIENT, -0.229},
+    {"device_to_host", "pageable", "ce", 0, HOST, KIB(4), VERDICT_UNCLEAR, -0.122},
+    {"device_to_host", "pageable", "ce", 0, HOST, MIB(256), VERDICT_INSUFFICIENT, -0.233},
+    {"device_to_host", "pinned", "ce", 0, HOST, KIB(4), VERDICT_SAME, 0},
+    {"device_to_host", "pinned", "ce", 0, HOST, MIB(256), VERDICT_SAME, 0},
+    {"device_to_device", NULL, "ce", 1, 0, KIB(4), VERDICT_REGRESSED, -0.497},
+    {"device_to_device", NULL, "ce", 1, 0, MIB(256), VERDICT_SAME, 0},
+    {"device_to_device", NULL, "ce", 0, 1, KIB(4), VERDICT_SAME, 0},
+    {"device_to_device", NULL, "ce", 0, 1, MIB(256), VERDICT_SAME, 0},
+    {"device_local_copy", NULL, "ce", 1, 1, MIB(256), VERDICT_REGRESSED, -0.0211},
+    {"device_local_copy", NULL, "ce", 0, 0, MIB(256), VERDICT_SAME, 0},
+    {"peer_latency", NULL, "chase", 1, 0, MIB(2), VERDICT_REGRESSED, -0.151},
+    {"peer_latency", NULL, "chase", 0, 1, MIB(2), VERDICT_SAME, 0},
+    {"host_to_host", "huge", "cpu", HOST, HOST, KIB(4), VERDICT_INSUFFICIENT, -0.964},
+    {"host_to_host", "huge", "cpu", HOST, HOST, MIB(64), VERDICT_UNCLEAR, -0.602},
+    {"host_to_host", "pageable", "cpu", HOST, HOST, KIB(4), VERDICT_UNCLEAR, -0.876},
+    {"host_to_host", "pageable", "cpu", HOST, HOST, MIB(64), VERDICT_UNCLEAR, -0.37},
+};
+enum { LOADED_COUNT = sizeof LOADED / sizeof *LOADED };
+
+static void make_recorded(struct made *made, const struct recorded *rows, size_t count) {
+  *made = (struct made){.measured = measured_new()};
+  for (size_t i = 0; i < count; i++) {
+    const size_t bench =
+        made_case(made->measured, "k", rows[i].block, rows[i].source, rows[i].size_bytes);
+    struct measured_flow *flow = arena_alloc(&made->measured->arena, sizeof *flow);
+    *flow = (struct measured_flow){
+        .source_is_gpu = rows[i].source != HOST,
+        .target_is_gpu = rows[i].target != HOST,
+        .source = rows[i].source == HOST ? 0 : rows[i].source,
+        .target = rows[i].target == HOST ? 0 : rows[i].target,
+        .source_memory = rows[i].source == HOST ? rows[i].host_memory : "device",
+        .target_memory = rows[i].target == HOST ? rows[i].host_memory : "device"};
+    made->measured->cases[bench].flows = flow;
+    made->measured->cases[bench].method = rows[i].method;
+    made->rows[made->comparison.row_count++] = (struct comparison_row){
+        .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
+  }
+  made->comparison.rows = made->rows;
+  made->conclusions =
+      conclusions_find(made->measured, &made->comparison, &made->arena, &made->count);
+}
+
+/* Most of its cases between GPUs did not change, and one of its cases could not be judged. */
+static void a_loaded_gpu_of_two_is_named(void **state) {
+  (void)state;
+  struct made made;
+  make_recorded(&made, LOADED, LOADED_COUNT);
+  assert_int_equal(made.count, 1);
+  assert_string_equal(made.conclusions[0].what, "gpu1's host link");
+  assert_int_equal(made.conclusions[0].gpu, 1);
+  assert_int_equal(made.conclusions[0].cases, 9);
+  assert_int_equal(made.conclusions[0].changed, 8);
+  assert_int_equal(made.conclusions[0].others, 21);
+  assert_int_equal(made.conclusions[0].others_changed, 5);
+  done(&made);
+}
+
+/* The same cases with verdicts that have nothing to do with them: a conclusion is an accident. */
+static void verdicts_at_random_have_nothing_in_common(void **state) {
+  (void)state;
+  enum { TRIALS = 2000 };
+  struct recorded rows[LOADED_COUNT];
+  uint64_t random = 1;
+  size_t told = 0;
+  memcpy(rows, LOADED, sizeof rows);
+  for (size_t trial = 0; trial < TRIALS; trial++) {
+    for (size_t i = LOADED_COUNT - 1; i > 0; i--) { /* shuffled */
+      random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      const size_t other = (size_t)(random >> 33) % (i + 1);
+      const enum verdict verdict = rows[i].verdict;
+      rows[i].verdict = rows[other].verdict;
+      rows[other].verdict = verdict;
+    }
+    struct made made;
+    make_recorded(&made, rows, LOADED_COUNT);
+    told += made.count > 0;
+    done(&made);
+  }
+  print_message("%zu of %d random comparisons draw a conclusion\n", told, (int)TRIALS);
+  assert_true((double)told <= CONCLUSION_CHANCE_MOST * TRIALS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_they_have_in_common_is_named),
       cmocka_unit_test(each_verdict_has_its_own),
       cmocka_unit_test(what_one_cause_leaves_another_explains),
       cmocka_unit_test(many_flows_at_once_are_about_none_of_their_ends),
+      cmocka_unit_test(a_loaded_gpu_of_two_is_named),
+      cmocka_unit_test(verdicts_at_random_have_nothing_in_common),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
