@@ -23,6 +23,7 @@
   X(VERB_CHECK)                                                                                    \
   X(VERB_HISTORY)                                                                                  \
   X(VERB_OUTLIERS)                                                                                 \
+  X(VERB_EXPLAIN)                                                                                  \
   X(VERB_BASELINE)                                                                                 \
   X(VERB_IDENTIFY)                                                                                 \
   X(VERB_TAG)                                                                                      \

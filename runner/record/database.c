@@ -326,28 +326,31 @@ enum status database_copy_pages(const struct database *from, sqlite3 *to, struct
   return STATUS_OK;
 }
 
-/* The copy is a temporary file of SQLite's own, of which a small one stays in memory; it is gone
- * when it is closed, however that comes. */
+/* A temporary file of SQLite's own, of which a small one stays in memory; it is gone when it is
+ * closed, however that comes. from: what is copied into it; NULL = it is empty. On failure the
+ * handle is closed. */
+static enum status database_make_temporary(struct database *made, const struct database *from,
+                                           struct error *err) {
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  enum status status = STATUS_OK;
+  if (sqlite3_open_v2("", &made->handle, flags, NULL) != SQLITE_OK) {
+    status = error_set(err, STATUS_NO_MEMORY, "out of memory");
+  }
+  status = THEN(status, database_configure(made, DATABASE_BUSY_MS, err));
+  status = THEN(status, from != NULL ? database_copy_pages(from, made->handle, err) : STATUS_OK);
+  status = THEN(status, migrate_check(made, DATABASE_WRITE, err));
+  status = THEN(status, migrate_run(made, err));
+  if (status != STATUS_OK) {
+    (void)sqlite3_close(made->handle);
+    made->handle = NULL;
+  }
+  return status;
+}
+
 static enum status database_copy_and_migrate(struct database *database, struct error *err) {
   struct database copy = {.path = database->path};
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (sqlite3_open_v2("", &copy.handle, flags, NULL) != SQLITE_OK) {
-    (void)sqlite3_close(copy.handle);
-    return error_set(err, STATUS_NO_MEMORY, "out of memory");
-  }
-  enum status status = database_configure(&copy, DATABASE_BUSY_MS, err);
-  if (status == STATUS_OK) {
-    status = database_copy_pages(database, copy.handle, err);
-  }
-  if (status == STATUS_OK) {
-    status = migrate_check(&copy, DATABASE_WRITE, err);
-  }
-  if (status == STATUS_OK) {
-    status = migrate_run(&copy, err);
-  }
-  if (status == STATUS_OK) {
-    status = database_script(&copy, "database/query_only", err);
-  }
+  enum status status = database_make_temporary(&copy, database, err);
+  status = THEN(status, database_script(&copy, "database/query_only", err));
   if (status != STATUS_OK) {
     (void)sqlite3_close(copy.handle);
     return status;
@@ -356,6 +359,20 @@ static enum status database_copy_and_migrate(struct database *database, struct e
   database->handle = copy.handle;
   database->file_version = database->version;
   database->version = copy.version;
+  return STATUS_OK;
+}
+
+enum status database_open_temporary(struct database **database, struct error *err) {
+  struct database *made = calloc(1, sizeof *made);
+  if (made == NULL || (made->path = strdup("temporary database")) == NULL) {
+    abort();
+  }
+  enum status status = database_make_temporary(made, NULL, err);
+  if (status != STATUS_OK) {
+    database_close(made);
+    return status;
+  }
+  *database = made;
   return STATUS_OK;
 }
 

@@ -48,6 +48,8 @@ const char *database_copy_note(const struct database *database, struct arena *ar
 /* As database_open, waiting busy_ms for other writers. */
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) CHECK_RESULT;
+/* An empty database of the latest schema, without a file, which is gone when it is closed. */
+enum status database_open_temporary(struct database **database, struct error *err) CHECK_RESULT;
 /* Read-only, whatever it may be: nothing is looked at yet, version is 0, and nothing at or beside
  * the path is ever changed (a journal that a killed writer left is an error of the first read). */
 enum status database_open_untouched(const char *path, struct database **database,

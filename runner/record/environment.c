@@ -4,6 +4,7 @@
 #include "runner/record/record_state.h"
 #include "schema/machine/machine_file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,18 +114,45 @@ static enum status record_insert_environment(struct record *record, const struct
   return status;
 }
 
+static enum status record_insert_fact(struct record *record, int64_t id, const char *name,
+                                      int32_t gpu, enum fact_state state, const char *value,
+                                      struct error *err) {
+  struct statement *statement = record_statement(record, INSERT_ENVIRONMENT_FACT);
+  statement_bind_int(statement, ":environment", id);
+  statement_bind_text(statement, ":name", name);
+  statement_bind_int(statement, ":gpu", gpu);
+  statement_bind_text(statement, ":state", fact_state_text(state));
+  statement_bind_text(statement, ":value", value);
+  return statement_run(statement, err);
+}
+
 static enum status record_insert_facts(struct record *record, const struct machine *machine,
                                        int64_t id, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_ENVIRONMENT_FACT);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->fact_count && status == STATUS_OK; i++) {
     const struct fact *fact = &machine->facts[i];
-    statement_bind_int(statement, ":environment", id);
-    statement_bind_text(statement, ":name", fact->name);
-    statement_bind_int(statement, ":gpu", fact->gpu);
-    statement_bind_text(statement, ":state", fact_state_text(fact->state));
-    statement_bind_text(statement, ":value", fact->value);
-    status = statement_run(statement, err);
+    status = record_insert_fact(record, id, fact->name, fact->gpu, fact->state, fact->value, err);
+  }
+  return status;
+}
+
+enum status record_add_state(struct record *record, const struct machine *machine, int64_t id,
+                             struct error *err) {
+  sqlite3_stmt *recorded = record_statement(record, INSERT_GPU)->stmt;
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    for (size_t j = 0; j < GPU_KEY_COUNT && status == STATUS_OK; j++) {
+      const struct key *key = &GPU_KEYS[j];
+      const int64_t value = machine_key_number(&machine->gpus[i], key);
+      char parameter[64];
+      char text[24];
+      (void)snprintf(parameter, sizeof parameter, ":%s", key->name);
+      (void)snprintf(text, sizeof text, "%" PRId64, value);
+      if (key->type != KEY_TEXT && value != key->absent &&
+          sqlite3_bind_parameter_index(recorded, parameter) == 0) {
+        status = record_insert_fact(record, id, key->name, (int32_t)i, FACT_OK, text, err);
+      }
+    }
   }
   return status;
 }

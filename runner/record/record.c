@@ -54,12 +54,10 @@ static int64_t record_now_ns_of(const struct record *record) {
 static const char *const insert_kind_names[case_kind_name_count] = {
     CASE_KIND_LIST(INSERT_KIND_NAME_)};
 
-enum status record_open(const char *path, struct record **record, struct error *err) {
-  struct database *database = NULL;
-  enum status status = database_open(path, DATABASE_WRITE, &database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+/* The database is the record's, or closed on failure. */
+static enum status record_new(struct database *database, struct record **record,
+                              struct error *err) {
+  enum status status = STATUS_OK;
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Read once, so that setting the clock during a run does not shift its times. */
@@ -77,6 +75,31 @@ enum status record_open(const char *path, struct record **record, struct error *
   }
   *record = opened;
   return STATUS_OK;
+}
+
+enum status record_open(const char *path, struct record **record, struct error *err) {
+  struct database *database = NULL;
+  RETURN_ON_ERROR(database_open(path, DATABASE_WRITE, &database, err));
+  return record_new(database, record, err);
+}
+
+enum status record_machine(const struct machine *machine, struct database **database,
+                           struct error *err) {
+  struct database *made = NULL;
+  struct record *record = NULL;
+  int64_t id = 0;
+  RETURN_ON_ERROR(database_open_temporary(&made, err));
+  RETURN_ON_ERROR(record_new(made, &record, err));
+  enum status status = record_begin(record, err);
+  status = THEN(status, record_add_environment(record, machine, &id, err));
+  status = THEN(status, record_add_state(record, machine, id, err));
+  status = record_finish(record, status, err);
+  if (status == STATUS_OK) {
+    *database = made;
+    record->database = NULL;
+  }
+  record_close(record);
+  return status;
 }
 
 void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),

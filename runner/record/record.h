@@ -11,6 +11,7 @@
 #include "engine/machine/check.h"
 #include "runner/supervise/supervise.h"
 
+struct database;
 struct record;
 
 /* What the launcher of a run says: Slurm's variables, options of haul run. Texts are borrowed. */
@@ -85,6 +86,12 @@ enum status record_count_outcomes(struct record *record, size_t counts[case_stat
                                   struct error *err) CHECK_RESULT;
 /* status: "done", "interrupted" or "failed" with why (NULL or a reason). */
 enum status record_end_run(struct record *record, const char *status, const char *reason,
+                           struct error *err) CHECK_RESULT;
+
+/* A machine alone, in a temporary database that the caller closes: its environment, and as facts
+ * what changes by itself and is otherwise not recorded, by the names of a machine file
+ * (utilization_percent, pcie_width ...). */
+enum status record_machine(const struct machine *machine, struct database **database,
                            struct error *err) CHECK_RESULT;
 
 /* A whole run that another tool measured, in one transaction: one process, in which case i took

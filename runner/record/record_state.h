@@ -96,6 +96,9 @@ enum status record_find(struct record *record, enum record_statement which, cons
 /* Inside a transaction each: find or add by content; *id is the row's. */
 enum status record_add_environment(struct record *record, const struct machine *machine,
                                    int64_t *id, struct error *err) CHECK_RESULT;
+/* What the environment leaves out of each GPU because it changes by itself, as its facts. */
+enum status record_add_state(struct record *record, const struct machine *machine, int64_t id,
+                             struct error *err) CHECK_RESULT;
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
                                 struct error *err) CHECK_RESULT;
 /* Every case of the plan, its flows, its place in the run, and why it is skipped; fills

@@ -1,7 +1,7 @@
 #!/bin/sh
 # statements.sh ROOT - the named sections of schema/results/statements: a name is in its file once, and
-# the program uses every name that is there and none that is not. A literal that ends with "_" is the
-# start of names that an enumeration completes.
+# the program uses every name that is there and none that is not. A literal that ends with "_" or "/" is the
+# start of names that an enumeration completes, or that are taken one after the other.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -25,7 +25,7 @@ sources '*.c' '*.h' | grep '^runner/' |
     seen[$1]++ { print $2 ": " $1 " is here already" }' "$scratch/defined"
   awk '
     NR == FNR {
-      if ($1 ~ /_$/)
+      if ($1 ~ /[_\/]$/)
         starts[$1] = $2
       else
         used[$1] = 1
@@ -46,7 +46,7 @@ sources '*.c' '*.h' | grep '^runner/' |
           print starts[start] ": no section of schema/results/statements begins with " start
     }' "$scratch/used" "$scratch/defined"
   awk 'NR == FNR { defined[$1] = 1; next }
-    $1 !~ /_$/ && !($1 in defined) {
+    $1 !~ /[_\/]$/ && !($1 in defined) {
       print $2 ": no section of schema/results/statements is named " $1
     }' "$scratch/defined" "$scratch/used"
 } >"$scratch/found"

@@ -221,6 +221,7 @@ static void read_with(struct trial *trial, unsigned verb, const char *format) {
       ARGUMENTS("check", "latest", "latest", "--db", db),
       ARGUMENTS("history", "*", "--db", db, "--format", list),
       ARGUMENTS("outliers", "latest", "--db", db, "--format", list),
+      ARGUMENTS("explain", "latest", "--db", db, "--format", list),
       ARGUMENTS("export", "csv", "--db", db),
       ARGUMENTS("export", "jsonl", "--db", db),
       ARGUMENTS("export", "prometheus", "--db", db),
@@ -231,9 +232,9 @@ static void read_with(struct trial *trial, unsigned verb, const char *format) {
       ARGUMENTS("run", "--resume", "latest", "--db", db),
       ARGUMENTS("merge", out, db),
   };
-  static const char *const fixed[] = {NULL, NULL,   NULL, NULL,  NULL,    NULL, NULL,
-                                      "",   NULL,   NULL, "csv", "jsonl", "",   NULL,
-                                      NULL, "html", NULL, "",    ""};
+  static const char *const fixed[] = {NULL, NULL, NULL,   NULL, NULL,  NULL,    NULL,
+                                      "",   NULL, NULL,   NULL, "csv", "jsonl", "",
+                                      NULL, NULL, "html", NULL, "",    ""};
   verb %= COUNT_OF(verbs);
   haul_run(trial, &haul, NULL, LIMIT_READ_S, verbs[verb]);
   if (haul.code == 0 || haul.code == 1 || haul.code == 4) {

@@ -65,9 +65,21 @@ static void query_must_run(struct query *query, const char *sql, const char *sav
   }
 }
 
-/* Each statement of each section; those of merge.sql need an attached input, and test_merge.c runs
- * them on the same databases; those of delete.sql need its temporary tables, and tests/cli runs
- * them. */
+/* Statements that stand alone. Those of merge.sql need an attached input, and test_merge.c runs
+ * them on the same databases; those of delete.sql and of haul explain need temporary tables, and
+ * tests/cli runs them. */
+static bool is_prepared_alone(const char *name) {
+  static const char *const OTHERS[] = {"merge.sql",     "delete.sql",     "explain.sql",
+                                       "rules_gpu.sql", "rules_host.sql", "rules_run.sql"};
+  static const char FOLDER[] = "statements/";
+  bool alone = strncmp(name, FOLDER, strlen(FOLDER)) == 0;
+  for (size_t i = 0; alone && i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+    alone = strcmp(name + strlen(FOLDER), OTHERS[i]) != 0;
+  }
+  return alone;
+}
+
+/* Each statement of each section. */
 static void statements_must_prepare(struct database *database, const struct embedded_file *file,
                                     const char *name) {
   const char *const end = (const char *)file->end;
@@ -91,9 +103,7 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   struct database *database = query_database(query);
   assert_int_equal(database->version, migrate_latest_version());
   for (size_t i = 0; i < results_sql_count; i++) {
-    if (strncmp(results_sql[i].name, "statements/", 11) == 0 &&
-        strcmp(results_sql[i].name, "statements/merge.sql") != 0 &&
-        strcmp(results_sql[i].name, "statements/delete.sql") != 0) {
+    if (is_prepared_alone(results_sql[i].name)) {
       statements_must_prepare(database, &results_sql[i], name);
     }
   }

@@ -1,0 +1,344 @@
+#include "runner/analysis/explain.h"
+
+#include "engine/base/globs.h"
+#include "engine/base/strbuf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ENUM_NAMES_DEFINE(explain_state, EXPLAIN_STATE_LIST)
+
+enum { PARAGRAPH_MAX = 4096 };
+
+/* Files of schema/results/statements, in the order in which rules are listed. */
+static const char *const RULE_FILES[] = {"rules_gpu/", "rules_host/", "rules_run/"};
+static const char NAME_HEAD[] = "-- name: ";
+
+/* ---- rules ---- */
+
+/* "-- KEY: text" and the lines after it that are further in; NULL = there is no such key. */
+static const char *explain_read_text(struct arena *arena, const char *section, const char *key) {
+  char head[32];
+  struct strbuf text;
+  const size_t length = (size_t)snprintf(head, sizeof head, "\n-- %s: ", key);
+  const char *at = strstr(section, head);
+  const char *next = strstr(section, "\n-- name: ");
+  if (at == NULL || (next != NULL && at > next)) {
+    return NULL;
+  }
+  strbuf_init(&text, PARAGRAPH_MAX);
+  at += length;
+  for (bool more = true; more;) {
+    const size_t line = strcspn(at, "\n");
+    strbuf_printf(&text, "%s%.*s", text.length > 0 ? " " : "", (int)line, at);
+    at += line;
+    more = strncmp(at, "\n--   ", 6) == 0;
+    at += more ? 6 : 0;
+  }
+  const char *paragraph = arena_strdup(arena, text.text);
+  strbuf_fini(&text);
+  return paragraph;
+}
+
+static void explain_add_rule(struct arena *arena, const char *file, const char *section,
+                             struct explain_rules *rules) {
+  rules->items =
+      arena_grow(arena, rules->items, rules->count, &rules->capacity, sizeof *rules->items);
+  struct explain_rule *rule = &rules->items[rules->count++];
+  const char *finding = explain_read_text(arena, section, "finding");
+  *rule = (struct explain_rule){
+      .name = arena_strndup(arena, section, strcspn(section, "\n")),
+      .title = finding != NULL ? finding : explain_read_text(arena, section, "note"),
+      .note = finding == NULL,
+      .reads = explain_read_text(arena, section, "reads"),
+      .touches = explain_read_text(arena, section, "touches"),
+      .costs = explain_read_text(arena, section, "costs"),
+      .action = explain_read_text(arena, section, "action"),
+      .source = explain_read_text(arena, section, "source"),
+  };
+  rule->statement = arena_format(arena, "%s%s", file, rule->name);
+}
+
+void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
+  *rules = (struct explain_rules){0};
+  for (size_t i = 0; i < sizeof RULE_FILES / sizeof RULE_FILES[0]; i++) {
+    const char *file = RULE_FILES[i];
+    char *text =
+        database_sql(arena_format(arena, "statements/%.*s.sql", (int)strlen(file) - 1, file));
+    for (const char *at = strstr(text, NAME_HEAD); at != NULL; at = strstr(at, NAME_HEAD)) {
+      at += sizeof NAME_HEAD - 1;
+      explain_add_rule(arena, file, at, rules);
+    }
+    free(text);
+  }
+}
+
+/* ---- rows ---- */
+
+static double explain_column_real(const struct statement *statement, int i) {
+  return sqlite3_column_type(statement->stmt, i) == SQLITE_NULL
+             ? NAN
+             : sqlite3_column_double(statement->stmt, i);
+}
+
+/* Why the first fact that the rule reads is not known. */
+static enum status explain_find_reason(struct database *database, struct explanation *explanation,
+                                       struct explain_row *row, struct error *err) {
+  static const char FACT[] = "fact ";
+  struct statement statement;
+  const char *fact = strstr(row->rule->reads, FACT);
+  row->evidence = explanation->run_uuid != NULL
+                      ? arena_format(&explanation->arena, "not recorded (%s)", row->rule->reads)
+                      : "not recorded with a machine alone: explain a run";
+  if (fact == NULL) {
+    return STATUS_OK;
+  }
+  fact += sizeof FACT - 1;
+  row->evidence = "not recorded";
+  enum status status = statement_prepare(database, "explain/reason", &statement, err);
+  if (status == STATUS_OK) {
+    statement_bind_text(&statement, ":name",
+                        arena_strndup(&explanation->arena, fact, strcspn(fact, ",")));
+    statement_bind_int(&statement, ":gpu", row->gpu);
+  }
+  if (statement_next(&statement, &status, err)) {
+    row->evidence = statement_column_text(&statement, 0, &explanation->arena);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+/* The cases that the finding touches, of those that `only`, a JSON array, selects. */
+static enum status explain_find_cases(struct database *database, struct explanation *explanation,
+                                      const char *only, const char *classes,
+                                      struct explain_row *row, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "explain/touched", &statement, err);
+  if (status == STATUS_OK) {
+    statement_bind_text(&statement, ":classes", classes);
+    statement_bind_text(&statement, ":only", only);
+    if (row->gpu >= 0) {
+      statement_bind_int(&statement, ":gpu", row->gpu);
+    }
+  }
+  if (statement_next(&statement, &status, err)) {
+    row->cases = (size_t)sqlite3_column_int64(statement.stmt, 0);
+    row->blocks = statement_column_text(&statement, 1, &explanation->arena);
+    row->worst = statement_column_text(&statement, 2, &explanation->arena);
+    row->behind = explain_column_real(&statement, 3);
+    row->gbps = explain_column_real(&statement, 4);
+    row->best_gbps = explain_column_real(&statement, 5);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static struct explain_row *explain_add_row(struct explanation *explanation,
+                                           const struct explain_rule *rule) {
+  explanation->rows = arena_grow(&explanation->arena, explanation->rows, explanation->row_count,
+                                 &explanation->row_capacity, sizeof *explanation->rows);
+  struct explain_row *row = &explanation->rows[explanation->row_count++];
+  *row = (struct explain_row){.rule = rule,
+                              .state = EXPLAIN_ABSENT,
+                              .gpu = -1,
+                              .behind = NAN,
+                              .gbps = NAN,
+                              .best_gbps = NAN};
+  return row;
+}
+
+enum { COLUMN_GPU, COLUMN_BAD, COLUMN_EVIDENCE, COLUMN_TOUCHES };
+
+static enum status explain_add_answer(struct database *database, const struct statement *answer,
+                                      const struct explain_rule *rule, const char *only,
+                                      struct explanation *explanation, struct error *err) {
+  struct explain_row *row = explain_add_row(explanation, rule);
+  const int bad = statement_column_number(answer, COLUMN_BAD);
+  row->gpu = statement_column_number(answer, COLUMN_GPU);
+  row->state = bad < 0 ? EXPLAIN_UNKNOWN : bad > 0 ? EXPLAIN_FOUND : EXPLAIN_NOT_FOUND;
+  row->evidence = statement_column_text(answer, COLUMN_EVIDENCE, &explanation->arena);
+  if (row->state == EXPLAIN_UNKNOWN && row->evidence == NULL) {
+    return explain_find_reason(database, explanation, row, err);
+  }
+  if (row->state != EXPLAIN_FOUND || explanation->run_uuid == NULL) {
+    return STATUS_OK;
+  }
+  const char *classes = sqlite3_column_count(answer->stmt) > COLUMN_TOUCHES
+                            ? statement_column_text(answer, COLUMN_TOUCHES, &explanation->arena)
+                            : rule->touches;
+  RETURN_ON_ERROR(explain_find_cases(database, explanation, only, classes, row, err));
+  if (only != NULL && row->cases == 0) {
+    row->state = EXPLAIN_ABSENT; /* it is so, and has nothing to do with these cases */
+  }
+  return STATUS_OK;
+}
+
+static enum status explain_ask(struct database *database, const struct explain_rule *rule,
+                               const char *only, struct explanation *explanation,
+                               struct error *err) {
+  struct statement answer;
+  const size_t before = explanation->row_count;
+  enum status status = statement_prepare(database, rule->statement, &answer, err);
+  while (statement_next(&answer, &status, err)) {
+    status = explain_add_answer(database, &answer, rule, only, explanation, err);
+  }
+  statement_finalize(&answer);
+  if (status == STATUS_OK && explanation->row_count == before) {
+    (void)explain_add_row(explanation, rule);
+  }
+  return status;
+}
+
+/* ---- order ---- */
+
+/* Findings, those that touch a case first; notes; unknown; the others. */
+static int explain_rank(const struct explain_row *row) {
+  switch (row->state) {
+  case EXPLAIN_FOUND:
+    return row->rule->note ? 1 : 0;
+  case EXPLAIN_UNKNOWN:
+    return 2;
+  case EXPLAIN_NOT_FOUND:
+    return 3;
+  case EXPLAIN_ABSENT:
+  case explain_state_name_count:
+    break;
+  }
+  return 4;
+}
+
+/* Of a rule: how far behind the worst of its cases is, -1 where it touches none. */
+static double explain_weight(const struct explanation *explanation,
+                             const struct explain_rule *rule) {
+  double weight = -1;
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    const struct explain_row *row = &explanation->rows[i];
+    if (row->rule == rule && row->state == EXPLAIN_FOUND && row->cases > 0) {
+      weight = fmax(weight, isnan(row->behind) ? 0 : row->behind);
+    }
+  }
+  return weight;
+}
+
+struct explain_order {
+  struct explain_row row;
+  int rank;
+  double weight;
+  size_t place;
+};
+
+static int explain_compare(const void *left, const void *right) {
+  const struct explain_order *a = left;
+  const struct explain_order *b = right;
+  if (a->rank != b->rank) {
+    return a->rank < b->rank ? -1 : 1;
+  }
+  if (a->weight != b->weight) {
+    return a->weight > b->weight ? -1 : 1;
+  }
+  return a->place < b->place ? -1 : 1;
+}
+
+static void explain_sort(struct explanation *explanation) {
+  struct explain_order *order =
+      arena_array(&explanation->arena, explanation->row_count, sizeof *order);
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    const struct explain_row *row = &explanation->rows[i];
+    const int rank = explain_rank(row);
+    order[i] = (struct explain_order){*row, rank,
+                                      rank == 0 ? explain_weight(explanation, row->rule) : 0, i};
+  }
+  qsort(order, explanation->row_count, sizeof *order, explain_compare);
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    explanation->rows[i] = order[i].row;
+  }
+}
+
+size_t explain_same_rule(const struct explanation *explanation, size_t i) {
+  size_t count = 1;
+  while (i + count < explanation->row_count &&
+         explanation->rows[i + count].rule == explanation->rows[i].rule &&
+         explanation->rows[i + count].state == explanation->rows[i].state) {
+    count++;
+  }
+  return count;
+}
+
+/* Of the rows of a rule, the state that says most: found, unknown, not found, absent. */
+static void explain_count(struct explanation *explanation) {
+  for (size_t i = 0; i < explanation->rules.count; i++) {
+    const struct explain_rule *rule = &explanation->rules.items[i];
+    enum explain_state state = EXPLAIN_ABSENT;
+    for (size_t j = 0; j < explanation->row_count; j++) {
+      const struct explain_row *row = &explanation->rows[j];
+      state = row->rule == rule && row->state < state ? row->state : state;
+    }
+    explanation->findings += state == EXPLAIN_FOUND && !rule->note;
+    explanation->notes += state == EXPLAIN_FOUND && rule->note;
+    explanation->unknown += state == EXPLAIN_UNKNOWN;
+    explanation->fine += state == EXPLAIN_NOT_FOUND;
+    explanation->absent += state == EXPLAIN_ABSENT;
+  }
+}
+
+/* ---- the whole ---- */
+
+static enum status explain_collect(struct database *database, int64_t run, struct error *err) {
+  struct statement statement;
+  RETURN_ON_ERROR(database_script(database, "explain/begin", err));
+  enum status status = statement_prepare(database, "explain/choose", &statement, err);
+  if (status == STATUS_OK) {
+    if (run != 0) {
+      statement_bind_int(&statement, ":run", run);
+    }
+    status = statement_run(&statement, err);
+  }
+  statement_finalize(&statement);
+  return THEN(status, database_script(database, "explain/collect", err));
+}
+
+static enum status explain_read_head(struct database *database, const char *only,
+                                     struct explanation *explanation, struct error *err) {
+  struct statement statement;
+  struct arena *arena = &explanation->arena;
+  enum status status = statement_prepare(database, "explain/machine", &statement, err);
+  if (status == STATUS_OK) {
+    statement_bind_text(&statement, ":only", only);
+  }
+  if (statement_next(&statement, &status, err)) {
+    explanation->host = statement_column_text(&statement, 0, arena);
+    explanation->gpu_count = statement_column_number(&statement, 1);
+    explanation->gpus = statement_column_text(&statement, 2, arena);
+    explanation->run_uuid = statement_column_text(&statement, 3, arena);
+    explanation->scenario = statement_column_text(&statement, 4, arena);
+    explanation->started_at = statement_column_text(&statement, 5, arena);
+    explanation->cases = (size_t)sqlite3_column_int64(statement.stmt, 6);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+enum status explain_find(struct database *database, int64_t run, const char *only,
+                         struct explanation *explanation, struct error *err) {
+  *explanation = (struct explanation){0};
+  const char *globs = globs_json(only, &explanation->arena);
+  explain_read_rules(&explanation->arena, &explanation->rules);
+  RETURN_ON_ERROR(explain_collect(database, run, err));
+  RETURN_ON_ERROR(explain_read_head(database, globs, explanation, err));
+  if (only != NULL && explanation->cases == 0) {
+    return error_set(err, STATUS_NOT_FOUND,
+                     "no case of that run matches '%s'; haul query --saved cases lists them", only);
+  }
+  for (size_t i = 0; i < explanation->rules.count; i++) {
+    RETURN_ON_ERROR(explain_ask(database, &explanation->rules.items[i], globs, explanation, err));
+  }
+  explain_sort(explanation);
+  explain_count(explanation);
+  return STATUS_OK;
+}
+
+void explanation_fini(struct explanation *explanation) {
+  arena_fini(&explanation->arena);
+}

@@ -1,0 +1,80 @@
+/* explain.h - why a number is what it is: rules over recorded facts, telemetry and the other
+ * results of a run.
+ *
+ * A rule is a section of schema/results/statements/rules_*.sql: its texts, and a query that returns
+ * what it looked at (rules_gpu.sql says how). What a rule finds explains a loss, or is a note: a
+ * setting that is usual somewhere and costs nothing measurable. What was not recorded is unknown,
+ * never fine. */
+#ifndef HAUL_RUNNER_ANALYSIS_EXPLAIN_H
+#define HAUL_RUNNER_ANALYSIS_EXPLAIN_H
+
+#include "engine/base/arena.h"
+#include "runner/record/database.h"
+
+#define EXPLAIN_STATE_LIST(X)                                                                      \
+  X(EXPLAIN_FOUND, "found")                                                                        \
+  X(EXPLAIN_UNKNOWN, "unknown")                                                                    \
+  X(EXPLAIN_NOT_FOUND, "not found")                                                                \
+  X(EXPLAIN_ABSENT, "does not apply")
+ENUM_NAMES_DECLARE(explain_state, EXPLAIN_STATE_LIST)
+
+/* Texts of one paragraph. */
+struct explain_rule {
+  const char *name;
+  const char *title;
+  bool note;
+  const char *reads;   /* where the evidence is recorded: "fact mig, v_gpu.pcie_width" */
+  const char *touches; /* classes of cases (schema/results/statements/explain.sql), or "all" */
+  const char *costs;
+  const char *action;
+  const char *source;
+  const char *statement; /* "rules_gpu/mig" */
+};
+
+/* All rules, in the order of their files. */
+struct explain_rules {
+  struct explain_rule *items;
+  size_t count, capacity;
+};
+void explain_read_rules(struct arena *arena, struct explain_rules *rules);
+
+/* What a rule says of the machine or of a GPU. */
+struct explain_row {
+  const struct explain_rule *rule;
+  enum explain_state state;
+  int32_t gpu;          /* -1 = the machine */
+  const char *evidence; /* recorded values, or why there are none */
+  /* EXPLAIN_FOUND in a run: the cases that it touches, and of those measured at several places the
+   * one that is furthest behind the best of its places. */
+  size_t cases;
+  const char *blocks;     /* NULL = none */
+  const char *worst;      /* NULL = none was measured at several places */
+  double behind;          /* share of its best that it lacks; NAN */
+  double gbps, best_gbps; /* NAN = it has no rate */
+};
+
+struct explanation {
+  struct arena arena;
+  struct explain_rules rules;
+  struct explain_row
+      *rows; /* findings by how far their cases are behind, then notes, then others */
+  size_t row_count, row_capacity;
+  const char *host, *gpus;
+  int gpu_count;
+  const char *run_uuid, *scenario, *started_at;  /* NULL = a machine without a run */
+  size_t cases;                                  /* of the run, that `only` selects */
+  size_t findings, notes, unknown, fine, absent; /* rules */
+};
+
+/* Explain a run, or with run = 0 the machine that the database holds (record_machine()). only: the
+ * findings that touch a case which these globs select, as --only takes them; NULL = all. What the
+ * rules read is put into temporary tables of the connection, once: explain one run per connection.
+ * STATUS_NOT_FOUND: `only` selects no case. */
+enum status explain_find(struct database *database, int64_t run, const char *only,
+                         struct explanation *explanation, struct error *err) CHECK_RESULT;
+void explanation_fini(struct explanation *explanation);
+
+/* Rows of one rule that are in that state begin at rows[i]: how many there are. */
+size_t explain_same_rule(const struct explanation *explanation, size_t i);
+
+#endif

@@ -1,0 +1,292 @@
+#include "runner/render/explain.h"
+
+#include "engine/base/strbuf.h"
+#include "runner/table/output.h"
+#include "runner/table/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4 };
+
+/* ---- rows ---- */
+
+#define EXPLAIN_COLUMNS(X)                                                                         \
+  X("rule", cell_text(row->rule->name))                                                            \
+  X("kind", cell_text(row->rule->note ? "note" : "finding"))                                       \
+  X("state", cell_text(explain_state_text(row->state)))                                            \
+  X("gpu", row->gpu >= 0 ? cell_integer(row->gpu) : cell_null())                                   \
+  X("evidence", cell_text(row->evidence))                                                          \
+  X("cases", touches ? cell_integer((int64_t)row->cases) : cell_null())                            \
+  X("blocks", cell_text(row->blocks))                                                              \
+  X("worst_case", cell_text(row->worst))                                                           \
+  X("behind_percent", cell_finite(100 * row->behind))                                              \
+  X("gbps", cell_finite(row->gbps))                                                                \
+  X("best_gbps", cell_finite(row->best_gbps))                                                      \
+  X("title", cell_text(row->rule->title))                                                          \
+  X("costs", cell_text(row->rule->costs))                                                          \
+  X("action", cell_text(row->rule->action))                                                        \
+  X("reads", cell_text(row->rule->reads))                                                          \
+  X("source", cell_text(row->rule->source))
+
+static enum status explain_print_rows(const struct explanation *explanation,
+                                      const struct table_options *options, struct error *err) {
+  static const char *const COLUMNS[] = {EXPLAIN_COLUMNS(COLUMN_NAME)};
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    const struct explain_row *row = &explanation->rows[i];
+    const bool touches = row->state == EXPLAIN_FOUND && explanation->run_uuid != NULL;
+    const struct cell cells[] = {EXPLAIN_COLUMNS(COLUMN_CELL)};
+    table_add(table, cells, err);
+  }
+  return table_close(table, err);
+}
+
+#define EXPLAIN_RULE_COLUMNS(X)                                                                    \
+  X("rule", cell_text(rule->name))                                                                 \
+  X("kind", cell_text(rule->note ? "note" : "finding"))                                            \
+  X("finds", cell_text(rule->title))                                                               \
+  X("reads", cell_text(rule->reads))                                                               \
+  X("touches", cell_text(rule->touches))                                                           \
+  X("costs", cell_text(rule->costs))                                                               \
+  X("action", cell_text(rule->action))                                                             \
+  X("source", cell_text(rule->source))
+
+enum status explain_print_rules(const struct explain_rules *rules,
+                                const struct table_options *options, struct error *err) {
+  static const char *const COLUMNS[] = {EXPLAIN_RULE_COLUMNS(COLUMN_NAME)};
+  struct table_options lean = *options;
+  lean.narrow = "source,action,costs,touches,reads,kind";
+  struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
+  for (size_t i = 0; i < rules->count; i++) {
+    const struct explain_rule *rule = &rules->items[i];
+    const struct cell cells[] = {EXPLAIN_RULE_COLUMNS(COLUMN_CELL)};
+    table_add(table, cells, err);
+  }
+  return table_close(table, err);
+}
+
+/* ---- text ---- */
+
+struct explain_printer {
+  const struct explanation *explanation;
+  struct output output;
+  bool verbose;
+  struct arena arena;
+};
+
+/* A paragraph behind "    KEY  ", free of control characters. */
+static void explain_put(const struct explain_printer *printer, const char *key, const char *text) {
+  char first[32];
+  struct strbuf escaped;
+  (void)snprintf(first, sizeof first, "    %-8s  ", key);
+  strbuf_init(&escaped, TEXT_MAX);
+  text_append(&escaped, text);
+  output_wrapped(&printer->output, first, escaped.text);
+  strbuf_fini(&escaped);
+}
+
+/* "gpu0, gpu2: ecc = on", or "all GPUs: ...": rows with the same evidence as rows[i], of count; ""
+ * = they were shown with an earlier one. */
+static const char *explain_evidence(struct explain_printer *printer, size_t first, size_t count,
+                                    size_t i) {
+  const struct explain_row *rows = printer->explanation->rows;
+  const char *evidence = rows[i].evidence != NULL ? rows[i].evidence : "";
+  const char *gpus = "";
+  int gpu_count = 0;
+  for (size_t j = first; j < first + count; j++) {
+    if (strcmp(rows[j].evidence != NULL ? rows[j].evidence : "", evidence) != 0) {
+      continue;
+    }
+    if (j < i) {
+      return "";
+    }
+    if (rows[j].gpu >= 0) {
+      gpus = arena_format(&printer->arena, "%s%sgpu%d", gpus, gpus[0] != '\0' ? ", " : "",
+                          rows[j].gpu);
+      gpu_count++;
+    }
+  }
+  gpus = gpu_count > 1 && gpu_count == printer->explanation->gpu_count ? "all GPUs" : gpus;
+  return gpus[0] == '\0'       ? evidence
+         : evidence[0] == '\0' ? gpus
+                               : arena_format(&printer->arena, "%s: %s", gpus, evidence);
+}
+
+/* The first blocks of a list, and how many there are. */
+static const char *explain_blocks(struct explain_printer *printer, const char *blocks) {
+  const char *end = blocks;
+  size_t count = 1;
+  for (const char *comma = strstr(blocks, ", "); comma != NULL; comma = strstr(comma + 2, ", ")) {
+    end = count == BLOCKS_SHOWN ? comma : end;
+    count++;
+  }
+  return count <= BLOCKS_SHOWN ? blocks
+                               : arena_format(&printer->arena, "%.*s ... (%zu blocks)",
+                                              (int)(end - blocks), blocks, count);
+}
+
+/* The row of these that touches most cases, and the one whose worst case is furthest behind. */
+static void explain_put_cases(struct explain_printer *printer, size_t first, size_t count) {
+  const struct explain_row *rows = printer->explanation->rows;
+  const struct explain_row *most = &rows[first];
+  const struct explain_row *worst = &rows[first];
+  for (size_t i = first; i < first + count; i++) {
+    most = rows[i].cases > most->cases ? &rows[i] : most;
+    worst = isnan(worst->behind) || rows[i].behind > worst->behind ? &rows[i] : worst;
+  }
+  if (printer->explanation->run_uuid == NULL) {
+    return;
+  }
+  explain_put(printer, "touches",
+              most->cases == 0
+                  ? "no case that this run measured"
+                  : arena_format(&printer->arena, "%zu of %zu cases%s: %s", most->cases,
+                                 printer->explanation->cases, count > 1 ? " each" : "",
+                                 explain_blocks(printer, most->blocks)));
+  if (worst->worst != NULL && !isnan(worst->gbps)) {
+    explain_put(printer, "worst",
+                arena_format(&printer->arena, "%s: %.1f GB/s, %.1f %% below the best place (%.1f)",
+                             worst->worst, worst->gbps, 100 * worst->behind, worst->best_gbps));
+  } else if (worst->worst != NULL) {
+    explain_put(printer, "worst",
+                arena_format(&printer->arena, "%s: takes %.1f %% longer than the best place",
+                             worst->worst, 100 * worst->behind / (1 - worst->behind)));
+  }
+}
+
+static void explain_put_finding(struct explain_printer *printer, size_t first, size_t count) {
+  const struct explain_row *rows = printer->explanation->rows;
+  const struct explain_rule *rule = rows[first].rule;
+  output_gap(&printer->output);
+  output_heading(&printer->output,
+                 arena_format(&printer->arena, "%s [%s]", rule->title, rule->name));
+  for (size_t i = first; i < first + count; i++) {
+    const char *evidence = explain_evidence(printer, first, count, i);
+    if (evidence[0] != '\0') {
+      explain_put(printer, i == first ? "evidence" : "", evidence);
+    }
+  }
+  explain_put_cases(printer, first, count);
+  explain_put(printer, "usually", rule->costs);
+  explain_put(printer, "do", rule->action);
+  explain_put(printer, "recorded", rule->reads);
+  explain_put(printer, "source", rule->source);
+}
+
+/* Rules in one state, one line each, with their evidence; `lead` is the heading. */
+static void explain_put_list(struct explain_printer *printer, const char *lead, bool notes,
+                             enum explain_state state) {
+  const struct explanation *explanation = printer->explanation;
+  bool any = false;
+  for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
+    const struct explain_row *row = &explanation->rows[i];
+    const size_t count = explain_same_rule(explanation, i);
+    if (row->state != state || (state == EXPLAIN_FOUND && row->rule->note != notes)) {
+      continue;
+    }
+    if (!any) {
+      output_gap(&printer->output);
+      output_heading(&printer->output, lead);
+      any = true;
+    }
+    struct strbuf text;
+    strbuf_init(&text, TEXT_MAX);
+    for (size_t j = i; j < i + count; j++) {
+      const char *evidence = explain_evidence(printer, i, count, j);
+      strbuf_append(&text, evidence[0] != '\0' && text.length > 0 ? "; " : "");
+      text_append(&text, evidence);
+    }
+    output_wrapped(&printer->output, arena_format(&printer->arena, "    %-20s  ", row->rule->name),
+                   text.text);
+    strbuf_fini(&text);
+  }
+}
+
+/* Names of the rules that looked and found nothing. */
+static void explain_put_names(struct explain_printer *printer, const char *lead,
+                              enum explain_state state) {
+  const struct explanation *explanation = printer->explanation;
+  struct strbuf names;
+  strbuf_init(&names, TEXT_MAX);
+  for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
+    if (explanation->rows[i].state == state) {
+      strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", explanation->rows[i].rule->name);
+    }
+  }
+  if (names.length > 0) {
+    output_gap(&printer->output);
+    output_wrapped(&printer->output, lead, names.text);
+  }
+  strbuf_fini(&names);
+}
+
+static void explain_put_head(struct explain_printer *printer) {
+  const struct explanation *explanation = printer->explanation;
+  struct strbuf text;
+  strbuf_init(&text, TEXT_MAX);
+  if (explanation->run_uuid != NULL) {
+    strbuf_printf(&text, "run %.8s, ", explanation->run_uuid);
+    text_append(&text, explanation->scenario);
+    strbuf_printf(&text, ", %s UTC, on ", explanation->started_at);
+  }
+  text_append(&text, explanation->host[0] != '\0' ? explanation->host : "a machine without a name");
+  strbuf_append(&text, ", ");
+  if (explanation->gpu_count > 0) {
+    strbuf_printf(&text, "%d x ", explanation->gpu_count);
+  }
+  text_append(&text, explanation->gpus);
+  strbuf_append(&text, ": ");
+  if (explanation->findings == 0) {
+    strbuf_append(&text, "nothing found that explains a loss");
+  } else {
+    strbuf_printf(&text, "%zu finding%s", explanation->findings,
+                  explanation->findings == 1 ? "" : "s");
+  }
+  strbuf_printf(&text, "; of %zu rules %zu found nothing", explanation->rules.count,
+                explanation->fine);
+  if (explanation->unknown > 0) {
+    strbuf_printf(&text, ", %zu lack%s a recorded fact", explanation->unknown,
+                  explanation->unknown == 1 ? "s" : "");
+  }
+  if (explanation->absent > 0) {
+    strbuf_printf(&text, ", %zu do%s not apply", explanation->absent,
+                  explanation->absent == 1 ? "es" : "");
+  }
+  output_wrapped(&printer->output, "", text.text);
+  strbuf_fini(&text);
+}
+
+enum status explain_print(const struct explanation *explanation, bool verbose,
+                          const struct table_options *options, struct error *err) {
+  if (options->format != OUTPUT_TABLE) {
+    return explain_print_rows(explanation, options, err);
+  }
+  struct explain_printer printer = {
+      .explanation = explanation,
+      .output = {options->stream, options->width, options->colour, NULL},
+      .verbose = verbose,
+  };
+  errno = 0;
+  explain_put_head(&printer);
+  for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
+    if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
+      explain_put_finding(&printer, i, explain_same_rule(explanation, i));
+    }
+  }
+  explain_put_list(&printer, "Notes: usual somewhere, and no loss that can be measured", true,
+                   EXPLAIN_FOUND);
+  explain_put_list(&printer, "Not known, and so not ruled out", false, EXPLAIN_UNKNOWN);
+  if (verbose) {
+    explain_put_list(&printer, "Looked at, and nothing found", false, EXPLAIN_NOT_FOUND);
+  } else {
+    explain_put_names(&printer, "Looked at, and nothing found: ", EXPLAIN_NOT_FOUND);
+  }
+  if (verbose) {
+    explain_put_names(&printer, "Does not apply: ", EXPLAIN_ABSENT);
+  }
+  arena_fini(&printer.arena);
+  return output_check(&printer.output, err);
+}

@@ -1,0 +1,17 @@
+/* explain.h - shows what explains a run or a machine, and the rules themselves. */
+#ifndef HAUL_RUNNER_RENDER_EXPLAIN_H
+#define HAUL_RUNNER_RENDER_EXPLAIN_H
+
+#include "runner/analysis/explain.h"
+#include "runner/table/table.h"
+
+/* For people findings with evidence, notes and what was looked at (verbose: with its values); in
+ * other formats one row per rule and GPU. */
+enum status explain_print(const struct explanation *explanation, bool verbose,
+                          const struct table_options *options, struct error *err) CHECK_RESULT;
+/* One row per rule. */
+enum status explain_print_rules(const struct explain_rules *rules,
+                                const struct table_options *options,
+                                struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,170 @@
+-- What the rules of haul explain read (rules_host.sql, rules_gpu.sql, rules_run.sql), as temporary tables of the
+-- connection: begin, choose and collect fill them, once for all rules. docs/EXPLAIN.md describes them.
+
+-- name: begin
+-- Temporary tables alone are written; a copy of an older file is read with query_only on.
+PRAGMA query_only = 0;
+CREATE TEMP TABLE explained (run INTEGER, environment INTEGER NOT NULL);
+
+-- name: choose
+-- Without a run: the machine that was recorded last.
+INSERT INTO explained
+SELECT :run, coalesce((SELECT environment FROM run WHERE id = :run), (SELECT max(id) FROM environment));
+
+-- name: collect
+-- One row; facts: those that are known, as JSON.
+CREATE TEMP TABLE host AS
+SELECT x.run AS run, e.id AS environment, e.gpu_count AS gpu_count, e.node_count AS node_count,
+  (SELECT json_group_object(f.name, f.value) FROM environment_fact f
+   WHERE f.environment = e.id AND f.gpu = -1 AND f.state = 'ok') AS facts
+FROM explained x
+JOIN environment e ON e.id = x.environment;
+
+-- One row per GPU, its facts, and what telemetry saw of it in the run. Samples: NULL without a run.
+CREATE TEMP TABLE gpu AS
+SELECT d.number AS gpu, d.name AS name, d.numa_node AS numa_node, d.memory_bytes AS memory_bytes,
+  nullif(d.pcie_generation_max, 0) AS pcie_generation_max,
+  nullif(d.pcie_width_max, 0) AS pcie_width_max,
+  d.nvlink_count AS nvlink_count, d.c2c_bytes_per_second AS c2c_bytes_per_second,
+  (SELECT json_group_object(f.name, f.value) FROM environment_fact f
+   WHERE f.environment = h.environment AND f.gpu = d.number AND f.state = 'ok') AS facts,
+  t.samples AS samples, t.pcie_generation AS pcie_generation, t.pcie_width AS pcie_width,
+  t.other_processes AS other_processes
+FROM host h
+JOIN device d ON d.environment = h.environment AND d.place = 'gpu'
+LEFT JOIN (
+  SELECT gpu, count(*) AS samples, max(pcie_generation) AS pcie_generation,
+    max(pcie_width) AS pcie_width, max(other_processes) AS other_processes
+  FROM telemetry WHERE run = (SELECT run FROM explained) GROUP BY gpu) t ON t.gpu = d.number;
+
+-- Every measured flow of the run's cases; nvlink_count and peer_access of the pair where both ends are GPUs.
+CREATE TEMP TABLE flows AS
+SELECT f.*, l.nvlink_count AS nvlink_count, l.peer_access AS peer_access
+FROM host h
+JOIN plan_case p ON p.run = h.run
+JOIN flow f ON f.bench_case = p.bench_case
+LEFT JOIN link l ON l.environment = h.environment AND l.place = 'gpu' AND f.source_place = 'gpu'
+  AND f.target_place = 'gpu' AND l.source = f.source_index AND l.target = f.target_index;
+
+-- What a case depends on: a class of resources, and of which GPU; NULL: of none.
+CREATE TEMP TABLE touched AS
+SELECT 'host_link' AS class, CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END AS gpu,
+  bench_case
+FROM flows WHERE source_place <> target_place
+UNION SELECT 'numa' || CASE source_place WHEN 'gpu' THEN target_index ELSE source_index END,
+  CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END, bench_case
+FROM flows WHERE source_place <> target_place
+UNION SELECT 'peer', g.gpu, f.bench_case
+FROM flows f JOIN gpu g ON g.gpu IN (f.source_index, f.target_index)
+WHERE f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index <> f.target_index AND NOT f.staged
+UNION SELECT 'peer_pcie', g.gpu, f.bench_case
+FROM flows f JOIN gpu g ON g.gpu IN (f.source_index, f.target_index)
+WHERE f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index <> f.target_index
+  AND (f.staged OR f.nvlink_count = 0)
+UNION SELECT 'gpu_memory', source_index, bench_case
+FROM flows WHERE source_place = 'gpu' AND target_place = 'gpu' AND source_index = target_index
+UNION SELECT 'gpu_clock', gpu, bench_case FROM flows WHERE method = 'sm'
+UNION SELECT 'managed', gpu, bench_case FROM flows WHERE method = 'um'
+UNION SELECT 'pageable', gpu, bench_case FROM flows WHERE 'pageable' IN (source_memory, target_memory)
+UNION SELECT 'host_memory', NULL, bench_case FROM flows WHERE source_place = 'numa' AND target_place = 'numa'
+UNION SELECT 'host_memory', NULL, s.bench_case
+FROM stream s JOIN plan_case p ON p.bench_case = s.bench_case AND p.run = (SELECT run FROM explained)
+WHERE s.memory_place = 'numa'
+UNION SELECT k.class, s.gpu, s.bench_case
+FROM stream s JOIN plan_case p ON p.bench_case = s.bench_case AND p.run = (SELECT run FROM explained)
+JOIN (SELECT 'gpu_memory' AS class UNION ALL SELECT 'gpu_clock') k
+WHERE s.gpu IS NOT NULL
+UNION SELECT 'gpu_clock', a.gpu, a.bench_case
+FROM arithmetic a JOIN plan_case p ON p.bench_case = a.bench_case AND p.run = (SELECT run FROM explained)
+UNION SELECT 'host_call', o.gpu, o.bench_case
+FROM overhead o JOIN plan_case p ON p.bench_case = o.bench_case AND p.run = (SELECT run FROM explained)
+UNION SELECT CASE c.space WHEN 'host' THEN 'host_link' WHEN 'peer' THEN 'peer' WHEN 'global' THEN 'gpu_memory'
+  ELSE 'gpu_clock' END, c.gpu, c.bench_case
+FROM chase c JOIN plan_case p ON p.bench_case = c.bench_case AND p.run = (SELECT run FROM explained)
+UNION SELECT 'numa' || c.memory_index, c.gpu, c.bench_case
+FROM chase c JOIN plan_case p ON p.bench_case = c.bench_case AND p.run = (SELECT run FROM explained)
+WHERE c.space = 'host'
+UNION SELECT 'at_once', NULL, bench_case
+FROM flows WHERE role = 'measured' AND source_place <> target_place GROUP BY bench_case HAVING count(*) > 1
+UNION SELECT 'small_copy', NULL, bench_case
+FROM flows WHERE method = 'ce' GROUP BY bench_case HAVING max(size_bytes) < 32768
+UNION SELECT 'pageable_ungated', NULL, c.bench_case
+FROM case_run c JOIN flows f ON f.bench_case = c.bench_case
+WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'
+  AND 'pageable' IN (f.source_memory, f.target_memory)
+UNION SELECT 'serialised', NULL, bench_case
+FROM case_run WHERE run = (SELECT run FROM explained) AND serialised
+-- What the run itself noticed beside a case (v_run_case.slowed_by), by GPU.
+UNION SELECT 'throttled_' || w.name, g.gpu, c.bench_case
+FROM case_run c JOIN gpu g JOIN v_throttle w ON w.slows
+WHERE c.run = (SELECT run FROM explained)
+  AND c.slowed_by LIKE '%gpu' || g.gpu || ' throttled by ' || w.name || ' %'
+UNION SELECT 'shared', g.gpu, c.bench_case
+FROM case_run c JOIN gpu g
+WHERE c.run = (SELECT run FROM explained) AND (c.slowed_by LIKE '%gpu' || g.gpu || ' in use by %'
+  OR c.slowed_by LIKE '%gpu' || g.gpu || ' shared with another haul %');
+
+CREATE INDEX temp.touched_by_gpu ON touched (gpu, class);
+CREATE INDEX temp.touched_by_class ON touched (class);
+
+-- Samples of each GPU, and those with each reason for clocks that are lower than they could be.
+CREATE TEMP TABLE throttling AS
+SELECT t.gpu AS gpu, w.name AS name, count(t.throttle_reasons) AS samples,
+  sum((t.throttle_reasons & w.bit) <> 0) AS throttled
+FROM telemetry t JOIN v_throttle w ON w.slows
+WHERE t.run = (SELECT run FROM explained)
+GROUP BY t.gpu, w.name;
+
+-- Each result, and the best of those that differ from it in their place alone. speed: payload (or one pass) per ns.
+CREATE TEMP TABLE result AS
+SELECT c.bench_case AS bench_case, b.block AS block, b.name AS name,
+  nullif(b.payload_bytes, 0) / c.ns AS gbps, c.ns AS ns, max(b.payload_bytes, 1) / c.ns AS speed,
+  max(max(b.payload_bytes, 1) / c.ns) OVER same AS best, count(*) OVER same AS places
+FROM (SELECT bench_case, avg(median_ns) AS ns FROM case_run
+      WHERE run = (SELECT run FROM explained) AND status = 'ok' AND median_ns IS NOT NULL
+      GROUP BY bench_case) c
+JOIN bench_case b ON b.id = c.bench_case
+WINDOW same AS (PARTITION BY b.block, b.axes);
+
+-- name: machine
+-- What is explained: one row. :only is a JSON array of globs, NULL: every case.
+SELECT e.host_name, e.gpu_count, coalesce(e.gpu_name, 'no GPU'), r.uuid, s.name,
+  strftime('%Y-%m-%d %H:%M', r.started_at_ns / 1000000000, 'unixepoch'),
+  (SELECT count(*) FROM plan_case p JOIN bench_case b ON b.id = p.bench_case
+   WHERE p.run = x.run AND (:only IS NULL OR EXISTS (
+     SELECT 1 FROM json_each(:only) g
+     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value)))
+FROM explained x
+JOIN environment e ON e.id = x.environment
+LEFT JOIN run r ON r.id = x.run
+LEFT JOIN scenario s ON s.id = r.scenario;
+
+-- name: touched
+-- The cases of a finding: how many, their blocks, and the one that is furthest behind those of other places.
+-- :classes is "a,b"; :gpu NULL: of any.
+WITH
+  hit AS (
+    SELECT DISTINCT b.id AS bench_case, b.block AS block, p.position AS position
+    FROM plan_case p
+    JOIN bench_case b ON b.id = p.bench_case
+    WHERE p.run = (SELECT run FROM explained)
+      AND (:gpu IS NULL AND :classes = 'all' OR b.id IN (
+        SELECT t.bench_case FROM touched t
+        WHERE (:gpu IS NULL OR t.gpu = :gpu)
+          AND (:classes = 'all' OR instr(',' || :classes || ',', ',' || t.class || ',') > 0)))
+      AND (:only IS NULL OR EXISTS (
+        SELECT 1 FROM json_each(:only) g
+        WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))),
+  worst AS (
+    SELECT r.name AS name, r.gbps AS gbps, r.ns AS ns, r.best AS best, 1 - r.speed / r.best AS behind
+    FROM hit h JOIN result r ON r.bench_case = h.bench_case
+    WHERE r.places > 1 ORDER BY behind DESC, h.position LIMIT 1)
+SELECT (SELECT count(*) FROM hit),
+  (SELECT group_concat(block, ', ') FROM (SELECT block FROM hit GROUP BY block ORDER BY min(position))),
+  (SELECT name FROM worst), (SELECT behind FROM worst), (SELECT gbps FROM worst),
+  (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst);
+
+-- name: reason
+-- Why a fact is not known; no row: it was not recorded.
+SELECT state || ': ' || value FROM environment_fact
+WHERE environment = (SELECT environment FROM explained) AND name = :name AND gpu = :gpu AND state <> 'ok';

@@ -1,0 +1,136 @@
+-- Rules of haul explain about the host: see rules_gpu.sql.
+
+-- name: iommu
+-- finding: The IOMMU translates what GPUs read and write in host memory
+-- reads: fact iommu
+-- touches: host_link,peer_pcie
+-- costs: Each access of a GPU to host memory is looked up; copies of large pinned buffers may lose nothing, small
+--   and scattered ones more. GPU to GPU over PCIe goes through the root complex instead of the nearest switch.
+-- action: Boot with iommu=pt (x86) or iommu.passthrough=1 (Arm), or switch the IOMMU off, where no device is handed
+--   to virtual machines.
+-- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (ACS, IO virtualization);
+--   https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu)
+SELECT NULL AS gpu, v LIKE 'translated%' OR v LIKE 'mixed%' AS bad, 'iommu = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.iommu') AS v FROM host WHERE gpu_count > 0);
+
+-- name: confidential_compute
+-- finding: Confidential computing encrypts what crosses PCIe
+-- reads: fact confidential_compute
+-- touches: host_link,peer
+-- costs: Copies go through an encrypted bounce buffer in host memory, at the rate at which processors encrypt, far
+--   below that of the link. Between GPUs it depends on the mode.
+-- action: Compare with other confidential machines only; nvidia-smi conf-compute -f shows the mode.
+-- source: https://docs.nvidia.com/confidential-computing/release-notes/r570-trd1.md
+SELECT NULL AS gpu, v = 'on' AS bad, 'confidential_compute = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.confidential_compute') AS v FROM host WHERE gpu_count > 0);
+
+-- name: numa_policy
+-- finding: This process may not say on which NUMA node its memory is
+-- reads: fact numa_policy, fact container, v_run.node_count
+-- touches: host_link,host_memory,pageable,managed
+-- costs: Buffers lie wherever the kernel puts them: a half of them on the far node of a host with two.
+-- action: Give the container CAP_SYS_NICE, or a seccomp profile that allows mbind, set_mempolicy and get_mempolicy.
+-- source: https://docs.docker.com/engine/security/seccomp/ (calls that the default profile blocks)
+SELECT NULL AS gpu, v = 'refused' AND node_count > 1 AS bad,
+  coalesce('numa_policy = ' || v || ', ', '') || node_count || CASE node_count WHEN 1 THEN ' node' ELSE ' nodes' END
+    || coalesce(', container = ' || json_extract(facts, '$.container'), '') AS evidence
+FROM (SELECT json_extract(facts, '$.numa_policy') AS v, facts, node_count FROM host);
+
+-- name: numa_balancing
+-- finding: The kernel moves pages between NUMA nodes while they are in use
+-- reads: fact numa_balancing, v_run.node_count
+-- touches: host_memory,pageable,managed
+-- costs: Pages are unmapped now and then to see who uses them. Memory that is page-locked or bound to a node is
+--   left alone; pageable copies and unified memory spread more.
+-- action: sysctl kernel.numa_balancing=0, or boot with numa_balancing=disable.
+-- source: https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing);
+--   https://nvidia.github.io/grace-cpu-benchmarking-guide/platform/index.html
+SELECT NULL AS gpu, v = 'on' AND node_count > 1 AS bad,
+  'numa_balancing = ' || v || ', ' || node_count || CASE node_count WHEN 1 THEN ' node' ELSE ' nodes' END AS evidence
+FROM (SELECT json_extract(facts, '$.numa_balancing') AS v, node_count FROM host);
+
+-- name: governor
+-- finding: Processors do not run at their best frequency at once
+-- reads: fact governor
+-- touches: host_memory,pageable,host_call
+-- costs: What host threads do (pageable copies, calls of the driver) begins slower and spreads more. Copies of pinned
+--   memory are not touched.
+-- action: cpupower frequency-set -g performance
+-- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (generic scaling governors)
+SELECT NULL AS gpu, v <> 'performance' AS bad, 'governor = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.governor') AS v FROM host);
+
+-- name: turbo
+-- finding: Processors are kept at their base frequency
+-- reads: fact turbo
+-- touches: host_memory,pageable,host_call
+-- costs: What host threads do is slower by up to the ratio of base to boost frequency.
+-- action: echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 1 > /sys/devices/system/cpu/cpufreq/boost; else
+--   the firmware's setting.
+-- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (frequency boost support)
+SELECT NULL AS gpu, v = 'off' AS bad, 'turbo = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.turbo') AS v FROM host);
+
+-- name: huge_pages
+-- finding: Transparent huge pages are off
+-- reads: fact huge_pages
+-- touches: host_memory,pageable,managed
+-- costs: Host threads miss the TLB more often, and memory is touched for the first time 4 KiB at a time: pageable
+--   copies and unified memory lose, copies of pinned memory do not.
+-- action: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
+-- source: https://docs.kernel.org/admin-guide/mm/transhuge.html
+SELECT NULL AS gpu, v = 'never' AS bad, 'huge_pages = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.huge_pages') AS v FROM host);
+
+-- name: page_size
+-- finding: The kernel uses 4 KiB pages where GPU and processor share page tables
+-- reads: fact page_size, v_gpu.c2c_gbps
+-- touches: host_link,host_memory,pageable,managed
+-- costs: A chip-to-chip link translates sixteen times as many pages as with 64 KiB: more TLB misses and page faults.
+-- action: Install the kernel with 64 KiB pages (linux-image-nvidia-64k).
+-- source: https://docs.nvidia.com/grace-perf-tuning-guide/os-settings.html (page size)
+SELECT NULL AS gpu, v < 65536 AS bad, 'page_size = ' || v || ' bytes, chip-to-chip link' AS evidence
+FROM (SELECT CAST(json_extract(facts, '$.page_size') AS INTEGER) AS v FROM host
+      WHERE EXISTS (SELECT 1 FROM gpu WHERE c2c_bytes_per_second > 0));
+
+-- name: virtual_machine
+-- note: A virtual machine
+-- reads: fact hypervisor
+-- touches: all
+-- costs: Nothing, where processors and memory are pinned by the host: virtual machines with GPUs passed through reach
+--   what bare metal does. Facts about power, IOMMU, ACS and frequencies are those of the guest.
+-- action: None. If nothing else explains a loss, ask who runs the host.
+-- source: https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html (full passthrough)
+SELECT NULL AS gpu, v <> 'none' AS bad, 'hypervisor = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.hypervisor') AS v FROM host);
+
+-- name: smt
+-- note: Several logical processors per core
+-- reads: fact smt
+-- touches: host_memory,pageable,host_call
+-- costs: Nothing measurable for copies by a GPU; host threads of a case are put on cores of their own.
+-- action: None.
+-- source: https://docs.kernel.org/admin-guide/kernel-parameters.html (nosmt)
+SELECT NULL AS gpu, v = 'on' AS bad, 'smt = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.smt') AS v FROM host);
+
+-- name: memlock
+-- note: This user may lock little memory
+-- reads: fact memlock_limit
+-- touches: host_link
+-- costs: Nothing here: the driver's page-locked memory is not counted. RDMA and mlock() of other programs fail.
+-- action: ulimit -l unlimited, where programs beside CUDA register memory.
+-- source: https://man7.org/linux/man-pages/man2/getrlimit.2.html (RLIMIT_MEMLOCK)
+SELECT NULL AS gpu, v <> 'unlimited' AND CAST(v AS INTEGER) < 1073741824 AS bad,
+  'memlock_limit = ' || v || ' bytes' AS evidence
+FROM (SELECT json_extract(facts, '$.memlock_limit') AS v FROM host);
+
+-- name: gpus_hidden
+-- note: GPUs of this machine that were not looked at
+-- reads: fact gpus_hidden
+-- touches: all
+-- costs: Nothing by itself; who uses them shares links, switches and host memory with what is measured.
+-- action: Unset CUDA_VISIBLE_DEVICES, or start the container with all GPUs, to see them.
+-- source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA_VISIBLE_DEVICES)
+SELECT NULL AS gpu, CAST(v AS INTEGER) > 0 AS bad, 'gpus_hidden = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.gpus_hidden') AS v FROM host WHERE gpu_count > 0);

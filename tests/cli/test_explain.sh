@@ -1,0 +1,110 @@
+#!/bin/bash
+# haul explain: recorded machines, runs that were disturbed, cases, formats, and what it says without results.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+machines=$source_folder/tests/machines
+
+begin 'healthy machines: nothing is found'
+for name in h200x4 h100x8-nvlink gh200; do
+  run_ok explain --machine "$machines/$name.toml"
+  expect_out 'nothing found that explains a loss; of [0-9]+ rules [0-9]+ found nothing'
+  expect_out '^Looked at, and nothing found: pcie_link, '
+done
+
+begin 'a machine with findings: each with evidence, cost, what to do and source'
+run_ok explain --machine "$machines/l40sx4-pcie.toml"
+expect_out '4 findings'
+expect_out '^No peer access: .* \[peer_access\]$'
+expect_out '^    evidence  gpu0: peer_access = 0 to gpu1, gpu2, gpu3$'
+expect_out '^    source    https://docs.nvidia.com'
+expect_out '^    persistence +all GPUs: persistence = off$'
+expect_out '^    pcie_link +all GPUs: gen1 x16, best gen4 x16, when it was idle$'
+run_ok explain --machine "$machines/l40sx4-pcie.toml" --format csv
+expect_out '^iommu,finding,found,,iommu = translated,,'
+expect_out '^mig,finding,not found,0,mig = not supported,'
+
+begin 'half the lanes of a machine file'
+sed 's/^pcie_width = 16/pcie_width = 8/' "$machines/h200x4.toml" >half.toml
+run_ok explain --machine half.toml
+expect_out ': 1 finding; '
+expect_out 'evidence  all GPUs: gen5 x8, best gen5 x16, when it was idle'
+
+begin 'the rules themselves'
+run_ok explain --rules --format jsonl
+expect_out '"rule":"shared_uplink","kind":"finding"'
+
+begin 'without results this machine is explained'
+run_ok explain --db none.db
+expect_err 'none.db.*; this machine as it is now is explained'
+missing none.db
+run explain --here latest
+expect_code 2
+expect_err "a machine without a run has no 'latest'"
+
+fake_driver h200x4 || finish
+
+cat >link.toml <<'EOF'
+schema_version = 1
+name = "link"
+[measure]
+trials = { min = 8, max = 8 }
+max_time = "20ms"
+telemetry = "10ms"
+[checks]
+gpu_idle = { want = true, on_fail = "record" }
+[[transfer]]
+name = "host_to_device"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = "*" }
+size = "4MiB"
+[[transfer]]
+name = "device_to_device"
+method = "ce"
+from = { gpu = 0 }
+to = { gpu = 1 }
+size = "4MiB"
+EOF
+cat >busy.toml <<'EOF'
+[[fake.process]]
+gpu = 1
+pid = 1
+busy_percent = 93
+[[fake.link]]
+to = 1
+factor = 0.5
+EOF
+
+begin 'a quiet run'
+run_ok run link.toml --db runs.db
+run_ok explain --db runs.db --format csv
+reject_out '^(pcie_link|gpu_in_use|nvlinks|peer_access|power_limit|fabric|throttled_heat),finding,found'
+expect_out '^pcie_link,finding,not found,3,'
+
+begin 'another program on a GPU: its cases, and how far they are behind'
+HAUL_FAKE_FAULTS=busy.toml run_ok run link.toml --db runs.db
+run_ok explain --db runs.db
+expect_out '^Another program uses the GPU \[gpu_in_use\]$'
+expect_out 'evidence  gpu1: .*gpu1 in use by '
+expect_out 'touches   2 of 5 cases: host_to_device, device_to_device$'
+expect_out 'worst     host_to_device/numa0:pinned-gpu1/4MiB: [0-9.]+ GB/s, [0-9.]+ % below the best place'
+run_ok explain latest 'device_to_device' --db runs.db --format csv
+expect_out '^gpu_in_use,finding,found,1,.*,1,device_to_device,'
+run_ok explain 'host_to_device/*gpu0*' --db runs.db --format csv
+reject_out '^gpu_in_use,finding,found'
+run_ok explain previous --db runs.db --format csv
+reject_out '^gpu_in_use,finding,found'
+
+begin 'a case or run that is not there'
+run_error 2 "no case of that run matches 'nothing'" explain latest nothing --db runs.db
+run_error 2 'no run begins with' explain run:99 --db runs.db
+
+begin 'telemetry that was off is not known'
+run_ok run link.toml --db runs.db --set measure.telemetry=off
+run_ok explain --db runs.db --format csv
+expect_out '^throttled_heat,finding,unknown,0,'
+expect_out '^gpu_in_use,finding,unknown,0,'
+reject_out '^throttled_heat,finding,not found'
+
+finish

@@ -1,0 +1,335 @@
+/* Every rule of haul explain on a recorded run of two H200 that is changed for it: the rule finds
+ * it, and no other does. With --write: writes the rules into docs/EXPLAIN.md anew. */
+#include "runner/analysis/explain.h"
+
+#include "runner/record/record.h"
+#include "runner/table/text.h"
+#include "tests/cmocka.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1 << 17, LINE_WIDTH = 116 };
+
+static const char DOCUMENT[] = HAUL_SOURCE_DIR "/docs/EXPLAIN.md";
+static const char MARK[] = "rules_*.sql. -->\n";
+
+static char *file_content(const char *path) {
+  FILE *file = fopen(path, "r");
+  char *text = calloc(1, TEXT_MAX);
+  assert_non_null(file);
+  assert_non_null(text);
+  assert_true(fread(text, 1, TEXT_MAX - 1, file) > 0);
+  assert_int_equal(fclose(file), 0);
+  return text;
+}
+
+static char *file_text(const char *name) {
+  char path[256];
+  (void)snprintf(path, sizeof path, HAUL_SOURCE_DIR "/tests/data/%s", name);
+  return file_content(path);
+}
+
+/* The recorded run, changed by that SQL (NULL = as it was), explained. */
+static void explain_changed(const char *change, const char *only, struct explanation *explanation) {
+  struct error err = {0};
+  struct database *database = NULL;
+  char *recorded = file_text("explain-h200x2.sql");
+  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  enum status status = database_run_sql(database, recorded, "explain-h200x2.sql", &err);
+  if (status == STATUS_OK && change != NULL) {
+    status = database_run_sql(database, change, "explain-rules.sql", &err);
+  }
+  if (status != STATUS_OK || explain_find(database, 1, only, explanation, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  database_close(database);
+  free(recorded);
+}
+
+static const struct explain_row *row_of(const struct explanation *explanation, const char *rule,
+                                        enum explain_state state) {
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    if (strcmp(explanation->rows[i].rule->name, rule) == 0 && explanation->rows[i].state == state) {
+      return &explanation->rows[i];
+    }
+  }
+  return NULL;
+}
+
+/* Notes that are true of the recorded machine. */
+static bool is_usual(const char *rule) {
+  return strcmp(rule, "ecc") == 0 || strcmp(rule, "virtual_machine") == 0;
+}
+
+static void nothing_is_found_on_the_recorded_run(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_changed(NULL, NULL, &explanation);
+  assert_int_equal(explanation.findings, 0);
+  assert_int_equal(explanation.notes, 2);
+  assert_non_null(row_of(&explanation, "ecc", EXPLAIN_FOUND));
+  assert_non_null(row_of(&explanation, "virtual_machine", EXPLAIN_FOUND));
+  assert_int_equal(explanation.findings + explanation.notes + explanation.unknown +
+                       explanation.fine + explanation.absent,
+                   explanation.rules.count);
+  /* Its facts were recorded before haul read these. */
+  const struct explain_row *fabric = row_of(&explanation, "fabric", EXPLAIN_UNKNOWN);
+  assert_non_null(fabric);
+  assert_string_equal(fabric->evidence, "not recorded");
+  const struct explain_row *turbo = row_of(&explanation, "turbo", EXPLAIN_UNKNOWN);
+  assert_non_null(turbo);
+  assert_string_equal(turbo->evidence, "unavailable: the kernel has no switch for it here");
+  explanation_fini(&explanation);
+}
+
+static void each_rule_finds_its_machine_and_no_other_does(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct explain_rules rules;
+  char *changes = file_text("explain-rules.sql");
+  explain_read_rules(&arena, &rules);
+  assert_true(rules.count > 30);
+  for (size_t i = 0; i < rules.count; i++) {
+    const struct explain_rule *rule = &rules.items[i];
+    const char *head = arena_format(&arena, "-- name: %s\n", rule->name);
+    const char *begin = strstr(changes, head);
+    if (begin == NULL) {
+      fail_msg("tests/data/explain-rules.sql has no section %s", rule->name);
+      return;
+    }
+    begin += strlen(head);
+    const char *end = strstr(begin, "-- name: ");
+    const char *change =
+        arena_strndup(&arena, begin, end != NULL ? (size_t)(end - begin) : strlen(begin));
+    struct explanation explanation;
+    explain_changed(change, NULL, &explanation);
+    for (size_t j = 0; j < explanation.row_count; j++) {
+      const struct explain_row *row = &explanation.rows[j];
+      if (row->state == EXPLAIN_FOUND && strcmp(row->rule->name, rule->name) != 0 &&
+          !is_usual(row->rule->name)) {
+        fail_msg("the machine of %s is found by %s: %s", rule->name, row->rule->name,
+                 row->evidence);
+      }
+    }
+    const struct explain_row *row = row_of(&explanation, rule->name, EXPLAIN_FOUND);
+    if (row == NULL) {
+      fail_msg("%s does not find its machine", rule->name);
+      return;
+    }
+    assert_non_null(row->evidence);
+    assert_int_equal(explanation.findings, rule->note ? 0 : 1);
+    explanation_fini(&explanation);
+  }
+  free(changes);
+  arena_fini(&arena);
+}
+
+static void every_rule_has_its_texts(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct explain_rules rules;
+  explain_read_rules(&arena, &rules);
+  for (size_t i = 0; i < rules.count; i++) {
+    const struct explain_rule *rule = &rules.items[i];
+    if (rule->title == NULL || rule->reads == NULL || rule->touches == NULL ||
+        rule->costs == NULL || rule->action == NULL || rule->source == NULL) {
+      fail_msg("rule %s lacks a text", rule->name);
+    }
+  }
+  arena_fini(&arena);
+}
+
+/* ---- the document ---- */
+
+static void put_paragraph(struct strbuf *text, const char *first, const char *paragraph) {
+  struct strbuf whole;
+  strbuf_init(&whole, TEXT_MAX);
+  strbuf_printf(&whole, "%s%s", first, paragraph);
+  text_wrap(text, whole.text, LINE_WIDTH, 2, false);
+  strbuf_append(text, "\n");
+  strbuf_fini(&whole);
+}
+
+static void put_rules(struct strbuf *text) {
+  struct arena arena = {0};
+  struct explain_rules rules;
+  explain_read_rules(&arena, &rules);
+  for (size_t i = 0; i < rules.count; i++) {
+    const struct explain_rule *rule = &rules.items[i];
+    strbuf_printf(text, "\n### `%s`: %s\n\n", rule->name, rule->title);
+    put_paragraph(text, "- ",
+                  arena_format(&arena, "A %s about `%s`; reads %s", rule->note ? "note" : "finding",
+                               rule->touches, rule->reads));
+    put_paragraph(text, "- ", arena_format(&arena, "Usually: %s", rule->costs));
+    put_paragraph(text, "- ", arena_format(&arena, "Do: %s", rule->action));
+    put_paragraph(text, "- ", arena_format(&arena, "Source: %s", rule->source));
+  }
+  arena_fini(&arena);
+}
+
+static void the_document_has_the_rules(void **state) {
+  (void)state;
+  struct strbuf rules;
+  strbuf_init(&rules, TEXT_MAX);
+  put_rules(&rules);
+  char *document = file_content(DOCUMENT);
+  const char *mark = strstr(document, MARK);
+  assert_non_null(mark);
+  if (strcmp(mark + strlen(MARK), rules.text) != 0) {
+    fail_msg("docs/EXPLAIN.md has other rules: cmake --build BUILD --target update_reference");
+  }
+  free(document);
+  strbuf_fini(&rules);
+}
+
+static int write_document(void) {
+  struct strbuf whole;
+  strbuf_init(&whole, TEXT_MAX);
+  char *document = file_content(DOCUMENT);
+  const char *mark = strstr(document, MARK);
+  if (mark == NULL) {
+    return EXIT_FAILURE;
+  }
+  strbuf_printf(&whole, "%.*s", (int)(mark + strlen(MARK) - document), document);
+  put_rules(&whole);
+  FILE *file = fopen(DOCUMENT, "w");
+  const bool written = file != NULL && fputs(whole.text, file) >= 0;
+  const bool closed = file != NULL && fclose(file) == 0;
+  free(document);
+  strbuf_fini(&whole);
+  return written && closed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Idle links are slow; what counts is the best that was seen under load. */
+static void a_link_that_trains_down_at_idle_is_no_finding(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_changed("UPDATE telemetry SET pcie_generation = 1 WHERE at_ns > (SELECT min(at_ns) FROM "
+                  "telemetry) + 5e8;",
+                  NULL, &explanation);
+  assert_int_equal(explanation.findings, 0);
+  assert_non_null(row_of(&explanation, "pcie_link", EXPLAIN_NOT_FOUND));
+  explanation_fini(&explanation);
+}
+
+static void what_was_not_sampled_is_not_known(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_changed("DELETE FROM telemetry;", NULL, &explanation);
+  assert_int_equal(explanation.findings, 0);
+  assert_non_null(row_of(&explanation, "pcie_link", EXPLAIN_UNKNOWN));
+  assert_non_null(row_of(&explanation, "throttled_heat", EXPLAIN_UNKNOWN));
+  assert_non_null(row_of(&explanation, "gpu_in_use", EXPLAIN_UNKNOWN));
+  assert_null(row_of(&explanation, "throttled_heat", EXPLAIN_NOT_FOUND));
+  explanation_fini(&explanation);
+}
+
+static void findings_come_by_how_far_their_cases_are_behind(void **state) {
+  (void)state;
+  static const char SLOW[] =
+      "UPDATE environment_fact SET value = 'locked' WHERE name = 'gpu_clocks' AND gpu = 0;"
+      "UPDATE telemetry SET pcie_width = 8 WHERE gpu = 1;"
+      "UPDATE case_run SET median_ns = 2 * median_ns WHERE bench_case IN (SELECT f.bench_case "
+      "FROM flow f JOIN bench_case b ON b.id = f.bench_case WHERE f.gpu = 1 "
+      "AND b.block LIKE 'host_to_device_memcpy%');";
+  struct explanation explanation;
+  explain_changed(SLOW, NULL, &explanation);
+  assert_int_equal(explanation.findings, 2);
+  const struct explain_row *first = &explanation.rows[0];
+  assert_string_equal(first->rule->name, "pcie_link");
+  assert_int_equal(first->gpu, 1);
+  assert_string_equal(first->worst, "host_to_device_memcpy_ce/numa0:pinned-gpu1/64MiB");
+  assert_true(fabs(first->behind - 0.51) < 0.01);
+  assert_int_equal(first->cases, 17);
+  assert_string_equal(explanation.rows[1].rule->name, "gpu_clocks");
+  explanation_fini(&explanation);
+  /* Cases that the link has nothing to do with. */
+  explain_changed(SLOW, "device_local_copy", &explanation);
+  assert_int_equal(explanation.findings, 1);
+  assert_string_equal(explanation.rows[0].rule->name, "gpu_clocks");
+  assert_int_equal(explanation.rows[0].cases, 1);
+  assert_int_equal(explanation.cases, 2);
+  explanation_fini(&explanation);
+}
+
+/* Read through a copy that is otherwise not written. */
+static void a_run_of_an_older_schema_is_explained(void **state) {
+  (void)state;
+  char path[] = "/tmp/haul-explain-XXXXXX";
+  const int file = mkstemp(path);
+  struct error err = {0};
+  struct database *database = NULL;
+  struct explanation explanation;
+  sqlite3 *older = NULL;
+  char *recorded = file_text("results-1002.sql");
+  assert_true(file >= 0);
+  assert_int_equal(close(file), 0);
+  assert_int_equal(sqlite3_open(path, &older), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(older, recorded, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_close(older), SQLITE_OK);
+  assert_int_equal(database_open(path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database->file_version, 1002);
+  assert_int_equal(explain_find(database, 1, NULL, &explanation, &err), STATUS_OK);
+  assert_string_equal(explanation.host, "testhost");
+  assert_int_equal(explanation.findings, 0);
+  explanation_fini(&explanation);
+  database_close(database);
+  assert_int_equal(remove(path), 0);
+  free(recorded);
+}
+
+/* The state of the moment is a part of a machine alone. */
+static void a_machine_alone_is_explained(void **state) {
+  (void)state;
+  struct error err = {0};
+  struct machine *machine = machine_new();
+  (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "ok");
+  machine->gpu_count = 2;
+  machine->node_count = 1;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    machine->gpus[i] = (struct gpu){.pcie_generation_max = 5,
+                                    .pcie_width_max = 16,
+                                    .pcie_generation = i == 0 ? 1 : 5,
+                                    .pcie_width = 8,
+                                    .process_count = i == 0,
+                                    .utilization_percent = 0};
+    (void)snprintf(machine->gpus[i].name, sizeof machine->gpus[i].name, "a GPU");
+    machine->links[i][1 - i] = (struct gpu_link){.peer_access = true};
+  }
+  struct database *database = NULL;
+  struct explanation explanation;
+  assert_int_equal(record_machine(machine, &database, &err), STATUS_OK);
+  assert_int_equal(explain_find(database, 0, NULL, &explanation, &err), STATUS_OK);
+  assert_null(explanation.run_uuid);
+  assert_int_equal(explanation.findings, 2);
+  assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_FOUND)->gpu, 1);
+  assert_string_equal(row_of(&explanation, "pcie_link", EXPLAIN_FOUND)->evidence,
+                      "gen5 x8, best gen5 x16, when it was idle");
+  assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_UNKNOWN)->gpu, 0);
+  assert_int_equal(row_of(&explanation, "gpu_in_use", EXPLAIN_FOUND)->gpu, 0);
+  assert_null(row_of(&explanation, "throttled_heat", EXPLAIN_UNKNOWN));
+  explanation_fini(&explanation);
+  database_close(database);
+  free(machine);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--write") == 0) {
+    return write_document();
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_found_on_the_recorded_run),
+      cmocka_unit_test(each_rule_finds_its_machine_and_no_other_does),
+      cmocka_unit_test(every_rule_has_its_texts),
+      cmocka_unit_test(the_document_has_the_rules),
+      cmocka_unit_test(a_link_that_trains_down_at_idle_is_no_finding),
+      cmocka_unit_test(what_was_not_sampled_is_not_known),
+      cmocka_unit_test(findings_come_by_how_far_their_cases_are_behind),
+      cmocka_unit_test(a_machine_alone_is_explained),
+      cmocka_unit_test(a_run_of_an_older_schema_is_explained),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
