@@ -80,9 +80,7 @@ static int compare_versions(const char *a, const char *b) {
   return 0;
 }
 
-/* ">=570", "<580.95", "!=575.57.08"; without an operator, the version as far as it is written:
- * "580" is any 580, "580.159" any 580.159. */
-static bool version_fits(const char *want, const char *found) {
+bool check_version_fits(const char *want, const char *found) {
   static const struct {
     const char *text;
     bool less, equal, greater;
@@ -109,7 +107,7 @@ static void judge_fact(const struct check *check, const struct fact *fact,
   }
   (void)snprintf(result->found, sizeof result->found, "%s", fact->value);
   if (check->kind == CHECK_DRIVER) {
-    decide(result, version_fits(check->want, fact->value));
+    decide(result, check_version_fits(check->want, fact->value));
   } else {
     decide(result, strcmp(on_off(check->want), fact->value) == 0);
   }

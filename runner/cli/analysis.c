@@ -27,12 +27,14 @@ enum status analysis_show(struct command *command, const struct compare_result *
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
   show->all = common->verbose;
+  show->version = HAUL_VERSION;
   for (size_t s = 0; s < SIDES; s++) {
     show->names[s] = command->request.names[s] != NULL ? command->request.names[s] : "";
   }
   const enum status status =
-      common->junit ? diff_print_junit(result->measured, result->comparison, show, stdout, err)
-                    : diff_print(result->measured, result->comparison, show, &rows, err);
+      common->tests != TEST_NONE
+          ? diff_print_tests(result->measured, result->comparison, show, common->tests, stdout, err)
+          : diff_print(result->measured, result->comparison, show, &rows, err);
   if (status == STATUS_OK) {
     compare_advise(common, command->database, &command->request, result);
   }

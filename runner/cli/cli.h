@@ -34,12 +34,12 @@ struct command {
   bool sums;
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
-  const char *against, *baseline, *decide, *expected_nodes, *host, *limit, *machine, *node_name,
-      *output, *resume, *run, *saved, *shard, *size, *tag;
+  const char *against, *baseline, *decide, *expect, *expected_nodes, *host, *limit, *machine,
+      *node_name, *output, *resume, *run, *saved, *shard, *size, *tag;
   uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
-  bool force, yes;
+  bool expects, force, yes;
   bool fail_on_given, fails[verdict_name_count];
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
@@ -102,7 +102,7 @@ struct verb {
       *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
   const char *noun; /* what one of words is; NULL: the verb looks at them itself */
   bool takes_runs;  /* names of runs are arguments, too: for completion */
-  bool takes_junit; /* --format junit */
+  bool takes_tests; /* --format junit, --format ctrf */
   bool takes_svg;   /* --format svg, with --plot */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);

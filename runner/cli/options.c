@@ -79,8 +79,8 @@ static bool option_take_format(const struct given *given) {
     given->command->plot.picture = true;
     return true;
   }
-  if (given->command->verb->takes_junit && strcmp(given->arg, "junit") == 0) {
-    common->junit = true;
+  if (given->command->verb->takes_tests && test_format_parse(given->arg, &common->tests) &&
+      common->tests != TEST_NONE) {
     return true;
   }
   return option_take_name(given);

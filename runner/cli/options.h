@@ -50,6 +50,15 @@ extern const struct verb_option COMMON_OPTIONS[];
 
 #define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
 
+/* What results are compared with: run, report; check has its own. */
+#define EXPECT_OPTION                                                                              \
+  {                                                                                                \
+    "expect", "FILE",                                                                              \
+        "a data file of what to expect, before the shipped one (default: HAUL_EXPECT, then "       \
+        "~/.config/haul/expect.toml); haul expect --help describes it",                            \
+        OPTION_NON_EMPTY(expect)                                                                   \
+  }
+
 /* Which runs. */
 #define WHERE_OPTION                                                                               \
   {                                                                                                \

@@ -1,5 +1,6 @@
 /* haul check A [B]: as diff, for scripts: the exit code says what was found. */
 #include "runner/cli/analysis.h"
+#include "runner/run/expectations.h"
 
 #include <string.h>
 
@@ -22,7 +23,17 @@ static bool verb_check_take_fail_on(const struct given *given) {
   return true;
 }
 
+static bool verb_check_take_expect(const struct given *given) {
+  given->command->expects = true;
+  given->command->expect = given->arg;
+  return true;
+}
+
 static const struct verb_option VERB_CHECK_OPTIONS[] = {
+    {"expect", "FILE",
+     "compare with what the machine should reach, not with other runs; FILE as well as the shipped "
+     "data (default: HAUL_EXPECT, then ~/.config/haul/expect.toml)",
+     verb_check_take_expect, .optional = true},
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
      "suspect adds provisional ones, with fewer than 4 processes on a side, or runs on both",
@@ -34,6 +45,13 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
 
 static void verb_check_check(struct command *command, struct argp_state *state) {
   struct compare_request *request = &command->request;
+  if (command->expects) {
+    if (request->by != NULL || command->fail_on_given || command->strict) {
+      argp_error(state, "--expect compares with no other runs: it cannot be combined with --by, "
+                        "--fail-on or --strict");
+    }
+    return;
+  }
   if (request->by == NULL && command->word_count == 0) {
     argp_error(state,
                "missing argument: the run to compare with, such as baseline:NAME, or two runs A B");
@@ -79,7 +97,191 @@ static enum status verb_check_judge(struct command *command, const struct compar
                          "nothing was compared: no case has two comparable processes on each side");
 }
 
+/* ---- --expect ---- */
+
+/* One run and what was found of it. */
+struct expected_run {
+  const struct measured_run *run;
+  struct expect_judge *judge;
+  const struct expect_finding *findings;
+  size_t count;
+};
+
+static bool verb_check_is_selected(const struct command *command,
+                                   const struct expect_finding *finding) {
+  const char *only = command->request.filter.only;
+  const struct measured_case bench = {
+      .key = finding->key, .name = finding->name, .block = finding->block};
+  return only == NULL || measured_case_matches(&bench, only);
+}
+
+/* One row for each case that falls short, of all with -v. */
+static enum status verb_check_list(struct command *command, const struct expected_run *runs,
+                                   size_t run_count, struct error *err) {
+  static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
+                                      "expected", "statement", "of",   "run"};
+  const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
+  const struct row_sink *sink = command_rows(command, NULL);
+  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  for (size_t r = 0; r < run_count; r++) {
+    for (size_t i = 0; i < runs[r].count; i++) {
+      const struct expect_finding *finding = &runs[r].findings[i];
+      const bool falls_short = finding->verdict == EXPECT_SHORT;
+      if (!(falls_short || command->common.verbose ||
+            (rows_alone && command->common.format != OUTPUT_MD)) ||
+          !verb_check_is_selected(command, finding)) {
+        continue;
+      }
+      const struct cell cells[] = {
+          cell_words(expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE),
+          cell_text(expect_finding_place(runs[r].judge, finding)),
+          cell_text(finding->name),
+          cell_real(finding->value),
+          cell_text(finding->time ? "ns" : "GB/s"),
+          cell_text(finding->expected),
+          cell_text(expect_statement_text(finding->statement)),
+          cell_text(finding->machine),
+          cell_integer(runs[r].run->ref.id)};
+      RETURN_ON_ERROR(sink_row(sink, cells, err));
+    }
+  }
+  return sink_end(sink, err);
+}
+
+static enum status verb_check_tests(struct command *command, const struct expected_run *runs,
+                                    size_t run_count, size_t selected, struct error *err) {
+  struct test_case *cases = arena_array(&command->arena, selected, sizeof *cases);
+  struct test_property *properties = arena_array(&command->arena, run_count, sizeof *properties);
+  struct test_report report = {.name = "haul check --expect",
+                               .version = HAUL_VERSION,
+                               .properties = properties,
+                               .property_count = run_count,
+                               .cases = cases};
+  for (size_t r = 0; r < run_count; r++) {
+    const struct measured_run *run = runs[r].run;
+    const struct measured_environment *where = &command->measured->environments[run->environment];
+    properties[r] = (struct test_property){
+        arena_format(&command->arena, "run %lld", (long long)run->ref.id),
+        arena_format(&command->arena, "%s on %s", run->scenario, where->host_name)};
+    report.started_at_ns = r == 0 || run->started_at_ns < report.started_at_ns
+                               ? run->started_at_ns
+                               : report.started_at_ns;
+    report.ended_at_ns =
+        run->started_at_ns > report.ended_at_ns ? run->started_at_ns : report.ended_at_ns;
+    for (size_t i = 0; i < runs[r].count; i++) {
+      const struct expect_finding *finding = &runs[r].findings[i];
+      if (verb_check_is_selected(command, finding)) {
+        cases[report.case_count++] =
+            (struct test_case){finding->block, finding->name,
+                               finding->verdict == EXPECT_SHORT ? TEST_FAILED : TEST_PASSED,
+                               expect_finding_words(&command->arena, finding)};
+      }
+    }
+  }
+  return test_report_write(&report, command->common.tests, stdout, err);
+}
+
+/* What a person reads below the table; in Markdown, for a step's summary, above it. */
+static void verb_check_say(struct command *command, const struct expected_run *runs,
+                           size_t run_count) {
+  const struct output output = {stdout, terminal_width(stdout), false, NULL};
+  const bool markdown = command->common.format == OUTPUT_MD;
+  for (size_t r = 0; r < run_count; r++) {
+    const char *const *lines = NULL;
+    const size_t count = expect_judge_words(runs[r].judge, &lines);
+    for (size_t i = 0; i < count; i++) {
+      const char *name = run_count > 1 ? arena_format(&command->arena,
+                                                      "run %lld: ", (long long)runs[r].run->ref.id)
+                                       : "";
+      output_wrapped(&output, markdown ? "- " : "",
+                     arena_format(&command->arena, "%s%s", name, lines[i]));
+    }
+  }
+}
+
+static enum status verb_check_show_expected(struct command *command,
+                                            const struct expected_run *runs, size_t run_count,
+                                            size_t known, size_t shorts, struct error *err) {
+  const enum output_format format = command->common.format;
+  if (command->common.tests != TEST_NONE) {
+    return verb_check_tests(command, runs, run_count, known, err);
+  }
+  if (format == OUTPUT_MD || format == OUTPUT_TABLE) {
+    verb_check_say(command, runs, run_count);
+  }
+  if (shorts > 0 || command->common.verbose || (format != OUTPUT_MD && format != OUTPUT_TABLE)) {
+    (void)fputs(format == OUTPUT_MD || format == OUTPUT_TABLE ? "\n" : "", stdout);
+    return verb_check_list(command, runs, run_count, err);
+  }
+  return STATUS_OK;
+}
+
+/* Cases that went wrong have no value to compare. */
+static size_t verb_check_count_wrong(const struct command *command) {
+  const struct measured *measured = command->measured;
+  size_t wrong = 0;
+  for (size_t i = 0; i < measured->median_count; i++) {
+    const enum case_status status = measured->medians[i].status;
+    wrong += status != CASE_OK && status != CASE_SKIPPED;
+  }
+  return wrong;
+}
+
+static enum status verb_check_expected(struct command *command, struct error *err) {
+  static const char *const LATEST[] = {"latest"};
+  struct expectations expectations;
+  if (!expectations_open(&expectations, &command->common, command->expect)) {
+    expectations_fini(&expectations);
+    command->code = EXIT_USAGE; /* its mistakes were printed */
+    return STATUS_OK;
+  }
+  const bool latest = command->word_count == 0 && command->request.filter.where_count == 0;
+  enum status status = analysis_load(command, latest ? LATEST : command->words,
+                                     latest ? 1 : command->word_count, err);
+  status = THEN(status, command_open_query(command, err));
+  const size_t run_count = status == STATUS_OK ? command->measured->run_count : 0;
+  struct expected_run *runs = arena_array(&command->arena, run_count, sizeof *runs);
+  size_t known = 0;
+  size_t shorts = 0;
+  for (size_t r = 0; r < run_count; r++) {
+    runs[r] = (struct expected_run){.run = &command->measured->runs[r]};
+    const char *name = arena_format(&command->arena, "run:%s", runs[r].run->ref.uuid);
+    status = THEN(status, expect_judge_run(&expectations.set, command->query, name, NULL, NULL,
+                                           &runs[r].judge, err));
+    if (status == STATUS_OK) {
+      runs[r].findings = expect_judge_findings(runs[r].judge, &runs[r].count);
+    }
+    for (size_t i = 0; i < runs[r].count; i++) {
+      const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
+      known += selected;
+      shorts += selected && runs[r].findings[i].verdict == EXPECT_SHORT;
+    }
+  }
+  status = THEN(status, verb_check_show_expected(command, runs, run_count, known, shorts, err));
+  if (status == STATUS_OK) {
+    const size_t wrong = verb_check_count_wrong(command);
+    if (wrong > 0) {
+      say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", wrong,
+                  wrong == 1 ? "result has" : "results have");
+    }
+    command->code = shorts + wrong > 0 ? EXIT_REGRESSED : EXIT_DONE;
+    if (known + wrong == 0) {
+      status = error_set(err, STATUS_UNSUPPORTED,
+                         "nothing is known of these cases on this machine: haul expect list shows "
+                         "what is, haul expect learn makes a file from runs of your own");
+    }
+  }
+  for (size_t r = 0; r < run_count; r++) {
+    expect_judge_free(runs[r].judge);
+  }
+  expectations_fini(&expectations);
+  return status;
+}
+
 static enum status verb_check_run(struct command *command, struct error *err) {
+  if (command->expects) {
+    return verb_check_expected(command, err);
+  }
   struct compare_result result = {0};
   struct diff_show show = {.undecided_fails = command->strict, .suspect_fails = command->suspect};
   memcpy(show.fails, command->fails, sizeof show.fails);
@@ -102,12 +304,16 @@ const struct verb VERB_CHECK = {
         "Compares as haul diff does, from A to B (default: latest); haul diff --help explains the "
         "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one; 2 the "
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
-        "undecided, with --strict. --format also takes junit.",
+        "undecided, with --strict. --format also takes junit and ctrf.\n\n"
+        "--expect compares the runs (default: latest) with what their machine should reach "
+        "instead: haul "
+        "expect --help. Exit codes: 0 all that is known is as usual; 1 a case falls short, or has "
+        "failed, crashed, hung or is corrupt; 3 nothing is known of the machine.",
     .options = VERB_CHECK_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,
-    .takes_junit = true,
+    .takes_tests = true,
     .check = verb_check_check,
     .run = verb_check_run,
 };

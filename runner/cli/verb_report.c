@@ -4,6 +4,7 @@
 #include "runner/record/manage.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_report.h"
+#include "runner/run/expectations.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,7 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
     {"against", "RUNS",
      "compare with these runs as haul diff does, for example tag:before or driver:VERSION",
      OPTION_TEXT(against)},
+    EXPECT_OPTION,
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
     SUM_OPTION,
     {0}};
@@ -240,10 +242,13 @@ static enum status verb_report_write_page(const struct command *command,
 
 static enum status verb_report_run(struct command *command, struct error *err) {
   struct compare_result result = {0};
+  struct expectations expectations;
   struct report_request request = {.flows = command->common.verbose,
                                    .sums = command->sums,
+                                   .expected = &expectations.set,
                                    .haul_version = HAUL_VERSION,
                                    .sides = &command->request};
+  (void)expectations_open(&expectations, &command->common, command->expect);
   enum status status = verb_report_check_output(command->output, err);
   status = THEN(status, command_open_query(command, err));
   if (status == STATUS_OK) {
@@ -258,6 +263,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
              request.run_count == 1 ? "run is" : "runs are", command->output);
   }
   compare_result_fini(&result);
+  expectations_fini(&expectations);
   return status;
 }
 

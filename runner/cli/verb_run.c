@@ -62,6 +62,7 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      OPTION_NON_EMPTY(expected_nodes)},
     SUM_OPTION,
     PLOT_OPTION,
+    EXPECT_OPTION,
     {0},
 };
 
@@ -316,8 +317,15 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
 
 /* With the scenarios read and valid: measure. */
 static enum status verb_run_measure(struct command *command, struct error *err) {
+  struct expectations expectations;
+  if (!expectations_open(&expectations, &command->common, command->expect)) {
+    expectations_fini(&expectations);
+    command->code = EXIT_USAGE; /* its mistakes were printed */
+    return STATUS_OK;
+  }
   struct run_request request = {
       .common = &command->common,
+      .expectations = &expectations,
       .tag = command->tag,
       .only = command->request.filter.only,
       .command_line = command->line,
@@ -336,6 +344,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   } else if (status == STATUS_OK) {
     verb_run_batch(command, &request);
   }
+  expectations_fini(&expectations);
   return THEN(status, table_end_all(command->table, err));
 }
 

@@ -16,6 +16,26 @@ enum { SAID_MAX = 1 << 16 };
 /* Of plots: without a terminal, and where lines get long to follow. */
 enum { WIDTH_DEFAULT = 80, WIDTH_MAX = 120 };
 
+/* Below a folder of the XDG Base Directory Specification, by which a relative one is ignored; NULL
+ * = HOME is not set either. */
+static const char *console_user_file(struct arena *arena, const char *variable,
+                                     const char *below_home, const char *name) {
+  const char *folder = getenv(variable);
+  if (folder != NULL && folder[0] == '/') {
+    return arena_format(arena, "%s/haul/%s", folder, name);
+  }
+  const char *home = getenv("HOME");
+  return home != NULL && home[0] == '/'
+             ? arena_format(arena, "%s/%s/haul/%s", home, below_home, name)
+             : NULL;
+}
+
+const char *console_expect_path(struct arena *arena, bool *named) {
+  const char *given = getenv("HAUL_EXPECT");
+  *named = given != NULL && given[0] != '\0';
+  return *named ? given : console_user_file(arena, "XDG_CONFIG_HOME", ".config", "expect.toml");
+}
+
 enum status database_path(const struct common_options *options, struct arena *arena,
                           const char **path, struct error *err) {
   const char *given = options->db != NULL ? options->db : getenv("HAUL_DB");
@@ -23,18 +43,11 @@ enum status database_path(const struct common_options *options, struct arena *ar
     *path = arena_strdup(arena, given);
     return STATUS_OK;
   }
-  /* A relative XDG_DATA_HOME is to be ignored (XDG Base Directory Specification). */
-  const char *data = getenv("XDG_DATA_HOME");
-  if (data != NULL && data[0] == '/') {
-    *path = arena_format(arena, "%s/haul/results.db", data);
-    return STATUS_OK;
-  }
-  const char *home = getenv("HOME");
-  if (home != NULL && home[0] == '/') {
-    *path = arena_format(arena, "%s/.local/share/haul/results.db", home);
-    return STATUS_OK;
-  }
-  return error_set(err, STATUS_USAGE,
+  *path = console_user_file(arena, "XDG_DATA_HOME", ".local/share", "results.db");
+  return *path != NULL
+             ? STATUS_OK
+             : error_set(
+                   err, STATUS_USAGE,
                    "no place for the results database: HOME is not set; name one with --db FILE");
 }
 

@@ -2,7 +2,7 @@
  * messages on stderr, exit codes, colour, width, interrupts.
  *
  * Data goes to stdout, everything else to stderr. The environment is read here (HAUL_DB,
- * XDG_DATA_HOME, HOME, NO_COLOR, TERM) and nowhere below. */
+ * HAUL_EXPECT, XDG_DATA_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR, TERM) and nowhere below. */
 #ifndef HAUL_RUNNER_CONSOLE_CONSOLE_H
 #define HAUL_RUNNER_CONSOLE_CONSOLE_H
 
@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "runner/render/plot/curves.h"
 #include "runner/table/table.h"
+#include "runner/table/test_report.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -33,14 +34,18 @@ struct common_options {
   enum output_format format;
   bool format_given;
   enum when colour;
-  bool quiet;   /* errors only */
-  bool verbose; /* more */
-  bool junit;   /* --format junit, of haul check alone */
+  bool quiet;             /* errors only */
+  bool verbose;           /* more */
+  enum test_format tests; /* --format junit or ctrf, of haul check alone */
 };
 
 /* --db, then HAUL_DB, then $XDG_DATA_HOME/haul/results.db, then ~/.local/share/haul/results.db. */
 enum status database_path(const struct common_options *options, struct arena *arena,
                           const char **path, struct error *err) CHECK_RESULT;
+
+/* The user's file of expectations: HAUL_EXPECT, then $XDG_CONFIG_HOME/haul/expect.toml, then
+ * ~/.config/haul/expect.toml; NULL = there is no place for one. *named: by HAUL_EXPECT. */
+const char *console_expect_path(struct arena *arena, bool *named);
 
 /* Whether to write to that stream in colour, and how wide its terminal is (0 = no terminal). */
 bool use_colour(const struct common_options *options, FILE *stream);

@@ -5,7 +5,7 @@
  *          strongest evidence first; three and more of one block and verdict are one line
  *   json   one object: sides, shift, conclusions, environment, summary, blocks, a_a_test, and every
  *          case
- *   junit  one test suite; a case is a failure where check says so (diff_show.fails)
+ *   junit, ctrf  one suite of tests; a case is a failure where check says so (diff_show.fails)
  *   md     the table of the cases alone, for people to paste
  *   others one row per case
  *
@@ -18,15 +18,17 @@
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
 #include "runner/table/table.h"
+#include "runner/table/test_report.h"
 
 struct diff_show {
+  const char *version;               /* of haul, for tests */
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
   bool all;                          /* table: the SAME cases as well, nothing folded */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
-  bool fails[verdict_name_count];    /* junit: these are failures */
-  bool suspect_fails;                /* junit: `fails` holds for provisional verdicts as well */
-  bool undecided_fails;              /* junit: undecided cases are errors, else they are skipped */
-  const struct a_a_result *a_a;      /* may be NULL */
+  bool fails[verdict_name_count];    /* of tests: these are failures */
+  bool suspect_fails;                /* of tests: `fails` holds for provisional verdicts as well */
+  bool undecided_fails;         /* of tests: undecided cases are errors, else they are skipped */
+  const struct a_a_result *a_a; /* may be NULL */
 };
 
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
@@ -36,8 +38,8 @@ enum status diff_print(const struct measured *measured, const struct comparison 
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream,
                             struct error *err) CHECK_RESULT;
-enum status diff_print_junit(const struct measured *measured, const struct comparison *comparison,
-                             const struct diff_show *show, FILE *stream,
+enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
+                             const struct diff_show *show, enum test_format format, FILE *stream,
                              struct error *err) CHECK_RESULT;
 
 /* ---- words and numbers, the same on a terminal and on a page ----

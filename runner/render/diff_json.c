@@ -1,7 +1,6 @@
-/* diff_json.c - a comparison as one JSON object, and as JUnit's XML. */
+/* diff_json.c - a comparison as one JSON object, and as a report of tests. */
 #include "runner/render/diff.h"
 #include "runner/render/diff_layout.h"
-#include "runner/table/html.h"
 #include "runner/table/json.h"
 
 #include <math.h>
@@ -256,90 +255,78 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   return status;
 }
 
-/* ---- JUnit ---- */
+/* ---- reports of tests ---- */
 
-enum outcome { OUTCOME_PASSED, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED };
-
-static enum outcome junit_outcome_of(const struct diff_show *show,
-                                     const struct comparison_row *row) {
+static enum test_outcome diff_outcome_of(const struct diff_show *show,
+                                         const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   if (row->result.is_provisional && !show->suspect_fails) {
-    return show->undecided_fails ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+    return show->undecided_fails ? TEST_ERROR : TEST_SKIPPED;
   }
   if (show->fails[verdict]) {
-    return OUTCOME_FAILURE;
+    return TEST_FAILED;
   }
   switch (verdict) {
   case VERDICT_UNCLEAR:
   case VERDICT_INSUFFICIENT:
-    return show->undecided_fails ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+    return show->undecided_fails ? TEST_ERROR : TEST_SKIPPED;
   case VERDICT_BROKEN:
   case VERDICT_NEW:
   case VERDICT_MISSING:
   case VERDICT_INCOMPARABLE:
-    return OUTCOME_SKIPPED;
+    return TEST_SKIPPED;
   case VERDICT_REGRESSED:
   case VERDICT_IMPROVED:
   case VERDICT_SAME:
   case verdict_name_count:
     break;
   }
-  return OUTCOME_PASSED;
+  return TEST_PASSED;
 }
 
-static void junit_put_case(struct strbuf *out, const struct measured *measured,
-                           const struct diff_show *show, const struct comparison_row *row) {
-  static const char *const ELEMENTS[] = {NULL, "failure", "error", "skipped"};
-  const struct measured_case *bench = &measured->cases[row->bench];
-  const enum outcome outcome = junit_outcome_of(show, row);
-  html_append(out, "  <testcase classname=\"%s\" name=\"%s", bench->block, bench->name);
-  if (row->hardware != NULL) {
-    html_append(out, " [%s]", row->hardware);
-  }
-  if (outcome == OUTCOME_PASSED) {
-    strbuf_append(out, "\"/>\n");
-    return;
-  }
-  html_append(out, "\">\n    <%s message=\"%s%s", ELEMENTS[outcome],
-              verdict_text(row->result.verdict),
-              row->result.is_provisional ? " (provisional)" : "");
+static const char *diff_test_message(struct arena *arena, const struct comparison_row *row) {
+  const char *text = arena_format(arena, "%s%s", verdict_text(row->result.verdict),
+                                  row->result.is_provisional ? " (provisional)" : "");
   if (isfinite(row->change)) {
-    html_append(out, ": %+.2f %% (%.5g to %.5g %s)", 100 * row->change, row->sides[SIDE_A].value,
-                row->sides[SIDE_B].value, figure_text(row->figure));
+    text =
+        arena_format(arena, "%s: %+.2f %% (%.5g to %.5g %s)", text, 100 * row->change,
+                     row->sides[SIDE_A].value, row->sides[SIDE_B].value, figure_text(row->figure));
   }
   struct strbuf notes;
   strbuf_init(&notes, NOTES_MAX);
   diff_note_words(&notes, row);
-  if (notes.length > 0) {
-    html_append(out, ": %s", notes.text);
-  }
+  text = notes.length > 0 ? arena_format(arena, "%s: %s", text, notes.text) : text;
   strbuf_fini(&notes);
-  strbuf_append(out, "\"/>\n  </testcase>\n");
+  return text;
 }
 
-enum status diff_print_junit(const struct measured *measured, const struct comparison *comparison,
-                             const struct diff_show *show, FILE *stream, struct error *err) {
-  struct strbuf out;
-  size_t counts[4] = {0};
+enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
+                             const struct diff_show *show, enum test_format format, FILE *stream,
+                             struct error *err) {
+  struct arena arena = {0};
+  struct test_case *cases = arena_array(&arena, comparison->row_count, sizeof *cases);
+  struct test_property sides[SIDES];
   for (size_t i = 0; i < comparison->row_count; i++) {
-    counts[junit_outcome_of(show, &comparison->rows[i])]++;
+    const struct comparison_row *row = &comparison->rows[i];
+    const struct measured_case *bench = &measured->cases[row->bench];
+    const char *name = row->hardware != NULL
+                           ? arena_format(&arena, "%s [%s]", bench->name, row->hardware)
+                           : bench->name;
+    cases[i] = (struct test_case){bench->block, name, diff_outcome_of(show, row),
+                                  diff_test_message(&arena, row)};
   }
-  strbuf_init(&out, JSON_MAX);
-  strbuf_printf(&out,
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"haul check\" "
-                "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n  <properties>\n",
-                comparison->row_count, counts[OUTCOME_FAILURE], counts[OUTCOME_ERROR],
-                counts[OUTCOME_SKIPPED]);
   for (size_t s = 0; s < SIDES; s++) {
-    html_append(&out, "    <property name=\"%s\" value=\"%s, driver %s\"/>\n",
-                s == SIDE_A ? "a" : "b", show->names[s], comparison->totals[s].drivers);
+    sides[s] = (struct test_property){
+        s == SIDE_A ? "a" : "b",
+        arena_format(&arena, "%s, driver %s", show->names[s], comparison->totals[s].drivers)};
   }
-  strbuf_append(&out, "  </properties>\n");
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    junit_put_case(&out, measured, show, &comparison->rows[i]);
-  }
-  strbuf_append(&out, "</testsuite>\n");
-  const enum status status = stream_write(stream, &out, NULL, err);
-  strbuf_fini(&out);
+  const struct test_report report = {.name = "haul check",
+                                     .version = show->version,
+                                     .properties = sides,
+                                     .property_count = SIDES,
+                                     .cases = cases,
+                                     .case_count = comparison->row_count};
+  const enum status status = test_report_write(&report, format, stream, err);
+  arena_fini(&arena);
   return status;
 }

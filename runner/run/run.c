@@ -4,6 +4,7 @@
 #include "engine/base/units.h"
 #include "runner/record/query.h"
 #include "runner/render/result/run_result.h"
+#include "runner/run/expectations.h"
 #include "runner/run/preflight.h"
 #include "runner/run/slowed.h"
 #include "runner/run/status_line.h"
@@ -178,16 +179,23 @@ static enum status run_show_blocks(struct query *query, const struct run_request
                                    const struct query_options *options, struct error *err) {
   const struct common_options *common = request->common;
   const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
+  struct expect_judge *judge = NULL;
   struct result_set cases;
   struct result_set flows;
   result_set_init(&cases, SIZE_MAX);
   result_set_init(&flows, SIZE_MAX);
-  enum status status = query_run_saved(query, "run-result", run, 1, options, &cases.sink, err);
+  enum status status = expect_judge_run(&request->expectations->set, query, run->value, options,
+                                        &cases.sink, &judge, err);
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", run, 1, options, &flows.sink, err);
   }
   status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, request->sums,
                                          &output, err));
+  if (status == STATUS_OK) {
+    expect_judge_print(judge, &output);
+    status = output_check(&output, err);
+  }
+  expect_judge_free(judge);
   result_set_fini(&cases);
   result_set_fini(&flows);
   return status;
@@ -272,7 +280,10 @@ static int run_show(const struct run_state *state, const char *uuid) {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
   enum status status = query_open(request->database, &query, &err);
   if (status == STATUS_OK && output_layout_of(common->format) != LAYOUT_PAGE) {
-    status = query_run_saved(query, "run-result", &parameter, 1, &options, request->result, &err);
+    struct expect_judge *judge = NULL;
+    status = expect_judge_run(&request->expectations->set, query, run, &options, request->result,
+                              &judge, &err);
+    expect_judge_free(judge);
   } else if (status == STATUS_OK && plan->case_count > CASES_SHOWN_MAX) {
     status = run_show_summary(query, state, &parameter, &err);
   } else if (status == STATUS_OK) {

@@ -6,6 +6,7 @@
 #include "runner/plan/plan.h"
 #include "runner/record/record.h"
 #include "runner/run/claim.h"
+#include "runner/run/expectations.h"
 #include "runner/run/shard.h"
 
 struct run_request {
@@ -18,13 +19,14 @@ struct run_request {
   bool repeated;        /* of a state of the machine that was warned of before */
   const char *command_line;
   const volatile sig_atomic_t *interrupted;
-  const struct row_sink *result;   /* where the result goes */
-  struct plot_request plot;        /* curves below the result */
-  struct claim_request claiming;   /* how what is used is claimed */
-  struct claim *claim;             /* what is; NULL = nothing */
-  const struct run_launch *launch; /* NULL = by a user */
-  struct shard *shard;             /* that the database is; NULL = it stays where it is */
-  bool sums;                       /* of the cells of matrices of rates */
+  const struct row_sink *result;           /* where the result goes */
+  struct plot_request plot;                /* curves below the result */
+  struct claim_request claiming;           /* how what is used is claimed */
+  struct claim *claim;                     /* what is; NULL = nothing */
+  const struct run_launch *launch;         /* NULL = by a user */
+  struct shard *shard;                     /* that the database is; NULL = it stays where it is */
+  bool sums;                               /* of the cells of matrices of rates */
+  const struct expectations *expectations; /* that the result is compared with */
 };
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */

@@ -21,33 +21,38 @@ static void entries_append(struct reader *reader, struct entries *entries, struc
   entries->items[entries->count++] = entry;
 }
 
-/* Another section that has the key; section_count if there is none. */
-static enum section entry_other_section(enum section section, const char *path, const char *key) {
-  for (unsigned i = 0; i < section_count; i++) {
+/* Another section that has the key; section_count of the language if there is none. */
+static unsigned entry_other_section(const struct language *language, enum section section,
+                                    const char *path, const char *key) {
+  for (unsigned i = 0; i < language->section_count; i++) {
     const enum section other = (enum section)i;
-    if (other != section && (field_find(other, path) != NULL || field_is_group(other, path))) {
-      return other;
+    if (i != section && (language_find(language, other, path) != NULL ||
+                         language_is_group(language, other, path))) {
+      return i;
     }
   }
-  const enum section below = section_below(SECTION_ROOT, key);
-  return below != section_count && section != SECTION_ROOT ? SECTION_ROOT : section_count;
+  const unsigned below = language_below(language, SECTION_ROOT, key);
+  return below != language->section_count && section != SECTION_ROOT ? SECTION_ROOT
+                                                                     : language->section_count;
 }
 
 /* The most similar key that is allowed in the same table, as written there. */
 static const char *entry_suggest_key(struct reader *reader, enum section section, const char *path,
                                      const char *key) {
   const size_t prefix = strlen(path) - strlen(key);
+  const struct language *language = reader->language;
   struct nearest nearest = nearest_start(key);
-  for (size_t i = 0; i < field_count(); i++) {
-    const struct field *field = field_at(i);
+  const struct field *field = NULL;
+  for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
     if ((field->sections & (1U << section)) != 0 && strncmp(field->name, path, prefix) == 0) {
       const char *rest = field->name + prefix;
       nearest_offer(&nearest, arena_strndup(reader->arena, rest, strcspn(rest, ".")));
     }
   }
-  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
-    if (section_row(i)->parent == section) {
-      nearest_offer(&nearest, section_row(i)->key);
+  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < language->section_count; i++) {
+    const struct section_row *row = language->section_row((enum section)i);
+    if (row->parent == section) {
+      nearest_offer(&nearest, row->key);
     }
   }
   return nearest.word;
@@ -59,8 +64,9 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
   struct strbuf list;
   strbuf_init(&list, FIELD_EXPECTED_MAX);
   char last[64] = "";
-  for (size_t i = 0; i < field_count(); i++) {
-    const struct field *field = field_at(i);
+  const struct language *language = reader->language;
+  const struct field *field = NULL;
+  for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
     if ((field->sections & (1U << section)) == 0 || strncmp(field->name, path, prefix) != 0) {
       continue;
     }
@@ -73,9 +79,10 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
     strbuf_append_n(&list, rest, length);
     (void)snprintf(last, sizeof last, "%.*s", (int)length, rest);
   }
-  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < section_count; i++) {
-    if (section_row(i)->parent == section) {
-      strbuf_printf(&list, ", %s", section_row(i)->title);
+  for (unsigned i = SECTION_ROOT + 1; prefix == 0 && i < language->section_count; i++) {
+    const struct section_row *row = language->section_row((enum section)i);
+    if (row->parent == section) {
+      strbuf_printf(&list, "%s%s", list.length == 0 ? "" : ", ", row->title);
     }
   }
   const char *text = arena_format(reader->arena, "one of: %s", list.text);
@@ -86,18 +93,20 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
 static void entry_complain_unknown(struct reader *reader, enum section section, const char *path,
                                    const char *key, struct toml_span span) {
   const char *suggestion = entry_suggest_key(reader, section, path, key);
-  const enum section home = entry_other_section(section, path, key);
-  if (home != section_count && suggestion == NULL) {
-    diagnostics_add(reader->diagnostics, reader->source, span,
-                    home == SECTION_ROOT
-                        ? "the key above the first [table] of the file"
-                        : arena_format(reader->arena, "the key in %s", section_row(home)->title),
-                    NULL, "\"%s\" is not allowed in %s", path, section_row(section)->title);
+  const struct language *language = reader->language;
+  const unsigned home = entry_other_section(language, section, path, key);
+  if (home != language->section_count && suggestion == NULL) {
+    diagnostics_add(
+        reader->diagnostics, reader->source, span,
+        home == SECTION_ROOT ? "the key above the first [table] of the file"
+                             : arena_format(reader->arena, "the key in %s",
+                                            language->section_row((enum section)home)->title),
+        NULL, "\"%s\" is not allowed in %s", path, language->section_row(section)->title);
     return;
   }
   diagnostics_add(reader->diagnostics, reader->source, span,
                   entry_list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
-                  "unknown key \"%s\" in %s", path, section_row(section)->title);
+                  "unknown key \"%s\" in %s", path, language->section_row(section)->title);
 }
 
 /* A value where its table belongs: governor = "performance". */
@@ -105,7 +114,8 @@ static void entry_complain_no_table(struct reader *reader, enum section section,
                                     const struct toml_node *node) {
   const char *keys =
       entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
-  const struct field *want = field_find(section, arena_format(reader->arena, "%s.want", path));
+  const struct field *want =
+      language_find(reader->language, section, arena_format(reader->arena, "%s.want", path));
   union value value;
   struct strbuf text;
   strbuf_init(&text, SCENARIO_FILE_MAX);
@@ -128,7 +138,8 @@ static void entries_read_children(struct reader *reader, enum section section, c
                                   const struct toml_node *table, struct entries *entries) {
   for (size_t i = 0; i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
-    if (path[0] == '\0' && section_below(section, child->key) != section_count) {
+    if (path[0] == '\0' &&
+        language_below(reader->language, section, child->key) != reader->language->section_count) {
       continue;
     }
     if (strchr(child->key, '.') != NULL) { /* a quoted key would be taken for a path */
@@ -146,14 +157,14 @@ static void entries_read_children(struct reader *reader, enum section section, c
 static void entries_read_node(struct reader *reader, enum section section, const char *path,
                               const struct toml_node *node, struct toml_span key_span,
                               struct entries *entries) {
-  const struct field *field = field_find(section, path);
+  const struct field *field = language_find(reader->language, section, path);
   if (field != NULL) {
     struct entry entry = {field, reader->source, node, key_span, {NULL, 0}};
     if (field->type != FIELD_TEXTS && field->type != FIELD_ZIP) {
       (void)values_read(reader, field, node, &entry.values); /* complained, stays empty */
     }
     entries_append(reader, entries, entry);
-  } else if (!field_is_group(section, path)) {
+  } else if (!language_is_group(reader->language, section, path)) {
     const char *dot = strrchr(path, '.');
     const char *key = dot == NULL ? path : dot + 1;
     entry_complain_unknown(reader, section, path, key, key_span);
@@ -194,6 +205,37 @@ void entries_merge(struct reader *reader, struct entries *entries, const struct 
       entries->items[entry - entries->items] = over->items[i];
     } else {
       entries_append(reader, entries, over->items[i]);
+    }
+  }
+}
+
+const struct toml_node *entries_section(struct reader *reader, const struct toml_node *parent,
+                                        enum section section) {
+  const struct section_row *row = reader->language->section_row(section);
+  const struct toml_node *node = toml_get(parent, row->key);
+  bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
+  for (size_t i = 0; fits && node != NULL && row->repeated && i < node->child_count; i++) {
+    fits = node->children[i].kind == TOML_TABLE;
+  }
+  if (!fits) {
+    diagnostics_add(reader->diagnostics, reader->source, node->key_span, row->title, NULL,
+                    "\"%s\" must be written as %s", row->key, row->title);
+    return NULL;
+  }
+  return node;
+}
+
+void entries_require(struct reader *reader, const struct source *source, enum section section,
+                     const struct entries *entries, struct toml_span span) {
+  const struct language *language = reader->language;
+  const struct field *field = NULL;
+  for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
+    if (field->required && (field->sections & (1U << section)) != 0 &&
+        entries_find(entries, field->name) == NULL) {
+      char expected[FIELD_EXPECTED_MAX];
+      field_expected(field, expected);
+      diagnostics_add(reader->diagnostics, source, span, expected, NULL, "missing \"%s\" in %s",
+                      field->name, language->section_row(section)->title);
     }
   }
 }

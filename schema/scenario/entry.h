@@ -1,7 +1,8 @@
 /* entry.h - the keys of one table of the file, flattened: "from.memory" with its values.
  *
  * Keys from includes, from the file and from --set end up in one list; that order is the order of
- * the axes and of the resolved text. For schema/scenario alone. */
+ * the axes and of the resolved text. For schema/scenario, and for files of other languages that
+ * are read the same way (schema/expect). */
 #ifndef HAUL_SCHEMA_SCENARIO_ENTRY_H
 #define HAUL_SCHEMA_SCENARIO_ENTRY_H
 
@@ -30,6 +31,13 @@ void entries_read(struct reader *reader, enum section section, const struct toml
 /* Read one node as the key `path` (for --set): a value, or a table of values below it. */
 void entries_read_key(struct reader *reader, enum section section, const char *path,
                       const struct toml_node *node, struct entries *entries);
+/* The table or tables of a section below `parent`; NULL where there is none, or after a diagnostic
+ * about wrong brackets. */
+const struct toml_node *entries_section(struct reader *reader, const struct toml_node *parent,
+                                        enum section section);
+/* Add a diagnostic for each missing required key of the section. */
+void entries_require(struct reader *reader, const struct source *source, enum section section,
+                     const struct entries *entries, struct toml_span span);
 /* Put every entry of `over` into `entries`: over the entry of the same key, or at the end. */
 void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over);
 

@@ -202,33 +202,55 @@ const struct section_row *section_row(enum section section) {
   return of_kind ? &kinds[section - SECTION_KIND]->section : &section_rows[section];
 }
 
-const struct field *field_find(enum section section, const char *name) {
-  for (size_t i = 0; i < field_count(); i++) {
-    if ((field_at(i)->sections & (1U << section)) != 0 && strcmp(field_at(i)->name, name) == 0) {
-      return field_at(i);
+static const struct field *field_at_or_null(size_t i) {
+  return i < field_count() ? field_at(i) : NULL;
+}
+
+const struct language LANGUAGE_SCENARIO = {section_row, section_count, field_at_or_null};
+
+const struct field *language_find(const struct language *language, enum section section,
+                                  const char *name) {
+  const struct field *field = NULL;
+  for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
+    if ((field->sections & (1U << section)) != 0 && strcmp(field->name, name) == 0) {
+      return field;
     }
   }
   return NULL;
 }
 
-bool field_is_group(enum section section, const char *name) {
+bool language_is_group(const struct language *language, enum section section, const char *name) {
   const size_t length = strlen(name);
-  for (size_t i = 0; i < field_count(); i++) {
-    if ((field_at(i)->sections & (1U << section)) != 0 &&
-        strncmp(field_at(i)->name, name, length) == 0 && field_at(i)->name[length] == '.') {
+  const struct field *field = NULL;
+  for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
+    if ((field->sections & (1U << section)) != 0 && strncmp(field->name, name, length) == 0 &&
+        field->name[length] == '.') {
       return true;
     }
   }
   return false;
 }
 
-enum section section_below(enum section section, const char *key) {
-  for (unsigned i = SECTION_ROOT + 1; i < section_count; i++) {
-    if (section_row(i)->parent == section && strcmp(section_row(i)->key, key) == 0) {
-      return (enum section)i;
+unsigned language_below(const struct language *language, enum section section, const char *key) {
+  for (unsigned i = SECTION_ROOT + 1; i < language->section_count; i++) {
+    const struct section_row *row = language->section_row((enum section)i);
+    if (row->parent == section && strcmp(row->key, key) == 0) {
+      return i;
     }
   }
-  return section_count;
+  return language->section_count;
+}
+
+const struct field *field_find(enum section section, const char *name) {
+  return language_find(&LANGUAGE_SCENARIO, section, name);
+}
+
+bool field_is_group(enum section section, const char *name) {
+  return language_is_group(&LANGUAGE_SCENARIO, section, name);
+}
+
+enum section section_below(enum section section, const char *key) {
+  return (enum section)language_below(&LANGUAGE_SCENARIO, section, key);
 }
 
 bool field_is_axis(const struct field *field) {

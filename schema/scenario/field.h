@@ -56,7 +56,7 @@ enum field_type {
 
 /* The struct of which `offset` is an offset. */
 enum field_owner {
-  OWNER_FILE,    /* nothing: read by name */
+  OWNER_FILE,    /* nothing: read by name; of another language: what its reader knows */
   OWNER_RUN,     /* struct run_settings */
   OWNER_CHECK,   /* nothing: see `check` */
   OWNER_MEASURE, /* struct measure */
@@ -96,6 +96,23 @@ struct field {
 
 /* Bit set of the sections that are blocks. */
 #define BLOCK_SECTIONS (((1U << case_kind_name_count) - 1) << SECTION_KIND)
+
+/* The tables and keys of one kind of file: what entry.h reads is one of these. Scenarios are the
+ * one that the functions without a language mean; another (schema/expect) has an enumeration of its
+ * own for `enum section`, the first of which is the root. */
+struct language {
+  const struct section_row *(*section_row)(enum section section);
+  unsigned section_count;
+  const struct field *(*field_at)(size_t i); /* NULL past the last */
+};
+extern const struct language LANGUAGE_SCENARIO;
+/* NULL = no such key in that section. */
+const struct field *language_find(const struct language *language, enum section section,
+                                  const char *name);
+/* True for the part before a dot. */
+bool language_is_group(const struct language *language, enum section section, const char *name);
+/* The section with that key below `section`, or language->section_count. */
+unsigned language_below(const struct language *language, enum section section, const char *key);
 
 /* Every key; of each kind of block in the order of the kinds. */
 size_t field_count(void);

@@ -167,23 +167,6 @@ static const struct toml_node *loader_parse(struct loader *loader) {
   return toml_root(document);
 }
 
-/* The table or tables of a section; NULL after a diagnostic about wrong brackets. */
-static const struct toml_node *
-loader_get_section(struct loader *loader, const struct toml_node *parent, enum section section) {
-  const struct section_row *row = section_row(section);
-  const struct toml_node *node = toml_get(parent, row->key);
-  bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
-  for (size_t i = 0; fits && node != NULL && row->repeated && i < node->child_count; i++) {
-    fits = node->children[i].kind == TOML_TABLE;
-  }
-  if (!fits) {
-    diagnostics_add(loader->reader.diagnostics, loader->reader.source, node->key_span, row->title,
-                    NULL, "\"%s\" must be written as %s", row->key, row->title);
-    return NULL;
-  }
-  return node;
-}
-
 static void loader_read_include(struct loader *loader, const struct toml_node *node,
                                 const struct chain *above) {
   struct reader *reader = &loader->reader;
@@ -238,7 +221,7 @@ static void loader_read_includes(struct loader *loader, const struct entry *incl
 
 static void loader_read_section(struct loader *loader, const struct toml_node *root,
                                 enum section section, struct entries *entries) {
-  const struct toml_node *node = loader_get_section(loader, root, section);
+  const struct toml_node *node = entries_section(&loader->reader, root, section);
   if (node != NULL) {
     struct entries own = {0};
     entries_read(&loader->reader, section, node, &own);
@@ -273,7 +256,7 @@ static void loader_read_slot(struct loader *loader, const struct toml_node *node
 static const struct toml_node *loader_get_below(struct loader *loader, const struct toml_node *node,
                                                 const struct block *block, enum section section) {
   return (unsigned)section_row(section)->parent == SECTION_KIND + block->kind
-             ? loader_get_section(loader, node, section)
+             ? entries_section(&loader->reader, node, section)
              : NULL;
 }
 
@@ -321,7 +304,7 @@ static void loader_read_blocks(struct loader *loader, const struct toml_node *ro
   size_t count = 0;
   bool written = false;
   for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
-    nodes[kind] = loader_get_section(loader, root, (enum section)(SECTION_KIND + kind));
+    nodes[kind] = entries_section(&loader->reader, root, (enum section)(SECTION_KIND + kind));
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
     written = written || toml_get(root, kinds[kind]->section.key) != NULL;
   }
@@ -353,19 +336,6 @@ static void loader_read_blocks(struct loader *loader, const struct toml_node *ro
   }
 }
 
-void loader_require(struct loader *loader, const struct source *source, enum section section,
-                    const struct entries *entries, struct toml_span span) {
-  for (size_t i = 0; i < field_count(); i++) {
-    if (field_at(i)->required && (field_at(i)->sections & (1U << section)) != 0 &&
-        entries_find(entries, field_at(i)->name) == NULL) {
-      char expected[FIELD_EXPECTED_MAX];
-      field_expected(field_at(i), expected);
-      diagnostics_add(loader->reader.diagnostics, source, span, expected, NULL,
-                      "missing \"%s\" in %s", field_at(i)->name, section_row(section)->title);
-    }
-  }
-}
-
 bool loader_read_file(struct loader *loader, const struct chain *chain) {
   const bool is_main = chain->above == NULL;
   const struct toml_node *root = loader_parse(loader);
@@ -388,8 +358,8 @@ bool loader_read_file(struct loader *loader, const struct chain *chain) {
   loader_read_section(loader, root, SECTION_MEASURE, &loader->measure);
   loader_read_section(loader, root, SECTION_CHECKS, &loader->checks);
   if (is_main) {
-    loader_require(loader, loader->reader.source, SECTION_ROOT, entries,
-                   (struct toml_span){1, 1, 1});
+    entries_require(&loader->reader, loader->reader.source, SECTION_ROOT, entries,
+                    (struct toml_span){1, 1, 1});
   }
   loader_read_blocks(loader, root, is_main);
   return true;

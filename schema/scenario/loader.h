@@ -55,8 +55,5 @@ bool loader_read_file(struct loader *loader, const struct chain *chain);
 /* Give a slot, the number-th of its section, and a block the names that their entries say. */
 void loader_name_slot(struct loader *loader, struct slot *slot, size_t number);
 void loader_name_block(struct block *block);
-/* Add a diagnostic for each missing required key of the section. */
-void loader_require(struct loader *loader, const struct source *source, enum section section,
-                    const struct entries *entries, struct toml_span span);
 
 #endif

@@ -290,7 +290,7 @@ static void scenario_check_names(struct loader *loader) {
 static void scenario_make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
-  loader_require(loader, own->source, own->section, &own->entries, own->header_span);
+  entries_require(reader, own->source, own->section, &own->entries, own->header_span);
   if (kinds[block->kind]->check_keys != NULL) {
     kinds[block->kind]->check_keys(reader, block);
   }
@@ -452,7 +452,9 @@ static void scenario_start(struct loader *loader, struct diagnostics *diagnostic
     abort(); /* as the arena does */
   }
   *loader = (struct loader){.storage = storage,
-                            .reader = {.arena = &storage->arena, .diagnostics = diagnostics},
+                            .reader = {.arena = &storage->arena,
+                                       .language = &LANGUAGE_SCENARIO,
+                                       .diagnostics = diagnostics},
                             .first_complaint = diagnostics_count(diagnostics),
                             .source_count = 1};
 }

@@ -11,7 +11,8 @@
 
 struct reader {
   struct arena *arena;
-  const struct source *source; /* being read */
+  const struct language *language; /* of the file */
+  const struct source *source;     /* being read */
   struct diagnostics *diagnostics;
   size_t range_value_count; /* of all ranges so far */
 };

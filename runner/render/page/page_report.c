@@ -92,7 +92,9 @@ static enum status report_write_results(struct report *report, size_t i, FILE *p
   flows.limit = cases.limit;
   flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
-  enum status status = report_load(report, i, "run-result", &cases.sink, err);
+  struct expect_judge *judge = NULL;
+  enum status status = expect_judge_run(report->request->expected, report->request->query,
+                                        report->selectors[i].value, NULL, &cases.sink, &judge, err);
   if (flows_wanted) {
     status = THEN(status, report_load(report, i, "run-flows", &flows.sink, err));
   }
@@ -102,6 +104,10 @@ static enum status report_write_results(struct report *report, size_t i, FILE *p
   }
   status = THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL,
                                          report->request->sums, &results.output, err));
+  if (status == STATUS_OK) {
+    expect_judge_print(judge, &results.output);
+  }
+  expect_judge_free(judge);
   *left_out = cases.left_out;
   page_results_fini(&results);
   if (cases.row_count > 0) {

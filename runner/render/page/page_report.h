@@ -3,14 +3,16 @@
 #define HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
 
 #include "runner/analysis/compare_runs.h"
+#include "runner/expect/judge.h"
 #include "runner/record/query.h"
 
 /* Most runs of one page, cases with a row of their own per block, and per run. */
 enum { REPORT_RUNS_MAX = 100, REPORT_BLOCK_ROWS_MAX = 1000, REPORT_ROWS_MAX = 5000 };
 
 struct report_request {
-  bool flows; /* also those of cases that have several */
-  bool sums;  /* of the cells of matrices of rates */
+  bool flows;                        /* also those of cases that have several */
+  bool sums;                         /* of the cells of matrices of rates */
+  const struct expect_set *expected; /* what results are compared with */
   const char *haul_version;
   struct query *query;
   const struct run_ref *runs; /* one section each, in this order */

@@ -48,7 +48,10 @@
   TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
   TEXT("same_block", same_block)                                                                   \
   TEXT("same_axes", same_axes)                                                                     \
-  NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */
+  TEXT("expected",                                                                                 \
+       expected) /* "55.2-55.5", from a judge (runner/expect); NULL: nothing is known */           \
+  TEXT("as_expected", as_expected) /* "usual", "short", "beyond" */                                \
+  NUMBER("partial", partial)       /* 1: the run has not measured all of its scenario */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */
 struct result_axis {

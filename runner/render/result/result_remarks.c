@@ -52,6 +52,13 @@ static const char *remarks_slowed(const struct result_remarks *remarks, const st
              : NULL;
 }
 
+/* Of a case that is short of what its machine reaches. */
+static const char *remarks_short(const struct result_remarks *remarks, const struct run_row *row) {
+  return row->as_expected != NULL && strcmp(row->as_expected, "short") == 0
+             ? arena_format(remarks->arena, "short of what is usual here, %s", row->expected)
+             : NULL;
+}
+
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
 static enum stop remarks_stop_of(const struct run_row *row) {
   enum stop stop = STOP_NONE;
@@ -118,6 +125,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
     remarks_use(remarks, remarks_why(remarks->rows[i]));
     remarks_use(remarks, remarks_load_of(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks_slowed(remarks, remarks->rows[i]));
+    remarks_use(remarks, remarks_short(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
     remarks_use(remarks, remarks->rows[i]->same);
   }
@@ -128,10 +136,13 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  enum { TEXTS = 5 };
-  const char *const texts[TEXTS] = {remarks_why(row), remarks_load_of(remarks, row),
+  enum { TEXTS = 6 };
+  const char *const texts[TEXTS] = {remarks_why(row),
+                                    remarks_load_of(remarks, row),
                                     remarks_slowed(remarks, row),
-                                    remarks->stops[remarks_stop_of(row)], row->same};
+                                    remarks_short(remarks, row),
+                                    remarks->stops[remarks_stop_of(row)],
+                                    row->same};
   const char *mark = "";
   unsigned last = 0;
   for (size_t shown = 0; shown < TEXTS; shown++) {

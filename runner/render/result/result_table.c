@@ -22,6 +22,7 @@
   X(COLUMN_OPS, "ops/clock/SM", ALIGN_RIGHT)                                                       \
   X(COLUMN_SPREAD, "+/- %", ALIGN_RIGHT)                                                           \
   X(COLUMN_PEAK, "% of peak", ALIGN_RIGHT)                                                         \
+  X(COLUMN_EXPECTED, "expected", ALIGN_RIGHT)                                                      \
   X(COLUMN_REMARK, "remark", ALIGN_LEFT)
 
 enum case_column {
@@ -34,8 +35,8 @@ static const struct column columns[] = {
     CASE_COLUMN_LIST(CASE_COLUMN)};
 
 /* What is left out first where the terminal is too narrow. */
-static const enum case_column spare[] = {COLUMN_SPREAD, COLUMN_PEAK, COLUMN_CYCLES_HOP,
-                                         COLUMN_CYCLES_OP};
+static const enum case_column spare[] = {COLUMN_EXPECTED, COLUMN_SPREAD, COLUMN_PEAK,
+                                         COLUMN_CYCLES_HOP, COLUMN_CYCLES_OP};
 
 struct case_table {
   struct arena *arena;
@@ -96,6 +97,11 @@ static void case_table_put_numbers(struct case_table *table, size_t at, const st
   if (!isnan(row->percent_of_peak)) {
     case_table_put(table, at, COLUMN_PEAK,
                    arena_format(table->arena, "%.1f", row->percent_of_peak));
+  }
+  if (row->expected != NULL) {
+    const bool is_short = row->as_expected != NULL && strcmp(row->as_expected, "short") == 0;
+    result_set_put(&table->set, at, COLUMN_EXPECTED,
+                   cell_words(row->expected, is_short ? TONE_BAD : TONE_NONE));
   }
 }
 

@@ -9,9 +9,9 @@
 -- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
 -- by trials.max ("trials") or max_time ("time"). partial is 1 in each row of a run that has not measured all of its
 -- scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
--- is impossible has status "skipped".
+-- is impossible has status "skipped". special is 1 where bytes are strided, or staged through the host on purpose.
 --
--- narrow: load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
+-- narrow: case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
 -- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
@@ -73,7 +73,12 @@ SELECT
      WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
   END AS load_gbps,
   (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR r.status <> 'done'
-   FROM run r WHERE r.id = :run) AS partial
+   FROM run r WHERE r.id = :run) AS partial,
+  c.initiator AS initiator,
+  EXISTS (SELECT 1 FROM flow f
+          WHERE f.bench_case = c.bench_case AND (f.staged OR f.shape_width_bytes IS NOT NULL))
+    AS special,
+  c.case_key AS case_key
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

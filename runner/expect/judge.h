@@ -1,0 +1,76 @@
+/* judge.h - a run's results beside what its machine should reach.
+ *
+ * A judge is a sink for the rows of the saved query run-result: it passes each on with four columns
+ * more, and remembers what falls short. What is known comes from data files (schema/expect): a
+ * user's reports stand in place of the shipped ones for the same case; floors and limits of all
+ * files hold. Nothing is said of a case that no row is of, of load flows, or of a simulated machine
+ * by rows of real ones.
+ *
+ *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
+ *   expected_low, expected_high   the same as numbers; NULL = open
+ *   as_expected    an expect_verdict's name; NULL where nothing is known or measured
+ *
+ * Texts live as long as the judge. */
+#ifndef HAUL_RUNNER_EXPECT_JUDGE_H
+#define HAUL_RUNNER_EXPECT_JUDGE_H
+
+#include "runner/record/query.h"
+#include "runner/table/output.h"
+#include "schema/expect/expect.h"
+
+#define EXPECT_VERDICT_LIST(X)                                                                     \
+  X(EXPECT_USUAL, "usual")                                                                         \
+  X(EXPECT_SHORT, "short")   /* below what is usual or a floor; of times: above */                 \
+  X(EXPECT_BEYOND, "beyond") /* better than anything known: look how it was measured */
+ENUM_NAMES_DECLARE(expect_verdict, EXPECT_VERDICT_LIST)
+
+/* What is known, most trusted first: the user's file, the shipped one. NULL = none. */
+enum { EXPECT_FILES_MAX = 2 };
+struct expect_set {
+  const struct expect_file *files[EXPECT_FILES_MAX];
+};
+
+/* A case of the run that was judged. */
+struct expect_finding {
+  const char *name, *key, *block;
+  enum expect_verdict verdict;
+  enum expect_path path;
+  bool time; /* ns, else GB/s */
+  double value, low, high;
+  enum expect_statement statement; /* what it falls short of */
+  double ratio;                    /* to the nearer end of the range: < 1 is worse */
+  int gpus[2];                     /* -1 = none */
+  const char *expected;            /* "55.2-55.5" */
+  const char *slowed_by;           /* NULL = nothing was seen */
+  const char *machine;             /* the name of its [[machine]] */
+};
+
+struct expect_judge;
+
+/* hardware: the rows of the saved query hardware of the run. */
+struct expect_judge *expect_judge_new(const struct expect_set *set,
+                                      const struct result_set *hardware);
+/* Accepts NULL. */
+void expect_judge_free(struct expect_judge *judge);
+/* Where run-result goes; inner NULL: to nobody else. */
+const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
+
+/* After the last row. Those judged, in the order of the run. */
+const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
+size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
+/* Sentences for people: "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports)", or one for each
+ * GPU, or pair, and kind of path that falls short. None: nothing is known. */
+size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
+/* The same below a result. */
+void expect_judge_print(struct expect_judge *judge, const struct output *output);
+/* "27.1 GB/s, usual 55.2-55.5" */
+const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
+/* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host". */
+const char *expect_finding_place(struct expect_judge *judge, const struct expect_finding *finding);
+
+/* Judge a run of an open database: both queries. *judge is set on success. inner may be NULL. */
+enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
+                             const struct query_options *options, const struct row_sink *inner,
+                             struct expect_judge **judge, struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,182 @@
+#include "runner/expect/observed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+ENUM_NAMES_DEFINE(case_cell, CASE_CELL_LIST)
+
+static const struct result_field hardware_fields[] = {
+#define HARDWARE_FIELD_TEXT(column, member)   {column, offsetof(struct hardware, member), false},
+#define HARDWARE_FIELD_NUMBER(column, member) {column, offsetof(struct hardware, member), true},
+    HARDWARE_LIST(HARDWARE_FIELD_TEXT, HARDWARE_FIELD_NUMBER)};
+
+const char *observed_text(const struct observed_reader *reader, const struct cell *cells,
+                          enum case_cell which) {
+  const size_t column = reader->cells[which];
+  if (column == SIZE_MAX || cells[column].kind != CELL_TEXT) {
+    return NULL;
+  }
+  return arena_strndup(reader->arena, cells[column].as.text.bytes, cells[column].as.text.length);
+}
+
+static double observed_number(const struct observed_reader *reader, const struct cell *cells,
+                              enum case_cell which) {
+  const size_t column = reader->cells[which];
+  return column == SIZE_MAX                   ? NAN
+         : cells[column].kind == CELL_INTEGER ? (double)cells[column].as.integer
+         : cells[column].kind == CELL_REAL    ? cells[column].as.real
+                                              : NAN;
+}
+
+/* The number of "gpu3" or "numa0"; -1: it is no such place. */
+static int observed_place(const char *text, const char *kind) {
+  const size_t length = strlen(kind);
+  return text != NULL && strncmp(text, kind, length) == 0 ? (int)strtol(text + length, NULL, 10)
+                                                          : -1;
+}
+
+static unsigned observed_word(const char *text, const char *const *names) {
+  for (unsigned i = 0; text != NULL && names[i] != NULL; i++) {
+    if (strcmp(text, names[i]) == 0) {
+      return i;
+    }
+  }
+  return EXPECT_ANY;
+}
+
+static unsigned observed_path(const struct observed *observed, const char *direction,
+                              double flows) {
+  const bool both = direction != NULL && strcmp(direction, "both") == 0;
+  if (flows > 2 || (flows > 1 && !both)) {
+    return EXPECT_SEVERAL;
+  }
+  const bool from_gpu = observed->gpus[0] >= 0;
+  const bool to_gpu = observed->gpus[1] >= 0;
+  if (from_gpu && to_gpu) {
+    return observed->gpus[0] == observed->gpus[1] ? EXPECT_LOCAL
+           : both                                 ? EXPECT_DEVICE_BOTH
+                                                  : EXPECT_DEVICE_TO_DEVICE;
+  }
+  return from_gpu && both ? EXPECT_HOST_BOTH
+         : to_gpu && both ? EXPECT_HOST_BOTH
+         : from_gpu       ? EXPECT_DEVICE_TO_HOST
+         : to_gpu         ? EXPECT_HOST_TO_DEVICE
+                          : EXPECT_HOST_TO_HOST;
+}
+
+/* Whether every swept key is one that paths, sizes or rows name. */
+static bool observed_axes_are_plain(const char *axes) {
+  static const char *const KEYS[] = {
+      "from.", "to.",       "of.", "at.",       "memory", "size", "footprint", "method",
+      "space", "direction", "op",  "operation", "pairs",  "type", "initiator", NULL};
+  while (axes != NULL && axes[0] != '\0') {
+    bool known = false;
+    for (size_t i = 0; KEYS[i] != NULL; i++) {
+      const size_t length = strlen(KEYS[i]);
+      known = known || (strncmp(axes, KEYS[i], length) == 0 &&
+                        (axes[length] == '=' || KEYS[i][length - 1] == '.'));
+    }
+    if (!known) {
+      return false;
+    }
+    axes += strcspn(axes, " ");
+    axes += strspn(axes, " ");
+  }
+  return true;
+}
+
+/* Where the host's memory is as near to the GPU as it can be, or nobody knows. */
+static bool observed_is_near(const struct observed_reader *reader,
+                             const struct observed *observed) {
+  for (size_t i = 0; i < reader->gpu_count; i++) {
+    const struct hardware *gpu = &reader->gpus[i];
+    const int number = observed_place(gpu->gpu, "gpu");
+    if (observed->node >= 0 && (number == observed->gpus[0] || number == observed->gpus[1]) &&
+        gpu->numa_node >= 0 && (int)gpu->numa_node != observed->node) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool observed_read(const struct observed_reader *reader, const struct cell *cells,
+                   struct observed *observed) {
+  const char *status = observed_text(reader, cells, CELL_STATUS);
+  if (status == NULL || strcmp(status, "ok") != 0 ||
+      observed_text(reader, cells, CELL_SAME) != NULL) {
+    return false;
+  }
+  const char *source = observed_text(reader, cells, CELL_SOURCE);
+  const char *target = observed_text(reader, cells, CELL_TARGET);
+  const double gbps = observed_number(reader, cells, CELL_GBPS);
+  const double hop = observed_number(reader, cells, CELL_HOP);
+  const double size = observed_number(reader, cells, CELL_SIZE);
+  *observed = (struct observed){
+      .block = observed_text(reader, cells, CELL_BLOCK),
+      .axes = observed_text(reader, cells, CELL_AXES),
+      .kind = observed_word(observed_text(reader, cells, CELL_KIND), case_kind_names),
+      .method = observed_word(observed_text(reader, cells, CELL_METHOD), method_names),
+      .operation = observed_word(observed_text(reader, cells, CELL_OPERATION), stream_op_names),
+      .initiator = observed_word(observed_text(reader, cells, CELL_INITIATOR), initiator_names),
+      .size = size >= 1 ? (uint64_t)size : 0,
+      .time = isnan(gbps),
+      .value = isnan(gbps) ? hop : gbps,
+      .gpus = {observed_place(source, "gpu"), observed_place(target, "gpu")},
+      .node = observed_place(observed_place(source, "numa") >= 0 ? source : target, "numa"),
+  };
+  if (observed->kind == CASE_STREAM && target == NULL) { /* works where its memory is */
+    observed->gpus[1] = observed->gpus[0];
+  }
+  const char *memory = observed_text(
+      reader, cells, observed->gpus[0] >= 0 ? CELL_TARGET_MEMORY : CELL_SOURCE_MEMORY);
+  observed->memory = observed_word(memory, memory_kind_names);
+  observed->path = observed_path(observed, observed_text(reader, cells, CELL_DIRECTION),
+                                 observed_number(reader, cells, CELL_FLOWS));
+  observed->plain = !(observed_number(reader, cells, CELL_LOAD) > 0) &&
+                    !(observed_number(reader, cells, CELL_SPECIAL) > 0) &&
+                    observed_axes_are_plain(observed->axes) && observed_is_near(reader, observed);
+  return !isnan(observed->value);
+}
+
+static const char *observed_keep(struct arena *arena, const char *text) {
+  return arena_strdup(arena, text != NULL ? text : "");
+}
+
+void observed_begin(struct observed_reader *reader, struct arena *arena,
+                    const struct result_set *hardware) {
+  const struct hardware *rows =
+      result_set_bind(hardware, hardware_fields, sizeof hardware_fields / sizeof *hardware_fields,
+                      sizeof(struct hardware));
+  struct hardware *kept = arena_array(arena, hardware->row_count, sizeof *kept);
+  for (size_t i = 0; i < hardware->row_count; i++) {
+    kept[i] = rows[i];
+    kept[i].gpu = observed_keep(arena, rows[i].gpu);
+    kept[i].name = observed_keep(arena, rows[i].name);
+    kept[i].driver_version = observed_keep(arena, rows[i].driver_version);
+    kept[i].host_name = observed_keep(arena, rows[i].host_name);
+    kept[i].uuid = observed_keep(arena, rows[i].uuid);
+  }
+  *reader =
+      (struct observed_reader){.arena = arena, .gpus = kept, .gpu_count = hardware->row_count};
+}
+
+void observed_columns(struct observed_reader *reader, const struct column *columns, size_t count) {
+  for (size_t c = 0; c < case_cell_name_count; c++) {
+    reader->cells[c] = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+      if (strcmp(columns[i].name, case_cell_names[c]) == 0) {
+        reader->cells[c] = i;
+      }
+    }
+  }
+}
+
+const struct hardware *observed_gpu(const struct observed_reader *reader, int number) {
+  for (size_t i = 0; i < reader->gpu_count; i++) {
+    if (observed_place(reader->gpus[i].gpu, "gpu") == number) {
+      return &reader->gpus[i];
+    }
+  }
+  return NULL;
+}

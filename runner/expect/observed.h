@@ -1,0 +1,90 @@
+/* observed.h - the rows of run-result, and the GPUs of a run, as expectations see them: what a data
+ * file asks of a case, and its one number. Texts are in the reader's arena. */
+#ifndef HAUL_RUNNER_EXPECT_OBSERVED_H
+#define HAUL_RUNNER_EXPECT_OBSERVED_H
+
+#include "runner/table/result_set.h"
+#include "schema/expect/expect.h"
+
+/* TEXT(column of the saved query hardware, member), NUMBER(...) */
+#define HARDWARE_LIST(TEXT, NUMBER)                                                                \
+  TEXT("gpu", gpu)                                                                                 \
+  TEXT("name", name)                                                                               \
+  NUMBER("pcie_generation", pcie_generation)                                                       \
+  NUMBER("pcie_width", pcie_width)                                                                 \
+  NUMBER("nvlink_version", nvlink_version)                                                         \
+  NUMBER("nvlink_links", nvlink_links)                                                             \
+  NUMBER("c2c", c2c)                                                                               \
+  NUMBER("numa_node", numa_node)                                                                   \
+  TEXT("driver_version", driver_version)                                                           \
+  NUMBER("simulated", simulated)                                                                   \
+  TEXT("host_name", host_name)                                                                     \
+  TEXT("uuid", uuid)
+
+/* A GPU. */
+struct hardware {
+#define HARDWARE_TEXT(column, member)   const char *member;
+#define HARDWARE_NUMBER(column, member) double member;
+  HARDWARE_LIST(HARDWARE_TEXT, HARDWARE_NUMBER)
+};
+
+/* X(the column of run-result) */
+#define CASE_CELL_LIST(X)                                                                          \
+  X(CELL_CASE, "case")                                                                             \
+  X(CELL_BLOCK, "block")                                                                           \
+  X(CELL_AXES, "axes")                                                                             \
+  X(CELL_KIND, "kind")                                                                             \
+  X(CELL_METHOD, "method")                                                                         \
+  X(CELL_OPERATION, "operation")                                                                   \
+  X(CELL_SOURCE, "source")                                                                         \
+  X(CELL_SOURCE_MEMORY, "source_memory")                                                           \
+  X(CELL_TARGET, "target")                                                                         \
+  X(CELL_TARGET_MEMORY, "target_memory")                                                           \
+  X(CELL_DIRECTION, "direction")                                                                   \
+  X(CELL_FLOWS, "flows")                                                                           \
+  X(CELL_LOAD, "under_load")                                                                       \
+  X(CELL_SIZE, "size_bytes")                                                                       \
+  X(CELL_GBPS, "gbps")                                                                             \
+  X(CELL_HOP, "ns_per_hop")                                                                        \
+  X(CELL_STATUS, "status")                                                                         \
+  X(CELL_SLOWED, "slowed_by")                                                                      \
+  X(CELL_SAME, "same_as")                                                                          \
+  X(CELL_INITIATOR, "initiator")                                                                   \
+  X(CELL_SPECIAL, "special")                                                                       \
+  X(CELL_KEY, "case_key")
+ENUM_NAMES_DECLARE(case_cell, CASE_CELL_LIST)
+
+/* What rows of data files ask of a case. */
+struct observed {
+  const char *block, *axes;
+  unsigned kind, path, method, operation, initiator, memory;
+  uint64_t size;
+  bool plain; /* measured as such cases are by default */
+  bool time;
+  double value;
+  int gpus[2];
+  int node; /* of the host; -1 = none */
+};
+
+struct observed_reader {
+  struct arena *arena;
+  const struct hardware *gpus;
+  size_t gpu_count;
+  size_t cells[case_cell_name_count]; /* their columns; SIZE_MAX = there is none */
+};
+
+/* For the GPUs of a run. */
+void observed_begin(struct observed_reader *reader, struct arena *arena,
+                    const struct result_set *hardware);
+/* For the columns of its rows. */
+void observed_columns(struct observed_reader *reader, const struct column *columns, size_t count);
+/* False: the row has no value, or its case is shown elsewhere. */
+bool observed_read(const struct observed_reader *reader, const struct cell *cells,
+                   struct observed *observed);
+/* NULL where it is none. */
+const char *observed_text(const struct observed_reader *reader, const struct cell *cells,
+                          enum case_cell which);
+/* NULL = there is no such GPU. */
+const struct hardware *observed_gpu(const struct observed_reader *reader, int number);
+
+#endif

@@ -1,0 +1,29 @@
+-- What expectations are keyed by: the GPUs of a run and their links.
+--
+-- One row per GPU. pcie_generation and pcie_width are the best that both ends can; nvlink_links are those of
+-- the best connected GPU of the machine, so that a GPU that lost some is compared with what it should have;
+-- nvlink_version follows from the compute capability; c2c is 1 where a chip-to-chip link leads to the host.
+--
+-- narrow: uuid,numa_node,simulated,host_name,c2c,nvlink_version,driver_version
+--
+-- :run (run, default latest) the run to show
+SELECT
+  'gpu' || d.number AS gpu,
+  d.name AS name,
+  d.pcie_generation_max AS pcie_generation,
+  d.pcie_width_max AS pcie_width,
+  CASE WHEN d.compute_major BETWEEN 6 AND 9 THEN d.compute_major - 5 WHEN d.compute_major > 9 THEN 5 END
+    AS nvlink_version,
+  (SELECT max(l.nvlink_count) FROM link l WHERE l.environment = d.environment AND l.place = 'gpu')
+    AS nvlink_links,
+  ifnull(d.c2c_bytes_per_second, 0) > 0 AS c2c,
+  d.numa_node AS numa_node,
+  e.driver_version AS driver_version,
+  e.simulated AS simulated,
+  e.host_name AS host_name,
+  d.uuid AS uuid
+FROM run r
+JOIN environment e ON e.id = r.environment
+JOIN device d ON d.environment = e.id AND d.place = 'gpu'
+WHERE r.id = :run
+ORDER BY d.number;

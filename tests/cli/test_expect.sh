@@ -1,0 +1,114 @@
+#!/bin/bash
+# What a machine should reach: the verdict with every run, check --expect, expect learn, health.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+fake_driver h200x4 || {
+  echo 'the fake driver was not built'
+  exit 77
+}
+
+# What the fake driver plays: a host link of 55.1 GB/s.
+cat >mine.toml <<'EOT'
+format = 1
+[[machine]]
+name = "H200 of the fake driver"
+gpu = "*H200*"
+simulated = true
+pcie = { generation = 5, width = 16 }
+[[machine.expect]]
+path = "host_to_device"
+method = "ce"
+size.min = "16MiB"
+low = 55.0
+high = 55.2
+unit = "GB/s"
+statement = "reports"
+count = 2
+source = "this test"
+EOT
+cat >up.toml <<'EOT'
+schema_version = 1
+name = "up"
+[measure]
+trials = { min = 8, max = 8 }
+max_time = "10ms"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = "*" }
+size = ["4KiB", "16MiB"]
+[[transfer]]
+name = "up_under_load"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = "*" }
+size = "16MiB"
+[[transfer.load]]
+direction = "reverse"
+EOT
+cat >slow.toml <<'EOT'
+[fake]
+[[fake.link]]
+from = "host"
+to = 2
+factor = 0.5
+EOT
+
+begin 'nothing is said of a simulated machine by rows of real ones'
+run_ok run up.toml --db r.db
+reject_out 'usual|expected'
+run_fails 3 'nothing is known of these cases on this machine' check --expect --db r.db
+
+begin 'all as usual: those that are known, load flows left out'
+HAUL_EXPECT=mine.toml run run up.toml --db r.db
+expect_code 0
+expect_out '^all 4 as usual for H200 of the fake driver \(2 reports\)$'
+HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
+equal '["55-55.2","usual"] 4' "$(python3 -c 'import json,collections
+rows = json.load(open("out"))
+print(*["[\"%s\",\"%s\"] %d" % (*k, n) for k, n in collections.Counter(
+    (r["expected"], r["as_expected"]) for r in rows if r["expected"]).items()])')" 'columns in JSON'
+
+begin 'a slow link: its GPU, the number, what is usual'
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
+expect_code 0
+expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
+expect_out '^1 of 4 short of what is usual for H200 of the fake driver'
+expect_out 'short of what is usual here, 55-55\.2'
+run check --expect=mine.toml --db slow.db
+expect_code 1
+expect_out '^short +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2 +reports'
+run_ok check --expect=mine.toml --db slow.db --only '*gpu1*'
+run check --expect=mine.toml --db slow.db --format junit
+expect_code 1
+expect_out '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">'
+expect_out '<failure message="27\.[0-9]+ GB/s, usual 55-55\.2"/>'
+run check --expect=mine.toml --db slow.db --format ctrf
+expect_code 1
+equal 'CTRF 4 1 failed ["up"]' "$(python3 -c 'import json
+report = json.load(open("out"))
+results = report["results"]
+failed = [t for t in results["tests"] if t["status"] == "failed"]
+print(report["reportFormat"], results["summary"]["tests"], results["summary"]["failed"],
+      failed[0]["status"], json.dumps(failed[0]["suite"]))')" 'CTRF'
+run check --expect=mine.toml --db slow.db --format md
+expect_code 1
+expect_out '^- gpu2, host link: 27\.4'
+expect_out '^\| short \| gpu2 \|'
+run_ok report page.html --expect mine.toml --db slow.db
+if grep -q 'gpu2, host link: 27.4' page.html; then good; else bad 'the page says nothing'; fi
+
+begin 'mistakes in a data file: all of them, with places; a run with the file does not begin'
+sed 's/"GB\/s"/"GBs"/; s/low = /lowest = /' mine.toml >bad.toml
+HAUL_EXPECT=bad.toml run run up.toml --db never.db
+expect_code 2
+missing never.db
+expect_err "bad.toml:11:1: error: unknown key \"lowest\""
+expect_err "did you mean \"low\"\\?|low"
+expect_err "bad.toml:13:8: error: unit: invalid value \"GBs\""
+run_fails 2 'none.toml.*No such file' check --expect=none.toml --db slow.db
+run_fails 2 'compares with no other runs' check --expect --strict --db slow.db
+
+finish
