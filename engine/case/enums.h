@@ -63,7 +63,8 @@ ENUM_NAMES_DECLARE(initiator, INITIATOR_LIST)
 #define PAIRS_LIST(X)                                                                              \
   X(PAIRS_ORDERED, "ordered") /* every (a, b) with a != b where both are of one kind of place */   \
   X(PAIRS_UNORDERED, "unordered") /* each {a, b} once */                                           \
-  X(PAIRS_SAME, "same")           /* (a, a): local copies */
+  X(PAIRS_SAME, "same")           /* (a, a): local copies */                                       \
+  X(PAIRS_SAMPLE, "sample")       /* some (a, b), with every place equally often at either end */
 ENUM_NAMES_DECLARE(pairs, PAIRS_LIST)
 
 /* Which of the selected flows run at once, as one case. */

@@ -36,6 +36,7 @@ struct expander {
   struct arena *arena;
   expansion_receiver *receive;
   void *context;
+  uint64_t seed; /* of samples of pairs */
   struct pair_set set;
   /* Of a transfer. */
   bool grouped[PAIRS_MAX];

@@ -5,10 +5,11 @@
  *   pairs = "ordered"          every (a, b) with a != b
  *   pairs = "unordered"        each {a, b} with a != b once
  *   pairs = "same"             every (a, a)
- *   pairs not given            GPU to GPU: ordered, so that 8 GPUs give 56.
- *                              NUMA to NUMA: every pair, (a, a) too, because a copy inside a node
- * is as much of interest as one between nodes. Each end one place by number: that pair, whatever it
- * is.
+ *   pairs = "sample"           n * samples of the n * (n - 1) ordered ones, with every place
+ * `samples` times at either end; of direction = "both", of the unordered ones pairs not given GPU
+ * to GPU: ordered, so that 8 GPUs give 56. NUMA to NUMA: every pair, (a, a) too, because a copy
+ * inside a node is as much of interest as one between nodes. Each end one place by number: that
+ * pair, whatever it is.
  *
  * direction
  *   forward    from -> to
@@ -47,17 +48,20 @@
 #include <stdlib.h>
 
 static bool plan_transfer_is_one_place(const struct selector *selector) {
-  return selector->kind == SELECTOR_LIST && selector->count == 1;
+  return selector->kind == SELECTOR_LIST && selector->count + selector->uuid_count == 1;
 }
 
-static struct pair_rule plan_transfer_rule_given(enum pairs pairs) {
-  switch (pairs) {
+static struct pair_rule plan_transfer_rule_given(const struct expander *x,
+                                                 const struct transfer_setting *transfer) {
+  switch (transfer->pairs) {
   case PAIRS_ORDERED:
     return (struct pair_rule){.unequal = true};
   case PAIRS_UNORDERED:
     return (struct pair_rule){.unequal = true, .once = true};
   case PAIRS_SAME:
     return (struct pair_rule){.equal = true};
+  case PAIRS_SAMPLE:
+    return (struct pair_rule){.unequal = true, .samples = transfer->samples, .seed = x->seed};
   case pairs_name_count:
     break;
   }
@@ -70,15 +74,15 @@ static struct pair_rule plan_transfer_rule_default(const struct flow_setting *se
   return (struct pair_rule){.equal = one || setting->from.place == PLACE_NUMA, .unequal = true};
 }
 
-static struct pair_rule plan_transfer_rule_of_transfer(const struct transfer_setting *transfer) {
-  if (transfer->pairs_given) {
-    return plan_transfer_rule_given(transfer->pairs);
-  }
-  struct pair_rule rule = plan_transfer_rule_default(&transfer->flow);
+static struct pair_rule plan_transfer_rule_of_transfer(const struct expander *x,
+                                                       const struct transfer_setting *transfer) {
   const bool symmetric = transfer->direction == DIRECTION_BOTH &&
                          transfer->flow.from.memory == transfer->flow.to.memory;
-  rule.once = symmetric &&
-              (transfer->concurrent == CONCURRENT_NONE || transfer->concurrent == CONCURRENT_ALL);
+  const bool once = symmetric && (transfer->concurrent == CONCURRENT_NONE ||
+                                  transfer->concurrent == CONCURRENT_ALL);
+  struct pair_rule rule = transfer->pairs_given ? plan_transfer_rule_given(x, transfer)
+                                                : plan_transfer_rule_default(&transfer->flow);
+  rule.once = rule.once || (once && (!transfer->pairs_given || rule.samples > 0));
   return rule;
 }
 
@@ -324,7 +328,7 @@ static void plan_transfer_expand(struct expander *x, const struct setting *whole
     return;
   }
   expand_resolve_pairs(x, &transfer->flow.from, &transfer->flow.to,
-                       plan_transfer_rule_of_transfer(transfer), transfer->concurrent);
+                       plan_transfer_rule_of_transfer(x, transfer), transfer->concurrent);
   plan_transfer_expand_pairs(x, transfer);
 }
 

@@ -1,6 +1,9 @@
 #include "runner/plan/place.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <xxhash.h>
 
 _Static_assert((int)MACHINE_GPUS_MAX <= (int)PLACES_MAX, "a place list holds every GPU");
 
@@ -82,6 +85,10 @@ void place_format_asked(const struct endpoint_setting *end, struct strbuf *text)
   strbuf_append(text, place_text(end->place));
   strbuf_append(text, texts[end->selector.kind]);
   place_format_indices(end->selector.indices, end->selector.count, "..", text);
+  for (size_t i = 0; i < end->selector.uuid_count; i++) {
+    strbuf_printf(text, "%s%s", i > 0 || end->selector.count > 0 ? "," : ".",
+                  end->selector.uuids[i]);
+  }
 }
 
 /* "GPU 7: this machine has 4, 0-3" */
@@ -122,6 +129,65 @@ static void place_pick(const struct endpoint_setting *end, const struct place_li
   }
 }
 
+static bool place_uuid_begins(const struct gpu *gpu, const char *text, size_t length) {
+  return strncasecmp(gpu->uuid, text, length) == 0;
+}
+
+/* How much of the UUIDs tells them apart, and no less than people are used to. */
+static size_t place_uuid_length(const struct machine *machine) {
+  enum { USUAL = 12 }; /* "GPU-8932f937" */
+  size_t length = USUAL;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    for (uint32_t j = 0; j < i; j++) {
+      while (length < sizeof machine->gpus[i].uuid &&
+             place_uuid_begins(&machine->gpus[i], machine->gpus[j].uuid, length)) {
+        length++;
+      }
+    }
+  }
+  return length;
+}
+
+/* "no GPU with the UUID GPU-12: here are gpu0 GPU-8932f937, gpu1 GPU-5d1eaf55" */
+static void place_say_no_uuid(const struct machine *machine, const char *uuid, size_t found,
+                              char reason[CASE_REASON_MAX]) {
+  const int length = (int)place_uuid_length(machine);
+  struct strbuf text;
+  strbuf_init(&text, CASE_REASON_MAX - 1);
+  strbuf_printf(
+      &text, found > 0 ? "%s is the beginning of several UUIDs" : "no GPU with the UUID %s", uuid);
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    strbuf_printf(&text, "%s gpu%u %.*s", i > 0 ? "," : ": here are", i, length,
+                  machine->gpus[i].uuid[0] != '\0' ? machine->gpus[i].uuid : "of no known UUID");
+  }
+  (void)snprintf(reason, CASE_REASON_MAX, "%s", text.text);
+  strbuf_fini(&text);
+}
+
+/* The GPUs that are named by UUID join the list; what of them is not there is the reason. */
+static void place_pick_uuids(const struct selector *selector, const struct machine *machine,
+                             struct place_list *list, char reason[CASE_REASON_MAX]) {
+  for (size_t i = 0; i < selector->uuid_count; i++) {
+    const char *uuid = selector->uuids[i];
+    uint32_t gpu = 0;
+    size_t found = 0;
+    for (uint32_t g = 0; g < machine->gpu_count; g++) {
+      if (place_uuid_begins(&machine->gpus[g], uuid, strlen(uuid))) {
+        gpu = g;
+        found++;
+      }
+    }
+    if (found == 1 && machine->gpus[gpu].cuda_ordinal >= 0) {
+      place_insert(list->indices, &list->count, (int32_t)gpu);
+    } else if (found == 1 && reason[0] == '\0') {
+      (void)snprintf(reason, CASE_REASON_MAX, "gpu%u, %s, is not visible to CUDA", gpu,
+                     machine->gpus[gpu].uuid);
+    } else if (reason[0] == '\0') {
+      place_say_no_uuid(machine, uuid, found, reason);
+    }
+  }
+}
+
 static void place_resolve_gpus(const struct endpoint_setting *end, const struct machine *machine,
                                struct place_list *list, char reason[CASE_REASON_MAX]) {
   if (machine->gpu_count == 0) {
@@ -148,6 +214,7 @@ static void place_resolve_gpus(const struct endpoint_setting *end, const struct 
       (void)snprintf(reason + length, CASE_REASON_MAX - length, " visible to CUDA (%u GPUs in all)",
                      machine->gpu_count);
     }
+    place_pick_uuids(&end->selector, machine, list, reason);
     break;
   case SELECTOR_NONE:
   case SELECTOR_LOCAL:
@@ -332,14 +399,84 @@ static void pairs_say_none(const struct pair_set *x, enum place from, enum place
   }
 }
 
+/* The places of both ends together, ascending; ends must be of one kind. */
+static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLACES_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < x->pair_count; i++) {
+    place_insert(places, &count, x->pairs[i].from);
+    place_insert(places, &count, x->pairs[i].to);
+  }
+  return count;
+}
+
+static int pairs_compare(const void *left, const void *right) {
+  const struct pair *a = left;
+  const struct pair *b = right;
+  return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
+                            : (a->to > b->to) - (a->to < b->to);
+}
+
+/* The seeds of a sample's two shuffles differ. */
+enum { SHUFFLE_PLACES, SHUFFLE_STEPS };
+
+/* Fisher and Yates. */
+static void pairs_shuffle(int32_t *items, size_t count, uint64_t seed, unsigned which) {
+  for (size_t i = count; i > 1; i--) {
+    const uint64_t number[2] = {i, which};
+    const size_t at = XXH3_64bits_withSeed(number, sizeof number, seed) % i;
+    const int32_t item = items[at];
+    items[at] = items[i - 1];
+    items[i - 1] = item;
+  }
+}
+
+/* The places stand in a circle in random order, and each goes to the one that is some steps
+ * further: for one number of steps, every place is the source once and the target once. Where of
+ * {a, b} one is wanted, each place is in two pairs, or in one where the steps are half of the
+ * circle. */
+static void pairs_sample(struct pair_set *x, struct pair_rule rule, char reason[CASE_REASON_MAX]) {
+  int32_t places[2 * PLACES_MAX + 1];
+  int32_t steps[2 * PLACES_MAX];
+  const size_t count = pairs_list_places(x, places);
+  if (x->pair_count != count * (count - 1)) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "pairs = \"sample\" needs the same places in from and to");
+    x->pair_count = 0;
+    return;
+  }
+  size_t step_count = 0;
+  const bool odd_half = rule.once && count % 2 == 0 && rule.samples % 2 == 1;
+  for (size_t i = 1; rule.once ? 2 * i < count : i < count; i++) {
+    steps[step_count++] = (int32_t)i;
+  }
+  pairs_shuffle(places, count, rule.seed, SHUFFLE_PLACES);
+  pairs_shuffle(steps, step_count, rule.seed, SHUFFLE_STEPS);
+  if (rule.once && count % 2 == 0) { /* first where it makes the number odd, else last */
+    memmove(&steps[odd_half ? 1 : 0], steps, step_count * sizeof *steps);
+    steps[odd_half ? 0 : step_count] = (int32_t)(count / 2);
+    step_count++;
+  }
+  x->pair_count = 0;
+  for (size_t s = 0, times = 0; s < step_count && times < rule.samples; s++) {
+    const bool half = rule.once && 2 * (size_t)steps[s] == count;
+    for (size_t i = 0; i < (half ? count / 2 : count); i++) {
+      const int32_t a = places[i];
+      const int32_t b = places[(i + (size_t)steps[s]) % count];
+      pairs_add(x, rule.once && b < a ? b : a, rule.once && b < a ? a : b);
+    }
+    times += rule.once && !half ? 2 : 1;
+  }
+  qsort(x->pairs, x->pair_count, sizeof *x->pairs, pairs_compare);
+}
+
 void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule,
                  char reason[CASE_REASON_MAX]) {
   /* Decide before dropping: pairs_has() looks at all of them. */
   for (size_t i = 0; i < x->pair_count; i++) {
     const struct pair pair = x->pairs[i];
     const bool wanted = from == to && pair.from == pair.to ? rule.equal : rule.unequal;
-    const bool again =
-        from == to && rule.once && pair.from > pair.to && pairs_has(x, pair.to, pair.from);
+    const bool again = from == to && rule.once && rule.samples == 0 && pair.from > pair.to &&
+                       pairs_has(x, pair.to, pair.from);
     x->dropped[i] = !wanted || again;
   }
   size_t kept = 0;
@@ -351,17 +488,9 @@ void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair
   x->pair_count = kept;
   if (kept == 0) {
     pairs_say_none(x, from, to, rule, reason);
+  } else if (rule.samples > 0) {
+    pairs_sample(x, rule, reason);
   }
-}
-
-/* The places of both ends together, ascending; ends must be of one kind. */
-static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLACES_MAX]) {
-  size_t count = 0;
-  for (size_t i = 0; i < x->pair_count; i++) {
-    place_insert(places, &count, x->pairs[i].from);
-    place_insert(places, &count, x->pairs[i].to);
-  }
-  return count;
 }
 
 void pairs_make_pattern(struct pair_set *x, enum place from, enum place to, enum concurrent pattern,

@@ -1,11 +1,11 @@
 /* place.h - the selectors of a scenario, matched with what a machine has.
  *
- *   gpu   by index in PCI order. "*" = every GPU that CUDA can see.
- *   numa  by the operating system's node number. "*" = every node with processors and memory:
- *         memory-only nodes (CXL, the GPU's own memory on GH200) are measured when they are named.
- *   local, remote: seen from the GPU at the other end. local = the node nearest to it (numa_node);
- *         where that is not known and there is only one node, that one. remote = every other node
- *         that "*" would give.
+ *   gpu   by index in PCI order, or by UUID or the beginning of one, which comes to the index: what
+ * is measured is the case of that index. "*" = every GPU that CUDA can see. numa  by the operating
+ * system's node number. "*" = every node with processors and memory: memory-only nodes (CXL, the
+ * GPU's own memory on GH200) are measured when they are named. local, remote: seen from the GPU at
+ * the other end. local = the node nearest to it (numa_node); where that is not known and there is
+ * only one node, that one. remote = every other node that "*" would give.
  *
  * What is not there is no error: it is left out, and a reason for a person says so. */
 #ifndef HAUL_RUNNER_PLAN_PLACE_H
@@ -72,6 +72,10 @@ struct pair_rule {
   bool equal;   /* (a, a) is wanted */
   bool unequal; /* (a, b) is wanted */
   bool once;    /* of (a, b) and (b, a) only the first */
+  /* Not 0: of those that are wanted only so many out of each place, and as many into it; with
+   * `once` so many with it. */
+  uint32_t samples;
+  uint64_t seed; /* decides which */
 };
 
 /* from x to, each resolved as place.h says; what is missing becomes complaints. */

@@ -545,6 +545,7 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
                      const struct plan_options *options, struct plan **plan, struct error *err) {
   struct plan_builder *builder = plan_builder_new(machine, options != NULL ? options->only : NULL);
   enum status status = STATUS_OK;
+  builder->expander->seed = scenario->run.seed;
   for (size_t i = 0; status == STATUS_OK && i < scenario->block_count; i++) {
     status = plan_add_block(builder, scenario->blocks[i], err);
   }

@@ -112,7 +112,7 @@ static const struct field shared_fields[] = {
     KEY("order", IN(MEASURE), WORDS(case_order_names), RUN(order), .default_text = "file",
         HELP("Order of the cases")),
     KEY("seed", IN(MEASURE), INTEGER(0, 0x1p53), RUN(seed), .default_text = "1",
-        HELP("Seed of the shuffled order: the same seed gives the same order")),
+        HELP("Seed of the shuffled order and of sampled pairs: the same seed gives the same")),
     KEY("telemetry", IN(MEASURE), DURATION(10e6, 3600e9), RUN(telemetry_ns), .zero_word = "off",
         .default_text = "100ms",
         HELP("Interval at which clocks, power, temperature and links are sampled during the run")),
@@ -305,7 +305,7 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
       [FIELD_SIZE] = "a size such as 65536, \"64KiB\" or \"64kB\",",
       [FIELD_DURATION] = "a duration such as \"200us\" or \"1.5s\",",
       [FIELD_GRID] = "\"per_sm*N\", \"full\", a whole number",
-      [FIELD_GPUS] = "a GPU's number, an array of them, \"0-3\" or \"*\"",
+      [FIELD_GPUS] = "a GPU's number or UUID, an array of them, \"0-3\" or \"*\"",
       [FIELD_NODES] = "a node's number, an array of them, \"0-3\", \"*\", \"local\" or \"remote\"",
   };
   if (field->type == FIELD_WORD) {

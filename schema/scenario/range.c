@@ -194,7 +194,20 @@ bool range_read(struct reader *reader, const struct field *field, const struct t
   return true;
 }
 
-/* Selectors, sets of GPUs or NUMA nodes: 0, [0, 1], "*", "0-3", and for nodes "local", "remote". */
+/* Selectors, sets of GPUs or NUMA nodes: 0, [0, 1], "*", "0-3", for GPUs "GPU-8932f937" and for
+ * nodes "local", "remote". */
+
+/* A GPU's UUID as nvidia-smi prints it, or the beginning of one. */
+static bool selector_is_uuid(const struct field *field, const struct toml_node *node) {
+  enum { PREFIX = 4, DIGITS_MAX = 36 };
+  if (field->type != FIELD_GPUS || node->kind != TOML_TEXT ||
+      strncasecmp(node->text, "GPU-", PREFIX) != 0) {
+    return false;
+  }
+  const size_t digits = strlen(node->text) - PREFIX;
+  return digits > 0 && digits <= DIGITS_MAX &&
+         strspn(node->text + PREFIX, "0123456789abcdefABCDEF-") == digits;
+}
 
 /* "0-3" */
 static bool selector_parse_span(const char *text, int64_t *first, int64_t *last) {
@@ -212,7 +225,16 @@ static void selector_set_span(struct reader *reader, int64_t first, int64_t last
   for (size_t i = 0; i < count; i++) {
     indices[i] = (int32_t)(first + (int64_t)i);
   }
-  *selector = (struct selector){SELECTOR_LIST, indices, count};
+  *selector = (struct selector){.kind = SELECTOR_LIST, .indices = indices, .count = count};
+}
+
+static void selector_add_uuid(struct reader *reader, const char *uuid, size_t *capacity,
+                              struct selector *selector) {
+  const char **uuids = arena_grow(reader->arena, (const char **)selector->uuids,
+                                  selector->uuid_count, capacity, sizeof *uuids);
+  uuids[selector->uuid_count++] = arena_strdup(reader->arena, uuid);
+  selector->kind = SELECTOR_LIST;
+  selector->uuids = uuids;
 }
 
 static bool selector_read_word(struct reader *reader, const struct field *field,
@@ -229,6 +251,9 @@ static bool selector_read_word(struct reader *reader, const struct field *field,
     selector->kind = SELECTOR_REMOTE;
   } else if (selector_parse_span(node->text, &first, &last)) {
     selector_set_span(reader, first, last, selector);
+  } else if (selector_is_uuid(field, node)) {
+    size_t capacity = 0;
+    selector_add_uuid(reader, node->text, &capacity, selector);
   } else {
     const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
     value_complain(reader, field, node, nodes ? suggestion : NULL,
@@ -268,16 +293,21 @@ static const char *selector_correct_list(struct reader *reader, const struct fie
   const char *key = dot == NULL ? field->name : dot + 1;
   bool words = field->type == FIELD_NODES;
   bool numbers = true;
+  bool uuids = true;
   struct strbuf list;
   strbuf_init(&list, FIELD_EXPECTED_MAX);
   for (size_t i = 0; i < node->child_count; i++) {
     const char *text = node->children[i].kind == TOML_TEXT ? node->children[i].text : "";
     words = words && (strcmp(text, "local") == 0 || strcmp(text, "remote") == 0);
+    uuids = uuids &&
+            (selector_is_uuid(field, &node->children[i]) || node->children[i].kind == TOML_INTEGER);
     numbers = numbers && text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
     strbuf_printf(&list, "%s%.16s", i == 0 ? "" : ", ", text);
   }
   const char *line = NULL;
-  if (node->child_count == 1 && node->children[0].kind == TOML_TEXT && !numbers) {
+  if (uuids) {
+    line = NULL;
+  } else if (node->child_count == 1 && node->children[0].kind == TOML_TEXT && !numbers) {
     line = arena_format(reader->arena, "%s = \"%.16s\", without brackets", key, list.text);
   } else if (words) { /* the nearest node and all others */
     line = arena_format(reader->arena,
@@ -305,23 +335,31 @@ static bool selector_read_list(struct reader *reader, const struct field *field,
   }
   int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);
   bool good = true;
+  size_t given = 0;
+  size_t capacity = 0;
   for (size_t i = 0; i < node->child_count; i++) {
-    good = selector_read_index(reader, field, &node->children[i], &indices[i]) && good;
+    if (selector_is_uuid(field, &node->children[i])) {
+      selector_add_uuid(reader, node->children[i].text, &capacity, selector);
+    } else {
+      good = selector_read_index(reader, field, &node->children[i], &indices[given++]) && good;
+    }
   }
-  qsort(indices, node->child_count, sizeof *indices, selector_by_number);
-  size_t count = 1;
-  for (size_t i = 1; i < node->child_count; i++) {
+  qsort(indices, given, sizeof *indices, selector_by_number);
+  size_t count = given > 0 ? 1 : 0;
+  for (size_t i = 1; i < given; i++) {
     if (indices[i] != indices[count - 1]) {
       indices[count++] = indices[i];
     }
   }
-  *selector = (struct selector){SELECTOR_LIST, indices, count};
+  selector->kind = SELECTOR_LIST;
+  selector->indices = indices;
+  selector->count = count;
   return good;
 }
 
 bool selector_read(struct reader *reader, const struct field *field, const struct toml_node *node,
                    struct selector *selector) {
-  *selector = (struct selector){SELECTOR_NONE, NULL, 0};
+  *selector = (struct selector){.kind = SELECTOR_NONE};
   if (node->kind == TOML_TEXT) {
     return selector_read_word(reader, field, node, selector);
   }

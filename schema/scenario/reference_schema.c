@@ -24,7 +24,8 @@
 #define DURATION_PATTERN NUMBER_PATTERN "(ns|us|ms|s|min)$"
 #define QUANTITY_PATTERN NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|ns|us|ms|s|min)?$"
 #define GRID_PATTERN     "^(full|per_sm\\*[1-9][0-9]{0,3})$"
-#define GPUS_PATTERN     "^(\\*|[0-9]+-[0-9]+)$"
+#define PLACES_PATTERN   "^(\\*|[0-9]+-[0-9]+)$"
+#define UUID_PATTERN     "^[Gg][Pp][Uu]-[0-9A-Fa-f-]{1,36}$"
 #define NAME_PATTERN     "^[A-Za-z0-9._-]+$"
 #define VERSION_PATTERN  "^(>=|<=|==|!=|>|<)?[0-9]+(\\.[0-9]+)*$"
 
@@ -373,13 +374,16 @@ enum status reference_write_schema(FILE *stream, struct error *err) {
   json_t *schema = json_pack("{s:s, s:s}", "$schema", "http://json-schema.org/draft-04/schema#",
                              "title", "haul scenario");
   json_t *definitions = json_pack(
-      "{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}, s:{s:[o, o, o], s:o}, s:{s:[o, {s:[s, s]}]}}",
+      "{s:{s:s, s:i}, s:o, s:o, s:{s:s, s:i, s:i}, s:{s:[o, o, o]}, s:{s:[o, o], s:{s:[o, o]}}, "
+      "s:{s:[o, {s:[s, s]}], s:o}}",
       "list", "type", "array", "minItems", 1, "list_or_range", schema_list_or_range(), "quantity",
       schema_quantity("number", QUANTITY_PATTERN), "index", "type", "integer", "minimum", 0,
-      "maximum", FIELD_INDEX_MAX, "gpus", "anyOf", schema_reference(FORMS "index"),
-      schema_reference(FORMS "list"), schema_pattern(GPUS_PATTERN), "items",
-      schema_reference(FORMS "index"), "nodes", "anyOf", schema_reference(FORMS "gpus"), "enum",
-      "local", "remote");
+      "maximum", FIELD_INDEX_MAX, "places", "anyOf", schema_reference(FORMS "index"),
+      schema_reference(FORMS "list"), schema_pattern(PLACES_PATTERN), "gpus", "anyOf",
+      schema_reference(FORMS "places"), schema_pattern(UUID_PATTERN), "items", "anyOf",
+      schema_reference(FORMS "index"), schema_pattern(UUID_PATTERN), "nodes", "anyOf",
+      schema_reference(FORMS "places"), "enum", "local", "remote", "items",
+      schema_reference(FORMS "index"));
   json_t *root = schema_describe_section(SECTION_ROOT, definitions);
   (void)json_object_update(schema, root);
   json_decref(root);

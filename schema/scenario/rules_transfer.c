@@ -200,14 +200,21 @@ static void check_size(struct subject *subject, bool needed) {
 
 /* Keys that apply only if the block itself selects the flows. */
 static void check_selection(struct subject *subject, const struct end *from, const struct end *to) {
+  const struct entry *pairs = subject_find(subject, "pairs");
+  const struct entry *samples = subject_find(subject, "samples");
+  if (samples != NULL && (entry_word_set(pairs) & BIT(PAIRS_SAMPLE)) == 0) {
+    subject_refuse_key(subject, samples, "pairs = \"sample\" as well",
+                       "samples has no effect without pairs \"sample\"");
+  }
   if (!from->known || !to->known || from->place == to->place) {
     return;
   }
-  const struct entry *pairs = subject_find(subject, "pairs");
-  if ((entry_word_set(pairs) & BIT(PAIRS_SAME)) != 0) {
-    subject_refuse(subject, pairs, entry_word_span(pairs, PAIRS_SAME),
-                   "\"ordered\" or \"unordered\"",
-                   "pairs \"same\" needs both ends to be GPUs, or both NUMA nodes");
+  for (unsigned i = PAIRS_SAME; i <= PAIRS_SAMPLE; i++) {
+    if ((entry_word_set(pairs) & BIT(i)) != 0) {
+      subject_refuse(subject, pairs, entry_word_span(pairs, i), "\"ordered\" or \"unordered\"",
+                     "pairs \"%s\" needs both ends to be GPUs, or both NUMA nodes",
+                     pairs_text((enum pairs)i));
+    }
   }
   const struct entry *concurrent = subject_find(subject, "concurrent");
   for (unsigned i = CONCURRENT_RING; i <= CONCURRENT_BISECT; i++) {
@@ -286,9 +293,9 @@ static void check_labels(struct subject *subject) {
 
 void transfer_check_keys(struct reader *reader, const struct block *block) {
   /* With [[transfer.flow]] the block itself copies nothing. */
-  static const char *const of_selection[] = {"from.gpu", "from.numa",  "from.memory",
-                                             "to.gpu",   "to.numa",    "to.memory",
-                                             "pairs",    "concurrent", NULL};
+  static const char *const of_selection[] = {"from.gpu",   "from.numa", "from.memory", "to.gpu",
+                                             "to.numa",    "to.memory", "pairs",       "samples",
+                                             "concurrent", NULL};
   unsigned any_method = 0;
   bool unknown = false; /* a method is missing or wrong: one complaint about it is enough */
   for (size_t i = block->slot_count; i-- > 0;) {

@@ -28,7 +28,7 @@ enum { SCENARIO_FILE_MAX = 4 << 20, SCENARIO_SETTINGS_MAX = 1 << 20, SCENARIO_NA
 enum selector_kind {
   SELECTOR_NONE,   /* the key is absent */
   SELECTOR_ALL,    /* "*" */
-  SELECTOR_LIST,   /* indices */
+  SELECTOR_LIST,   /* indices and UUIDs */
   SELECTOR_LOCAL,  /* numa only: the node nearest to the GPU at the other end */
   SELECTOR_REMOTE, /* numa only: every other node with processors */
 };
@@ -37,6 +37,8 @@ struct selector {
   enum selector_kind kind;
   const int32_t *indices; /* ascending, without duplicates */
   size_t count;
+  const char *const *uuids; /* of GPUs, each whole or its beginning */
+  size_t uuid_count;
 };
 
 struct endpoint_setting {
@@ -66,6 +68,7 @@ struct transfer_setting {
   enum direction direction;
   bool pairs_given;
   enum pairs pairs;
+  uint32_t samples; /* of PAIRS_SAMPLE: how often every place is a source, and a target */
   enum concurrent concurrent;
   const struct flow_setting *loads;
   size_t load_count;

@@ -54,8 +54,15 @@ static const struct field transfer_fields[] = {
              HELP("Copy between two GPUs directly (peer access) or staged through the host")),
     KEY("pairs", IN(TRANSFER), WORDS(pairs_names), SETTING(transfer.pairs),
         HELP("Pairs of from x to that are measured: each ordered pair (a, b), each unordered pair "
-             "{a, b} once, or only (a, a). By default ordered, with (a, a) between NUMA nodes and "
+             "{a, b} once, only (a, a), or a sample (samples). By default ordered, with (a, a) "
+             "between NUMA nodes and "
              "between two single places; unordered if direction is \"both\"")),
+    KEY("samples", IN(TRANSFER), COUNT(1, MACHINE_GPUS_MAX), SETTING(transfer.samples),
+        .default_text = "2",
+        HELP("With pairs \"sample\", which takes n * samples of n * (n - 1) pairs: how often each "
+             "of "
+             "n places is the source, and the target; which pairs they are follows from "
+             "measure.seed")),
     KEY("concurrent", IN(TRANSFER), WORDS(concurrent_names), SETTING(transfer.concurrent),
         .default_text = "none", HELP("Which of the selected flows run concurrently, as one case")),
     SHAPE_KEY("shape.width", "shape.width_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.shape.width_bytes),

@@ -100,7 +100,7 @@ static void put_transfer(struct strbuf *text) {
     PUT_AXIS(text, "peer", 70, "true", "false");
   }
   if (from_gpu == to_gpu && chance(25)) {
-    PUT_AXIS(text, "pairs", 40, "\"ordered\"", "\"unordered\"", "\"same\"");
+    PUT_AXIS(text, "pairs", 40, "\"ordered\"", "\"unordered\"", "\"same\"", "\"sample\"");
   }
   if (chance(25)) {
     PUT_AXIS(text, "concurrent", 40, "\"none\"", "\"all\"", "\"per_source\"", "\"per_target\"",

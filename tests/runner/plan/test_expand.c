@@ -74,6 +74,93 @@ static void pairs_as_given(void **state) {
   unmake(&made);
 }
 
+/* How often each of the places is at either end of the measured flows. */
+static void expect_balance(const struct made *made, size_t places, size_t as_source,
+                           size_t as_target) {
+  for (size_t place = 0; place < places; place++) {
+    size_t sources = 0;
+    size_t targets = 0;
+    for (size_t i = 0; i < made->plan->case_count; i++) {
+      const struct bench_case *bench = &at(made, i)->bench;
+      for (uint32_t f = 0; f < bench->flow_count; f++) {
+        sources += bench->flows[f].source.index == (int32_t)place;
+        targets += bench->flows[f].target.index == (int32_t)place;
+        assert_true(bench->flows[f].source.index != bench->flows[f].target.index);
+      }
+    }
+    assert_int_equal(sources, as_source);
+    assert_int_equal(targets, as_target);
+  }
+}
+
+static void a_sample_has_every_place_as_often_at_either_end(void **state) {
+  (void)state;
+  struct setting setting = all_to_all();
+  setting.transfer.pairs_given = true;
+  setting.transfer.pairs = PAIRS_SAMPLE;
+  for (uint32_t samples = 1; samples <= 9; samples++) {
+    const size_t each = samples < 7 ? samples : 7;
+    setting.transfer.samples = samples;
+    setting.transfer.direction = DIRECTION_FORWARD;
+    struct made made = make(machine_8xh100(), setting);
+    assert_int_equal(made.plan->case_count, 8 * each);
+    assert_int_equal(made.plan->duplicate_count, 0);
+    expect_balance(&made, 8, each, each);
+    unmake(&made);
+    /* Both ways each case has a place at both ends. */
+    setting.transfer.direction = DIRECTION_BOTH;
+    made = make(machine_8xh100(), setting);
+    assert_int_equal(made.plan->case_count, 4 * each);
+    assert_int_equal(made.plan->duplicate_count, 0);
+    expect_balance(&made, 8, each, each);
+    unmake(&made);
+  }
+  setting.transfer.direction = DIRECTION_FORWARD;
+  setting.transfer.flow.to = gpu_end(SELECT(0, 1));
+  struct made made = make(machine_8xh100(), setting);
+  expect_skip(&made, 0, "gpu.all-gpu0,1",
+              "pairs = \"sample\" needs the same places in from and to");
+  unmake(&made);
+}
+
+/* What is measured is the case of the index, whatever names it. */
+static void gpus_are_named_by_uuid(void **state) {
+  (void)state;
+  static const char *const UUIDS[] = {"GPU-AAAA", "GPU-bbbb1111-2", "gpu-aaaa"};
+  struct machine *machine = machine_8xh100();
+  (void)snprintf(machine->gpus[2].uuid, sizeof machine->gpus[2].uuid, "GPU-aaaa1111-22");
+  (void)snprintf(machine->gpus[5].uuid, sizeof machine->gpus[5].uuid, "GPU-bbbb1111-22");
+  (void)snprintf(machine->gpus[6].uuid, sizeof machine->gpus[6].uuid, "GPU-bbbb1111-33");
+  struct setting setting = all_to_all();
+  setting.transfer.flow.from.selector = (struct selector){
+      .kind = SELECTOR_LIST, .uuids = UUIDS, .uuid_count = sizeof UUIDS / sizeof *UUIDS};
+  setting.transfer.flow.to = gpu_end(SELECT(0));
+  struct made made = make(machine, setting);
+  assert_int_equal(made.plan->case_count, 2);
+  expect_path(&made, 0, "gpu2-gpu0");
+  expect_path(&made, 1, "gpu5-gpu0");
+  char key[CASE_KEY_MAX];
+  (void)snprintf(key, sizeof key, "%s", at(&made, 0)->bench.key);
+  plan_free(made.plan);
+  setting.transfer.flow.from = gpu_end(SELECT(2));
+  made = make(machine, setting);
+  assert_string_equal(at(&made, 0)->bench.key, key);
+  plan_free(made.plan);
+  /* Of none, or of several. */
+  setting.transfer.flow.from.selector =
+      (struct selector){.kind = SELECTOR_LIST, .uuids = &UUIDS[1], .uuid_count = 1};
+  machine->gpus[6].uuid[13] = '2';
+  made = make(machine, setting);
+  assert_non_null(strstr(at(&made, 0)->skip_reason, "GPU-bbbb1111-2 is the beginning of several"));
+  assert_non_null(strstr(at(&made, 0)->skip_reason, "gpu2 GPU-aaaa1111-22, "));
+  plan_free(made.plan);
+  machine->gpus[5].uuid[4] = machine->gpus[6].uuid[4] = 'c';
+  made = make(machine, setting);
+  assert_non_null(
+      strstr(at(&made, 0)->skip_reason, "no GPU with the UUID GPU-bbbb1111-2: here are"));
+  unmake(&made);
+}
+
 static void unordered_keeps_pairs_that_have_no_reverse(void **state) {
   (void)state;
   struct setting setting = setting_of(gpu_end(SELECT(2, 3)), gpu_end(SELECT(0, 2)));
@@ -459,6 +546,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(eight_gpus_are_56_ordered_pairs),
       cmocka_unit_test(pairs_as_given),
+      cmocka_unit_test(a_sample_has_every_place_as_often_at_either_end),
+      cmocka_unit_test(gpus_are_named_by_uuid),
       cmocka_unit_test(unordered_keeps_pairs_that_have_no_reverse),
       cmocka_unit_test(nodes_are_paired_with_themselves_too),
       cmocka_unit_test(one_gpu_by_number_to_itself_is_a_local_copy),

@@ -10,7 +10,7 @@
 
 static struct setting host_to_device(void) {
   static const int32_t zero[] = {0};
-  const struct selector gpu0 = {SELECTOR_LIST, zero, 1};
+  const struct selector gpu0 = {.kind = SELECTOR_LIST, .indices = zero, .count = 1};
   return setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(gpu0));
 }
 
@@ -167,7 +167,8 @@ static void memory(struct setting *s) {
 }
 static void gpu(struct setting *s) {
   static const int32_t one[] = {1};
-  s->transfer.flow.to.selector = (struct selector){SELECTOR_LIST, one, 1};
+  s->transfer.flow.to.selector =
+      (struct selector){.kind = SELECTOR_LIST, .indices = one, .count = 1};
 }
 static void reverse(struct setting *s) {
   s->transfer.direction = DIRECTION_REVERSE;

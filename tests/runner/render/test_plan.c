@@ -17,8 +17,9 @@ static struct plan *make_plan(struct machine *machine) {
   assert_int_equal(plan_builder_add(builder, "again", &setting, &err), STATUS_OK);
   const int32_t missing[] = {9};
   for (uint64_t i = 1; i <= 3; i++) {
-    setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED),
-                         gpu_end((struct selector){SELECTOR_LIST, missing, 1}));
+    setting = setting_of(
+        numa_end(SELECT_LOCAL, MEMORY_PINNED),
+        gpu_end((struct selector){.kind = SELECTOR_LIST, .indices = missing, .count = 1}));
     setting.transfer.flow.base.size_bytes = i << 20;
     assert_int_equal(plan_builder_add(builder, "missing", &setting, &err), STATUS_OK);
   }

@@ -148,6 +148,10 @@ static const struct mistake mistakes[] = {
     {BLOCK "size = [1, 2]\nzip = [[\"size\", @1]]\n", "expected keys in quotes", NULL},
     /* Which flows */
     {SIZED "pairs = @\"same\"\n", "pairs \"same\" needs both ends", NULL},
+    {SIZED "pairs = [\"ordered\", @\"sample\"]\n", "pairs \"sample\" needs both ends", NULL},
+    {GPU_SIZED "pairs = \"ordered\"\n@samples = 3\n", "samples has no effect without", NULL},
+    {CE "size = 1\nfrom.gpu = 0\nto.gpu = @\"GPU-xyz\"\n", "invalid value \"GPU-xyz\"", NULL},
+    {CE "size = 1\nfrom.numa = @\"GPU-12\"\nto.gpu = 0\n", "invalid value \"GPU-12\"", NULL},
     {SIZED "concurrent = [\"all\", @\"ring\"]\n", "\"ring\" needs both ends", NULL},
     {SIZED "@processes = 2\n", "\"processes\" is not allowed in [[transfer]]", NULL},
     {CE "size = 1\nfrom.@gpu = 0\n" FLOWS, "from.gpu has no effect with [[transfer.flow]]", NULL},
@@ -307,6 +311,8 @@ static void a_file_has_a_head_and_unique_names(void **state) {
 }
 
 static const char *const right[] = {
+    GPU_SIZED "pairs = [\"ordered\", \"sample\"]\nsamples = [1, 3]\n",
+    CE "size = 1\nfrom.gpu = \"GPU-8932f937\"\nto.gpu = [\"gpu-00\", 3]\n",
     SIZED "initiator = \"target\"\n",
     SIZED "initiator = \"source\"\ndirection = \"reverse\"\n",
     GPU_BLOCK
