@@ -61,6 +61,7 @@ static void measured_take_case(struct measured *measured, const struct statement
       .figure = measured_figure((const char *)sqlite3_column_text(stmt, 9)),
       .units = (uint64_t)sqlite3_column_int64(stmt, 10),
       .delta = sqlite3_column_double(stmt, 11), /* NULL reads as 0 */
+      .aliases = statement_column_text(statement, 12, &measured->arena),
   };
 }
 
@@ -257,8 +258,17 @@ enum status measured_load(struct measured *measured, struct database *database, 
 }
 
 bool measured_case_matches(const struct measured_case *bench, const char *only) {
-  return only == NULL || globs_match(only, bench->name) || globs_match(only, bench->block) ||
-         globs_match(only, bench->key);
+  if (only == NULL || globs_match(only, bench->name) || globs_match(only, bench->block) ||
+      globs_match(only, bench->key)) {
+    return true;
+  }
+  bool found = false;
+  char *lines = bench->aliases != NULL ? strdup(bench->aliases) : NULL;
+  for (char *rest = lines; rest != NULL && !found;) {
+    found = globs_match(only, strsep(&rest, "\n"));
+  }
+  free(lines);
+  return found;
 }
 
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,

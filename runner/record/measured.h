@@ -88,6 +88,7 @@ struct measured_case {
   const char *key;
   const char *definition;
   const char *block, *name, *axes, *path;
+  const char *aliases; /* names and blocks of the settings that come to it, in lines; NULL = none */
   enum figure figure;
   const char *method; /* "ce"; of an overhead its operation, of a chase "chase" */
   uint64_t units;     /* of the figure in one iteration: bytes, hops; else 1 */
@@ -145,8 +146,8 @@ enum status measured_add_all_runs(struct measured *measured, struct database *da
 void measured_keep_runs(struct measured *measured,
                         bool (*keep)(const struct measured *, size_t run, const void *context),
                         const void *context);
-/* Cases of the runs and their medians. only: globs of names of cases or blocks, or case_keys;
- * NULL = all. */
+/* Cases of the runs and their medians. only: globs of names of cases or blocks, or case_keys, those
+ * of settings that come to a case included; NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) CHECK_RESULT;
 /* Whether measured_load() would take the case with that `only`. */

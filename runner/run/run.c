@@ -363,6 +363,9 @@ static int run_exit_code(const struct run_state *state) {
   return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
 }
 
+#define RUN_KEPT_BEFORE                                                                            \
+  "what was recorded before that is kept in %s, and haul run --resume run:%.13s measures the rest"
+
 /* Measure what is open in the record, write how it ended, and show it. */
 static int run_measure_and_show(struct run_state *state) {
   struct error err = {0};
@@ -380,19 +383,21 @@ static int run_measure_and_show(struct run_state *state) {
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
 
   record_when_locked(state->record, run_wait_for_database, state);
+  struct error end_err = {0};
+  enum status ended = STATUS_OK;
   enum status status = record_find_run(state->record, uuid, &state->number, &err);
   status = THEN(status, run_measure(state, &err));
   status = THEN(status, run_record_late_checks(state, &err));
   if (status == STATUS_OK) {
-    status = record_end_run(state->record, "done", NULL, &err);
+    status = ended = record_end_run(state->record, "done", NULL, &err);
     status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
   } else {
     /* The database may be what fails: the first error is the one that counts. */
-    struct error second;
+    struct error unused;
     bool interrupted = status == STATUS_INTERRUPTED;
-    (void)!record_end_run(state->record, interrupted ? "interrupted" : "failed",
-                          interrupted ? NULL : err.message, &second);
-    (void)!record_count_outcomes(state->record, state->counts, &second);
+    ended = record_end_run(state->record, interrupted ? "interrupted" : "failed",
+                           interrupted ? NULL : err.message, &end_err);
+    (void)!record_count_outcomes(state->record, state->counts, &unused);
   }
   const bool gone = record_is_gone(state->record);
   record_close(state->record);
@@ -402,7 +407,12 @@ static int run_measure_and_show(struct run_state *state) {
   }
 
   int code = run_exit_code(state);
-  if (status == STATUS_INTERRUPTED) {
+  if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
+    (void)fail(common, &end_err);
+    say_warning(common, "interrupted, and the end of the run was not recorded; " RUN_KEPT_BEFORE,
+                state->request->database, uuid);
+    code = EXIT_INTERRUPTED;
+  } else if (status == STATUS_INTERRUPTED) {
     say_warning(common,
                 gone ? "interrupted; the database was deleted meanwhile, with run:%.13s"
                 : state->request->shard != NULL
@@ -416,7 +426,9 @@ static int run_measure_and_show(struct run_state *state) {
     if (!gone && state->request->shard == NULL &&
         err.status != STATUS_DATABASE) { /* the record said so itself */
       say_note(common,
-               "the results so far are kept in %s, and haul run --resume run:%.13s continues",
+               ended == STATUS_OK
+                   ? "the results so far are kept in %s, and haul run --resume run:%.13s continues"
+                   : "the end of the run was not recorded; " RUN_KEPT_BEFORE,
                state->request->database, uuid);
     }
     return EXIT_NOT_MEASURED;

@@ -86,10 +86,31 @@ printf 'haul run many.toml --db full.db, under a limit of 1 MiB a file' >"$scrat
 (ulimit -f 1024; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
 code=$?
 expect_one_error 3 'full\.db'
+expect_err 'the results so far are kept in full\.db'
 expect_value ok full.db 'pragma integrity_check'
 equal 1 "$(($(value full.db "select count(*) from v_case where status = 'ok'") > 0))" 'what was committed is there'
 run_ok run --resume latest --db full.db -q
 expect_value 24 full.db "select count(*) from v_case where status = 'ok'"
+
+begin 'a disk that takes nothing more: neither a case nor the end of the run'
+preload=$(dirname -- "$haul")/tests/preload.so
+if [ -e "$preload" ]; then
+  ended=
+  for first in 60 120 180 240 300; do # the call on the database from which on all fail
+    printf 'TORTURE_IO=%s:28:0 haul run many.toml' "$first" >"$scratch/command"
+    TORTURE_PATH=no_room TORTURE_IO=$first:28:0 LD_PRELOAD=$preload "$haul" run many.toml --db no_room.db \
+      >"$scratch/out" 2>"$scratch/err" </dev/null
+    code=$?
+    expect_one_error 3 'no_room\.db'
+    reject_err 'the results so far are kept'
+    if grep -q 'the end of the run was not recorded; what was recorded before that is kept in no_room\.db' \
+      "$scratch/err"; then
+      ended=$first
+    fi
+    rm -f no_room.db*
+  done
+  equal 1 "$((${ended:-0} > 0))" 'runs whose end was not recorded'
+fi
 
 begin 'two runs into one database at once'
 "$haul" run "$small" --db both.db -q >/dev/null 2>err.1 &

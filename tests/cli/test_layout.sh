@@ -63,6 +63,8 @@ equal 2 "$("$haul" query --db r.db --saved run-result --param block=ends --forma
 run_ok run layout.toml --db r.db
 run_ok diff run:1 run:2 --db r.db --format jsonl
 equal 0 "$(grep -c 'initiator=source' "$scratch/out")" 'lines of diff about what is measured elsewhere'
+run_ok diff run:1 run:2 --db r.db --format jsonl --only 'ends/gpu0-gpu1/initiator=source/64KiB'
+expect_out '"case":"gpus/gpu0-gpu1/'
 
 begin 'every swept axis has its chart, its curves told apart by all else but what is in lockstep'
 run_ok query --db r.db --saved curves --param block=host --format csv

@@ -43,8 +43,15 @@ SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
    JOIN run r ON r.id = p.run
    WHERE k.case_key = b.case_key
      AND p.run IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
-   ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1) AS delta
+   ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1) AS delta,
+  -- Names and blocks of the settings that come to this case, one in a line.
+  alias.names
 FROM bench_case b
+LEFT JOIN (
+  SELECT a.measured_by, group_concat(n.name || char(10) || n.block, char(10)) AS names
+  FROM plan_alias a JOIN bench_case n ON n.id = a.bench_case
+  WHERE a.run IN (SELECT value FROM json_each(:runs))
+  GROUP BY a.measured_by) alias ON alias.measured_by = b.id
 LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id
 LEFT JOIN stream st ON st.bench_case = b.id
@@ -54,7 +61,12 @@ LEFT JOIN flow f ON f.bench_case = b.id
                    WHERE g.bench_case = b.id AND g.role = 'measured')
 WHERE (:only IS NULL OR EXISTS
     (SELECT 1 FROM json_each(:only) o
-     WHERE b.name GLOB o.value OR b.block GLOB o.value OR b.case_key GLOB o.value))
+     WHERE b.name GLOB o.value OR b.block GLOB o.value OR b.case_key GLOB o.value)
+    OR b.id IN
+      (SELECT a.measured_by
+       FROM plan_alias a JOIN bench_case n ON n.id = a.bench_case JOIN json_each(:only) o
+       WHERE a.run IN (SELECT value FROM json_each(:runs))
+         AND (n.name GLOB o.value OR n.block GLOB o.value)))
   AND b.id IN (SELECT p.bench_case FROM plan_case p
                WHERE p.run IN (SELECT value FROM json_each(:runs)))
 ORDER BY b.case_key, b.id;
