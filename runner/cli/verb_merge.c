@@ -1,6 +1,9 @@
 /* haul merge: results of many databases into one. */
+#include "engine/base/strings.h"
 #include "runner/cli/cli.h"
 #include "runner/record/merge.h"
+#include "runner/record/node_list.h"
+#include "runner/table/result_set.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -9,6 +12,8 @@
 
 /* With more inputs, one line for each is more than anyone reads. */
 enum { LISTED_MAX = 20 };
+/* Of nodes that are not ok: how many reasons are shown, and how many names of each. */
+enum { GROUPS_SHOWN_MAX = 40, NODES_NAMED_MAX = 1000 };
 
 struct merge_inputs {
   const char **paths;
@@ -19,6 +24,8 @@ struct merge_inputs {
 struct merge_total {
   size_t merged, unchanged, skipped;
   int64_t added, completed, results;
+  const char **fleets; /* whose nodes are shown */
+  size_t fleet_count;
 };
 
 static void verb_merge_check(struct command *command, struct argp_state *state) {
@@ -114,7 +121,7 @@ static void verb_merge_count_input(struct merge_total *total, const struct merge
 }
 
 /* Merge them one by one. Returns the exit code. */
-static int verb_merge_all(const struct command *command, const struct merge_inputs *inputs,
+static int verb_merge_all(struct command *command, const struct merge_inputs *inputs,
                           const struct row_sink *sink, struct merge_total *total) {
   const volatile sig_atomic_t *interrupted = watch_interrupts();
   struct merge *merge = merge_new(command->output, interrupted);
@@ -150,6 +157,11 @@ static int verb_merge_all(const struct command *command, const struct merge_inpu
     }
   }
   verb_merge_show_progress(&command->common, 0, inputs->count, NULL);
+  struct error unfinished = {0};
+  if (!fatal && merge_finish(merge, &command->arena, &total->fleets, &total->fleet_count,
+                             &unfinished) != STATUS_OK) {
+    code = worse(code, fail(&command->common, &unfinished));
+  }
   merge_free(merge);
   return code;
 }
@@ -181,6 +193,100 @@ static void verb_merge_say_total(const struct command *command, const struct mer
            total->unchanged, rest);
 }
 
+static enum status verb_merge_print(const struct command *command, const struct result_set *rows,
+                                    const char *title, struct error *err) {
+  if (rows->row_count == 0) {
+    return STATUS_OK;
+  }
+  struct table_options options = table_to_stdout(&command->common);
+  options.drop_empty = true;
+  struct table *table = table_new(&options);
+  printf("\n%s", title);
+  enum status status = result_set_send(rows, table_sink(table), err);
+  status = THEN(status, table_end_all(table, err));
+  table_free(table);
+  return status;
+}
+
+/* A saved query of one fleet, below a line that says what it is; nothing where it has no rows. */
+static enum status verb_merge_show_query(struct command *command, const char *name,
+                                         const struct query_parameter *fleet, const char *title,
+                                         struct error *err) {
+  struct result_set rows;
+  result_set_init(&rows, SIZE_MAX);
+  enum status status = query_run_saved(command->query, name, fleet, 1, NULL, &rows.sink, err);
+  status = THEN(status, verb_merge_print(command, &rows, title, err));
+  result_set_fini(&rows);
+  return status;
+}
+
+/* Nodes that have the same state for the same reason, which stand one after the other, become one
+ * row. */
+static void verb_merge_group_nodes(const struct result_set *nodes, struct arena *arena,
+                                   struct result_set *groups) {
+  static const struct column GROUP_COLUMNS[] = {
+      {.name = "state"}, {.name = "nodes"}, {.name = "which"}, {.name = "reason"}};
+  for (size_t i = 0; i < sizeof GROUP_COLUMNS / sizeof *GROUP_COLUMNS; i++) {
+    (void)result_set_add_column(groups, &GROUP_COLUMNS[i]);
+  }
+  const char **names = arena_array(arena, nodes->row_count, sizeof *names);
+  for (size_t first = 0, end; first < nodes->row_count && groups->row_count < GROUPS_SHOWN_MAX;
+       first = end) {
+    const char *state = result_set_text(nodes, first, "state");
+    const char *reason = result_set_text(nodes, first, "reason");
+    for (end = first;
+         end < nodes->row_count && strings_equal(state, result_set_text(nodes, end, "state")) &&
+         strings_equal(reason, result_set_text(nodes, end, "reason"));
+         end++) {
+      names[end - first] = result_set_text(nodes, end, "node");
+    }
+    const struct cell cells[] = {
+        cell_text(state), cell_integer((int64_t)(end - first)),
+        cell_text(node_list_join(names, end - first, NODES_NAMED_MAX, arena)), cell_text(reason)};
+    const size_t row = result_set_add_row(groups);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+      result_set_put(groups, row, i, cells[i]);
+    }
+  }
+}
+
+static enum status verb_merge_show_nodes(struct command *command,
+                                         const struct query_parameter *fleet, struct error *err) {
+  const struct query_parameter parameters[] = {*fleet, {"but", "ok"}};
+  struct result_set nodes;
+  struct result_set groups;
+  result_set_init(&nodes, SIZE_MAX);
+  result_set_init(&groups, GROUPS_SHOWN_MAX);
+  enum status status =
+      query_run_saved(command->query, "nodes", parameters, 2, NULL, &nodes.sink, err);
+  if (status == STATUS_OK) {
+    verb_merge_group_nodes(&nodes, &command->arena, &groups);
+    status = verb_merge_print(command, &groups, "not ok (node by node: haul query --saved nodes)\n",
+                              err);
+  }
+  result_set_fini(&nodes);
+  result_set_fini(&groups);
+  return status;
+}
+
+/* For people: how far each fleet is, whom to look at, and who differs from the others. */
+static enum status verb_merge_show_fleets(struct command *command, const struct merge_total *total,
+                                          struct error *err) {
+  if (total->fleet_count == 0 || output_layout_of(command->common.format) != LAYOUT_PAGE) {
+    return STATUS_OK;
+  }
+  command->common.db = command->output;
+  RETURN_ON_ERROR(command_open_query(command, err));
+  for (size_t i = 0; i < total->fleet_count; i++) {
+    const struct query_parameter fleet = {"fleet", total->fleets[i]};
+    RETURN_ON_ERROR(verb_merge_show_query(command, "fleets", &fleet, "", err));
+    RETURN_ON_ERROR(verb_merge_show_nodes(command, &fleet, err));
+    RETURN_ON_ERROR(
+        verb_merge_show_query(command, "node-differences", &fleet, "different from most\n", err));
+  }
+  return STATUS_OK;
+}
+
 static enum status verb_merge_run(struct command *command, struct error *err) {
   const struct common_options *common = &command->common;
   struct merge_inputs inputs = {0};
@@ -198,18 +304,21 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(sink_end(sink, err));
   }
   verb_merge_say_total(command, &inputs, &total);
-  return STATUS_OK;
+  return verb_merge_show_fleets(command, &total, err);
 }
 
 const struct verb VERB_MERGE = {
     .name = "merge",
-    .arguments = "OUT.db IN.db...",
+    .arguments = "OUT.db IN.db|DIR...",
     .summary = "add the results of several databases to one",
     .doc =
         "An input is a database or a folder of them (*.db); inputs are only read. OUT.db is made "
         "if it does not exist. Merging an input again adds only what is new, for example the "
-        "rest of a run that was resumed. An input that is damaged, or was made by a newer haul, "
-        "is reported and skipped, and the exit code is then 3.",
+        "rest of a run that was resumed; a file that did not change is not even read again. An "
+        "input that is damaged, or was made by a newer haul, is reported and skipped, and the exit "
+        "code is then 3.\n\nOf the shards of a fleet (haul run --shard) it then says which nodes "
+        "are missing, partial or failed, and why, and which differ from most in driver, kernel, "
+        "VBIOS, GPUs or failed checks; v_node has a row for each.",
     .word_max = SIZE_MAX,
     .check = verb_merge_check,
     .run = verb_merge_run,

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 /* https://www.sqlite.org/fileformat.html, 1.3 */
-enum { HEADER_BYTES = 100, HEADER_WRITE_VERSION = 18, HEADER_READ_VERSION = 19, WAL_VERSION = 2 };
+enum { HEADER_BYTES = 100, WAL_VERSION = 2 };
+enum { HEADER_WRITE_VERSION = 18, HEADER_READ_VERSION = 19, HEADER_CHANGE_COUNTER = 24 };
 enum { COPY_CHUNK = 1 << 20 };
 static const char MAGIC[16] = "SQLite format 3";
 
@@ -122,7 +123,11 @@ enum status database_file_read_header(int fd, struct database_file_header *heade
       .empty = length == 0,
       .sqlite = length == HEADER_BYTES && memcmp(bytes, MAGIC, sizeof MAGIC) == 0,
       .write_ahead =
-          bytes[HEADER_WRITE_VERSION] == WAL_VERSION || bytes[HEADER_READ_VERSION] == WAL_VERSION};
+          bytes[HEADER_WRITE_VERSION] == WAL_VERSION || bytes[HEADER_READ_VERSION] == WAL_VERSION,
+      .change_counter = (unsigned)bytes[HEADER_CHANGE_COUNTER] << 24 |
+                        (unsigned)bytes[HEADER_CHANGE_COUNTER + 1] << 16 |
+                        (unsigned)bytes[HEADER_CHANGE_COUNTER + 2] << 8 |
+                        (unsigned)bytes[HEADER_CHANGE_COUNTER + 3]};
   return STATUS_OK;
 }
 

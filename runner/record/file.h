@@ -18,8 +18,9 @@ enum status database_file_examine(const char *path, enum database_access access,
 /* What the first bytes of an open file say. */
 struct database_file_header {
   bool empty;
-  bool sqlite;      /* else some other file */
-  bool write_ahead; /* in WAL mode */
+  bool sqlite;             /* else some other file */
+  bool write_ahead;        /* in WAL mode */
+  unsigned change_counter; /* every transaction raises it, but in WAL mode */
 };
 /* STATUS_IO with errno. */
 enum status database_file_read_header(int fd, struct database_file_header *header) CHECK_RESULT;

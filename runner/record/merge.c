@@ -1,329 +1,29 @@
 #include "runner/record/merge.h"
 
-#include "runner/record/database.h"
-#include "runner/record/file.h"
-#include "runner/record/migrate.h"
+#include "runner/record/merge_input.h"
 #include "runner/record/node_list.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- an input: judged, and made ready to be attached ----
- *
- * It is opened read-only, and neither it nor anything beside it is changed. Where it cannot be read
- * as it is (a killed writer left a journal, it is in WAL mode, its schema is older), a copy in a
- * folder beside the output is brought up to date and read instead. Messages do not name the file
- * ("it is damaged ..."): the caller does. */
-
-struct merge_input {
-  struct database *database; /* inside a read transaction: the file stands still */
-  char *uri;                 /* to attach it, read-only */
-  char *folder;              /* with the copy; NULL = none was needed */
-};
-
-static const char COPY_NAME[] = "/input.db";
-
-static char *merge_join(const char *a, const char *b) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s", a, b) < 0) {
-    abort();
-  }
-  return text;
-}
-
-/* A path as SQLite's URIs have it (https://www.sqlite.org/uri.html). */
-static char *merge_read_only_uri(const char *path) {
-  static const char DIGITS[] = "0123456789ABCDEF";
-  static const char HEAD[] = "file:";
-  static const char TAIL[] = "?mode=ro";
-  char *uri = malloc(3 * strlen(path) + sizeof HEAD + sizeof TAIL);
-  if (uri == NULL) {
-    abort();
-  }
-  char *end = stpcpy(uri, HEAD);
-  for (const char *c = path; *c != '\0'; c++) {
-    const unsigned char byte = (unsigned char)*c;
-    if (strchr("%?#", *c) != NULL) {
-      *end++ = '%';
-      *end++ = DIGITS[byte >> 4];
-      *end++ = DIGITS[byte & 15];
-    } else {
-      *end++ = *c;
-    }
-  }
-  (void)stpcpy(end, TAIL);
-  return uri;
-}
-
-/* Checks the file before SQLite opens it. */
-static enum status merge_look(const char *path, bool *write_ahead, struct error *err) {
-  struct stat info;
-  if (stat(path, &info) != 0) {
-    return error_set_errno(err, errno, "it cannot be read");
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return error_set(err, STATUS_INVALID, "it is not a regular file");
-  }
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    return error_set_errno(err, errno, "it cannot be read");
-  }
-  struct database_file_header header;
-  enum status status = database_file_read_header(fd, &header);
-  int failure = errno;
-  (void)close(fd);
-  if (status != STATUS_OK) {
-    return error_set_errno(err, failure, "it cannot be read");
-  }
-  if (header.empty) {
-    return error_set(err, STATUS_NOT_FOUND, "it is an empty file, without results");
-  }
-  if (!header.sqlite) {
-    return error_set(err, STATUS_INVALID, "it is not a results database but some other file");
-  }
-  *write_ahead = header.write_ahead;
-  return STATUS_OK;
-}
-
-/* A newer schema is refused: merging would silently lose what it added. */
-static enum status merge_judge_version(struct database *database, struct error *err) {
-  int application_id = 0;
-  int objects = 0;
-  enum status status = migrate_read_version(database, &application_id, &objects, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
-    return error_set(err, STATUS_INVALID,
-                     "it is another program's SQLite database (application id %d)", application_id);
-  }
-  if (database->version < migrate_first_version()) {
-    return error_set(err, STATUS_UNSUPPORTED,
-                     "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
-                     "never released; measure again",
-                     database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                     database->version % MIGRATE_VERSIONS_PER_MAJOR);
-  }
-  status = migrate_refuse_virtual(database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  int latest = migrate_latest_version();
-  if (database->version > latest) {
-    return error_set(
-        err, STATUS_UNSUPPORTED,
-        "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
-        "newer haul",
-        database->version / MIGRATE_VERSIONS_PER_MAJOR,
-        database->version % MIGRATE_VERSIONS_PER_MAJOR, latest / MIGRATE_VERSIONS_PER_MAJOR,
-        latest % MIGRATE_VERSIONS_PER_MAJOR);
-  }
-  return STATUS_OK;
-}
-
-/* Columns 0 and 1 of the first row of a statement; NULL where there is none. Kept by the arena. */
-struct merge_row {
-  struct arena arena;
-  const char *texts[2];
-};
-
-static enum status merge_first_row(struct database *database, const char *name,
-                                   struct merge_row *first, struct error *err) {
-  struct statement statement;
-  *first = (struct merge_row){0};
-  enum status status = statement_prepare(database, name, &statement, err);
-  const bool row = statement_next(&statement, &status, err);
-  for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
-    first->texts[i] = statement_column_text(&statement, i, &first->arena);
-  }
-  statement_finalize(&statement);
-  return status;
-}
-
-static enum status merge_judge_content(struct database *database, struct error *err) {
-  struct merge_row row;
-  enum status status = merge_first_row(database, "merge/integrity", &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL && strcmp(row.texts[0], "ok") != 0) {
-    /* The first line only names the database. */
-    const char *line = strncmp(row.texts[0], "***", 3) == 0 ? strchr(row.texts[0], '\n') : NULL;
-    line = line != NULL ? line + 1 : row.texts[0];
-    status = error_set(err, STATUS_CORRUPT,
-                       "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
-                       (int)strcspn(line, "\n"), line);
-  }
-  arena_fini(&row.arena);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = merge_first_row(database, "database/broken_references", &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_CORRUPT,
-                       "it is damaged: rows of %s refer to rows that are not there (it was changed "
-                       "by other means)",
-                       row.texts[0]);
-  }
-  arena_fini(&row.arena);
-  return status;
-}
-
-static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {
-  sqlite3 *to = NULL;
-  int code = sqlite3_open_v2(copy, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-  enum status status = code == SQLITE_OK
-                           ? database_copy_pages(from, to, err)
-                           : error_set_native(err, STATUS_IO, code, "cannot be copied to %s: %s",
-                                              copy, sqlite3_errstr(code));
-  (void)sqlite3_close(to);
-  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "it ");
-}
-
-/* Read a copy instead: of the pages if the file could be opened, else of the file and its journals.
- */
-static enum status merge_use_copy(const char *path, const char *scratch, struct merge_input *input,
-                                  struct error *err) {
-  char *folder = merge_join(scratch, "-merge-XXXXXX");
-  if (mkdtemp(folder) == NULL) {
-    enum status status =
-        error_set_errno(err, errno, "it needs a copy, but %s cannot be created", folder);
-    free(folder);
-    return status;
-  }
-  input->folder = folder;
-  enum status status = STATUS_OK;
-  char *copy = merge_join(input->folder, COPY_NAME);
-  if (input->database != NULL) {
-    status = merge_copy_by_pages(input->database, copy, err);
-  } else {
-    status = database_file_copy(path, copy, err);
-  }
-  database_close(input->database);
-  input->database = NULL;
-  /* Plays the journal back. */
-  struct database *migrated = NULL;
-  if (status == STATUS_OK) {
-    status = database_open(copy, DATABASE_WRITE, &migrated, err);
-    database_close(migrated);
-  }
-  if (status == STATUS_OK) {
-    status = database_open_untouched(copy, &input->database, err);
-  }
-  if (status == STATUS_OK) {
-    status = database_script(input->database, "merge/read", err);
-  }
-  free(copy);
-  return status;
-}
-
-/* *left_over: a killed writer left a journal, which a read-only connection cannot play back. */
-static enum status merge_open_as_it_is(const char *path, struct merge_input *input, bool *left_over,
-                                       struct error *err) {
-  struct error failure = {0};
-  enum status status = database_open_untouched(path, &input->database, &failure);
-  if (status == STATUS_OK) {
-    status = database_script(input->database, "merge/read", &failure);
-  }
-  if (status == STATUS_OK) {
-    return STATUS_OK;
-  }
-  database_close(input->database);
-  input->database = NULL;
-  const int code = failure.native_code;
-  *left_over = code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
-               code == SQLITE_READONLY_CANTINIT || (code & 0xff) == SQLITE_CANTOPEN;
-  return *left_over ? STATUS_OK : error_set_native(err, status, code, "%s", failure.message);
-}
-
-static enum status merge_prepare(const char *path, const char *scratch, struct merge_input *input,
-                                 struct error *err) {
-  bool left_over = false;
-  enum status status = merge_look(path, &left_over, err);
-  if (status == STATUS_OK && !left_over) {
-    status = merge_open_as_it_is(path, input, &left_over, err);
-  }
-  if (status == STATUS_OK && left_over) {
-    status = merge_use_copy(path, scratch, input, err);
-  }
-  if (status == STATUS_OK) {
-    status = merge_judge_version(input->database, err);
-  }
-  if (status == STATUS_OK) {
-    status = merge_judge_content(input->database, err);
-  }
-  if (status == STATUS_OK && input->database->version < migrate_latest_version()) {
-    status = merge_use_copy(path, scratch, input, err);
-  }
-  return status;
-}
-
-/* The caller names the file as the user gave it. */
-static void merge_drop_path(const char *path, struct error *err) {
-  size_t length = strlen(path);
-  if (err != NULL && strncmp(err->message, path, length) == 0 &&
-      strncmp(err->message + length, ": ", 2) == 0) {
-    memmove(err->message, err->message + length + 2, strlen(err->message + length + 2) + 1);
-  }
-}
-
-static void merge_remove_folder(const char *path) {
-  DIR *folder = opendir(path);
-  if (folder == NULL) {
-    return;
-  }
-  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-    (void)unlinkat(dirfd(folder), entry->d_name, 0);
-  }
-  (void)closedir(folder);
-  (void)rmdir(path);
-}
-
-static void merge_input_close(struct merge_input *input) {
-  database_close(input->database);
-  if (input->folder != NULL) {
-    merge_remove_folder(input->folder);
-  }
-  free(input->folder);
-  free(input->uri);
-  *input = (struct merge_input){0};
-}
-
-/* scratch: beginning of the path of the copy's directory. On failure there is nothing to close.
- * Statuses: INVALID (not a results database), UNSUPPORTED (made by a newer haul), CORRUPT
- * (damaged), NOT_FOUND (there is no file, or nothing in it), else what the system said. */
-static enum status merge_input_open(const char *path, const char *scratch,
-                                    struct merge_input *input, struct error *err) {
-  struct merge_input opened = {0};
-  char *full = realpath(path, NULL);
-  if (full == NULL) {
-    return error_set_errno(err, errno, "it cannot be read");
-  }
-  enum status status = merge_prepare(full, scratch, &opened, err);
-  if (status == STATUS_OK) {
-    char *copy = opened.folder != NULL ? merge_join(opened.folder, COPY_NAME) : NULL;
-    opened.uri = merge_read_only_uri(copy != NULL ? copy : full);
-    free(copy);
-    *input = opened;
-  } else {
-    merge_drop_path(full, err);
-    merge_input_close(&opened);
-  }
-  free(full);
-  return status;
-}
-
-/* ---- the output ---- */
-
 enum { PROGRESS_STEPS = 10000 };
+
+/* An input that was skipped. */
+struct merge_failure {
+  struct merge_file file; /* without a version: it may become good as it is */
+  char reason[ERROR_MESSAGE_MAX];
+};
 
 struct merge {
   const char *path;
   struct database *output; /* NULL until it is needed */
   const volatile sig_atomic_t *interrupted;
+  struct arena arena;
+  struct merge_failure **failures; /* not written yet */
+  size_t failure_count, failure_capacity;
 };
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
@@ -340,6 +40,7 @@ void merge_free(struct merge *merge) {
     return;
   }
   database_close(merge->output);
+  arena_fini(&merge->arena);
   free(merge);
 }
 
@@ -478,14 +179,49 @@ static bool merge_of_the_output(const struct database *output) {
   }
 }
 
-static enum status merge_attached(struct database *output, struct merge_result *result, bool *fatal,
-                                  struct error *err) {
+/* file: as it was before it was read; reason NULL: it was merged. */
+static enum status merge_remember(struct database *output, const struct merge_file *file,
+                                  int64_t runs, const char *reason, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/remember_input", &statement, err);
+  statement_bind_text(&statement, ":path", file->path);
+  statement_bind_text(&statement, ":version", file->version);
+  statement_bind_text(&statement, ":node", file->node);
+  statement_bind_text(&statement, ":run_uuid", file->run_uuid);
+  statement_bind_int(&statement, ":runs", runs);
+  statement_bind_text(&statement, ":reason", reason);
+  status = THEN(status, statement_run(&statement, err));
+  statement_finalize(&statement);
+  return status;
+}
+
+/* *known: the file was merged or skipped before as it is; the status says which. */
+static enum status merge_find_known(struct database *output, const struct merge_file *file,
+                                    struct merge_result *result, bool *known, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/known_input", &statement, err);
+  statement_bind_text(&statement, ":path", file->path);
+  statement_bind_text(&statement, ":version", file->version);
+  *known = statement_next(&statement, &status, err);
+  if (*known) {
+    const char *reason = (const char *)sqlite3_column_text(statement.stmt, 0);
+    result->runs = sqlite3_column_int64(statement.stmt, 1);
+    status = reason != NULL ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status merge_attached(struct merge *merge, const struct merge_file *file,
+                                  struct merge_result *result, bool *fatal, struct error *err) {
+  struct database *output = merge->output;
   enum status status = database_begin(output, err);
   if (status != STATUS_OK) {
     *fatal = true;
     return status;
   }
   status = merge_copy_rows(output, result, err);
+  status = THEN(status, merge_remember(output, file, result->runs, NULL, err));
   if (status != STATUS_OK) {
     *fatal = merge_of_the_output(output);
     database_rollback(output);
@@ -503,37 +239,105 @@ static bool merge_same_file(const char *a, const char *b) {
          first.st_ino == second.st_ino;
 }
 
+static enum status merge_attach_and_copy(struct merge *merge, const struct merge_file *file,
+                                         const struct merge_input *input,
+                                         struct merge_result *result, bool *fatal,
+                                         struct error *err) {
+  enum status status = merge_open_output(merge, err);
+  *fatal = status != STATUS_OK;
+  status = THEN(status, merge_attach(merge->output, input->uri, err));
+  if (status != STATUS_OK) {
+    return status;
+  }
+  struct merge_result merged = {0};
+  status = merge_attached(merge, file, &merged, fatal, err);
+  struct error detaching = {0};
+  if (database_script(merge->output, "merge/detach", &detaching) != STATUS_OK &&
+      status == STATUS_OK) {
+    *err = detaching;
+    *fatal = true;
+    status = detaching.status;
+  }
+  if (status == STATUS_OK) {
+    *result = merged;
+  }
+  return status;
+}
+
+/* lasting: the file is bad as it is, whatever changes around it. */
+static void merge_add_failure(struct merge *merge, const struct merge_file *file, bool lasting,
+                              const struct error *err) {
+  struct merge_failure *failure = arena_alloc(&merge->arena, sizeof *failure);
+  failure->file = *file;
+  (void)snprintf(failure->reason, sizeof failure->reason, "%s", err->message);
+  if (!lasting) {
+    failure->file.version[0] = '\0';
+  }
+  merge->failures = arena_grow(&merge->arena, merge->failures, merge->failure_count,
+                               &merge->failure_capacity, sizeof *merge->failures);
+  merge->failures[merge->failure_count++] = failure;
+}
+
 enum status merge_add(struct merge *merge, const char *path, struct merge_result *result,
                       bool *fatal, struct error *err) {
-  struct merge_result merged = {0};
   *fatal = false;
   if (merge_same_file(merge->path, path)) {
     result->same = true;
     return STATUS_OK;
   }
+  bool known = false;
+  struct merge_file file;
+  merge_input_identify(path, &file);
+  if (file.version[0] != '\0' && access(merge->path, F_OK) == 0) {
+    enum status status = merge_open_output(merge, err);
+    status = THEN(status, merge_find_known(merge->output, &file, result, &known, err));
+    *fatal = status != STATUS_OK && !known;
+    if (*fatal || known) {
+      return status;
+    }
+  }
   struct merge_input input;
   enum status status = merge_input_open(path, merge->path, &input, err);
   if (status != STATUS_OK) {
+    merge_add_failure(merge, &file, status == STATUS_CORRUPT || status == STATUS_INVALID, err);
     return status;
   }
-  status = merge_open_output(merge, err);
-  *fatal = status != STATUS_OK;
-  if (status == STATUS_OK) {
-    status = merge_attach(merge->output, input.uri, err);
-    if (status == STATUS_OK) {
-      status = merge_attached(merge->output, &merged, fatal, err);
-      struct error detaching = {0};
-      if (database_script(merge->output, "merge/detach", &detaching) != STATUS_OK &&
-          status == STATUS_OK) {
-        *err = detaching;
-        *fatal = true;
-        status = detaching.status;
-      }
-    }
-  }
+  status = merge_attach_and_copy(merge, &file, &input, result, fatal, err);
   merge_input_close(&input);
-  if (status == STATUS_OK) {
-    *result = merged;
+  if (status != STATUS_OK && !*fatal) {
+    merge_add_failure(merge, &file, false, err);
   }
+  return status;
+}
+
+static enum status merge_write_failures(struct merge *merge, struct error *err) {
+  enum status status = database_begin(merge->output, err);
+  for (size_t i = 0; i < merge->failure_count && status == STATUS_OK; i++) {
+    status = merge_remember(merge->output, &merge->failures[i]->file, 0, merge->failures[i]->reason,
+                            err);
+  }
+  merge->failure_count = 0;
+  return database_end(merge->output, status, err);
+}
+
+enum status merge_finish(struct merge *merge, struct arena *arena, const char ***fleets,
+                         size_t *count, struct error *err) {
+  size_t capacity = 0;
+  *fleets = NULL;
+  *count = 0;
+  if (merge->output == NULL) {
+    return STATUS_OK;
+  }
+  enum status status = merge->failure_count > 0 ? merge_write_failures(merge, err) : STATUS_OK;
+  if (status != STATUS_OK) {
+    return status;
+  }
+  struct statement statement;
+  status = statement_prepare(merge->output, "merge/fleets", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    *fleets = arena_grow(arena, *fleets, *count, &capacity, sizeof **fleets);
+    (*fleets)[(*count)++] = statement_column_text(&statement, 0, arena);
+  }
+  statement_finalize(&statement);
   return status;
 }

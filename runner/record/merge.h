@@ -2,7 +2,8 @@
  *
  * environment, scenario and bench_case are known by the key of their content and run by its UUID,
  * so that merging is idempotent and any order gives the same content; ids are those of the output.
- * A run that both have and that was resumed in one of them is completed. Baselines are local to a
+ * A run that both have and that was resumed in one of them is completed. A file that is as it was
+ * when it was merged, or found to be damaged, is not read again. Baselines are local to a
  * database and stay where they are.
  *
  * An input is merged whole, in one transaction, or not at all. It is read from disk to disk: memory
@@ -12,6 +13,7 @@
 #ifndef HAUL_RUNNER_RECORD_MERGE_H
 #define HAUL_RUNNER_RECORD_MERGE_H
 
+#include "engine/base/arena.h"
 #include "engine/base/error.h"
 
 #include <signal.h>
@@ -38,5 +40,9 @@ void merge_free(struct merge *merge);
  * says what is wrong with the input, which it does not name ("it is damaged ..."). */
 enum status merge_add(struct merge *merge, const char *path, struct merge_result *result,
                       bool *fatal, struct error *err) CHECK_RESULT;
+/* After the last input: writes which were skipped and why. *fleets: names of those that got
+ * anything, or, where none did, the one that was started last; the arena's. */
+enum status merge_finish(struct merge *merge, struct arena *arena, const char ***fleets,
+                         size_t *count, struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,9 +1,11 @@
 #include "runner/record/node_list.h"
 
+#include "engine/base/strbuf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_MAX = 9 };
+enum { DIGITS_MAX = 9, TEXT_MAX = 1 << 24 };
 static const char DIGITS[] = "0123456789";
 
 struct expansion {
@@ -50,7 +52,7 @@ static enum status node_list_expand_bracket(const struct expansion *at, const ch
   if (close == NULL) {
     return node_list_refuse(at, "a bracket is not closed", err);
   }
-  while (text < close) {
+  do {
     const size_t width = strspn(text, DIGITS);
     const char *last = text[width] == '-' ? text + width + 1 : text;
     const size_t last_width = strspn(last, DIGITS);
@@ -65,7 +67,7 @@ static enum status node_list_expand_bracket(const struct expansion *at, const ch
     }
     RETURN_ON_ERROR(node_list_expand_range(at, head, text, width, to, close + 1, end, err));
     text = next == close ? close : next + 1;
-  }
+  } while (text < close);
   return STATUS_OK;
 }
 
@@ -101,4 +103,57 @@ enum status node_list_expand(const char *text, struct arena *arena, struct node_
     text = end;
   }
   return status;
+}
+
+/* The number that ends a name: where it begins, and its value. False: none does, or a long one. */
+static bool node_list_number(const char *name, size_t *at, unsigned long *number) {
+  *at = strlen(name);
+  while (*at > 0 && strchr(DIGITS, name[*at - 1]) != NULL) {
+    --*at;
+  }
+  const size_t width = strlen(name) - *at;
+  *number = strtoul(name + *at, NULL, 10);
+  return width > 0 && width <= DIGITS_MAX;
+}
+
+/* Whether b is the name after a: the same but for a number that is one higher and as wide, or wider
+ * for want of room. */
+static bool node_list_follows(const char *a, const char *b) {
+  size_t a_at = 0;
+  size_t b_at = 0;
+  unsigned long m = 0;
+  unsigned long n = 0;
+  if (!node_list_number(a, &a_at, &m) || !node_list_number(b, &b_at, &n) || n != m + 1 ||
+      a_at != b_at || strncmp(a, b, a_at) != 0) {
+    return false;
+  }
+  return strlen(a) == strlen(b) || (strlen(b) == strlen(a) + 1 && b[b_at] == '1' && a[a_at] == '9');
+}
+
+const char *node_list_join(const char *const *names, size_t count, size_t max_names,
+                           struct arena *arena) {
+  struct strbuf text;
+  strbuf_init(&text, TEXT_MAX);
+  const size_t shown = count < max_names ? count : max_names;
+  for (size_t i = 0; i < shown;) {
+    size_t last = i;
+    while (last + 1 < shown && node_list_follows(names[last], names[last + 1])) {
+      last++;
+    }
+    size_t at = 0;
+    unsigned long number = 0;
+    (void)node_list_number(names[i], &at, &number);
+    const char *comma = i > 0 ? "," : "";
+    if (last > i) {
+      strbuf_printf(&text, "%s%.*s[%s-%s]", comma, (int)at, names[i], names[i] + at,
+                    names[last] + at);
+    } else {
+      strbuf_printf(&text, "%s%s", comma, names[i]);
+    }
+    i = last + 1;
+  }
+  strbuf_append(&text, shown < count ? ",..." : "");
+  const char *joined = arena_strdup(arena, text.text);
+  strbuf_fini(&text);
+  return joined;
 }

@@ -14,6 +14,10 @@ struct node_list {
   size_t count, capacity;
 };
 
+/* The names in short, in their order: neighbours that are numbered one after the other become a
+ * range. At most max_names of them, then "..."; the arena's. */
+const char *node_list_join(const char *const *names, size_t count, size_t max_names,
+                           struct arena *arena);
 /* Appends the names. STATUS_INVALID says what of the text is wrong. */
 enum status node_list_expand(const char *text, struct arena *arena, struct node_list *list,
                              struct error *err) CHECK_RESULT;

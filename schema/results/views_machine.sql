@@ -132,7 +132,7 @@ JOIN environment e ON e.id = r.environment;
 CREATE VIEW v_node AS
 WITH
   sent AS (
-    SELECT f.name AS fleet, r.id AS run, r.scenario AS scenario, r.environment AS environment, r.status AS status,
+    SELECT f.name AS fleet, r.id AS run, r.scenario AS scenario, c.name AS scenario_name, r.environment AS environment, r.status AS status,
       r.reason AS reason, r.processes AS processes, r.started_at_ns AS started_at_ns,
       r.ended_at_ns AS ended_at_ns,
       -- The expected list may have the short form of the host's name.
@@ -143,6 +143,7 @@ WITH
         ELSE coalesce(e.node, e.host_name) END AS node
     FROM fleet f
     JOIN run r ON r.fleet = f.id
+    JOIN scenario c ON c.id = r.scenario
     JOIN environment e ON e.id = r.environment),
   counted AS (
     SELECT s.*,
@@ -151,7 +152,7 @@ WITH
       (SELECT count(*) FROM case_run c WHERE c.run = s.run AND c.status = 'skipped') AS skipped,
       (SELECT count(*) FROM case_run c WHERE c.run = s.run AND c.status <> 'ok' AND c.status <> 'skipped')
         AS not_ok
-    FROM (SELECT s.*, row_number() OVER (PARTITION BY fleet, node, scenario ORDER BY started_at_ns DESC, run DESC) AS age
+    FROM (SELECT s.*, row_number() OVER (PARTITION BY fleet, node, scenario_name ORDER BY started_at_ns DESC, run DESC) AS age
           FROM sent s) s
     WHERE s.age = 1),
   judged AS (
@@ -217,7 +218,8 @@ SELECT
   k.all_ok AS ok,
   k.all_not_ok AS not_ok,
   k.all_skipped AS skipped,
-  (SELECT count(*) FROM check_result c WHERE c.run = k.run AND c.status = 'failed') AS checks_failed,
+  CASE WHEN k.run IS NOT NULL THEN (SELECT count(*) FROM check_result c WHERE c.run = k.run AND c.status = 'failed') END
+    AS checks_failed,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.kernel AS kernel,

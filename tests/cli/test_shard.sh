@@ -34,6 +34,7 @@ missing "$scratch/data"
 begin 'who is missing is a row'
 run_ok merge fleet.db shards
 expect_states fleet.db 'n01:ok n02:ok n03:missing'
+expect_out '^missing +1 +n03 +no shard'
 expect_value 'lab/77.0' fleet.db 'select distinct fleet from v_node'
 expect_value 1 fleet.db "select count(distinct host_name) from v_run"
 expect_value 2 fleet.db "select count(distinct node) from v_run_case"
@@ -43,7 +44,8 @@ expect_value '77 n01' fleet.db \
 begin 'the row turns when its shard comes'
 run_on n03 --shard shards
 run_ok merge fleet.db shards
-expect_err '1 runs added'
+expect_err '1 runs added, 0 completed, 3 results, from 3 of 3 databases \(2 had nothing new\)'
+reject_out 'not ok'
 expect_states fleet.db 'n01:ok n02:ok n03:ok'
 
 begin 'nodes of one host are different machines'
@@ -61,6 +63,121 @@ run_error 2 "a range goes backwards in the list of nodes at 'b\[3-1\]'" \
   run "$small" --shard others --expected-nodes 'a1,b[3-1]'
 run_fails 2 'need --shard' run "$small" --expected-nodes a1
 run_fails 2 'cannot be combined' run "$small" --shard others --db x.db
+
+begin 'what did not change is not read again, not even to find that it is damaged'
+cp -r shards half
+damaged=half/n04-0123456789abcdef0123456789abcdef.db
+head -c 100000 half/n01-*.db >"$damaged"
+run_fails 3 'skipped .*n04-[0-9a-f]{32}\.db: it is damaged' merge half.db half
+expect_value 4 half.db "select count(*) from merged_input where version is not null"
+expect_value n04 half.db "select node from merged_input where reason is not null"
+touch -r half/n01-*.db stamp
+printf 'not a page' | dd of="$(echo half/n01-*.db)" bs=4096 seek=9 conv=notrunc status=none
+touch -r stamp half/n01-*.db
+run_fails 3 'skipped .*n04-[0-9a-f]{32}\.db: it is damaged' merge half.db half
+expect_err 'nothing new for half\.db in 3 of 4'
+expect_states half.db 'n01:ok n02:ok n03:ok'
+cp half/n02-*.db "$damaged"
+run_ok merge half.db half
+expect_value 0 half.db 'select count(*) from merged_input where reason is not null'
+
+begin 'a node that dies leaves what it had, and a later run of it takes its place'
+cat >long.toml <<'END'
+schema_version = 1
+name = "small"
+[measure]
+processes = 1000
+[[transfer]]
+name = "host"
+method = "cpu"
+from = { numa = 0, memory = "pageable" }
+to = { numa = 0, memory = "pageable" }
+size = "4KiB"
+END
+"$haul" run long.toml --shard dying --shard-every 50ms --node-name d1 --expected-nodes 'd[1-2]' --tag t \
+  >"$scratch/null" 2>&1 &
+runner=$!
+for _ in $(seq 200); do
+  first=$(find dying -name 'd1-*.db' 2>"$scratch/null")
+  [ -n "$first" ] && [ "$(sqlite3 "$first" 'select count(*) > 3 from case_run')" = 1 ] && break
+  sleep 0.1
+done
+{ kill -KILL $runner && wait $runner; } 2>"$scratch/null"
+equal 1 "$(find dying -name '*.db' | wc -l)" 'shards'
+run_ok merge dying.db dying
+expect_states dying.db 'd1:partial d2:missing'
+expect_out '^partial +1 +d1 +its last shard is of a run that had not ended, with [0-9]+ of 1000 results'
+run_ok run "$small" --shard dying --node-name d1 --expected-nodes 'd[1-2]' --tag t
+run_ok merge dying.db dying
+expect_states dying.db 'd1:ok d2:missing'
+
+begin 'a later shard of the same run completes it'
+cp -r dying early
+"$haul" run long.toml --set measure.processes=5 --shard late --node-name d3 --tag t >"$scratch/null" 2>&1
+shard=$(find late -name 'd3-*.db')
+mkdir late/early
+cp "$shard" late/early/
+sqlite3 "late/early/${shard##*/}" "delete from trial where case_run in (select id from case_run where process > 2);
+  delete from case_run where process > 2; delete from process where id > 2;
+  update run set status = 'running', ended_at_ns = null"
+run_ok merge late.db late/early
+expect_states late.db 'd3:partial'
+run_ok merge late.db late
+expect_err '0 runs added, 1 completed, 3 results'
+expect_states late.db 'd3:ok'
+expect_value '5 5' late.db "select count(*) || ' ' || count(distinct process) from case_run"
+run_ok merge late.db late/early
+expect_value '5 done' late.db "select (select count(*) from case_run) || ' ' || status from run"
+
+begin 'two fleets at once into one folder'
+for i in 1 2 3; do
+  "$haul" run "$small" --shard both --node-name "m$i" --expected-nodes 'm[1-4]' --tag one >"$scratch/null" 2>&1 &
+  "$haul" run "$small" --shard both --node-name "m$i" --expected-nodes 'm[1-3]' --tag two >"$scratch/null" 2>&1 &
+done
+wait
+run_ok merge both.db both
+expect_err '6 runs added'
+expect_value '4 1' both.db "select count(*) || ' ' || sum(state = 'missing') from v_node where fleet = 'one'"
+expect_value '3 0' both.db "select count(*) || ' ' || sum(state = 'missing') from v_node where fleet = 'two'"
+
+begin 'a merge that is killed ends whole when it is repeated'
+for i in 1 2 3 4 5; do
+  "$haul" merge killed.db both >"$scratch/null" 2>&1 &
+  sleep "0.0$((i * 2))"
+  { kill -KILL $! && wait $!; } 2>"$scratch/null"
+done
+run_ok merge killed.db both
+expect_value ok killed.db 'pragma integrity_check'
+expect_value '6 18' killed.db "select (select count(*) from run) || ' ' || (select count(*) from case_run)"
+
+begin 'the folder becomes unwritable: the run goes on, and says where its results are'
+if [ "$(id -u)" != 0 ]; then
+  mkdir locked
+  "$haul" run long.toml --set measure.processes=20 --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  runner=$!
+  until ls locked/l1-*.db >"$scratch/null" 2>&1; do sleep 0.05; done
+  chmod a-w locked
+  wait $runner
+  code=$?
+else
+  # Nothing is denied to root: the folder goes away instead.
+  "$haul" run long.toml --set measure.processes=20 --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  runner=$!
+  until ls locked/l1-*.db >"$scratch/null" 2>&1; do sleep 0.05; done
+  mv locked gone
+  wait $runner
+  code=$?
+fi
+expect_code 3
+expect_err 'warning: cannot write a copy to locked/.*; the run goes on'
+expect_err "error: the results are not in locked but in $local_disk/haul-shard-[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
+kept=$(find "$local_disk" -name 'l1-*.db')
+run_ok merge kept.db "$kept"
+expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
+
+begin 'a home that cannot be written does not matter'
+HOME=/proc XDG_DATA_HOME=/proc run run "$small" --shard homeless --node-name h1
+expect_code 0
 
 begin 'a folder that cannot be made'
 : >file

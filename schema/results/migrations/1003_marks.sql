@@ -65,6 +65,7 @@ CREATE TABLE merged_input (
   version TEXT, -- size, times and change counter of the file; NULL: to be read again
   node TEXT,    -- of the shard, from its name; NULL: not a shard
   run_uuid TEXT,
+  runs INTEGER, -- in it
   reason TEXT   -- why it was skipped; NULL: it was merged
 ) WITHOUT ROWID;
 -- The few results that went wrong, for counts.

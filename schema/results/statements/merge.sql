@@ -39,6 +39,7 @@ CREATE TEMP TABLE merge_id (
   known INTEGER NOT NULL,   -- 1: the output had it before
   PRIMARY KEY (name, input)
 ) WITHOUT ROWID;
+CREATE TEMP TABLE merge_fleet (name TEXT PRIMARY KEY) WITHOUT ROWID; -- those that got a run or results
 CREATE TEMP TABLE merge_later (run INTEGER PRIMARY KEY); -- known runs, of which the input's has come further
 
 -- name: identify
@@ -199,6 +200,13 @@ WHERE id IN (
   WHERE x.name = 'process' AND x.known = 1
     AND (i.workers, ifnull(i.ended_at_ns, 0)) > (m.workers, ifnull(m.ended_at_ns, 0)));
 
+INSERT OR IGNORE INTO temp.merge_fleet (name)
+SELECT f.name
+FROM temp.merge_id x
+JOIN main.run r ON r.id = x.output
+JOIN main.fleet f ON f.id = r.fleet
+WHERE x.name = 'run' AND (x.known = 0 OR r.id IN (SELECT run FROM temp.merge_later));
+
 -- name: result
 SELECT count(*) AS runs, ifnull(sum(known = 0), 0) AS added,
   ifnull(sum(known = 1 AND (later OR results > 0)), 0) AS completed, ifnull(sum(results), 0) AS results
@@ -215,3 +223,18 @@ WHERE x.name = 'fleet' AND x.known = 0 AND f.expected IS NOT NULL;
 
 -- name: add_fleet_node
 INSERT OR IGNORE INTO main.fleet_node (fleet, node) VALUES (:fleet, :node);
+
+-- name: known_input
+SELECT reason, ifnull(runs, 0) FROM main.merged_input WHERE path = :path AND version = :version;
+
+-- name: remember_input
+INSERT OR REPLACE INTO main.merged_input (path, version, node, run_uuid, runs, reason)
+VALUES (:path, nullif(:version, ''), nullif(:node, ''), nullif(:run_uuid, ''), :runs, :reason);
+
+-- name: fleets
+-- Those that changed, or else the one that was started last.
+SELECT name FROM temp.merge_fleet
+UNION ALL
+SELECT name FROM (
+  SELECT f.name FROM main.run r JOIN main.fleet f ON f.id = r.fleet ORDER BY r.started_at_ns DESC LIMIT 1)
+WHERE NOT EXISTS (SELECT 1 FROM temp.merge_fleet);

@@ -157,7 +157,14 @@ struct fixture *fixture_new(void) {
                                 .cases = fixture->cases,
                                 .case_count = FIXTURE_CASES,
                                 .skip_count = 1};
+  static const struct run_launch LAUNCH = {
+      .fleet = "lab/77.0",
+      .expected = "n[1-3]",
+      .facts = {{"slurm_job_id", "77"}, {"slurm_step_id", "0"}},
+      .fact_count = 2,
+  };
   fixture->info = (struct run_info){.tag = "nightly",
+                                    .launch = &LAUNCH,
                                     .command_line = "haul run test.toml",
                                     .haul_version = "0.1.0",
                                     .processes = 1};

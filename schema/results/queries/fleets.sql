@@ -1,0 +1,23 @@
+-- The fleets: runs that were started together, one per node.
+--
+-- One row per fleet, the latest first, with its nodes by their state in v_node; others are nodes that sent a shard
+-- though they were not expected.
+--
+-- narrow: others,ended_at
+--
+-- :fleet (text, default null) name of a fleet: only that one
+SELECT
+  n.fleet AS fleet,
+  min(n.started_at) AS started_at,
+  max(n.ended_at) AS ended_at,
+  count(*) AS nodes,
+  sum(n.state = 'ok') AS ok,
+  sum(n.state = 'partial') AS partial,
+  sum(n.state = 'failed') AS failed,
+  sum(n.state = 'missing') AS missing,
+  sum(NOT n.expected AND EXISTS (SELECT 1 FROM fleet f JOIN fleet_node x ON x.fleet = f.id WHERE f.name = n.fleet))
+    AS others
+FROM v_node n
+WHERE :fleet IS NULL OR n.fleet = :fleet
+GROUP BY n.fleet
+ORDER BY min(n.started_at) DESC, n.fleet;

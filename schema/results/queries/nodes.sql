@@ -1,0 +1,31 @@
+-- The nodes of a fleet: who is missing, partial or failed, and why.
+--
+-- One row per node, the worst first. ok, not_ok and skipped are results of all its processes.
+--
+-- narrow: kernel,vbios,skipped,gpus,gpu,checks_failed,driver,run,ok,not_ok
+--
+-- :fleet (text, default null) name of the fleet; null: the one that was started last
+-- :but (text, default null) leave out nodes of that state, for example ok
+-- :limit (integer, default -1) number of nodes; -1: all
+WITH
+  fleet_of (name) AS (
+    SELECT coalesce(:fleet,
+      (SELECT f.name FROM run r JOIN fleet f ON f.id = r.fleet ORDER BY r.started_at_ns DESC LIMIT 1)))
+SELECT
+  n.node AS node,
+  n.state AS state,
+  n.reason AS reason,
+  n.run AS run,
+  n.ok AS ok,
+  n.not_ok AS not_ok,
+  n.skipped AS skipped,
+  n.checks_failed AS checks_failed,
+  n.gpu_count AS gpus,
+  n.gpu_name AS gpu,
+  n.driver_version AS driver,
+  n.kernel AS kernel,
+  n.vbios AS vbios
+FROM v_node n
+WHERE n.fleet = (SELECT name FROM fleet_of) AND (:but IS NULL OR n.state <> :but)
+ORDER BY n.state = 'ok', n.state = 'partial', n.state = 'failed', n.reason, length(n.node), n.node
+LIMIT :limit;
