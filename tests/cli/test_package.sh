@@ -15,7 +15,7 @@ fi
 begin 'cpack makes one package'
 (cd "$build_folder" && "$(cache CMAKE_CPACK_COMMAND)" -G DEB -B "$scratch/deb") >out 2>err </dev/null
 code=$?
-printf 'cpack -G DEB' >command
+printf 'cpack -G DEB' >"$scratch/command"
 expect_code 0
 deb=$(echo deb/*.deb)
 "$haul" --version >out
@@ -49,7 +49,7 @@ if command -v lintian >/dev/null; then
   begin 'lintian finds no error'
   lintian --fail-on error --allow-root "$deb" >out 2>err
   code=$?
-  printf 'lintian %s' "$deb" >command
+  printf 'lintian %s' "$deb" >"$scratch/command"
   expect_code 0
   reject_out '^E:'
 fi

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# A fleet on a real Slurm, all of whose nodes are this host: the scripts of docs/fleet.md on the fake driver, and what
+# is left when a node, a task or a shard is lost. HAUL_FLEET_NODES: how many, from 4 up (default 8).
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/../cli/common.sh"
+# shellcheck source=tests/fleet/slurm.sh
+. "$source_folder/tests/fleet/slurm.sh"
+for program in slurmctld slurmd srun sbatch; do
+  if ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null; then
+    echo "skipped: there is no $program; ./bootstrap setup fleet installs it"
+    exit 77
+  fi
+done
+if ! fake_driver h200x4; then
+  echo 'skipped: the fake driver was not built'
+  exit 77
+fi
+nodes=${HAUL_FLEET_NODES:-8}
+others=$((nodes - 1))
+document=$source_folder/docs/fleet.md
+
+# The haul of the tasks: each node has GPUs and locks of its own, and the faults of faults/NODE.toml.
+mkdir bin faults machines locks tmp
+cat >bin/haul <<TEXT
+#!/bin/sh
+if [ -n "\$SLURM_PROCID" ] && [ "\$1" = run ]; then
+  export HAUL_FAKE_MACHINE=$scratch/machines/\$SLURMD_NODENAME.toml HAUL_LOCKS=$scratch/locks/\$LOCKS\$SLURMD_NODENAME
+  [ ! -e $scratch/faults/\$SLURMD_NODENAME.toml ] || export HAUL_FAKE_FAULTS=$scratch/faults/\$SLURMD_NODENAME.toml
+fi
+exec $haul "\$@"
+TEXT
+chmod +x bin/haul
+for node in $(seq "$nodes"); do
+  sed "s/GPU-00000200-0000/GPU-00000200-$(printf %04d "$node")/" "$HAUL_FAKE_MACHINE" >"machines/n$node.toml"
+done
+export PATH=$scratch/bin:$PATH TMPDIR=$scratch/tmp
+cat >fleet.toml <<'TOML'
+schema_version = 1
+name = "fleet"
+[measure]
+trials = { min = 5, max = 8 }
+max_time = "50ms"
+[[transfer]]
+name = "up"
+method = "ce"
+from = { numa = "local", memory = "pinned" }
+to = { gpu = "*" }
+size = "1MiB"
+[[transfer]]
+name = "down"
+method = "ce"
+from = { gpu = "*" }
+to = { numa = "local", memory = "pinned" }
+size = "1MiB"
+TOML
+export SCENARIO=$scratch/fleet.toml NODES=$nodes
+
+# The scripts of the document: ```LANGUAGE title=NAME ... ```
+script() { # NAME
+  awk -v name="title=$1" '/^```/ { inside = !inside && $2 == name; next } inside' "$document" >"$1"
+  [ -s "$1" ] || bad "$document has no script $1"
+}
+script srun.sh
+script fleet.sbatch
+sed -i 's/ --exclusive//' fleet.sbatch # jobs of this test share the nodes
+
+fleet() { # SHARDS: the srun of the document; $code and err are its
+  printf 'srun.sh: %s' "$*" >"$scratch/command"
+  SHARDS=$1 timeout 100 sh srun.sh >out 2>err </dev/null
+  code=$?
+}
+# Nodes that are not well, of all that are expected in DATABASE: "n2:missing n3:partial", or none.
+expect_states() { # EXPECTED DATABASE
+  expect_value "$1" "$2" "select coalesce(group_concat(node || ':' || state, ' '), 'none') from
+    (select * from v_node where state <> 'ok' order by length(node), node)"
+  expect_value "$nodes" "$2" 'select count(*) from v_node'
+}
+expect_others() { # DATABASE: all that the nodes without a loss measured
+  expect_value $((others * 8)) "$1" "select count(*) from v_case where status = 'ok' and node in
+    (select node from v_node where state = 'ok')"
+}
+
+begin "$nodes nodes start"
+trap 'slurm_stop; rm -rf -- "$scratch"' EXIT
+if slurm_start "$scratch/slurm" "$nodes"; then good; else bad 'no Slurm'; finish; fi
+
+# Slurm looks at time limits twice a minute: this one is awaited at the end, and nobody waits for its GPUs. The copies
+# of n2 take 5 s each.
+begin 'a time limit'
+cat >faults/n2.toml <<'TOML'
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+gpu = 1
+count = 0
+milliseconds = 5000
+TOML
+sed '/^#SBATCH --time=/d' fleet.sbatch >limited.sbatch
+LOCKS=limited SHARDS=$scratch/limit sbatch --parsable --nodes="$nodes" limited.sbatch >limited 2>err </dev/null
+limited=$(cat limited)
+await eval "[ \"\$(find limit -name '*.db' 2>/dev/null | wc -l)\" -eq $nodes ]"
+scontrol update "jobid=$limited" EndTime=now+1 2>err || bad 'no time limit'
+rm faults/n2.toml
+
+begin 'all well, by the srun of the document'
+fleet well
+expect_code 0
+equal "$nodes" "$(find well -name 'n*.db' | wc -l)" 'shards'
+run_ok merge well.db well
+expect_states none well.db
+expect_value $((nodes * 8)) well.db "select count(*) from v_case where status = 'ok'"
+expect_value "$nodes $((nodes * 4))" well.db \
+  "select count(distinct run) || ' ' || count(distinct gpu_uuid) from v_gpu"
+
+begin 'again: nothing is new'
+cp well.db before.db
+run_ok merge well.db well
+equal "$(md5sum <before.db)" "$(md5sum <well.db)" 'the database'
+
+begin 'the sbatch of the document ends with the nodes that are not well'
+cat >faults/n3.toml <<'TOML'
+[[fake.fault]]
+kind = "error"
+call = "cuMemcpy*"
+gpu = 2
+count = 0
+code = 2
+TOML
+SHARDS=$scratch/batch timeout 100 sbatch --wait --parsable --nodes="$nodes" fleet.sbatch >job 2>err </dev/null
+code=$?
+expect_code 0
+cp "haul-$(cat job).log" out
+expect_out '^n3 +failed '
+expect_states 'n3:failed' "batch/$(cat job).fleet.db"
+expect_others "batch/$(cat job).fleet.db"
+rm faults/n3.toml
+
+begin 'one slow node is named, and no other'
+cat >faults/n3.toml <<'TOML'
+[[fake.link]]
+from = "host"
+to = 1
+factor = 0.8
+TOML
+fleet slow
+expect_code 0
+rm faults/n3.toml
+run_ok merge slow.db slow
+expect_states none slow.db
+run_ok outliers --all --db slow.db --format jsonl
+equal 1 "$(grep -c '"finding": *"slow"' out)" 'slow things'
+expect_out '"finding": *"slow".*"name": *"numa0-gpu1".*"host": *"n3"'
+
+begin 'two fleets at once into one folder'
+fleet both &
+SHARDS=both timeout 100 sh srun.sh >out2 2>err2 </dev/null
+equal 0 $? 'exit code of the second'
+wait $!
+run_ok merge both.db both
+expect_value 2 both.db 'select count(distinct fleet) from v_node'
+expect_value $((2 * nodes)) both.db "select count(*) from v_node where state = 'ok'"
+
+begin 'half of a shard is lost'
+half=$(echo well/n2-*.db)
+truncate -s $(($(stat -c %s "$half") / 2)) "$half"
+run_fails 3 "skipped $half: it is damaged" merge half.db well
+expect_states 'n2:missing' half.db
+expect_others half.db
+
+begin 'a node that is not in the job, as one that is down'
+sed "s/srun/srun --exclude=n1/; s/--shard/--expected-nodes 'n[1-$nodes]' --shard/" srun.sh >all.sh
+NODES=$others SHARDS=down timeout 100 sh all.sh >out 2>err </dev/null
+code=$?
+expect_code 0
+run_ok merge down.db down
+expect_states 'n1:missing' down.db
+expect_others down.db
+
+begin 'the time limit: what was measured until then is there, of the others all'
+for _ in $(seq 60); do
+  [ -n "$(squeue -h -j "$limited" 2>/dev/null)" ] || break
+  sleep 1
+done
+cp "haul-$limited.log" out
+expect_out 'DUE TO TIME LIMIT'
+run_ok merge limited.db "limit/$limited"
+expect_states 'n2:partial' limited.db
+expect_others limited.db
+
+# n1 and n3 are in the middle of their copies, which take a second each.
+begin 'a slurmd dies and its task lives; a node dies whole'
+cat >faults/n1.toml <<'TOML'
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+gpu = 2
+count = 4
+milliseconds = 1000
+TOML
+cp faults/n1.toml faults/n3.toml
+fleet lost &
+await eval "[ \"\$(find lost -name 'n[13]-*.db' 2>/dev/null | wc -l)\" -eq 2 ]"
+kill -KILL "$(cat "$scratch/slurm/n1.daemon")"
+slurm_kill_node n3
+scontrol update nodename=n3 state=down reason=power
+wait $!
+rm faults/n1.toml faults/n3.toml
+run_ok merge lost.db lost
+expect_states 'n3:partial' lost.db
+expect_value $((others * 8)) lost.db "select count(*) from v_case where status = 'ok' and node <> 'n3'"
+
+finish
