@@ -215,23 +215,38 @@ static int outliers_compare_machines(const void *a, const void *b) {
   return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-static void outliers_add_result(struct finder *f, const struct value *values, size_t count,
-                                double *scratch) {
-  const struct value *last = &values[count - 1];
+/* The middle of rates; *noise: the standard error of a median of normal values: sqrt(pi / 2) times
+ * that of their mean. */
+static double outliers_middle(const struct value *values, size_t count, double *scratch,
+                              double *noise) {
   for (size_t i = 0; i < count; i++) {
     scratch[i] = values[i].rate;
   }
   const struct sample sample = sample_summary(scratch, count);
+  *noise = 1.2533 * sqrt(sample.variance / (double)count);
+  return sample_median_in_place(scratch, count);
+}
+
+/* The first old_count values are what the others, of which there are count, are compared with where
+ * changes are; else there are none. */
+static void outliers_add_result(struct finder *f, const struct value *values, size_t old_count,
+                                size_t count, double *scratch) {
+  const struct value *last = &values[old_count + count - 1];
   const size_t environment = f->measured->runs[last->run].environment;
+  double noise = 0;
+  double old_noise = 0;
+  double rate = outliers_middle(values + old_count, count, scratch, &noise);
+  if (old_count > 0) {
+    rate -= outliers_middle(values, old_count, scratch, &old_noise);
+  }
   f->results[f->result_count++] = (struct result){
       .traits = &f->traits[last->bench],
       .bench = (uint32_t)last->bench,
       .environment = (uint32_t)environment,
       .host = f->hosts[environment],
       .peer_group = peer_group_of(f, environment, last->bench),
-      .rate = sample_median_in_place(scratch, count),
-      /* The standard error of a median of normal values: sqrt(pi / 2) times that of their mean. */
-      .noise = 1.2533 * sqrt(sample.variance / (double)count),
+      .rate = rate,
+      .noise = hypot(noise, old_noise),
       .deviation = NAN,
   };
 }
@@ -254,6 +269,53 @@ static size_t outliers_keep_latest(const struct finder *f, struct value *values,
   return kept;
 }
 
+/* Moves the values of side A to the front; returns how many. */
+static size_t outliers_part_sides(const struct finder *f, struct value *values, size_t count) {
+  size_t before = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (f->options->changes && f->options->sides[values[i].run] == SIDE_A) {
+      const struct value value = values[i];
+      values[i] = values[before];
+      values[before++] = value;
+    }
+  }
+  return before;
+}
+
+/* The results of one case on one machine. */
+static void outliers_add_machine(struct finder *f, struct value *values, size_t count,
+                                 double *scratch) {
+  const bool latest = f->options->latest_only;
+  size_t old_count = outliers_part_sides(f, values, count);
+  struct value *recent = values + old_count;
+  size_t recent_count = count - old_count;
+  if (recent_count == 0 || (f->options->changes && old_count == 0)) {
+    return;
+  }
+  if (latest) {
+    recent_count = outliers_keep_latest(f, recent, recent_count);
+    const size_t kept = old_count > 0 ? outliers_keep_latest(f, values, old_count) : 0;
+    memmove(values + kept, recent, recent_count * sizeof *values);
+    old_count = kept;
+  }
+  outliers_add_result(f, values, old_count, recent_count, scratch);
+}
+
+bool outliers_takes_run(const struct finder *f, size_t run) {
+  const enum side *sides = f->options->sides;
+  return sides == NULL || sides[run] == SIDE_B || (f->options->changes && sides[run] == SIDE_A);
+}
+
+static void outliers_sort_machines(struct value *values, size_t count) {
+  size_t i = 1;
+  while (i < count && values[i - 1].machine <= values[i].machine) {
+    i++;
+  }
+  if (i < count) {
+    qsort(values, count, sizeof *values, outliers_compare_machines);
+  }
+}
+
 /* Makes one result per machine of the medians of one case_key. */
 static void outliers_add_case(struct finder *f, const struct measured_median *medians, size_t count,
                               struct value *values, double *scratch) {
@@ -264,23 +326,18 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
         medians[i].bench != medians[i - 1].bench) {
       machine = measured_hardware(f->measured, medians[i].run, medians[i].bench);
     }
-    if (!isnan(medians[i].ns)) {
+    if (!isnan(medians[i].ns) && outliers_takes_run(f, medians[i].run)) {
       values[used++] =
           (struct value){machine, -log(medians[i].ns), medians[i].run, medians[i].bench};
     }
   }
-  if (used > 0 && values[0].machine != values[used - 1].machine) {
-    qsort(values, used, sizeof *values, outliers_compare_machines);
-  }
+  outliers_sort_machines(values, used);
   for (size_t first = 0; first < used;) {
     size_t last = first + 1;
     while (last < used && values[last].machine == values[first].machine) {
       last++;
     }
-    const size_t kept = f->options->latest_only
-                            ? outliers_keep_latest(f, values + first, last - first)
-                            : last - first;
-    outliers_add_result(f, values + first, kept, scratch);
+    outliers_add_machine(f, values + first, last - first, scratch);
     first = last;
   }
 }
@@ -391,14 +448,20 @@ enum status outliers_find(const struct measured *measured, const struct outliers
   }
   outliers_read(&f);
   f.outliers->hosts = outliers_count_hosts(&f);
-  f.is_fleet = f.outliers->hosts >= OUTLIER_FLEET_HOSTS;
-  if (f.is_fleet) {
+  f.outliers->is_fleet = f.outliers->hosts >= OUTLIER_FLEET_HOSTS;
+  if (f.outliers->is_fleet) {
     outliers_level(&f);
   }
   f.observation_capacity = OBSERVATIONS_EXPECTED * f.result_count;
   f.observations = arena_array(&f.arena, f.observation_capacity, sizeof *f.observations);
   outliers_observe(&f);
   outliers_judge(&f);
+  if (f.outliers->is_fleet) {
+    outliers_make_parts(&f);
+  }
+  if (options->cells) {
+    outliers_make_cells(&f);
+  }
   arena_fini(&f.arena);
   *outliers = f.outliers;
   return STATUS_OK;

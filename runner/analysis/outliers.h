@@ -84,11 +84,14 @@ struct outlier {
   double robust_z;
   size_t cases, slow_cases; /* slow_cases: slower than their peers by more than the margin */
   const char *paths;        /* of slow_cases, each once, ", " between; NULL = none is slow */
+  size_t environment;       /* in measured.environments */
   size_t worst;             /* in measured.cases */
   double worst_change;
   size_t other; /* of undecided: what it was compared with, in measured.cases; else SIZE_MAX */
   const char *rivals; /* the faster half, "gpu0,gpu1", where name is the slower one; else NULL */
   int host_link;      /* the GPU whose way to the host this is; -1 = none */
+  int gpus[2]; /* what it is made of, the lower number first; -1 = none: a GPU or its way to the
+                  host has one */
   enum outlier_role direction; /* of a link as well */
   size_t verdict;              /* in outliers.verdicts; SIZE_MAX = none */
 };
@@ -100,11 +103,33 @@ struct outlier_verdict {
   const char *host, *name;
   const char *rivals; /* as in struct outlier */
   int host_link;
+  int gpus[2];
+  size_t environment; /* in measured.environments: where it was last seen */
   enum outlier_role direction;
   bool direction_is_vague; /* ROLE_BOTH, from what goes both ways at once alone */
   double change, least;    /* of the slowest row, of the least slow */
   size_t cases, slow_cases;
   const char *blocks; /* ", " between */
+};
+
+/* What to look at in a machine: one line for a GPU that is slow in all its ways, or for both
+ * directions of a link. */
+struct outlier_part {
+  const char *host, *name;
+  const char *uuid, *pci_address; /* of its GPU, ", " between two; NULL = of none, or not known */
+  double change, least;
+  size_t cases, slow_cases;
+  const char *blocks;   /* ", " between */
+  const char *evidence; /* checks that failed and what slowed results there; NULL = none */
+};
+
+/* A host in a block. */
+struct outlier_cell {
+  size_t cases;  /* with a result */
+  size_t worst;  /* in measured.cases: the one that is slowest, as its margin has it */
+  double change; /* of its rate against its peers, relative */
+  double margin;
+  bool slow; /* something there is slow */
 };
 
 struct outliers {
@@ -119,11 +144,23 @@ struct outliers {
   size_t hosts;         /* with results */
   size_t without_peers; /* not judged: fewer than three in the peer group */
   size_t small_tables;  /* of three GPUs: one that is slow to both others is not found there */
+  bool is_fleet;        /* of OUTLIER_FLEET_HOSTS or more */
+  /* Of a fleet, the slowest first. */
+  struct outlier_part *parts;
+  size_t part_count;
+  /* With options.cells: by host, in the order of host_names, then block. */
+  struct outlier_cell *cells;
+  const char **host_names, **blocks;
+  double *usual; /* by block; of changes: what the middle host's is, relative */
+  size_t block_count;
 };
 
 struct outliers_options {
   bool latest_only; /* of each case on each machine the latest run counts, else all are pooled */
   bool slow_only;   /* no rows of what is fine */
+  bool cells;
+  const enum side *sides; /* by run: only those of SIDE_B are looked at; NULL = all */
+  bool changes; /* needs sides: instead of rates, what of them changed from A to B is compared */
 };
 
 /* STATUS_INVALID: real and simulated results together. *outliers is set on success. */

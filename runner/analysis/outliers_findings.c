@@ -255,7 +255,7 @@ static void findings_judge_sets(struct finder *f, struct candidate *candidates, 
   for (size_t first = 0; first < count; first = findings_set_end(candidates, first, count)) {
     sets++;
   }
-  const size_t tests = f->is_fleet ? sets : 1;
+  const size_t tests = f->outliers->is_fleet ? sets : 1;
   for (size_t first = 0, last = 0; first < count; first = last) {
     last = findings_set_end(candidates, first, count);
     findings_judge_set(candidates + first, last - first, tests, arena);

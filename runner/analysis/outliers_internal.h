@@ -87,7 +87,6 @@ struct finder {
   const struct outliers_options *options;
   const struct case_traits *traits; /* by case */
   const uint32_t *hosts;            /* by environment: the first with its name */
-  bool is_fleet;                    /* OUTLIER_FLEET_HOSTS of them have results */
   struct outliers *outliers;
   struct result *results; /* in the order of peer groups and hosts */
   size_t result_count;
@@ -99,6 +98,8 @@ struct finder {
 
 bool path_is_between_gpus(const struct path *path);
 bool result_is_slow(const struct result *result); /* by more than the margin */
+/* By options.sides. */
+bool outliers_takes_run(const struct finder *f, size_t run);
 bool result_is_chase(const struct measured_case *bench);
 
 /* outliers_observations.c: compares each result with its peers; fills observations. */
@@ -107,5 +108,8 @@ void outliers_observe(struct finder *f);
 void outliers_judge(struct finder *f);
 /* outliers_rows.c: rows of what was judged, and verdicts over all blocks. */
 void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t count);
+/* outliers_fleet.c: the parts of a fleet, and cells. */
+void outliers_make_parts(struct finder *f);
+void outliers_make_cells(struct finder *f);
 
 #endif

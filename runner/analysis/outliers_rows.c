@@ -184,6 +184,15 @@ static bool rows_has_memories(const struct finder *f, const char *block) {
   return false;
 }
 
+/* The GPUs that a component is made of. */
+static void rows_set_gpus(const struct component *component, struct outlier *row) {
+  const struct path *path = &component->path;
+  const int from = component->entity != ENTITY_HOST && path->from_gpu ? path->from : -1;
+  const int to = component->entity == ENTITY_LINK && path->to_gpu ? path->to : -1;
+  row->gpus[0] = row->host_link >= 0 ? row->host_link : to >= 0 && to < from ? to : from;
+  row->gpus[1] = row->host_link >= 0 || to < 0 || to == from ? -1 : to < from ? from : to;
+}
+
 static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   const struct observation *observation = &candidate->observation;
   const struct component *component = &observation->component;
@@ -212,6 +221,8 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .direction = rows_direction(candidate),
       .verdict = SIZE_MAX,
   };
+  row.environment = observation->environment;
+  rows_set_gpus(component, &row);
   if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
     rows_slow_cases(f, candidate, &row);
   }
@@ -295,6 +306,8 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
                                       .name = name,
                                       .rivals = row->rivals,
                                       .host_link = row->host_link,
+                                      .gpus = {row->gpus[0], row->gpus[1]},
+                                      .environment = row->environment,
                                       .direction = row->direction,
                                       .direction_is_vague = true,
                                       .change = row->change,

@@ -18,6 +18,11 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
      OPTION_TEXT(against)},
     EXPECT_OPTION,
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
+    {"fleet", NULL,
+     "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "
+     "since "
+     "the fleet before",
+     OPTION_FLAG(fleet)},
     SUM_OPTION,
     {0}};
 
@@ -41,7 +46,7 @@ static void verb_report_check(struct command *command, struct argp_state *state)
   command->output = command->words[0];
   command->words++;
   command->word_count--;
-  if (command->word_count == 0) {
+  if (command->word_count == 0 && !command->fleet) {
     command->words = LATEST;
     command->word_count = 1;
   }
@@ -122,6 +127,12 @@ static enum status verb_report_check_output(const char *path, struct error *err)
 
 /* ---- runs ---- */
 
+/* What --against and --baseline name; NULL = neither is given. */
+static const char *verb_report_side_a(struct command *command) {
+  return command->baseline != NULL ? arena_format(&command->arena, "baseline:%s", command->baseline)
+                                   : command->against;
+}
+
 /* "a,b" of a and b. */
 static const char *verb_report_join_selectors(struct command *command) {
   const char *text = command->words[0];
@@ -129,6 +140,32 @@ static const char *verb_report_join_selectors(struct command *command) {
     text = arena_format(&command->arena, "%s,%s", text, command->words[i]);
   }
   return text;
+}
+
+static enum status verb_report_find_fleet(struct command *command, struct fleet_request *request,
+                                          struct error *err) {
+  struct database *database = query_database(request->query);
+  struct run_list list = {NULL, 0};
+  struct run_list before = {NULL, 0};
+  request->before_name = verb_report_side_a(command);
+  if (command->word_count > 0) {
+    RETURN_ON_ERROR(selector_find_all(database, verb_report_join_selectors(command),
+                                      &command->arena, &list, err));
+  }
+  if (request->before_name != NULL && command->word_count == 0) {
+    return error_set(err, STATUS_USAGE,
+                     "name the runs of the fleet that is compared with %s, for example tag:NAME",
+                     request->before_name);
+  }
+  if (request->before_name != NULL) {
+    RETURN_ON_ERROR(
+        selector_find_all(database, request->before_name, &command->arena, &before, err));
+  }
+  request->runs = list.runs;
+  request->run_count = list.count;
+  request->before = before.runs;
+  request->before_count = before.count;
+  return STATUS_OK;
 }
 
 static enum status verb_report_find_runs(struct command *command, struct report_request *request,
@@ -167,10 +204,7 @@ static enum status verb_report_compare_sides(struct command *command, struct com
     return STATUS_OK;
   }
   sides->name_count = SIDES;
-  sides->names[SIDE_A] = command->against != NULL ? command->against
-                         : command->baseline != NULL
-                             ? arena_format(&command->arena, "baseline:%s", command->baseline)
-                             : command->words[0];
+  sides->names[SIDE_A] = asked ? verb_report_side_a(command) : command->words[0];
   sides->names[SIDE_B] = asked ? verb_report_join_selectors(command) : command->words[1];
   enum status status = compare_runs(query_database(request->query), sides, result, err);
   const bool alike = status == STATUS_OK && verb_report_any_on_both(result->comparison);
@@ -223,15 +257,18 @@ static enum status verb_report_put_out(const char *output, const char *text, siz
   return output_file_close(&file, status, err);
 }
 
+/* One of the requests is NULL. */
 static enum status verb_report_write_page(const struct command *command,
-                                          const struct report_request *request, struct error *err) {
+                                          const struct report_request *request,
+                                          const struct fleet_request *fleet, struct error *err) {
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
   if (page == NULL) {
     abort();
   }
-  enum status status = report_write(request, page, err);
+  enum status status =
+      fleet != NULL ? fleet_report_write(fleet, page, err) : report_write(request, page, err);
   if (fclose(page) != 0) {
     abort(); /* out of memory */
   }
@@ -240,7 +277,23 @@ static enum status verb_report_write_page(const struct command *command,
   return status;
 }
 
+static enum status verb_report_run_fleet(struct command *command, struct error *err) {
+  struct fleet_request request = {.haul_version = HAUL_VERSION};
+  RETURN_ON_ERROR(verb_report_check_output(command->output, err));
+  RETURN_ON_ERROR(command_open_query(command, err));
+  request.query = command->query;
+  RETURN_ON_ERROR(verb_report_find_fleet(command, &request, err));
+  RETURN_ON_ERROR(verb_report_write_page(command, NULL, &request, err));
+  if (strcmp(command->output, "-") != 0) {
+    say_note(&command->common, "the fleet is in %s", command->output);
+  }
+  return STATUS_OK;
+}
+
 static enum status verb_report_run(struct command *command, struct error *err) {
+  if (command->fleet) {
+    return verb_report_run_fleet(command, err);
+  }
   struct compare_result result = {0};
   struct expectations expectations;
   struct report_request request = {.flows = command->common.verbose,
@@ -256,7 +309,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
     status = verb_report_find_runs(command, &request, err);
   }
   status = THEN(status, verb_report_compare_sides(command, &result, &request, err));
-  status = THEN(status, verb_report_write_page(command, &request, err));
+  status = THEN(status, verb_report_write_page(command, &request, NULL, err));
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
     say_note(&command->common, "%zu %s in %s", request.run_count,
@@ -271,15 +324,19 @@ const struct verb VERB_REPORT = {
     .name = "report",
     .arguments = "OUT.html [RUN...]",
     .summary = "write results as one HTML page, to attach or print",
-    .doc = "The page has one section per run: what was measured, the state of the machine, the "
-           "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
-           "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
-           "runs); the default is latest. If two RUN are given, the second is compared with the "
-           "first as haul diff does; --against and --baseline compare all of them with other runs. "
-           "The page needs no network, and is complete without its script, which sorts and filters "
-           "tables. It is written as a whole, and replaces only an "
-           "earlier report; - writes to standard output. -v adds the flows of cases that have "
-           "several. The page shows at most 1000 cases of a block, and says how to get the others.",
+    .doc =
+        "The page has one section per run: what was measured, the state of the machine, the "
+        "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
+        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
+        "runs); the default is latest. If two RUN are given, the second is compared with the "
+        "first as haul diff does; --against and --baseline compare all of them with other runs. "
+        "--fleet puts many nodes on one page, by default those that were measured together last: "
+        "which GPU, link or node is slow, with its UUID and PCI address, who is missing, nodes "
+        "by blocks, and what changed since the fleet before. "
+        "The page needs no network, and is complete without its script, which sorts and filters "
+        "tables. It is written as a whole, and replaces only an "
+        "earlier report; - writes to standard output. -v adds the flows of cases that have "
+        "several. The page shows at most 1000 cases of a block, and says how to get the others.",
     .options = VERB_REPORT_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,

@@ -27,7 +27,8 @@ struct measured_gpu {
   int number;
   const char *uuid; /* NULL = not known */
   const char *name;
-  int numa_node; /* -1 = not known */
+  int numa_node;           /* -1 = not known */
+  const char *pci_address; /* NULL = not known */
 };
 
 struct measured_link {

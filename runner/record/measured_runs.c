@@ -89,7 +89,8 @@ static enum status measured_read_gpus(struct arena *arena, struct database *data
         (struct measured_gpu){.number = sqlite3_column_int(statement.stmt, 0),
                               .uuid = statement_column_text(&statement, 1, arena),
                               .name = statement_column_text(&statement, 2, arena),
-                              .numa_node = statement_column_number(&statement, 3)};
+                              .numa_node = statement_column_number(&statement, 3),
+                              .pci_address = statement_column_text(&statement, 4, arena)};
   }
   statement_finalize(&statement);
   return status;

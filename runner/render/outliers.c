@@ -83,31 +83,63 @@ const char *outliers_verdict_words(struct arena *arena, const struct outliers *o
         verdict->rivals, verdict->name, host, -100 * verdict->change,
         verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), blocks);
   }
-  const char *by =
-      fabs(verdict->change - verdict->least) < 0.005
-          ? arena_format(arena, "%.1f", -100 * verdict->change)
-          : arena_format(arena, "%.1f to %.1f", -100 * verdict->least, -100 * verdict->change);
+  const char *by = outliers_range_words(arena, verdict->least, verdict->change);
   return arena_format(
       arena, "%s%s%s is %s %% slower than its peers: %zu of %zu %s, in %s", verdict->name, host,
       verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), by,
       verdict->slow_cases, verdict->cases, verdict->cases == 1 ? "case" : "cases", blocks);
 }
 
+const char *outliers_range_words(struct arena *arena, double least, double change) {
+  return fabs(change - least) < 0.005
+             ? arena_format(arena, "%.1f", -100 * change)
+             : arena_format(arena, "%.1f to %.1f", -100 * least, -100 * change);
+}
+
+/* "gpu2 of n0007 is 2.2 to 3.0 % slower than its peers (GPU-..., 0000:06:00.0): ..." */
+static const char *outliers_part_words(struct arena *arena, const struct outlier_part *part) {
+  const bool host = strcmp(part->name, part->host) == 0;
+  const char *where = host ? "" : arena_format(arena, " of %s", part->host);
+  const char *gpu =
+      part->uuid == NULL
+          ? ""
+          : arena_format(arena, " (%s%s%s)", part->uuid, part->pci_address != NULL ? ", " : "",
+                         part->pci_address != NULL ? part->pci_address : "");
+  return arena_format(
+      arena, "%s%s is %s %% slower than its peers%s: %zu of %zu %s, in %s%s%s", part->name, where,
+      outliers_range_words(arena, part->least, part->change), gpu, part->slow_cases, part->cases,
+      part->cases == 1 ? "case" : "cases", outliers_shorten(arena, part->blocks, BLOCKS_SHOWN),
+      part->evidence != NULL ? "; " : "", part->evidence != NULL ? part->evidence : "");
+}
+
+/* A sentence, in the colour of its finding. */
+static void outliers_put_sentence(struct strbuf *text, const char *sentence, enum finding finding,
+                                  const struct table_options *options) {
+  struct strbuf words;
+  strbuf_init(&words, TEXT_MAX);
+  text_append(&words, sentence);
+  strbuf_append(
+      text, options->colour ? output_colour(finding == FINDING_SLOW ? TONE_BAD : TONE_WARN) : "");
+  text_wrap(text, words.text, options->width, 0, false);
+  strbuf_append(text, options->colour ? COLOUR_OFF "\n" : "\n");
+  strbuf_fini(&words);
+}
+
+/* Of a fleet its parts, which verdicts of several blocks and ways are of. */
 static void outliers_put_verdicts(struct strbuf *text, const struct outliers *outliers,
                                   const struct table_options *options) {
   struct arena arena = {0};
-  struct strbuf words;
-  strbuf_init(&words, TEXT_MAX);
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    outliers_put_sentence(text, outliers_part_words(&arena, &outliers->parts[i]), FINDING_SLOW,
+                          options);
+  }
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
-    const char *colour = output_colour(verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN);
-    strbuf_clear(&words);
-    text_append(&words, outliers_verdict_words(&arena, outliers, verdict));
-    strbuf_append(text, options->colour ? colour : "");
-    text_wrap(text, words.text, options->width, 0, false);
-    strbuf_append(text, options->colour ? COLOUR_OFF "\n" : "\n");
+    if (!outliers->is_fleet || verdict->finding != FINDING_SLOW) {
+      outliers_put_sentence(text, outliers_verdict_words(&arena, outliers, verdict),
+                            verdict->finding, options);
+    }
   }
-  strbuf_fini(&words);
   arena_fini(&arena);
 }
 
@@ -234,7 +266,7 @@ static void outliers_put_undecided(struct strbuf *text, const struct measured *m
 }
 
 static void outliers_put_summary(struct strbuf *text, const struct measured *measured,
-                                 const struct outliers *outliers, bool explain_z) {
+                                 const struct outliers *outliers, bool listed, bool explain_z) {
   size_t pairs = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     pairs += outliers_is_pair(&outliers->rows[i]);
@@ -243,17 +275,22 @@ static void outliers_put_summary(struct strbuf *text, const struct measured *mea
     outliers_put_undecided(text, measured, outliers, pairs);
   }
   strbuf_printf(text, "%s%zu slow", text->length > 0 || outliers->verdict_count > 0 ? "\n" : "",
-                outliers->slow_count);
+                outliers->is_fleet ? outliers->part_count : outliers->slow_count);
   if (outliers->undecided_count > pairs) {
     strbuf_printf(text, ", %zu undecided", outliers->undecided_count - pairs);
   }
   strbuf_printf(text, "; %zu %s compared with their peers", outliers->cases,
                 outliers->cases == 1 ? "result" : "results");
+  if (outliers->is_fleet) {
+    strbuf_printf(text, " on %zu nodes", outliers->hosts);
+  }
   if (outliers->without_peers > 0) {
     strbuf_printf(text, ", %zu without enough peers", outliers->without_peers);
   }
   strbuf_append_char(text, '\n');
-  if (outliers->slow_count > 0) {
+  if (outliers->slow_count > 0 && !listed) {
+    strbuf_append(text, "-v lists what is slow block by block\n");
+  } else if (outliers->slow_count > 0) {
     strbuf_printf(text, "change: of speed, against its peers%s\n",
                   explain_z ? "; robust z: in robust standard deviations" : "");
   }
@@ -271,14 +308,17 @@ static enum status outliers_print_page(const struct measured *measured,
   strbuf_init(&text, TEXT_MAX);
   outliers_put_verdicts(&text, outliers, options);
   const bool table =
-      outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
+      outliers->is_fleet
+          ? all && outliers->slow_count > 0
+          : outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
   strbuf_append(&text, text.length > 0 && table ? "\n" : "");
   enum status status = stream_write(options->stream, &text, NULL, err);
   if (status == STATUS_OK && table) {
-    status = outliers_print_table(measured, outliers, all, options, left_out, err);
+    status = outliers_print_table(measured, outliers, all && !outliers->is_fleet, options, left_out,
+                                  err);
   }
   strbuf_clear(&text);
-  outliers_put_summary(&text, measured, outliers, !left_out[OUTLIERS_TABLE_Z]);
+  outliers_put_summary(&text, measured, outliers, table, !left_out[OUTLIERS_TABLE_Z]);
   text_wrap_lines(&text, options->width);
   status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);

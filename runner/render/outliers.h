@@ -16,4 +16,8 @@ enum status outliers_print(const struct measured *measured, const struct outlier
 const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
                                    const struct outlier_verdict *verdict);
 
+/* "2.2 to 3.0" of two changes, "3.0" where they are one: per cent that it is slower. In the arena.
+ */
+const char *outliers_range_words(struct arena *arena, double least, double change);
+
 #endif

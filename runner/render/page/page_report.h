@@ -1,4 +1,5 @@
-/* page_report.h - a report: runs and a comparison, read from the database and written to a page. */
+/* page_report.h - a report: runs and a comparison, or a fleet, read from the database and written
+ * to a page. */
 #ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
 #define HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
 
@@ -20,6 +21,21 @@ struct report_request {
   const struct compare_request *sides;   /* the names of the sides */
   const struct compare_result *compared; /* NULL = no comparison */
 };
+
+/* A fleet on one page (page_fleet.c). */
+struct fleet_request {
+  const char *haul_version;
+  struct query *query;
+  const struct run_ref *runs; /* of it; none: the fleet that was measured last */
+  size_t run_count;
+  const struct run_ref *before; /* what it is compared with; none: the fleet before, where runs is
+                                   empty too */
+  size_t before_count;
+  const char *before_name;
+};
+
+enum status fleet_report_write(const struct fleet_request *request, FILE *page,
+                               struct error *err) CHECK_RESULT;
 
 /* page is in memory: failures to write to it are not checked. */
 enum status report_write(const struct report_request *request, FILE *page,

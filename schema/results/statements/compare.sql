@@ -18,7 +18,7 @@ SELECT name, gpu, CASE state WHEN 'ok' THEN value END AS value
 FROM environment_fact WHERE environment = :environment ORDER BY name, gpu;
 
 -- name: gpus
-SELECT number, nullif(uuid, ''), name, numa_node FROM device
+SELECT number, nullif(uuid, ''), name, numa_node, nullif(pci_address, '') FROM device
 WHERE environment = :environment AND place = 'gpu' ORDER BY number;
 
 -- name: gpu_links

@@ -18,7 +18,8 @@ static inline size_t made_machine(struct measured *m, const char *host, const ch
                                &m->environment_capacity, sizeof *m->environments);
   struct measured_gpu *gpus = arena_array(&m->arena, (size_t)gpu_count, sizeof *gpus);
   for (int g = 0; g < gpu_count; g++) {
-    gpus[g] = (struct measured_gpu){g, arena_format(&m->arena, "GPU-%s-%d", host, g), "H200", 0};
+    gpus[g] =
+        (struct measured_gpu){g, arena_format(&m->arena, "GPU-%s-%d", host, g), "H200", 0, NULL};
   }
   struct measured_fact *facts = arena_array(&m->arena, 2, sizeof *facts);
   facts[0] = (struct measured_fact){"host_name", -1, host};

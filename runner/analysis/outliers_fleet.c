@@ -1,0 +1,294 @@
+/* outliers_fleet.c - what a reader of a fleet asks for: which part of which machine, and how each
+ * machine does in each block. */
+#include "runner/analysis/outliers_internal.h"
+
+#include "engine/base/strings.h"
+#include "runner/statistics/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A GPU whose way to the host is slower by no more than this times what the GPU is slower
+ * elsewhere: one fault. */
+#define FLEET_ONE_FAULT 2.0
+
+/* ---- parts ---- */
+
+static bool fleet_same_gpus(const struct outlier_verdict *x, const struct outlier_verdict *y) {
+  return x->gpus[0] == y->gpus[0] && x->gpus[1] == y->gpus[1];
+}
+
+/* Whether two verdicts are of one part. */
+static bool fleet_is_one_part(const struct outlier_verdict *x, const struct outlier_verdict *y) {
+  if (strcmp(x->host, y->host) != 0 || !fleet_same_gpus(x, y) ||
+      (x->entity == ENTITY_HOST) != (y->entity == ENTITY_HOST)) {
+    return false;
+  }
+  if ((x->host_link >= 0) == (y->host_link >= 0)) {
+    return true;
+  }
+  return fmin(x->change, y->change) >= FLEET_ONE_FAULT * fmax(x->change, y->change);
+}
+
+/* "a, b" with what of `more` is not in it; lists have ", " between. */
+static const char *fleet_join(struct arena *arena, const char *list, const char *more) {
+  while (*more != '\0') {
+    const size_t length = strcspn(more, ",");
+    const char *name = arena_strndup(arena, more, length);
+    const char *found = strstr(list, name);
+    while (found != NULL && ((found > list && found[-1] != ' ') ||
+                             (found[length] != ',' && found[length] != '\0'))) {
+      found = strstr(found + 1, name);
+    }
+    if (found == NULL) {
+      list = arena_format(arena, "%s%s%s", list, list[0] != '\0' ? ", " : "", name);
+    }
+    more += length + (more[length] == ',' ? 2 : 0);
+  }
+  return list;
+}
+
+static const struct measured_gpu *fleet_gpu(const struct measured_environment *e, int number) {
+  for (size_t i = 0; i < e->gpu_count; i++) {
+    if (e->gpus[i].number == number) {
+      return &e->gpus[i];
+    }
+  }
+  return NULL;
+}
+
+static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdict,
+                           struct outlier_part *part) {
+  const struct measured_environment *e = &f->measured->environments[verdict->environment];
+  struct arena *arena = &f->outliers->arena;
+  for (size_t i = 0; i < 2 && verdict->gpus[i] >= 0; i++) {
+    const struct measured_gpu *gpu = fleet_gpu(e, verdict->gpus[i]);
+    if (gpu != NULL && gpu->uuid != NULL) {
+      part->uuid =
+          part->uuid == NULL ? gpu->uuid : arena_format(arena, "%s, %s", part->uuid, gpu->uuid);
+    }
+    if (gpu != NULL && gpu->pci_address != NULL) {
+      part->pci_address = part->pci_address == NULL
+                              ? gpu->pci_address
+                              : arena_format(arena, "%s, %s", part->pci_address, gpu->pci_address);
+    }
+  }
+}
+
+/* Whether a text names a GPU: "gpu1", not "gpu10". */
+static bool fleet_names_gpu(struct arena *arena, const char *text, int gpu) {
+  const char *name = arena_format(arena, "gpu%d", gpu);
+  const char *found = strstr(text, name);
+  return found != NULL && strchr("0123456789", found[strlen(name)]) == NULL;
+}
+
+/* What checks and telemetry said of the part. */
+static const char *fleet_evidence(struct finder *f, const struct outlier_verdict *verdict) {
+  struct arena *arena = &f->outliers->arena;
+  const struct measured *measured = f->measured;
+  const uint32_t host = f->hosts[verdict->environment];
+  const char *evidence = NULL;
+  for (size_t i = 0; i < measured->condition_count; i++) {
+    const struct measured_condition *condition = &measured->conditions[i];
+    const bool here = f->hosts[measured->runs[condition->run].environment] == host &&
+                      outliers_takes_run(f, condition->run);
+    const bool named =
+        verdict->entity == ENTITY_HOST ||
+        fleet_names_gpu(&f->arena, condition->text, verdict->gpus[0]) ||
+        (verdict->gpus[1] >= 0 && fleet_names_gpu(&f->arena, condition->text, verdict->gpus[1]));
+    if (here && named && (evidence == NULL || strstr(evidence, condition->text) == NULL)) {
+      evidence = evidence == NULL ? condition->text
+                                  : arena_format(arena, "%s; %s", evidence, condition->text);
+    }
+  }
+  return evidence;
+}
+
+static int fleet_compare_parts(const void *a, const void *b) {
+  const struct outlier_part *x = a;
+  const struct outlier_part *y = b;
+  return (x->change > y->change) - (x->change < y->change);
+}
+
+static const char *fleet_part_name(struct arena *arena, const struct outlier_verdict *verdict,
+                                   bool merged) {
+  const bool pair = verdict->gpus[1] >= 0;
+  if (verdict->gpus[0] < 0 || !(merged || (pair && verdict->direction == ROLE_BOTH))) {
+    return verdict->name;
+  }
+  return pair ? arena_format(arena, "gpu%d--gpu%d", verdict->gpus[0], verdict->gpus[1])
+              : arena_format(arena, "gpu%d", verdict->gpus[0]);
+}
+
+void outliers_make_parts(struct finder *f) {
+  struct outliers *outliers = f->outliers;
+  struct arena *arena = &outliers->arena;
+  const size_t count = outliers->verdict_count;
+  bool *taken = arena_array(&f->arena, count, sizeof *taken);
+  outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
+  for (size_t i = 0; i < count; i++) {
+    const struct outlier_verdict *first = &outliers->verdicts[i];
+    if (taken[i] || first->finding != FINDING_SLOW) {
+      continue;
+    }
+    struct outlier_part *part = &outliers->parts[outliers->part_count++];
+    *part = (struct outlier_part){
+        .host = first->host, .change = first->change, .least = first->least, .blocks = ""};
+    bool merged = false;
+    for (size_t j = i; j < count; j++) {
+      const struct outlier_verdict *verdict = &outliers->verdicts[j];
+      if (taken[j] || verdict->finding != FINDING_SLOW || !fleet_is_one_part(first, verdict)) {
+        continue;
+      }
+      taken[j] = true;
+      merged = merged || (verdict->host_link >= 0) != (first->host_link >= 0) ||
+               strcmp(verdict->name, first->name) != 0;
+      part->change = fmin(part->change, verdict->change);
+      part->least = fmax(part->least, verdict->least);
+      part->cases += verdict->cases;
+      part->slow_cases += verdict->slow_cases;
+      part->blocks = fleet_join(arena, part->blocks, verdict->blocks);
+    }
+    part->name = fleet_part_name(arena, first, merged);
+    part->evidence = fleet_evidence(f, first);
+    fleet_set_gpus(f, first, part);
+  }
+  if (outliers->part_count > 1) { /* none is NULL */
+    qsort(outliers->parts, outliers->part_count, sizeof *outliers->parts, fleet_compare_parts);
+  }
+}
+
+/* ---- cells ---- */
+
+/* A block, where the plan has it. */
+struct fleet_block {
+  const char *name;
+  int64_t first; /* bench_case.id */
+};
+
+static int fleet_compare_blocks(const void *a, const void *b) {
+  const struct fleet_block *x = a;
+  const struct fleet_block *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+static void fleet_list_blocks(struct finder *f) {
+  const struct measured *measured = f->measured;
+  struct outliers *outliers = f->outliers;
+  struct fleet_block *blocks = arena_array(&f->arena, measured->case_count, sizeof *blocks);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->case_count; i++) {
+    size_t at = 0;
+    while (at < count && blocks[at].name != f->traits[i].block) {
+      at++;
+    }
+    const int64_t id = measured->cases[i].id;
+    blocks[at] = (struct fleet_block){f->traits[i].block,
+                                      at == count || id < blocks[at].first ? id : blocks[at].first};
+    count += at == count;
+  }
+  if (count > 1) { /* none is NULL */
+    qsort(blocks, count, sizeof *blocks, fleet_compare_blocks);
+  }
+  outliers->blocks = arena_array(&outliers->arena, count, sizeof *outliers->blocks);
+  outliers->block_count = count;
+  for (size_t i = 0; i < count; i++) {
+    outliers->blocks[i] = blocks[i].name;
+  }
+}
+
+static size_t fleet_block_number(const struct outliers *outliers, const char *block) {
+  size_t at = 0;
+  while (outliers->blocks[at] != block) {
+    at++;
+  }
+  return at;
+}
+
+/* Hosts with results get numbers, in the order of their names. */
+static size_t *fleet_number_hosts(struct finder *f) {
+  const struct measured *measured = f->measured;
+  struct outliers *outliers = f->outliers;
+  size_t *numbers = arena_array(&f->arena, measured->environment_count, sizeof *numbers);
+  bool *seen = arena_array(&f->arena, measured->environment_count, sizeof *seen);
+  size_t count = 0;
+  outliers->host_names = arena_array(&outliers->arena, measured->environment_count, sizeof(char *));
+  for (size_t i = 0; i < f->result_count; i++) {
+    const uint32_t host = f->results[i].host;
+    const char *name = measured->environments[host].node;
+    if (!seen[host]) {
+      outliers->host_names[count++] = name != NULL ? name : "";
+    }
+    seen[host] = true;
+  }
+  if (count > 1) { /* none is NULL */
+    qsort(outliers->host_names, count, sizeof(char *), strings_compare);
+  }
+  for (size_t e = 0; e < measured->environment_count; e++) {
+    const char *name = measured->environments[e].node;
+    const char *key = name != NULL ? name : "";
+    const char **found =
+        seen[e] ? bsearch(&key, outliers->host_names, count, sizeof(char *), strings_compare)
+                : NULL;
+    numbers[e] = found != NULL ? (size_t)(found - outliers->host_names) : 0;
+  }
+  return numbers;
+}
+
+static void fleet_add_to_cell(const struct result *result, struct outlier_cell *cell) {
+  const double change = expm1(result->deviation);
+  cell->cases++;
+  if (!isnan(change) &&
+      (cell->cases == 1 || change / result->traits->margin < cell->change / cell->margin)) {
+    cell->change = change;
+    cell->margin = result->traits->margin;
+    cell->worst = result->bench;
+  }
+}
+
+static void fleet_mark_slow(struct outliers *outliers) {
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *row = &outliers->rows[i];
+    const char **found =
+        bsearch(&row->host, outliers->host_names, outliers->hosts, sizeof(char *), strings_compare);
+    if (row->finding == FINDING_SLOW && found != NULL) {
+      const size_t host = (size_t)(found - outliers->host_names);
+      outliers->cells[host * outliers->block_count + fleet_block_number(outliers, row->block)]
+          .slow = true;
+    }
+  }
+}
+
+/* What is usual of each block: results are their peers' middle and a deviation. */
+static void fleet_set_usual(struct finder *f) {
+  struct outliers *outliers = f->outliers;
+  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+  outliers->usual = arena_array(&outliers->arena, outliers->block_count, sizeof *outliers->usual);
+  for (size_t b = 0; b < outliers->block_count; b++) {
+    size_t count = 0;
+    for (size_t i = 0; i < f->result_count; i++) {
+      const struct result *result = &f->results[i];
+      if (result->traits->block == outliers->blocks[b] && !isnan(result->deviation)) {
+        scratch[count++] = result->rate - result->deviation;
+      }
+    }
+    outliers->usual[b] = expm1(sample_median_in_place(scratch, count));
+  }
+}
+
+void outliers_make_cells(struct finder *f) {
+  struct outliers *outliers = f->outliers;
+  fleet_list_blocks(f);
+  const size_t *numbers = fleet_number_hosts(f);
+  const size_t count = outliers->hosts * outliers->block_count;
+  outliers->cells = arena_array(&outliers->arena, count, sizeof *outliers->cells);
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *result = &f->results[i];
+    const size_t block = fleet_block_number(outliers, result->traits->block);
+    fleet_add_to_cell(result,
+                      &outliers->cells[numbers[result->host] * outliers->block_count + block]);
+  }
+  fleet_mark_slow(outliers);
+  fleet_set_usual(f);
+}

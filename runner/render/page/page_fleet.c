@@ -1,0 +1,443 @@
+/* page_fleet.c - a fleet on one page: what to swap, who is missing, nodes x blocks, and what
+ * changed since the last fleet. */
+#include "engine/base/strings.h"
+#include "runner/render/outliers.h"
+#include "runner/render/page/page.h"
+#include "runner/render/page/page_report.h"
+#include "runner/table/html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes with a row of their own; all have a square in the map of all. Parts with a row. */
+enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_ABSENT_SHOWN = 200 };
+
+/* One page while it is written. */
+struct fleet_page {
+  FILE *page;
+  const struct fleet_request *request;
+  struct arena arena;
+  struct measured *measured;
+  enum side *sides;          /* by run: B is the fleet, A the one before */
+  const char *name, *before; /* of both fleets; NULL = they have none, or there is none before */
+  struct outliers *now, *changes; /* changes: NULL = there is nothing before */
+  struct result_set nodes;        /* saved query nodes */
+  size_t absent;                  /* rows of it that are not ok */
+};
+
+/* ---- which runs ---- */
+
+static size_t fleet_latest_run(const struct measured *measured) {
+  size_t latest = 0;
+  for (size_t i = 1; i < measured->run_count; i++) {
+    if (measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns) {
+      latest = i;
+    }
+  }
+  return latest;
+}
+
+/* The fleet that was measured last, and the one of the same scenario before it. Runs of no fleet
+ * are one together. */
+static void fleet_choose_sides(struct fleet_page *f) {
+  const struct measured *measured = f->measured;
+  const struct measured_run *latest = &measured->runs[fleet_latest_run(measured)];
+  const struct measured_run *before = NULL;
+  f->name = latest->fleet;
+  for (size_t i = 0; i < measured->run_count && f->name != NULL; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    if (run->fleet != NULL && strcmp(run->fleet, f->name) != 0 &&
+        strcmp(run->scenario, latest->scenario) == 0 &&
+        (before == NULL || run->started_at_ns > before->started_at_ns)) {
+      before = run;
+    }
+  }
+  f->before = before != NULL ? before->fleet : NULL;
+  f->sides = arena_array(&f->arena, measured->run_count, sizeof *f->sides);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const char *fleet = measured->runs[i].fleet;
+    f->sides[i] = strings_equal(fleet, f->name)                          ? SIDE_B
+                  : f->before != NULL && strings_equal(fleet, f->before) ? SIDE_A
+                                                                         : SIDE_NONE;
+  }
+}
+
+static bool fleet_keep_sided(const struct measured *measured, size_t run, const void *context) {
+  const struct fleet_page *f = context;
+  (void)measured;
+  return f->sides[run] != SIDE_NONE;
+}
+
+static enum status fleet_add_runs(struct fleet_page *f, const struct run_ref *runs, size_t count,
+                                  struct error *err) {
+  for (size_t i = 0; i < count; i++) {
+    RETURN_ON_ERROR(
+        measured_add_run(f->measured, query_database(f->request->query), runs[i].id, err));
+  }
+  return STATUS_OK;
+}
+
+static enum status fleet_select(struct fleet_page *f, struct error *err) {
+  const struct fleet_request *request = f->request;
+  struct database *database = query_database(request->query);
+  if (request->run_count == 0) {
+    RETURN_ON_ERROR(measured_add_all_runs(f->measured, database, err));
+    if (f->measured->run_count == 0) {
+      return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet");
+    }
+    fleet_choose_sides(f);
+    measured_keep_runs(f->measured, fleet_keep_sided, f);
+    fleet_choose_sides(f);
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(fleet_add_runs(f, request->before, request->before_count, err));
+  const size_t before = f->measured->run_count;
+  RETURN_ON_ERROR(fleet_add_runs(f, request->runs, request->run_count, err));
+  f->sides = arena_array(&f->arena, f->measured->run_count, sizeof *f->sides);
+  for (size_t i = 0; i < f->measured->run_count; i++) {
+    f->sides[i] = i < before ? SIDE_A : SIDE_B;
+  }
+  f->before = before > 0 ? request->before_name : NULL;
+  f->name = f->measured->runs[f->measured->run_count - 1].fleet;
+  return STATUS_OK;
+}
+
+static enum status fleet_load(struct fleet_page *f, struct error *err) {
+  struct database *database = query_database(f->request->query);
+  struct outliers_options options = {
+      .latest_only = true, .slow_only = true, .cells = true, .sides = f->sides};
+  RETURN_ON_ERROR(fleet_select(f, err));
+  RETURN_ON_ERROR(measured_load(f->measured, database, NULL, err));
+  options.sides = f->sides;
+  RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->now, err));
+  if (f->before != NULL) {
+    options.changes = true;
+    RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->changes, err));
+  }
+  if (f->name != NULL) {
+    const struct query_parameter fleet = {"fleet", f->name};
+    RETURN_ON_ERROR(
+        query_run_saved(f->request->query, "nodes", &fleet, 1, NULL, &f->nodes.sink, err));
+  }
+  for (size_t i = 0; i < f->nodes.row_count; i++) {
+    f->absent += strcmp(result_set_text(&f->nodes, i, "state"), "ok") != 0;
+  }
+  return STATUS_OK;
+}
+
+/* ---- what to look at ---- */
+
+#define FLEET_PART_COLUMNS(X)                                                                      \
+  X("node", part->host)                                                                            \
+  X("part", part->name)                                                                            \
+  X("slower by %", outliers_range_words(&f->arena, part->least, part->change))                     \
+  X("GPU", part->uuid)                                                                             \
+  X("PCI address", part->pci_address)                                                              \
+  X("cases", arena_format(&f->arena, "%zu of %zu", part->slow_cases, part->cases))                 \
+  X("in", part->blocks)                                                                            \
+  X("evidence", part->evidence)
+#define FLEET_PART_NAME(name, value)  name,
+#define FLEET_PART_VALUE(name, value) value,
+
+static void fleet_list_parts(struct fleet_page *f, struct result_set *rows) {
+  static const char *const NAMES[] = {FLEET_PART_COLUMNS(FLEET_PART_NAME)};
+  enum { COUNT = sizeof NAMES / sizeof *NAMES };
+  result_set_init(rows, SIZE_MAX);
+  for (size_t c = 0; c < COUNT; c++) {
+    (void)result_set_add_column(rows, &(struct column){.name = NAMES[c]});
+  }
+  for (size_t i = 0; i < f->now->part_count; i++) {
+    const struct outlier_part *part = &f->now->parts[i];
+    const char *const values[COUNT] = {FLEET_PART_COLUMNS(FLEET_PART_VALUE)};
+    const size_t row = result_set_add_row(rows);
+    for (size_t c = 0; c < COUNT; c++) {
+      result_set_put(rows, row, c, cell_text(values[c]));
+    }
+  }
+}
+
+static enum status fleet_put_parts(struct fleet_page *f, struct error *err) {
+  struct result_set rows;
+  (void)fputs("<section id=\"swap\"><h2>What to look at, slowest first</h2>\n", f->page);
+  if (f->now->part_count == 0) {
+    (void)fputs("<ul class=\"answers\"><li class=\"good\">No GPU, link or node is slower than its "
+                "peers on the other nodes.</li></ul></section>\n",
+                f->page);
+    return STATUS_OK;
+  }
+  (void)fputs(
+      "<p class=\"note\">Each is slower than the same place on the other nodes and than its "
+      "siblings, beyond what is usual of this fleet.</p>\n",
+      f->page);
+  fleet_list_parts(f, &rows);
+  html_table(f->page, &rows, &(struct html_table_options){.caption = "What to look at"});
+  const enum status status = page_put_csv(f->page, &rows, "haul-fleet-parts.csv", "This list", err);
+  (void)fputs("</section>\n", f->page);
+  result_set_fini(&rows);
+  return status;
+}
+
+/* ---- who is missing ---- */
+
+static void fleet_put_absent(struct fleet_page *f) {
+  FILE *page = f->page;
+  if (f->absent == 0) {
+    return;
+  }
+  html_print(page,
+             "<section id=\"absent\"><h2>Missing, partial or failed: %zu of %zu "
+             "nodes</h2>\n" HTML_TABLE_BEGIN,
+             f->absent, f->nodes.row_count, "Nodes that are not well");
+  (void)fputs("<th scope=\"col\">node</th><th scope=\"col\">state</th>"
+              "<th scope=\"col\">why</th>" HTML_TABLE_ROWS,
+              page);
+  size_t shown = 0;
+  for (size_t i = 0; i < f->nodes.row_count && shown < FLEET_ABSENT_SHOWN; i++) {
+    const char *state = result_set_text(&f->nodes, i, "state");
+    if (strcmp(state, "ok") != 0) {
+      html_print(page, "<tr><th scope=\"row\">%s</th><td class=\"%s\">%s</td><td>%s</td></tr>\n",
+                 result_set_text(&f->nodes, i, "node"),
+                 strcmp(state, "partial") == 0 ? "warn" : "bad", state,
+                 result_set_text(&f->nodes, i, "reason"));
+      shown++;
+    }
+  }
+  (void)fputs(HTML_TABLE_END, page);
+  if (shown < f->absent) {
+    html_print(page, "<p class=\"note\">%zu more: <code>haul query nodes --fleet %s</code></p>\n",
+               f->absent - shown, f->name);
+  }
+  (void)fputs("</section>\n", page);
+}
+
+/* ---- nodes x blocks ---- */
+
+/* A node, by how bad it is. */
+struct fleet_row {
+  const char *name;
+  const struct outlier_cell *cells; /* NULL = it has no results */
+  const char *state;                /* of v_node; NULL = not known */
+  double worst;  /* the lowest change in margins; of slow cells far below others */
+  double change; /* of that cell */
+};
+
+/* A cell that is slow by evidence comes before every one that is only low. */
+static double fleet_badness(const struct outlier_cell *cell) {
+  return cell->cases == 0 ? 0 : cell->change / cell->margin - (cell->slow ? 1e6 : 0);
+}
+
+static int fleet_compare_rows(const void *a, const void *b) {
+  const struct fleet_row *x = a;
+  const struct fleet_row *y = b;
+  const int order = (x->worst > y->worst) - (x->worst < y->worst);
+  return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+static const char *fleet_state(const struct fleet_page *f, const char *node) {
+  for (size_t i = 0; i < f->absent; i++) { /* they come first */
+    if (strcmp(result_set_text(&f->nodes, i, "node"), node) == 0) {
+      return result_set_text(&f->nodes, i, "state");
+    }
+  }
+  return NULL;
+}
+
+static struct fleet_row *fleet_rank(struct fleet_page *f) {
+  const struct outliers *now = f->now;
+  struct fleet_row *rows = arena_array(&f->arena, now->hosts, sizeof *rows);
+  for (size_t h = 0; h < now->hosts; h++) {
+    const struct outlier_cell *cells = &now->cells[h * now->block_count];
+    rows[h] = (struct fleet_row){
+        .name = now->host_names[h], .cells = cells, .state = fleet_state(f, now->host_names[h])};
+    for (size_t b = 0; b < now->block_count; b++) {
+      if (fleet_badness(&cells[b]) < rows[h].worst) {
+        rows[h].worst = fleet_badness(&cells[b]);
+        rows[h].change = cells[b].change;
+      }
+    }
+  }
+  if (now->hosts > 1) { /* none is NULL */
+    qsort(rows, now->hosts, sizeof *rows, fleet_compare_rows);
+  }
+  return rows;
+}
+
+/* As in a comparison: how far from too small to matter; "" where there is no evidence. */
+static const char *fleet_level(const struct outlier_cell *cell) {
+  const double margins = -cell->change / cell->margin;
+  return !cell->slow || margins < 1 ? "" : margins < 3 ? "s1" : margins < 10 ? "s2" : "s3";
+}
+
+static void fleet_put_cell(FILE *page, const struct measured *measured,
+                           const struct outlier_cell *cell) {
+  if (cell->cases == 0) {
+    (void)fputs("<td class=\"none\">\xe2\x80\x93</td>", page);
+    return;
+  }
+  const bool sure = cell->slow || -cell->change < cell->margin;
+  html_print(page, "<td class=\"n %s\" title=\"%s\">%s%+.1f%s</td>", fleet_level(cell),
+             measured->cases[cell->worst].name, sure ? "" : "(", 100 * cell->change,
+             sure ? "" : ")");
+}
+
+static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, size_t count) {
+  FILE *page = f->page;
+  const struct outliers *now = f->now;
+  html_print(page,
+             "<div class=\"wide\"><table class=\"matrix fleet\">" HTML_TABLE_CAPTION "<td></td>",
+             "Nodes and blocks");
+  for (size_t b = 0; b < now->block_count; b++) {
+    html_print(page, "<th scope=\"col\"><span>%s</span></th>", now->blocks[b]);
+  }
+  (void)fputs(HTML_TABLE_ROWS, page);
+  for (size_t i = 0; i < count; i++) {
+    html_print(page, "<tr><th scope=\"row\">%s%s%s%s</th>", rows[i].name,
+               rows[i].state != NULL ? " (" : "", rows[i].state != NULL ? rows[i].state : "",
+               rows[i].state != NULL ? ")" : "");
+    for (size_t b = 0; b < now->block_count; b++) {
+      fleet_put_cell(page, f->measured, &rows[i].cells[b]);
+    }
+    (void)fputs("</tr>\n", page);
+  }
+  (void)fputs("</tbody></table></div>\n", page);
+}
+
+/* A square per node, in the order of their names. */
+static void fleet_put_squares(struct fleet_page *f) {
+  const struct outliers *now = f->now;
+  (void)fputs("<h3>All nodes, by name</h3>\n<p class=\"squares\">", f->page);
+  for (size_t h = 0; h < now->hosts; h++) {
+    const struct outlier_cell *cells = &now->cells[h * now->block_count];
+    size_t worst = 0;
+    for (size_t b = 1; b < now->block_count; b++) {
+      worst = fleet_badness(&cells[b]) < fleet_badness(&cells[worst]) ? b : worst;
+    }
+    const char *state = fleet_state(f, now->host_names[h]);
+    html_print(f->page, "<i class=\"%s\" title=\"%s%s%s: %+.1f %%\"></i>",
+               state != NULL ? "gap" : fleet_level(&cells[worst]), now->host_names[h],
+               state != NULL ? ", " : "", state != NULL ? state : "", 100 * cells[worst].change);
+  }
+  for (size_t i = 0; i < f->absent; i++) {
+    const char *node = result_set_text(&f->nodes, i, "node");
+    if (bsearch(&node, now->host_names, now->hosts, sizeof(char *), strings_compare) == NULL) {
+      html_print(f->page, "<i class=\"gone\" title=\"%s, %s\"></i>", node,
+                 result_set_text(&f->nodes, i, "state"));
+    }
+  }
+  (void)fputs(
+      "</p>\n<p class=\"note key squares\"><i></i> as usual <i class=\"s1\"></i> slower than "
+      "matters <i class=\"s2\"></i> by three times that <i class=\"s3\"></i> by ten times "
+      "<i class=\"gap\"></i> partial or failed <i class=\"gone\"></i> no results</p>\n",
+      f->page);
+}
+
+static void fleet_put_map(struct fleet_page *f) {
+  const size_t hosts = f->now->hosts;
+  const size_t shown = hosts < FLEET_NODES_SHOWN ? hosts : FLEET_NODES_SHOWN;
+  (void)fputs(
+      "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
+      "<p class=\"note key\">Per cent by which the slowest case of the block differs from the "
+      "same place on the other nodes. Colours: slower <span class=\"s1\">than matters</span> "
+      "<span class=\"s2\">by three times that</span> <span class=\"s3\">by ten times</span>. "
+      "In brackets: no evidence that it is more than usual.</p>\n",
+      f->page);
+  fleet_put_rows(f, fleet_rank(f), shown);
+  if (shown < hosts) {
+    html_print(f->page, "<p class=\"note\">and %zu nodes that are better than these</p>\n",
+               hosts - shown);
+  }
+  fleet_put_squares(f);
+  (void)fputs("</section>\n", f->page);
+}
+
+/* ---- what changed ---- */
+
+static void fleet_put_changes(struct fleet_page *f) {
+  const struct outliers *changes = f->changes;
+  FILE *page = f->page;
+  if (changes == NULL) {
+    return;
+  }
+  html_print(page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->before);
+  if (changes->hosts == 0) {
+    (void)fputs("<p class=\"note\">No node measured a case in both.</p></section>\n", page);
+    return;
+  }
+  (void)fputs("<ul class=\"answers\">\n", page);
+  for (size_t i = 0; i < changes->part_count; i++) {
+    const struct outlier_part *part = &changes->parts[i];
+    html_print(page,
+               "<li class=\"bad\">%s%s%s alone became %s %% slower: %zu of %zu cases, in %s</li>\n",
+               part->name, strcmp(part->name, part->host) != 0 ? " of " : "",
+               strcmp(part->name, part->host) != 0 ? part->host : "",
+               outliers_range_words(&f->arena, part->least, part->change), part->slow_cases,
+               part->cases, part->blocks);
+  }
+  if (changes->part_count == 0) {
+    (void)fputs("<li class=\"good\">No node changed unlike the others.</li>\n", page);
+  }
+  html_print(page,
+             "</ul>\n<h3>What all nodes have in common: %zu nodes in both</h3>\n" HTML_TABLE_BEGIN,
+             changes->hosts, "The change of the middle node");
+  (void)fputs("<th scope=\"col\">block</th><th scope=\"col\" class=\"n\">middle node "
+              "%</th>" HTML_TABLE_ROWS,
+              page);
+  for (size_t b = 0; b < changes->block_count; b++) {
+    if (isfinite(changes->usual[b])) {
+      html_print(page, "<tr><th scope=\"row\">%s</th><td class=\"n\">%+.2f</td></tr>\n",
+                 changes->blocks[b], 100 * changes->usual[b]);
+    }
+  }
+  (void)fputs(HTML_TABLE_END "</section>\n", page);
+}
+
+/* ---- the page ---- */
+
+static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
+  struct page_entry entries[4] = {{"swap", "What to look at", ""}};
+  size_t count = 1;
+  if (f->absent > 0) {
+    entries[count++] = (struct page_entry){"absent", "Missing, partial or failed", ""};
+  }
+  entries[count++] = (struct page_entry){"nodes", "Nodes and blocks", ""};
+  if (f->changes != NULL) {
+    entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
+  }
+  const struct measured_run *last = &f->measured->runs[fleet_latest_run(f->measured)];
+  const char *title =
+      arena_format(&f->arena, "%s on %zu nodes%s%s", last->scenario, f->now->hosts,
+                   f->name != NULL ? ", fleet " : "", f->name != NULL ? f->name : "");
+  const char *lead = arena_format(
+      &f->arena, "%zu of %zu nodes answered in full; %zu %s to look at; %zu results compared.",
+      f->nodes.row_count > 0 ? f->nodes.row_count - f->absent : f->now->hosts,
+      f->nodes.row_count > 0 ? f->nodes.row_count : f->now->hosts, f->now->part_count,
+      f->now->part_count == 1 ? "part" : "parts", f->now->cases);
+  page_begin(f->page, title, lead, entries, count);
+  if (f->measured->environments[last->environment].simulated) {
+    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
+  }
+  const enum status status = fleet_put_parts(f, err);
+  fleet_put_absent(f);
+  fleet_put_map(f);
+  fleet_put_changes(f);
+  page_end(f->page, f->request->haul_version);
+  return status;
+}
+
+enum status fleet_report_write(const struct fleet_request *request, FILE *page, struct error *err) {
+  struct fleet_page f = {.page = page, .request = request, .measured = measured_new()};
+  result_set_init(&f.nodes, SIZE_MAX);
+  enum status status = fleet_load(&f, err);
+  if (status == STATUS_OK && f.now->cases == 0) {
+    status = error_set(err, STATUS_UNSUPPORTED,
+                       "nothing can be compared: no three results of these runs are peers");
+  }
+  status = THEN(status, fleet_put_page(&f, err));
+  outliers_free(f.changes);
+  outliers_free(f.now);
+  result_set_fini(&f.nodes);
+  measured_free(f.measured);
+  arena_fini(&f.arena);
+  return status;
+}
