@@ -110,9 +110,22 @@ static enum status explain_find_reason(struct database *database, struct explana
   return status;
 }
 
+/* keys: those of the shortfalls that a finding touches, or NULL. Returns how many. */
+static size_t explain_mark_touched(const struct explain_request *request, const char *keys) {
+  size_t count = 0;
+  for (size_t i = 0; keys != NULL && i < request->shortfall_count; i++) {
+    if (strstr(keys, request->shortfalls[i].case_key) != NULL) {
+      request->shortfalls[i].touched = true;
+      count++;
+    }
+  }
+  return count;
+}
+
 /* The cases that the finding touches, of those that `only`, a JSON array, selects. */
-static enum status explain_find_cases(struct database *database, struct explanation *explanation,
-                                      const char *only, const char *classes,
+static enum status explain_find_cases(struct database *database,
+                                      const struct explain_request *request, const char *only,
+                                      const char *classes, struct explanation *explanation,
                                       struct explain_row *row, struct error *err) {
   struct statement statement;
   enum status status = statement_prepare(database, "explain/touched", &statement, err);
@@ -130,6 +143,11 @@ static enum status explain_find_cases(struct database *database, struct explanat
     row->behind = explain_column_real(&statement, 3);
     row->gbps = explain_column_real(&statement, 4);
     row->best_gbps = explain_column_real(&statement, 5);
+    row->lack = explain_column_real(&statement, 7);
+    if (!row->rule->note) {
+      row->shortfalls =
+          explain_mark_touched(request, statement_column_text(&statement, 6, &explanation->arena));
+    }
   }
   statement_finalize(&statement);
   return status;
@@ -145,14 +163,16 @@ static struct explain_row *explain_add_row(struct explanation *explanation,
                               .gpu = -1,
                               .behind = NAN,
                               .gbps = NAN,
-                              .best_gbps = NAN};
+                              .best_gbps = NAN,
+                              .lack = NAN};
   return row;
 }
 
 enum { COLUMN_GPU, COLUMN_BAD, COLUMN_EVIDENCE, COLUMN_TOUCHES };
 
 static enum status explain_add_answer(struct database *database, const struct statement *answer,
-                                      const struct explain_rule *rule, const char *only,
+                                      const struct explain_rule *rule,
+                                      const struct explain_request *request, const char *only,
                                       struct explanation *explanation, struct error *err) {
   struct explain_row *row = explain_add_row(explanation, rule);
   const int bad = statement_column_number(answer, COLUMN_BAD);
@@ -168,7 +188,7 @@ static enum status explain_add_answer(struct database *database, const struct st
   const char *classes = sqlite3_column_count(answer->stmt) > COLUMN_TOUCHES
                             ? statement_column_text(answer, COLUMN_TOUCHES, &explanation->arena)
                             : rule->touches;
-  RETURN_ON_ERROR(explain_find_cases(database, explanation, only, classes, row, err));
+  RETURN_ON_ERROR(explain_find_cases(database, request, only, classes, explanation, row, err));
   if (only != NULL && row->cases == 0) {
     row->state = EXPLAIN_ABSENT; /* it is so, and has nothing to do with these cases */
   }
@@ -176,13 +196,13 @@ static enum status explain_add_answer(struct database *database, const struct st
 }
 
 static enum status explain_ask(struct database *database, const struct explain_rule *rule,
-                               const char *only, struct explanation *explanation,
-                               struct error *err) {
+                               const struct explain_request *request, const char *only,
+                               struct explanation *explanation, struct error *err) {
   struct statement answer;
   const size_t before = explanation->row_count;
   enum status status = statement_prepare(database, rule->statement, &answer, err);
   while (statement_next(&answer, &status, err)) {
-    status = explain_add_answer(database, &answer, rule, only, explanation, err);
+    status = explain_add_answer(database, &answer, rule, request, only, explanation, err);
   }
   statement_finalize(&answer);
   if (status == STATUS_OK && explanation->row_count == before) {
@@ -209,14 +229,20 @@ static int explain_rank(const struct explain_row *row) {
   return 4;
 }
 
-/* Of a rule: how far behind the worst of its cases is, -1 where it touches none. */
-static double explain_weight(const struct explanation *explanation,
-                             const struct explain_rule *rule) {
-  double weight = -1;
+/* Of the rows of a rule: what its worst case lacks of what is expected, and how far it is behind;
+ * -1 where there is no such case. */
+struct explain_weight {
+  double lack, behind;
+};
+
+static struct explain_weight explain_weigh(const struct explanation *explanation,
+                                           const struct explain_rule *rule) {
+  struct explain_weight weight = {-1, -1};
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
     if (row->rule == rule && row->state == EXPLAIN_FOUND && row->cases > 0) {
-      weight = fmax(weight, isnan(row->behind) ? 0 : row->behind);
+      weight.lack = fmax(weight.lack, row->lack); /* of a NAN and a number, the number */
+      weight.behind = fmax(weight.behind, isnan(row->behind) ? 0 : row->behind);
     }
   }
   return weight;
@@ -225,7 +251,7 @@ static double explain_weight(const struct explanation *explanation,
 struct explain_order {
   struct explain_row row;
   int rank;
-  double weight;
+  struct explain_weight weight;
   size_t place;
 };
 
@@ -235,8 +261,11 @@ static int explain_compare(const void *left, const void *right) {
   if (a->rank != b->rank) {
     return a->rank < b->rank ? -1 : 1;
   }
-  if (a->weight != b->weight) {
-    return a->weight > b->weight ? -1 : 1;
+  if (a->weight.lack != b->weight.lack) {
+    return a->weight.lack > b->weight.lack ? -1 : 1;
+  }
+  if (a->weight.behind != b->weight.behind) {
+    return a->weight.behind > b->weight.behind ? -1 : 1;
   }
   return a->place < b->place ? -1 : 1;
 }
@@ -247,8 +276,10 @@ static void explain_sort(struct explanation *explanation) {
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
     const int rank = explain_rank(row);
-    order[i] = (struct explain_order){*row, rank,
-                                      rank == 0 ? explain_weight(explanation, row->rule) : 0, i};
+    order[i] = (struct explain_order){.row = *row, .rank = rank, .place = i};
+    if (rank == 0) {
+      order[i].weight = explain_weigh(explanation, row->rule);
+    }
   }
   qsort(order, explanation->row_count, sizeof *order, explain_compare);
   for (size_t i = 0; i < explanation->row_count; i++) {
@@ -285,9 +316,8 @@ static void explain_count(struct explanation *explanation) {
 
 /* ---- the whole ---- */
 
-static enum status explain_collect(struct database *database, int64_t run, struct error *err) {
+static enum status explain_choose(struct database *database, int64_t run, struct error *err) {
   struct statement statement;
-  RETURN_ON_ERROR(database_script(database, "explain/begin", err));
   enum status status = statement_prepare(database, "explain/choose", &statement, err);
   if (status == STATUS_OK) {
     if (run != 0) {
@@ -296,7 +326,29 @@ static enum status explain_collect(struct database *database, int64_t run, struc
     status = statement_run(&statement, err);
   }
   statement_finalize(&statement);
-  return THEN(status, database_script(database, "explain/collect", err));
+  return status;
+}
+
+static enum status explain_add_shortfalls(struct database *database,
+                                          const struct explain_request *request,
+                                          struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "explain/add_shortfall", &statement, err);
+  for (size_t i = 0; i < request->shortfall_count && status == STATUS_OK; i++) {
+    statement_bind_text(&statement, ":case_key", request->shortfalls[i].case_key);
+    statement_bind_real(&statement, ":lack", request->shortfalls[i].lack);
+    status = statement_run(&statement, err);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status explain_collect(struct database *database, const struct explain_request *request,
+                                   struct error *err) {
+  RETURN_ON_ERROR(database_script(database, "explain/begin", err));
+  RETURN_ON_ERROR(explain_choose(database, request->run, err));
+  RETURN_ON_ERROR(explain_add_shortfalls(database, request, err));
+  return database_script(database, "explain/collect", err);
 }
 
 static enum status explain_read_head(struct database *database, const char *only,
@@ -320,19 +372,21 @@ static enum status explain_read_head(struct database *database, const char *only
   return status;
 }
 
-enum status explain_find(struct database *database, int64_t run, const char *only,
+enum status explain_find(struct database *database, const struct explain_request *request,
                          struct explanation *explanation, struct error *err) {
   *explanation = (struct explanation){0};
-  const char *globs = globs_json(only, &explanation->arena);
+  const char *only = globs_json(request->only, &explanation->arena);
   explain_read_rules(&explanation->arena, &explanation->rules);
-  RETURN_ON_ERROR(explain_collect(database, run, err));
-  RETURN_ON_ERROR(explain_read_head(database, globs, explanation, err));
+  RETURN_ON_ERROR(explain_collect(database, request, err));
+  RETURN_ON_ERROR(explain_read_head(database, only, explanation, err));
   if (only != NULL && explanation->cases == 0) {
     return error_set(err, STATUS_NOT_FOUND,
-                     "no case of that run matches '%s'; haul query --saved cases lists them", only);
+                     "no case of that run matches '%s'; haul query --saved cases lists them",
+                     request->only);
   }
   for (size_t i = 0; i < explanation->rules.count; i++) {
-    RETURN_ON_ERROR(explain_ask(database, &explanation->rules.items[i], globs, explanation, err));
+    RETURN_ON_ERROR(
+        explain_ask(database, &explanation->rules.items[i], request, only, explanation, err));
   }
   explain_sort(explanation);
   explain_count(explanation);

@@ -38,6 +38,14 @@ struct explain_rules {
 };
 void explain_read_rules(struct arena *arena, struct explain_rules *rules);
 
+/* A case of the run that is below what its machine should reach; texts are borrowed. */
+struct explain_shortfall {
+  const char *case_key, *name;
+  const char *words; /* "27.1 GB/s, usual 55.2-55.5" */
+  double lack;       /* the share that is missing: 0.51 */
+  bool touched;      /* set: a finding touches it */
+};
+
 /* What a rule says of the machine or of a GPU. */
 struct explain_row {
   const struct explain_rule *rule;
@@ -51,6 +59,8 @@ struct explain_row {
   const char *worst;      /* NULL = none was measured at several places */
   double behind;          /* share of its best that it lacks; NAN */
   double gbps, best_gbps; /* NAN = it has no rate */
+  size_t shortfalls;      /* of these cases, those that are below what is expected */
+  double lack;            /* of the worst of them; NAN = none */
 };
 
 struct explanation {
@@ -66,11 +76,18 @@ struct explanation {
   size_t findings, notes, unknown, fine, absent; /* rules */
 };
 
-/* Explain a run, or with run = 0 the machine that the database holds (record_machine()). only: the
- * findings that touch a case which these globs select, as --only takes them; NULL = all. What the
- * rules read is put into temporary tables of the connection, once: explain one run per connection.
- * STATUS_NOT_FOUND: `only` selects no case. */
-enum status explain_find(struct database *database, int64_t run, const char *only,
+/* What is to be explained, beside the machine. */
+struct explain_request {
+  int64_t run;      /* 0 = the machine that the database holds (record_machine()), without a run */
+  const char *only; /* the findings that touch a case which these globs select, as --only takes
+                     * them; NULL = all */
+  struct explain_shortfall *shortfalls; /* of the run; findings that touch one come first */
+  size_t shortfall_count;
+};
+
+/* What the rules read is put into temporary tables of the connection, once: explain one run per
+ * connection. STATUS_NOT_FOUND: `only` selects no case. */
+enum status explain_find(struct database *database, const struct explain_request *request,
                          struct explanation *explanation, struct error *err) CHECK_RESULT;
 void explanation_fini(struct explanation *explanation);
 

@@ -3,6 +3,9 @@
 #include "runner/record/record.h"
 #include "runner/record/selector.h"
 #include "runner/render/explain.h"
+#include "runner/run/expectations.h"
+
+#include <inttypes.h>
 
 static const struct verb_option VERB_EXPLAIN_OPTIONS[] = {
     {"machine", "FILE", "explain the machine saved in FILE, without a run", OPTION_TEXT(machine)},
@@ -57,23 +60,70 @@ static enum status verb_explain_open(struct command *command, const char *select
   return STATUS_OK;
 }
 
-static enum status verb_explain_run(struct command *command, struct error *err) {
+/* The cases of the run that fall short of what its machine should reach, into the request. */
+static void verb_explain_judge(struct command *command, struct expect_judge *judge,
+                               struct explain_request *request) {
+  size_t count = 0;
+  const struct expect_finding *findings = expect_judge_findings(judge, &count);
+  request->shortfalls = arena_array(&command->arena, count, sizeof *request->shortfalls);
+  for (size_t i = 0; i < count; i++) {
+    const struct expect_finding *finding = &findings[i];
+    const struct measured_case bench = {
+        .key = finding->key, .name = finding->name, .block = finding->block};
+    if (finding->verdict == EXPECT_SHORT &&
+        (request->only == NULL || measured_case_matches(&bench, request->only))) {
+      request->shortfalls[request->shortfall_count++] =
+          (struct explain_shortfall){.case_key = finding->key,
+                                     .name = finding->name,
+                                     .words = expect_finding_words(&command->arena, finding),
+                                     .lack = 1 - finding->ratio};
+    }
+  }
+}
+
+static enum status verb_explain_show(struct command *command, struct explain_request *request,
+                                     struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
-  const char *selector = NULL;
-  const char *only = NULL;
-  int64_t run = 0;
   struct explanation explanation = {0};
+  enum status status = explain_find(command->database, request, &explanation, err);
+  status = THEN(status, explain_print(&explanation, request, command->common.verbose, &rows, err));
+  explanation_fini(&explanation);
+  return status;
+}
+
+/* A run is judged first, by the data files of expectations. */
+static enum status verb_explain_recorded(struct command *command, struct explain_request *request,
+                                         struct error *err) {
+  struct expectations expectations;
+  struct expect_judge *judge = NULL;
+  const char *run = arena_format(&command->arena, "run:%" PRId64, request->run);
+  const bool whole = expectations_open(&expectations, &command->common, NULL);
+  command->code = whole ? command->code : EXIT_USAGE; /* its mistakes were printed */
+  enum status status = command_open_query(command, err);
+  status = THEN(status,
+                expect_judge_run(&expectations.set, command->query, run, NULL, NULL, &judge, err));
+  if (status == STATUS_OK) {
+    verb_explain_judge(command, judge, request);
+  }
+  status = THEN(status, verb_explain_show(command, request, err));
+  expect_judge_free(judge);
+  expectations_fini(&expectations);
+  return status;
+}
+
+static enum status verb_explain_run(struct command *command, struct error *err) {
+  const char *selector = NULL;
+  struct explain_request request = {0};
   if (command->clear) {
+    const struct table_options rows = table_to_stdout(&command->common);
     struct explain_rules rules;
     explain_read_rules(&command->arena, &rules);
     return explain_print_rules(&rules, &rows, err);
   }
-  verb_explain_words(command, &selector, &only);
-  RETURN_ON_ERROR(verb_explain_open(command, selector, &run, err));
-  enum status status = explain_find(command->database, run, only, &explanation, err);
-  status = THEN(status, explain_print(&explanation, command->common.verbose, &rows, err));
-  explanation_fini(&explanation);
-  return status;
+  verb_explain_words(command, &selector, &request.only);
+  RETURN_ON_ERROR(verb_explain_open(command, selector, &request.run, err));
+  return request.run != 0 ? verb_explain_recorded(command, &request, err)
+                          : verb_explain_show(command, &request, err);
 }
 
 const struct verb VERB_EXPLAIN = {

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4 };
+enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6 };
+
+/* Cases that are behind by less are not: places differ by so much. */
+#define BEHIND_MIN 0.01
 
 /* ---- rows ---- */
 
@@ -25,6 +28,8 @@ enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4 };
   X("behind_percent", cell_finite(100 * row->behind))                                              \
   X("gbps", cell_finite(row->gbps))                                                                \
   X("best_gbps", cell_finite(row->best_gbps))                                                      \
+  X("below_expected", touches ? cell_integer((int64_t)row->shortfalls) : cell_null())              \
+  X("lack_percent", cell_finite(100 * row->lack))                                                  \
   X("title", cell_text(row->rule->title))                                                          \
   X("costs", cell_text(row->rule->costs))                                                          \
   X("action", cell_text(row->rule->action))                                                        \
@@ -72,16 +77,29 @@ enum status explain_print_rules(const struct explain_rules *rules,
 
 struct explain_printer {
   const struct explanation *explanation;
+  const struct explain_request *request;
   struct output output;
   bool verbose;
   struct arena arena;
 };
 
-/* A paragraph behind "    KEY  ", free of control characters. */
+/* output_heading() in several lines where it is too long for one. */
+static void explain_put_heading(const struct explain_printer *printer, const char *heading) {
+  struct strbuf lines;
+  strbuf_init(&lines, TEXT_MAX);
+  text_wrap(&lines, heading, printer->output.width, 0, false);
+  output_gap(&printer->output);
+  output_heading(&printer->output, lines.text);
+  strbuf_fini(&lines);
+}
+
+/* A paragraph behind "    KEY  ", or "    " alone (NULL), free of control characters. */
 static void explain_put(const struct explain_printer *printer, const char *key, const char *text) {
-  char first[32];
+  char first[32] = "    ";
   struct strbuf escaped;
-  (void)snprintf(first, sizeof first, "    %-8s  ", key);
+  if (key != NULL) {
+    (void)snprintf(first, sizeof first, "    %-8s  ", key);
+  }
   strbuf_init(&escaped, TEXT_MAX);
   text_append(&escaped, text);
   output_wrapped(&printer->output, first, escaped.text);
@@ -128,6 +146,49 @@ static const char *explain_blocks(struct explain_printer *printer, const char *b
                                               (int)(end - blocks), blocks, count);
 }
 
+/* Of the cases that these rows touch, those below what is expected, the worst of them. */
+static void explain_put_shortfalls(struct explain_printer *printer, size_t first, size_t count) {
+  const struct explain_row *rows = printer->explanation->rows;
+  const struct explain_request *request = printer->request;
+  const struct explain_row *worst = &rows[first];
+  for (size_t i = first; i < first + count; i++) {
+    worst = isnan(worst->lack) || rows[i].lack > worst->lack ? &rows[i] : worst;
+  }
+  for (size_t i = 0; i < request->shortfall_count && worst->shortfalls > 0; i++) {
+    const struct explain_shortfall *shortfall = &request->shortfalls[i];
+    if (shortfall->touched && shortfall->lack == worst->lack) {
+      explain_put(printer, "below",
+                  arena_format(&printer->arena, "%zu of them what is expected, most of all %s: %s",
+                               worst->shortfalls, shortfall->name, shortfall->words));
+      return;
+    }
+  }
+}
+
+/* What is below what is expected and no finding touches. */
+static void explain_put_unexplained(struct explain_printer *printer) {
+  const struct explain_request *request = printer->request;
+  size_t count = 0;
+  for (size_t i = 0; i < request->shortfall_count; i++) {
+    const struct explain_shortfall *shortfall = &request->shortfalls[i];
+    if (shortfall->touched) {
+      continue;
+    }
+    if (count == 0) {
+      explain_put_heading(printer, "Below what is expected, and no rule found why");
+    }
+    if (count++ < SHORTFALLS_SHOWN) {
+      explain_put(printer, NULL,
+                  arena_format(&printer->arena, "%s: %s", shortfall->name, shortfall->words));
+    }
+  }
+  if (count > SHORTFALLS_SHOWN) {
+    explain_put(printer, NULL,
+                arena_format(&printer->arena, "and %zu more: haul check --expect",
+                             count - SHORTFALLS_SHOWN));
+  }
+}
+
 /* The row of these that touches most cases, and the one whose worst case is furthest behind. */
 static void explain_put_cases(struct explain_printer *printer, size_t first, size_t count) {
   const struct explain_row *rows = printer->explanation->rows;
@@ -146,11 +207,15 @@ static void explain_put_cases(struct explain_printer *printer, size_t first, siz
                   : arena_format(&printer->arena, "%zu of %zu cases%s: %s", most->cases,
                                  printer->explanation->cases, count > 1 ? " each" : "",
                                  explain_blocks(printer, most->blocks)));
-  if (worst->worst != NULL && !isnan(worst->gbps)) {
+  explain_put_shortfalls(printer, first, count);
+  if (worst->worst == NULL || worst->behind < BEHIND_MIN) {
+    return;
+  }
+  if (!isnan(worst->gbps)) {
     explain_put(printer, "worst",
                 arena_format(&printer->arena, "%s: %.1f GB/s, %.1f %% below the best place (%.1f)",
                              worst->worst, worst->gbps, 100 * worst->behind, worst->best_gbps));
-  } else if (worst->worst != NULL) {
+  } else {
     explain_put(printer, "worst",
                 arena_format(&printer->arena, "%s: takes %.1f %% longer than the best place",
                              worst->worst, 100 * worst->behind / (1 - worst->behind)));
@@ -160,9 +225,7 @@ static void explain_put_cases(struct explain_printer *printer, size_t first, siz
 static void explain_put_finding(struct explain_printer *printer, size_t first, size_t count) {
   const struct explain_row *rows = printer->explanation->rows;
   const struct explain_rule *rule = rows[first].rule;
-  output_gap(&printer->output);
-  output_heading(&printer->output,
-                 arena_format(&printer->arena, "%s [%s]", rule->title, rule->name));
+  explain_put_heading(printer, arena_format(&printer->arena, "%s [%s]", rule->title, rule->name));
   for (size_t i = first; i < first + count; i++) {
     const char *evidence = explain_evidence(printer, first, count, i);
     if (evidence[0] != '\0') {
@@ -188,8 +251,7 @@ static void explain_put_list(struct explain_printer *printer, const char *lead, 
       continue;
     }
     if (!any) {
-      output_gap(&printer->output);
-      output_heading(&printer->output, lead);
+      explain_put_heading(printer, lead);
       any = true;
     }
     struct strbuf text;
@@ -205,6 +267,17 @@ static void explain_put_list(struct explain_printer *printer, const char *lead, 
   }
 }
 
+/* Whether it was found at some other GPU. */
+static bool explain_is_found(const struct explanation *explanation,
+                             const struct explain_rule *rule) {
+  for (size_t i = 0; i < explanation->row_count; i++) {
+    if (explanation->rows[i].rule == rule && explanation->rows[i].state == EXPLAIN_FOUND) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Names of the rules that looked and found nothing. */
 static void explain_put_names(struct explain_printer *printer, const char *lead,
                               enum explain_state state) {
@@ -212,7 +285,8 @@ static void explain_put_names(struct explain_printer *printer, const char *lead,
   struct strbuf names;
   strbuf_init(&names, TEXT_MAX);
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
-    if (explanation->rows[i].state == state) {
+    if (explanation->rows[i].state == state &&
+        !explain_is_found(explanation, explanation->rows[i].rule)) {
       strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", explanation->rows[i].rule->name);
     }
   }
@@ -245,6 +319,11 @@ static void explain_put_head(struct explain_printer *printer) {
     strbuf_printf(&text, "%zu finding%s", explanation->findings,
                   explanation->findings == 1 ? "" : "s");
   }
+  if (printer->request->shortfall_count > 0) {
+    const size_t count = printer->request->shortfall_count;
+    strbuf_printf(&text, "; %zu %s below what is expected", count,
+                  count == 1 ? "case is" : "cases are");
+  }
   strbuf_printf(&text, "; of %zu rules %zu found nothing", explanation->rules.count,
                 explanation->fine);
   if (explanation->unknown > 0) {
@@ -259,13 +338,15 @@ static void explain_put_head(struct explain_printer *printer) {
   strbuf_fini(&text);
 }
 
-enum status explain_print(const struct explanation *explanation, bool verbose,
+enum status explain_print(const struct explanation *explanation,
+                          const struct explain_request *request, bool verbose,
                           const struct table_options *options, struct error *err) {
   if (options->format != OUTPUT_TABLE) {
     return explain_print_rows(explanation, options, err);
   }
   struct explain_printer printer = {
       .explanation = explanation,
+      .request = request,
       .output = {options->stream, options->width, options->colour, NULL},
       .verbose = verbose,
   };
@@ -276,6 +357,7 @@ enum status explain_print(const struct explanation *explanation, bool verbose,
       explain_put_finding(&printer, i, explain_same_rule(explanation, i));
     }
   }
+  explain_put_unexplained(&printer);
   explain_put_list(&printer, "Notes: usual somewhere, and no loss that can be measured", true,
                    EXPLAIN_FOUND);
   explain_put_list(&printer, "Not known, and so not ruled out", false, EXPLAIN_UNKNOWN);

@@ -5,9 +5,10 @@
 #include "runner/analysis/explain.h"
 #include "runner/table/table.h"
 
-/* For people findings with evidence, notes and what was looked at (verbose: with its values); in
- * other formats one row per rule and GPU. */
-enum status explain_print(const struct explanation *explanation, bool verbose,
+/* For people findings with evidence, the shortfalls of the request that none touches, notes and
+ * what was looked at (verbose: with its values); in other formats one row per rule and GPU. */
+enum status explain_print(const struct explanation *explanation,
+                          const struct explain_request *request, bool verbose,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
 /* One row per rule. */
 enum status explain_print_rules(const struct explain_rules *rules,

@@ -5,11 +5,16 @@
 -- Temporary tables alone are written; a copy of an older file is read with query_only on.
 PRAGMA query_only = 0;
 CREATE TEMP TABLE explained (run INTEGER, environment INTEGER NOT NULL);
+-- Cases of the run that are below what is expected (runner/expect). lack: the share that is missing.
+CREATE TEMP TABLE shortfall (case_key TEXT PRIMARY KEY, lack REAL NOT NULL);
 
 -- name: choose
 -- Without a run: the machine that was recorded last.
 INSERT INTO explained
 SELECT :run, coalesce((SELECT environment FROM run WHERE id = :run), (SELECT max(id) FROM environment));
+
+-- name: add_shortfall
+INSERT OR REPLACE INTO shortfall VALUES (:case_key, :lack);
 
 -- name: collect
 -- One row; facts: those that are known, as JSON.
@@ -128,7 +133,7 @@ WINDOW same AS (PARTITION BY b.block, b.axes);
 
 -- name: machine
 -- What is explained: one row. :only is a JSON array of globs, NULL: every case.
-SELECT e.host_name, e.gpu_count, coalesce(e.gpu_name, 'no GPU'), r.uuid, s.name,
+SELECT coalesce(e.node, e.host_name), e.gpu_count, coalesce(e.gpu_name, 'no GPU'), r.uuid, s.name,
   strftime('%Y-%m-%d %H:%M', r.started_at_ns / 1000000000, 'unixepoch'),
   (SELECT count(*) FROM plan_case p JOIN bench_case b ON b.id = p.bench_case
    WHERE p.run = x.run AND (:only IS NULL OR EXISTS (
@@ -141,10 +146,10 @@ LEFT JOIN scenario s ON s.id = r.scenario;
 
 -- name: touched
 -- The cases of a finding: how many, their blocks, and the one that is furthest behind those of other places.
--- :classes is "a,b"; :gpu NULL: of any.
+-- Then those that are below what is expected. :classes is "a,b"; :gpu NULL: of any.
 WITH
   hit AS (
-    SELECT DISTINCT b.id AS bench_case, b.block AS block, p.position AS position
+    SELECT DISTINCT b.id AS bench_case, b.case_key AS case_key, b.block AS block, p.position AS position
     FROM plan_case p
     JOIN bench_case b ON b.id = p.bench_case
     WHERE p.run = (SELECT run FROM explained)
@@ -162,7 +167,9 @@ WITH
 SELECT (SELECT count(*) FROM hit),
   (SELECT group_concat(block, ', ') FROM (SELECT block FROM hit GROUP BY block ORDER BY min(position))),
   (SELECT name FROM worst), (SELECT behind FROM worst), (SELECT gbps FROM worst),
-  (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst);
+  (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst),
+  (SELECT group_concat(s.case_key) FROM hit h JOIN shortfall s ON s.case_key = h.case_key),
+  (SELECT max(s.lack) FROM hit h JOIN shortfall s ON s.case_key = h.case_key);
 
 -- name: reason
 -- Why a fact is not known; no row: it was not recorded.

@@ -42,7 +42,8 @@ static void explain_changed(const char *change, const char *only, struct explana
   if (status == STATUS_OK && change != NULL) {
     status = database_run_sql(database, change, "explain-rules.sql", &err);
   }
-  if (status != STATUS_OK || explain_find(database, 1, only, explanation, &err) != STATUS_OK) {
+  const struct explain_request request = {.run = 1, .only = only};
+  if (status != STATUS_OK || explain_find(database, &request, explanation, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   database_close(database);
@@ -255,6 +256,56 @@ static void findings_come_by_how_far_their_cases_are_behind(void **state) {
   explanation_fini(&explanation);
 }
 
+static char *key_of(struct database *database, const char *case_name) {
+  sqlite3_stmt *stmt = NULL;
+  const char *sql = "SELECT case_key FROM bench_case WHERE name = ?1";
+  assert_int_equal(sqlite3_prepare_v2(database->handle, sql, -1, &stmt, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_bind_text(stmt, 1, case_name, -1, SQLITE_STATIC), SQLITE_OK);
+  assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+  char *key = strdup((const char *)sqlite3_column_text(stmt, 0));
+  assert_non_null(key);
+  assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+  return key;
+}
+
+/* What is below what is expected comes first, however little it is behind other places. */
+static void findings_come_by_what_is_expected(void **state) {
+  (void)state;
+  static const char CHANGE[] =
+      "UPDATE environment_fact SET value = 'locked' WHERE name = 'gpu_clocks' AND gpu = 0;"
+      "UPDATE telemetry SET pcie_width = 8 WHERE gpu = 1;"
+      "UPDATE case_run SET median_ns = 2 * median_ns WHERE bench_case IN (SELECT id FROM "
+      "bench_case "
+      "WHERE name = 'host_to_device_memcpy_ce/numa0:pinned-gpu1/64MiB');";
+  struct error err = {0};
+  struct database *database = NULL;
+  struct explanation explanation;
+  char *recorded = file_text("explain-h200x2.sql");
+  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  assert_int_equal(database_run_sql(database, recorded, "the run", &err), STATUS_OK);
+  assert_int_equal(database_run_sql(database, CHANGE, "the change", &err), STATUS_OK);
+  /* The second is of a GPU that no finding about its memory touches. */
+  struct explain_shortfall shortfalls[] = {
+      {.case_key = key_of(database, "device_local_copy/gpu0-gpu0/2GiB"), .lack = 0.1},
+      {.case_key = key_of(database, "device_local_copy/gpu1-gpu1/2GiB"), .lack = 0.2},
+  };
+  const struct explain_request request = {.run = 1, .shortfalls = shortfalls, .shortfall_count = 2};
+  assert_int_equal(explain_find(database, &request, &explanation, &err), STATUS_OK);
+  assert_int_equal(explanation.findings, 2);
+  assert_string_equal(explanation.rows[0].rule->name, "gpu_clocks");
+  assert_int_equal(explanation.rows[0].shortfalls, 1);
+  assert_true(explanation.rows[0].lack > 0.09 && explanation.rows[0].lack < 0.11);
+  assert_string_equal(explanation.rows[1].rule->name, "pcie_link");
+  assert_int_equal(explanation.rows[1].shortfalls, 0);
+  assert_true(shortfalls[0].touched);
+  assert_false(shortfalls[1].touched);
+  explanation_fini(&explanation);
+  database_close(database);
+  free((void *)shortfalls[0].case_key);
+  free((void *)shortfalls[1].case_key);
+  free(recorded);
+}
+
 /* Read through a copy that is otherwise not written. */
 static void a_run_of_an_older_schema_is_explained(void **state) {
   (void)state;
@@ -272,7 +323,8 @@ static void a_run_of_an_older_schema_is_explained(void **state) {
   assert_int_equal(sqlite3_close(older), SQLITE_OK);
   assert_int_equal(database_open(path, DATABASE_READ, &database, &err), STATUS_OK);
   assert_int_equal(database->file_version, 1002);
-  assert_int_equal(explain_find(database, 1, NULL, &explanation, &err), STATUS_OK);
+  assert_int_equal(explain_find(database, &(struct explain_request){.run = 1}, &explanation, &err),
+                   STATUS_OK);
   assert_string_equal(explanation.host, "testhost");
   assert_int_equal(explanation.findings, 0);
   explanation_fini(&explanation);
@@ -302,7 +354,8 @@ static void a_machine_alone_is_explained(void **state) {
   struct database *database = NULL;
   struct explanation explanation;
   assert_int_equal(record_machine(machine, &database, &err), STATUS_OK);
-  assert_int_equal(explain_find(database, 0, NULL, &explanation, &err), STATUS_OK);
+  assert_int_equal(explain_find(database, &(struct explain_request){0}, &explanation, &err),
+                   STATUS_OK);
   assert_null(explanation.run_uuid);
   assert_int_equal(explanation.findings, 2);
   assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_FOUND)->gpu, 1);
@@ -328,6 +381,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_link_that_trains_down_at_idle_is_no_finding),
       cmocka_unit_test(what_was_not_sampled_is_not_known),
       cmocka_unit_test(findings_come_by_how_far_their_cases_are_behind),
+      cmocka_unit_test(findings_come_by_what_is_expected),
       cmocka_unit_test(a_machine_alone_is_explained),
       cmocka_unit_test(a_run_of_an_older_schema_is_explained),
   };
