@@ -13,12 +13,13 @@ else()
   elseif(HAUL_NVCC_VERSION VERSION_LESS haul_nvcc_oldest)
     set(haul_nvcc_state "${HAUL_NVCC} is ${HAUL_NVCC_VERSION}, older than ${haul_nvcc_oldest}")
   endif()
-  # The driver's types of the same toolkit; the driver itself is never linked.
+  # The driver's types of the same toolkit, which are those of every host; the driver itself is never linked.
   get_filename_component(haul_toolkit "${HAUL_NVCC}" REALPATH)
   get_filename_component(haul_toolkit "${haul_toolkit}/../.." ABSOLUTE)
   find_path(HAUL_CUDA_INCLUDE_DIR cudaTypedefs.h
     HINTS "${haul_toolkit}/include" "${haul_toolkit}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
-          "${haul_toolkit}/targets/sbsa-linux/include")
+          "${haul_toolkit}/targets/sbsa-linux/include"
+    NO_CMAKE_FIND_ROOT_PATH)
   if(NOT haul_nvcc_state AND NOT HAUL_CUDA_INCLUDE_DIR)
     set(haul_nvcc_state "${HAUL_NVCC} is there, but not the cudaTypedefs.h of its toolkit")
   endif()

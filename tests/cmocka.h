@@ -9,5 +9,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
+#include <stdlib.h>
+
+/* Ends the test as skipped where an emulator runs it (cmake/aarch64.cmake); why says what that
+ * cannot do. */
+#define SKIP_EMULATED(why)                                                                         \
+  do {                                                                                             \
+    if (getenv("HAUL_EMULATED") != NULL) {                                                         \
+      print_message("skipped: an emulator %s\n", why);                                             \
+      skip();                                                                                      \
+    }                                                                                              \
+  } while (0)
 
 #endif

@@ -105,6 +105,10 @@ struct nvml_confidential { /* nvmlConfComputeSystemState_t */
   unsigned developer_tools;
 };
 
+struct nvml_c2c { /* nvmlC2cModeInfo_v1_t, which has no version */
+  unsigned enabled;
+};
+
 struct nvml_utilization { /* nvmlUtilization_t */
   unsigned gpu_percent;
   unsigned memory_percent;
@@ -163,6 +167,7 @@ struct nvml_process_utilization { /* nvmlProcessUtilizationSample_t */
   X(nvmlDeviceGetPowerManagementDefaultLimit, (struct nvml_device * device, unsigned *milliwatts)) \
   X(nvmlDeviceGetBAR1MemoryInfo, (struct nvml_device * device, struct nvml_bar1 * memory))         \
   X(nvmlDeviceGetGpuFabricInfo, (struct nvml_device * device, struct nvml_fabric * fabric))        \
+  X(nvmlDeviceGetC2cModeInfoV, (struct nvml_device * device, struct nvml_c2c * c2c))               \
   X(nvmlSystemGetConfComputeState, (struct nvml_confidential * state))                             \
   X(nvmlDeviceGetClockInfo, (struct nvml_device * device, int clock, unsigned *mhz))               \
   X(nvmlDeviceGetMaxClockInfo, (struct nvml_device * device, int clock, unsigned *mhz))            \

@@ -14,7 +14,8 @@
  * memcpy, and 0.99 to 1.5 times (median 1.12) as fast as AVX-512 stores, hence AVX2 first. In the
  * second-level cache memcpy is 1.5 to 3 times as fast as either. In between, stores past the cache
  * were as fast or faster there, which depends on the machine: the rule leaves that range to memcpy.
- * Streaming loads: AVX-512 first, since one such load takes the whole line. */
+ * Streaming loads: AVX-512 first, since one such load takes the whole line. aarch64 has
+ * non-temporal pairs of stores; which loop is faster was not measured there. */
 #ifndef HAUL_ENGINE_HOST_COPY_H
 #define HAUL_ENGINE_HOST_COPY_H
 

@@ -43,7 +43,11 @@ typedef float half_f32s __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4)
 
 #define LOADED(V, array)              (*(const V *)(const void *)((array) + i))
 #define STORE_PLAIN(V, place, result) (*(V *)(void *)(place) = (result))
-#define NO_FENCE()                    ((void)0)
+#if defined(__x86_64__)
+#define ORDER_STORES() ((void)0) /* plain stores are in order */
+#else
+#define ORDER_STORES() __atomic_thread_fence(__ATOMIC_RELEASE)
+#endif
 
 #define DEFINE_MAPS(suffix, attributes, store, fence, sums)                                        \
   DEFINE_MAP(copy_##suffix, attributes, uint32_t, words, store, fence, LOADED(words, a), a[i])     \
@@ -126,7 +130,7 @@ struct loops {
 };
 
 DEFINE_SUMS(plain, )
-DEFINE_MAPS(plain, , STORE_PLAIN, NO_FENCE, plain)
+DEFINE_MAPS(plain, , STORE_PLAIN, ORDER_STORES, plain)
 
 #if defined(__x86_64__)
 
@@ -134,11 +138,31 @@ DEFINE_MAPS(plain, , STORE_PLAIN, NO_FENCE, plain)
 #define STORE_NT(V, place, result) _mm256_stream_si256((void *)(place), (__m256i)(result))
 
 DEFINE_SUMS(avx2, AVX2)
-DEFINE_MAPS(avx2, AVX2, STORE_PLAIN, NO_FENCE, avx2)
+DEFINE_MAPS(avx2, AVX2, STORE_PLAIN, ORDER_STORES, avx2)
 DEFINE_MAPS(nt, AVX2, STORE_NT, _mm_sfence, avx2)
 
 static const struct loops *loops_for(bool past_caches) {
   return !__builtin_cpu_supports("avx2") ? &loops_plain : past_caches ? &loops_nt : &loops_avx2;
+}
+
+#elif defined(__aarch64__)
+
+/* STNP takes a pair of registers, each half a vector of 4 or 8 elements. */
+#define LOW(v)                                                                                     \
+  __builtin_choose_expr(sizeof(v)[0] == 8, __builtin_shufflevector(v, v, 0, 1),                    \
+                        __builtin_shufflevector(v, v, 0, 1, 2, 3))
+#define HIGH(v)                                                                                    \
+  __builtin_choose_expr(sizeof(v)[0] == 8, __builtin_shufflevector(v, v, 2, 3),                    \
+                        __builtin_shufflevector(v, v, 4, 5, 6, 7))
+#define STORE_NT(V, place, result)                                                                 \
+  __asm__ volatile("stnp %q1, %q2, %0"                                                             \
+                   : "=Q"(*(V *)(void *)(place))                                                   \
+                   : "w"(LOW(result)), "w"(HIGH(result)))
+
+DEFINE_MAPS(nt, , STORE_NT, ORDER_STORES, plain)
+
+static const struct loops *loops_for(bool past_caches) {
+  return past_caches ? &loops_nt : &loops_plain;
 }
 
 #else

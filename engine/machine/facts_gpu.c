@@ -139,6 +139,23 @@ static void fabric(const struct gpu_query *query) {
   }
 }
 
+/* Drivers that do not know the question have GPUs without such a link. */
+static void c2c(const struct gpu_query *query) {
+  struct nvml_c2c info = {0};
+  int result = NVML_CALL(query->nvml, nvmlDeviceGetC2cModeInfoV, query->device, &info);
+  if (result == NVML_NOT_SUPPORTED || result == NVML_FUNCTION_NOT_FOUND) {
+    gpu_fact_add(query, "none");
+  } else {
+    gpu_fact_add_on_off(query, result, info.enabled != 0);
+  }
+}
+
+static void memory_node(const struct gpu_query *query) {
+  const int32_t number = query->machine->gpus[query->gpu].memory_node;
+  machine_add_fact(query->machine, query->name, query->gpu, FACT_OK, number < 0 ? "none" : "%d",
+                   number);
+}
+
 /* ---- the way to the root ---- */
 
 /* "0000:00:01.0 0000:01:00.0": what stands between pciDDDD:BB and the GPU in the path that sysfs
@@ -238,7 +255,7 @@ static void acs(const struct gpu_query *query) {
 static const struct {
   const char *name;
   gpu_fact_function answer;
-  bool by_sysfs; /* NVML is not asked */
+  bool without_nvml;
 } GPU_FACTS[] = {
 #define GPU_FACT_(id)                                                                              \
   { #id, id, false }
@@ -252,9 +269,11 @@ static const struct {
     GPU_FACT_(power_limit_default),
     GPU_FACT_(bar1_bytes),
     GPU_FACT_(fabric),
-#undef GPU_FACT_
     {"pcie_path", pcie_path, true},
     {"acs", acs, true},
+    GPU_FACT_(c2c),
+    {"memory_node", memory_node, true},
+#undef GPU_FACT_
 };
 
 void probe_gpu_facts(struct probe *probe) {
@@ -266,7 +285,7 @@ void probe_gpu_facts(struct probe *probe) {
                                 .device = probe->devices[gpu],
                                 .name = GPU_FACTS[i].name,
                                 .gpu = (int32_t)gpu};
-      if (query.device != NULL || GPU_FACTS[i].by_sysfs) {
+      if (query.device != NULL || GPU_FACTS[i].without_nvml) {
         GPU_FACTS[i].answer(&query);
       } else if (probe->nvml->library == NULL) {
         machine_add_fact(query.machine, query.name, query.gpu, probe->nvml_state, "%s",

@@ -60,6 +60,17 @@ int machine_node_index(const struct machine *machine, int32_t number) {
   return -1;
 }
 
+int machine_node_gpu(const struct machine *machine, int32_t number) {
+  const int node = machine_node_index(machine, number);
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    if (node >= 0 && machine->nodes[node].cpu_count == 0 &&
+        machine->gpus[i].memory_node == number) {
+      return (int)i;
+    }
+  }
+  return -1;
+}
+
 bool machine_normalise_pci(const char *text, char pci_address[16]) {
   unsigned domain, bus, device, function;
   int end = 0;

@@ -25,7 +25,8 @@ struct gpu {
   char name[MACHINE_TEXT_MAX];
   char uuid[48];        /* "GPU-..." */
   char pci_address[16]; /* "0000:06:00.0", lower case; GPUs are numbered in this order */
-  int32_t numa_node;    /* nearest node; -1 = unknown */
+  int32_t numa_node;    /* nearest node with processors; -1 = unknown */
+  int32_t memory_node;  /* node that is this GPU's own memory (GH200); -1 = none */
   int32_t cuda_ordinal; /* the driver's own number; -1 = not visible to CUDA */
   uint32_t compute_major;
   uint32_t compute_minor;
@@ -77,9 +78,9 @@ struct fact {
 struct machine {
   char host_name[MACHINE_TEXT_MAX];
   char node_name[MACHINE_TEXT_MAX]; /* the launcher's name of it; "" = the host's. Never probed */
-  char source[FACT_VALUE_MAX];     /* "probe", or the file it was loaded from */
-  bool simulated;                  /* a fake driver answered: never mixed with real results */
-  char cuda_state[FACT_VALUE_MAX]; /* "ok", or why there is no GPU to use, in one sentence */
+  char source[FACT_VALUE_MAX];      /* "probe", or the file it was loaded from */
+  bool simulated;                   /* a fake driver answered: never mixed with real results */
+  char cuda_state[FACT_VALUE_MAX];  /* "ok", or why there is no GPU to use, in one sentence */
   uint32_t gpu_count;
   uint32_t node_count;
   uint32_t fact_count;
@@ -131,7 +132,9 @@ struct machine {
   X("bar1_bytes", "bytes of the GPU's memory that others can address at once (BAR1)")              \
   X("fabric", "completed, in progress or not started: joining the NVLink switches; or none")       \
   X("pcie_path", "PCI addresses of the bridges above the GPU, from the root down; or none")        \
-  X("acs", "off, or redirects at ADDRESS ...: bridges above that send peer traffic to the root")
+  X("acs", "off, or redirects at ADDRESS ...: bridges above that send peer traffic to the root")   \
+  X("c2c", "on or off: the coherent chip-to-chip link to the processor; or none")                  \
+  X("memory_node", "NUMA node that is the GPU's own memory; or none")
 
 /* Zeroed, on the heap (free() it): it is too large for the stack. */
 struct machine *machine_new(void);
@@ -145,6 +148,8 @@ void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, en
 int machine_gpu_index(const struct machine *machine, const char *pci_address);
 /* Index into machine->nodes of an operating-system node number, or -1. */
 int machine_node_index(const struct machine *machine, int32_t number);
+/* The GPU whose own memory that node is (it has no processors then), or -1. */
+int machine_node_gpu(const struct machine *machine, int32_t number);
 
 /* "00000000:06:00.0" and "0000:06:00.0" in any case -> "0000:06:00.0"; false: not a PCI address. */
 bool machine_normalise_pci(const char *text, char pci_address[16]);

@@ -60,6 +60,18 @@ static void read_attributes(const struct cuda_driver *driver, CUdevice device, s
       attribute(driver, device, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) != 0;
 }
 
+/* CU_DEVICE_ATTRIBUTE_NUMA_CONFIG (1: the GPU is a node) and _NUMA_ID, by number: headers of
+ * CUDA 12.0 lack them. A driver that lacks them too has no such GPU. */
+static int32_t read_memory_node(const struct cuda_driver *driver, CUdevice device) {
+  enum { NUMA_CONFIG = 130, NUMA_ID = 131 };
+  int number = -1;
+  return attribute(driver, device, (CUdevice_attribute)NUMA_CONFIG) == 1 &&
+                 driver->cuDeviceGetAttribute(&number, (CUdevice_attribute)NUMA_ID, device) ==
+                     CUDA_SUCCESS
+             ? number
+             : -1;
+}
+
 /* false: CUDA does not give the device, or where it is. */
 static bool read_gpu(const struct cuda_driver *driver, int ordinal, struct gpu *gpu) {
   CUdevice device;
@@ -77,6 +89,7 @@ static bool read_gpu(const struct cuda_driver *driver, int ordinal, struct gpu *
   gpu->memory_bytes = memory_bytes;
   read_uuid(driver, device, gpu->uuid);
   read_attributes(driver, device, gpu);
+  gpu->memory_node = read_memory_node(driver, device);
   return true;
 }
 

@@ -109,9 +109,21 @@ static void bound_load_gpu_to_gpu(struct resources *r, int32_t from, int32_t to,
              bytes);
 }
 
+/* A node that is a GPU's own memory is reached as that GPU is. */
+static struct endpoint bound_end(const struct machine *machine, struct endpoint end) {
+  const int gpu = end.place == PLACE_NUMA ? machine_node_gpu(machine, end.index) : -1;
+  if (gpu >= 0) {
+    end.place = PLACE_GPU;
+    end.index = gpu;
+  }
+  return end;
+}
+
 static void bound_load_flow(struct resources *r, const struct flow *flow) {
-  const struct endpoint *source = &flow->source;
-  const struct endpoint *target = &flow->target;
+  const struct endpoint from = bound_end(r->machine, flow->source);
+  const struct endpoint to = bound_end(r->machine, flow->target);
+  const struct endpoint *source = &from;
+  const struct endpoint *target = &to;
   const uint64_t bytes = flow->size_bytes;
   if (source->place == PLACE_GPU) {
     bound_load_dram(r, source->index, bytes);

@@ -6,7 +6,8 @@
  *     memory; both ends of a staged flow; GPU to GPU where the direct path is PCIe
  *   the NVLink path of two GPUs, each direction for itself
  *   a GPU's NVLink port, out and in for themselves: all its NVLink flows together
- *   a GPU's memory: read and written bytes together
+ *   a GPU's memory: read and written bytes together; also by way of the NUMA node that the system
+ * has it as (GH200)
  *
  * A resource needs bytes / rate (engine/machine/machine.h); the slowest gives the least window that
  * is possible. This is a lower bound for any schedule, exact for one flow, and needs no search:

@@ -407,8 +407,12 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
   const struct endpoint *starts = flow->initiator == INITIATOR_SOURCE ? source : target;
   if (flow->method == METHOD_CPU && starts->place == PLACE_NUMA &&
       !place_has_processors(machine, starts->index)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %d has no processors to run threads on",
-                   starts->index);
+    const int gpu = machine_node_gpu(machine, starts->index);
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   gpu < 0
+                       ? "NUMA node %d has no processors to run threads on"
+                       : "NUMA node %d, the memory of GPU %d, has no processors to run threads on",
+                   starts->index, gpu);
     return reason;
   }
   return NULL;

@@ -289,7 +289,8 @@ static void place_resolve_nodes(const struct endpoint_setting *end, const struct
     }
     if (node >= 0 && list->count == 0) {
       (void)snprintf(reason, CASE_REASON_MAX,
-                     "no NUMA node is remote to GPU %d: node %d is the only one", near_gpu, node);
+                     "no NUMA node is remote to GPU %d: node %d is the only one%s", near_gpu, node,
+                     machine->node_count > 1 ? " with processors and memory" : "");
     }
     break;
   }

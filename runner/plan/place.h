@@ -1,11 +1,13 @@
 /* place.h - the selectors of a scenario, matched with what a machine has.
  *
  *   gpu   by index in PCI order, or by UUID or the beginning of one, which comes to the index: what
- * is measured is the case of that index. "*" = every GPU that CUDA can see. numa  by the operating
- * system's node number. "*" = every node with processors and memory: memory-only nodes (CXL, the
- * GPU's own memory on GH200) are measured when they are named. local, remote: seen from the GPU at
- * the other end. local = the node nearest to it (numa_node); where that is not known and there is
- * only one node, that one. remote = every other node that "*" would give.
+ *         is measured is the case of that index. "*" = every GPU that CUDA can see.
+ *   numa  by the operating system's node number. "*" = every node with processors and memory:
+ *         memory-only nodes (CXL, the GPU's own memory on GH200 and GB200) are measured when they
+ *         are named, as what they are: a node that is GPU memory has that GPU's peaks (bound.h).
+ *   local, remote: seen from the GPU at the other end. local = the node nearest to it (numa_node);
+ *         where that is not known and there is only one node, that one. remote = every other node
+ *         that "*" would give.
  *
  * What is not there is no error: it is left out, and a reason for a person says so. */
 #ifndef HAUL_RUNNER_PLAN_PLACE_H

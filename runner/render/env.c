@@ -270,10 +270,14 @@ static enum status env_print_links(const struct env_printer *printer) {
 
 /* ---- NUMA nodes ---- */
 
-/* GPUs whose nearest node it is: "0-3", "-" for none. */
+/* GPUs whose nearest node it is: "0-3", "-" for none; "memory of 1" for a GPU's own memory. */
 static const char *env_gpus_of_node(struct arena *arena, const struct machine *machine,
                                     int32_t number) {
   const char *text = "";
+  const int memory_of = machine_node_gpu(machine, number);
+  if (memory_of >= 0) {
+    return arena_format(arena, "memory of %d", memory_of);
+  }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     uint32_t last = i;
     while (last < machine->gpu_count && machine->gpus[last].numa_node == number) {

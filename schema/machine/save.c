@@ -52,6 +52,7 @@ const struct key GPU_KEYS[] = {
     TEXT_(gpu, uuid, false),
     TEXT_(gpu, pci_address, true),
     NUMBER_(gpu, KEY_I32, numa_node, -1, 4095, -1),
+    NUMBER_(gpu, KEY_I32, memory_node, -1, 4095, -1),
     NUMBER_(gpu, KEY_I32, cuda_ordinal, -1, 1024, -1),
     NUMBER_(gpu, KEY_U32, compute_major, 0, 1000, 0),
     NUMBER_(gpu, KEY_U32, compute_minor, 0, 1000, -1),

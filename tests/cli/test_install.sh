@@ -36,7 +36,13 @@ else
 fi
 
 begin 'haul runs from the prefix'
-haul=$prefix/bin/haul
+if [ -x "$build_folder/tests/emulated/haul" ]; then
+  sed "s|'$build_folder/haul'|'$prefix/bin/haul'|" "$haul" >"$scratch/emulated"
+  chmod +x "$scratch/emulated"
+  haul=$scratch/emulated
+else
+  haul=$prefix/bin/haul
+fi
 run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
 expect_out '^commit ([0-9a-f]{12}(-dirty)?|unknown), [A-Za-z ]+$'

@@ -10,6 +10,9 @@ if ! command -v dpkg-shlibdeps >/dev/null; then
 elif [ "$(cache HAUL_SANITIZE)" = ON ]; then
   echo 'skipped: a build with sanitizers is not packaged'
   exit 77
+elif [ -n "$(cache HAUL_SYSROOT)" ]; then
+  echo 'skipped: a package is made on a machine of its architecture'
+  exit 77
 fi
 
 begin 'cpack makes one package'

@@ -167,6 +167,7 @@ static void compare_gpu(uint32_t i) {
   CHECK(a->pcie_generation == b->pcie_generation && a->nvlink_count == b->nvlink_count);
   CHECK(a->nvlink_bytes_per_second == b->nvlink_bytes_per_second);
   CHECK(a->c2c_bytes_per_second == b->c2c_bytes_per_second);
+  CHECK(a->memory_node == b->memory_node);
   CHECK(a->process_count == b->process_count && a->host_page_tables == b->host_page_tables);
   for (uint32_t to = 0; to < wanted.gpu_count; to++) {
     CHECK(found.links[i][to].peer_access == wanted.links[i][to].peer_access);
@@ -233,6 +234,7 @@ int main(void) {
       PROBED_ON("h100x8-nvlink.toml"),
       PROBED_ON("l40sx4-pcie.toml"),
       PROBED_ON("gh200.toml"),
+      PROBED_ON("gb200x4.toml"),
       PROBED_ON("h200x4.toml"),
       IN_CHILD_UNLOADED(version_is_overridden, "h200x4.toml",
                         "[fake]\ndriver_version = \"590.44.01\"\n"),

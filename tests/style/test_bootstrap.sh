@@ -177,6 +177,11 @@ stand_in cc 'case $1 in -print-file-name=*) echo "${1#*=}" ;; *) cat >/dev/null 
 bootstrap setup portable
 expect 1 'what Debian calls libjansson-dev libnuma-dev libsqlite3-dev libxxhash-dev$'
 
+fresh
+rm "$scratch/bin/apt-get"
+bootstrap setup aarch64
+expect 1 'what Debian calls g\+\+-aarch64-linux-gnu gcc-aarch64-linux-gnu qemu-user$'
+
 # A cmake that is too old, and stays so.
 fresh
 stand_in cmake 'echo "cmake version 3.22.1"'

@@ -51,7 +51,7 @@ static void the_rule_follows_the_footprint(void **state) {
   const struct host_copy *large = host_copy_choose(false, cache, cache);
   assert_true(large->supported());
   assert_false(large->streaming_loads);
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   assert_true(large->non_temporal);
   const struct host_copy *combined = host_copy_choose(true, 1, cache);
   assert_true(combined->supported());

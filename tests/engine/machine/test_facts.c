@@ -239,6 +239,7 @@ static void test_bridges_above_gpus(void **state) {
     (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s", scene->root,
                    machine->gpus[i].pci_address);
     assert_int_equal(symlink(TARGETS[i], path), 0);
+    machine->gpus[i].memory_node = i < 3 ? -1 : 17;
   }
   lay_out_bridge(scene, "0000:00:01.0", 0x10, 4096); /* upstream forwarding alone */
   lay_out_bridge(scene, "0000:01:00.0", 0x1d, 4096);
@@ -253,6 +254,8 @@ static void test_bridges_above_gpus(void **state) {
   assert_gpu_fact(scene, "pcie_path", 3, FACT_OK, "none");
   assert_gpu_fact(scene, "acs", 3, FACT_OK, "off");
   assert_gpu_fact(scene, "fabric", 3, FACT_UNAVAILABLE, "no NVML");
+  assert_gpu_fact(scene, "memory_node", 0, FACT_OK, "none");
+  assert_gpu_fact(scene, "memory_node", 3, FACT_OK, "17");
   scene_free(scene);
 }
 

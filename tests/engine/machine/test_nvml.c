@@ -106,6 +106,11 @@ static int field_values(struct nvml_device *device, int count, struct nvml_field
   return NVML_OK;
 }
 
+static int c2c_mode(struct nvml_device *device, struct nvml_c2c *c2c) {
+  c2c->enabled = device->c2c_links > 1;
+  return device->c2c_links > 0 ? NVML_OK : NVML_NOT_SUPPORTED;
+}
+
 static int ecc_mode(struct nvml_device *device, int *current, int *pending) {
   *current = device->ecc;
   *pending = 1;
@@ -172,6 +177,7 @@ static const struct nvml NVML = {
     .nvmlDeviceGetNvLinkRemotePciInfo_v2 = link_remote,
     .nvmlDeviceGetNvLinkVersion = link_version,
     .nvmlDeviceGetFieldValues = field_values,
+    .nvmlDeviceGetC2cModeInfoV = c2c_mode,
     .nvmlDeviceGetEccMode = ecc_mode,
     .nvmlDeviceGetMigMode = mig_mode,
     .nvmlDeviceGetApplicationsClock = application_clock,
@@ -300,6 +306,8 @@ static void test_links_to_the_host(void **state) {
   assert_int_equal(probe->machine->gpus[0].c2c_bytes_per_second, 9 * UINT64_C(44712000000));
   assert_int_equal(probe->machine->gpus[1].c2c_bytes_per_second, 2 * UINT64_C(26562000000));
   assert_int_equal(probe->machine->links[0][1].nvlink_count, 0);
+  probe_gpu_facts(probe);
+  assert_string_equal(machine_fact(probe->machine, "c2c", 0)->value, "on");
   probe_free(probe);
 }
 
@@ -315,6 +323,7 @@ static void test_gpu_facts(void **state) {
   (void)state;
   struct probe *probe = probe_new(&NVML, 2);
   fake.devices[1].permission = NVML_NO_PERMISSION;
+  fake.devices[1].c2c_links = 1;
   fake.devices[1].ecc = 0;
   fake.devices[1].mig = 1;
   fake.devices[1].application_mhz = 1200;
@@ -322,6 +331,8 @@ static void test_gpu_facts(void **state) {
   probe_gpu_facts(probe);
   assert_fact(probe, "ecc", 0, FACT_OK, "on");
   assert_fact(probe, "ecc", 1, FACT_DENIED, "Insufficient Permissions");
+  assert_fact(probe, "c2c", 0, FACT_OK, "none");
+  assert_fact(probe, "c2c", 1, FACT_OK, "off");
   assert_fact(probe, "mig", 0, FACT_OK, "off");
   assert_fact(probe, "mig", 1, FACT_OK, "on");
   assert_fact(probe, "gpu_clocks", 0, FACT_OK, "default");

@@ -135,6 +135,11 @@ static void test_gh200(void **state) {
   assert_seen("gh200.toml");
 }
 
+static void test_gb200x4(void **state) {
+  (void)state;
+  assert_seen("gb200x4.toml");
+}
+
 static void test_h200x4(void **state) {
   (void)state;
   assert_seen("h200x4.toml");
@@ -142,10 +147,8 @@ static void test_h200x4(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_h100x8),
-      cmocka_unit_test(test_l40sx4),
-      cmocka_unit_test(test_gh200),
-      cmocka_unit_test(test_h200x4),
+      cmocka_unit_test(test_h100x8),  cmocka_unit_test(test_l40sx4), cmocka_unit_test(test_gh200),
+      cmocka_unit_test(test_gb200x4), cmocka_unit_test(test_h200x4),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

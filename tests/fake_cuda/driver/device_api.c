@@ -125,6 +125,10 @@ static int fact_attribute(CUdevice_attribute which, const struct gpu *gpu) {
     return gpu->host_page_tables;
   case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     return gpu->host_register_supported;
+  case 130: /* CU_DEVICE_ATTRIBUTE_NUMA_CONFIG, which headers of CUDA 12.0 lack */
+    return gpu->memory_node >= 0;
+  case 131: /* CU_DEVICE_ATTRIBUTE_NUMA_ID */
+    return gpu->memory_node;
   default:
     return -1;
   }

@@ -325,6 +325,14 @@ int nvmlDeviceGetBAR1MemoryInfo(struct nvml_device *device, struct nvml_bar1 *me
   return result;
 }
 
+int nvmlDeviceGetC2cModeInfoV(struct nvml_device *device, struct nvml_c2c *c2c) {
+  FAULT_POINT();
+  const char *value = "none";
+  int result = gpu_fact(device, "c2c", &value);
+  c2c->enabled = strcmp(value, "on") == 0;
+  return result == NVML_OK && strcmp(value, "none") == 0 ? NVML_NOT_SUPPORTED : result;
+}
+
 int nvmlDeviceGetGpuFabricInfo(struct nvml_device *device, struct nvml_fabric *fabric) {
   FAULT_POINT();
   static const char *const STATES[] = {"none", "not started", "in progress", "completed"};

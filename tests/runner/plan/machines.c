@@ -57,6 +57,7 @@ struct machine *machine_gh200(void) {
   struct machine *m = new_machine(1, 2);
   m->gpus[0].c2c_bytes_per_second = UINT64_C(450000000000);
   m->nodes[1].cpu_count = 0;
+  m->gpus[0].memory_node = 1;
   return m;
 }
 

@@ -52,6 +52,24 @@ static void one_flow_has_the_peak_of_its_link(void **state) {
   expect(machine_4xl40s(), (struct flow[]){gpu_gpu(0, 1)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE4);
 }
 
+static struct flow nodes(int32_t from, int32_t to) {
+  struct flow flow = host_gpu(from, 0);
+  flow.target = (struct endpoint){PLACE_NUMA, to, MEMORY_PAGEABLE};
+  return flow;
+}
+
+/* Node 1 of a GH200 is its GPU's memory. */
+static void a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu(void **state) {
+  (void)state;
+  expect(machine_gh200(), (struct flow[]){nodes(0, 1)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
+  expect(machine_gh200(), (struct flow[]){nodes(1, 0)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
+  expect(machine_gh200(), (struct flow[]){host_gpu(1, 0)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, DRAM);
+  expect(machine_gh200(), (struct flow[]){nodes(0, 0)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+  struct machine *kept_by_the_driver = machine_gh200();
+  kept_by_the_driver->gpus[0].memory_node = -1;
+  expect(kept_by_the_driver, (struct flow[]){nodes(0, 1)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+}
+
 static void a_local_copy_reads_and_writes(void **state) {
   (void)state;
   expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, DRAM);
@@ -162,6 +180,7 @@ static void typical_times_are_there_for_everything(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_flow_has_the_peak_of_its_link),
+      cmocka_unit_test(a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu),
       cmocka_unit_test(a_local_copy_reads_and_writes),
       cmocka_unit_test(both_directions_have_twice_the_peak),
       cmocka_unit_test(many_links_add_up_and_one_port_does_not),

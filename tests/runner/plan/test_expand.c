@@ -265,7 +265,7 @@ static void memory_only_nodes_are_measured_only_when_named(void **state) {
   assert_int_equal(made.plan->case_count, 2);
   assert_null(at(&made, 0)->skip_reason);
   expect_skip(&made, 1, "numa1:pageable-numa1:pageable",
-              "NUMA node 1 has no processors to run threads on");
+              "NUMA node 1, the memory of GPU 0, has no processors to run threads on");
   unmake(&made);
   /* From a node without processors to one that has some, the other side's threads copy. */
   setting = setting_of(numa_end(SELECT(1), MEMORY_PAGEABLE), numa_end(SELECT(0), MEMORY_PAGEABLE));
@@ -273,6 +273,11 @@ static void memory_only_nodes_are_measured_only_when_named(void **state) {
   made = make(machine_gh200(), setting);
   assert_null(at(&made, 0)->skip_reason);
   assert_int_equal(at(&made, 0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  unmake(&made);
+  made =
+      make(machine_gh200(), setting_of(numa_end(SELECT_REMOTE, MEMORY_PINNED), gpu_end(SELECT(0))));
+  expect_skip(&made, 0, "numa.remote:pinned-gpu0",
+              "no NUMA node is remote to GPU 0: node 0 is the only one with processors and memory");
   unmake(&made);
 }
 

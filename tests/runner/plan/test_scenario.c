@@ -349,8 +349,8 @@ static void overheads_of_calls_and_allocations(void **state) {
 /* On every machine everything is planned or skipped with a reason, and has a time. */
 static void every_machine_has_a_plan_for_every_kind(void **state) {
   (void)state;
-  static const char *const machines[] = {"gh200.toml", "h100x8-nvlink.toml", "h200x4.toml",
-                                         "l40sx4-pcie.toml", "no-gpu.toml"};
+  static const char *const machines[] = {"gh200.toml",  "gb200x4.toml",     "h100x8-nvlink.toml",
+                                         "h200x4.toml", "l40sx4-pcie.toml", "no-gpu.toml"};
   for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
     struct planned made = planned_text(
         machines[i],

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
-                                      "h200x4.toml", "no-gpu.toml"};
+                                      "gb200x4.toml",       "h200x4.toml",      "no-gpu.toml"};
 
 static struct machine *load(const char *name) {
   char path[512];

@@ -49,7 +49,7 @@ static void assert_round_trip(const struct machine *machine) {
 }
 
 static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
-                                      "h200x4.toml", "no-gpu.toml"};
+                                      "gb200x4.toml",       "h200x4.toml",      "no-gpu.toml"};
 
 static void test_shipped_machines_round_trip(void **state) {
   (void)state;

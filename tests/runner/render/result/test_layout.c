@@ -585,8 +585,8 @@ static void check_world(struct world *world, struct record *record, struct query
 
 static void every_case_stands_once_in_its_block(void **state) {
   (void)state;
-  static const char *const MACHINES[] = {"h200x4.toml", "h100x8-nvlink.toml", "gh200.toml",
-                                         "l40sx4-pcie.toml", "no-gpu.toml"};
+  static const char *const MACHINES[] = {"h200x4.toml",  "h100x8-nvlink.toml", "gh200.toml",
+                                         "gb200x4.toml", "l40sx4-pcie.toml",   "no-gpu.toml"};
   char folder[] = "/tmp/haul-layout-XXXXXX";
   char path[64];
   struct record *record = NULL;
