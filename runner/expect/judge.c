@@ -448,8 +448,9 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   for (size_t i = 0; i < count; i++) {
     made[i] = judge_shortfall_words(judge, &items[i]);
   }
-  made[count] = arena_format(&judge->arena, "%zu of %zu short of what is usual for %s%s", shorts,
-                             judge->finding_count, judge->machine, beyond);
+  made[count] =
+      arena_format(&judge->arena, "%zu of %zu short of what is usual for %s%s: see haul explain",
+                   shorts, judge->finding_count, judge->machine, beyond);
   return count + 1;
 }
 

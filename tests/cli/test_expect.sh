@@ -75,7 +75,7 @@ begin 'a slow link: its GPU, the number, what is usual'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
 expect_code 0
 expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
-expect_out '^1 of 4 short of what is usual for H200 of the fake driver'
+expect_out '^1 of 4 short of what is usual for H200 of the fake driver: see haul explain$'
 expect_out 'short of what is usual here, 55-55\.2'
 run check --expect=mine.toml --db slow.db
 expect_code 1

@@ -86,7 +86,7 @@ begin 'another program on a GPU: its cases, and how far they are behind'
 HAUL_FAKE_FAULTS=busy.toml run_ok run link.toml --db runs.db
 run_ok explain --db runs.db
 expect_out '^Another program uses the GPU \[gpu_in_use\]$'
-expect_out 'evidence  gpu1: .*gpu1 in use by '
+expect_out 'evidence  gpu1: in use by '
 expect_out 'touches   2 of 5 cases: host_to_device, device_to_device$'
 expect_out 'worst     host_to_device/numa0:pinned-gpu1/4MiB: [0-9.]+ GB/s, [0-9.]+ % below the best place'
 run_ok explain latest 'device_to_device' --db runs.db --format csv

@@ -32,13 +32,14 @@ static char *file_text(const char *name) {
   return file_content(path);
 }
 
-/* The recorded run, changed by that SQL (NULL = as it was), explained. */
-static void explain_changed(const char *change, const char *only, struct explanation *explanation) {
+/* A recorded run, changed by that SQL (NULL = as it was), explained. */
+static void explain_recorded(const char *name, const char *change, const char *only,
+                             struct explanation *explanation) {
   struct error err = {0};
   struct database *database = NULL;
-  char *recorded = file_text("explain-h200x2.sql");
+  char *recorded = file_text(name);
   assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
-  enum status status = database_run_sql(database, recorded, "explain-h200x2.sql", &err);
+  enum status status = database_run_sql(database, recorded, name, &err);
   if (status == STATUS_OK && change != NULL) {
     status = database_run_sql(database, change, "explain-rules.sql", &err);
   }
@@ -48,6 +49,10 @@ static void explain_changed(const char *change, const char *only, struct explana
   }
   database_close(database);
   free(recorded);
+}
+
+static void explain_changed(const char *change, const char *only, struct explanation *explanation) {
+  explain_recorded("explain-h200x2.sql", change, only, explanation);
 }
 
 static const struct explain_row *row_of(const struct explanation *explanation, const char *rule,
@@ -83,6 +88,18 @@ static void nothing_is_found_on_the_recorded_run(void **state) {
   const struct explain_row *turbo = row_of(&explanation, "turbo", EXPLAIN_UNKNOWN);
   assert_non_null(turbo);
   assert_string_equal(turbo->evidence, "unavailable: the kernel has no switch for it here");
+  explanation_fini(&explanation);
+}
+
+/* Of five processes none stands out, and copies of pageable memory and small ones are notes. */
+static void nothing_is_found_on_a_run_of_five_processes(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_recorded("explain-h200x1.sql", NULL, NULL, &explanation);
+  assert_int_equal(explanation.findings, 0);
+  assert_non_null(row_of(&explanation, "cold_process", EXPLAIN_NOT_FOUND));
+  assert_non_null(row_of(&explanation, "pageable_ungated", EXPLAIN_FOUND));
+  assert_non_null(row_of(&explanation, "small_copies", EXPLAIN_FOUND));
   explanation_fini(&explanation);
 }
 
@@ -375,6 +392,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_found_on_the_recorded_run),
+      cmocka_unit_test(nothing_is_found_on_a_run_of_five_processes),
       cmocka_unit_test(each_rule_finds_its_machine_and_no_other_does),
       cmocka_unit_test(every_rule_has_its_texts),
       cmocka_unit_test(the_document_has_the_rules),

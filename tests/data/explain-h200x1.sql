@@ -1,0 +1,145 @@
+-- haul run quick --processes 5 on one H200 (driver 580.159.04) in a virtual machine, quiet: the rules of haul explain
+-- find nothing here. As explain-h200x2.sql: rows for an empty database of the latest schema, shortened alike.
+INSERT INTO environment (id, key, simulated, host_name, source, cuda_state, driver_version, driver_branch,
+  kernel_module, cuda_driver_version, kernel, os, cpu_model, hypervisor, gpu_name, gpu_count, node_count) VALUES
+  (1, '00000000000000000000000000000000', 0, 'vm', 'probe', 'ok', '580.159.04', 'r580', 'open', '13.0', '6.18.44', 'Ubuntu 24.04.3 LTS', 'Intel(R) Xeon(R) Processor', 'KVM', 'NVIDIA H200', 1, 1);
+INSERT INTO environment_fact (environment, name, gpu, state, value) VALUES
+  (1, 'container', -1, 'ok', 'docker'), (1, 'cpu_count', -1, 'ok', '16'),
+  (1, 'cpu_model', -1, 'ok', 'Intel(R) Xeon(R) Processor'), (1, 'cuda_driver_version', -1, 'ok', '13.0'),
+  (1, 'driver_branch', -1, 'ok', 'r580'), (1, 'driver_version', -1, 'ok', '580.159.04'),
+  (1, 'ecc', 0, 'ok', 'on'),
+  (1, 'governor', -1, 'unavailable', 'the kernel scales no frequencies here (usual in virtual machines)'),
+  (1, 'gpu_clocks', 0, 'ok', 'default'), (1, 'gpus_hidden', -1, 'ok', '0'),
+  (1, 'gsp', 0, 'ok', '580.159.04'), (1, 'huge_pages', -1, 'ok', 'madvise'),
+  (1, 'huge_pages_reserved', -1, 'ok', '0'), (1, 'hypervisor', -1, 'ok', 'KVM'),
+  (1, 'iommu', -1, 'ok', 'off'), (1, 'kernel_module', -1, 'ok', 'open'),
+  (1, 'memlock_limit', -1, 'ok', 'unlimited'), (1, 'microcode', -1, 'ok', '0x1'), (1, 'mig', 0, 'ok', 'off'),
+  (1, 'numa_balancing', -1, 'ok', 'off'), (1, 'os', -1, 'ok', 'Ubuntu 24.04.3 LTS'),
+  (1, 'persistence', 0, 'ok', 'on'), (1, 'power_limit', 0, 'ok', '700000'),
+  (1, 'turbo', -1, 'unavailable', 'the kernel has no switch for it here'),
+  (1, 'vbios', 0, 'ok', '96.00.A5.00.1A');
+INSERT INTO device (environment, place, number, memory_bytes, cpu_count, name, uuid, pci_address, numa_node,
+  sm_clock_max_khz, pcie_generation_max, pcie_width_max, nvlink_count, nvlink_bytes_per_second,
+  c2c_bytes_per_second) VALUES
+  (1, 'gpu', 0, 150109880320, NULL, 'NVIDIA H200', 'GPU-00000000-0000-4000-8000-000000000000', '0000:00:06.0', 0, 1980000, 5, 16, 0, 0, 0),
+  (1, 'numa', 0, 4659331072, 16, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO link (environment, place, source, target, peer_access, nvlink_count, bytes_per_second,
+  distance) VALUES
+  (1, 'numa', 0, 0, NULL, NULL, NULL, 10);
+INSERT INTO scenario (id, key, name, description, text, resolved) VALUES
+  (1, '00000000000000000000000000000000', 'quick', '', '', '');
+INSERT INTO run (id, uuid, environment, scenario, scenario_path, origin, command_line, haul_version, processes,
+  case_order, seed, telemetry_ns, started_at_ns, ended_at_ns, status)
+VALUES (1, '01a200f8f0b176d3ab15fd0dc53b0292', 1, 1, 'shipped:quick', 'measured', 'haul run quick --processes 5', '0.2.0', 5,
+  'file', '0', 100000000, 1795312644273592055, 1795312652042283666, 'done');
+INSERT INTO process (id, run, ordinal, pid, workers, started_at_ns, ended_at_ns) VALUES
+  (1, 1, 0, 1, 1, 1795312644469192317, 1795312645956221457),
+  (2, 1, 1, 1, 1, 1795312646065240710, 1795312647383123819),
+  (3, 1, 2, 1, 1, 1795312647491006379, 1795312648870459678),
+  (4, 1, 3, 1, 1, 1795312648972269496, 1795312650405389706),
+  (5, 1, 4, 1, 1, 1795312650508901759, 1795312652033311551);
+INSERT INTO bench_case (id, key, case_key, definition, block, name, kind, axes, path, payload_bytes,
+  operations, host_cache, device_cache) VALUES
+  (1, '00000000000000000000000000000001', '00000000000000000000000000000001', '{}', 'host_to_host', 'host_to_host/numa0:pageable-numa0:pageable/4KiB', 'transfer', 'from.memory=pageable to.memory=pageable size=4KiB', 'numa0:pageable-numa0:pageable', 4096, 0, 'warm', 'warm'),
+  (2, '00000000000000000000000000000002', '00000000000000000000000000000002', '{}', 'host_to_host', 'host_to_host/numa0:pageable-numa0:pageable/64MiB', 'transfer', 'from.memory=pageable to.memory=pageable size=64MiB', 'numa0:pageable-numa0:pageable', 67108864, 0, 'warm', 'warm'),
+  (3, '00000000000000000000000000000003', '00000000000000000000000000000003', '{}', 'host_to_host', 'host_to_host/numa0:huge-numa0:huge/4KiB', 'transfer', 'from.memory=huge to.memory=huge size=4KiB', 'numa0:huge-numa0:huge', 4096, 0, 'warm', 'warm'),
+  (4, '00000000000000000000000000000004', '00000000000000000000000000000004', '{}', 'host_to_host', 'host_to_host/numa0:huge-numa0:huge/64MiB', 'transfer', 'from.memory=huge to.memory=huge size=64MiB', 'numa0:huge-numa0:huge', 67108864, 0, 'warm', 'warm'),
+  (5, '00000000000000000000000000000005', '00000000000000000000000000000005', '{}', 'host_to_device', 'host_to_device/numa0:pinned-gpu0/4KiB', 'transfer', 'from.memory=pinned size=4KiB', 'numa0:pinned-gpu0', 4096, 0, 'warm', 'warm'),
+  (6, '00000000000000000000000000000006', '00000000000000000000000000000006', '{}', 'host_to_device', 'host_to_device/numa0:pinned-gpu0/256MiB', 'transfer', 'from.memory=pinned size=256MiB', 'numa0:pinned-gpu0', 268435456, 0, 'warm', 'warm'),
+  (7, '00000000000000000000000000000007', '00000000000000000000000000000007', '{}', 'host_to_device', 'host_to_device/numa0:pageable-gpu0/4KiB', 'transfer', 'from.memory=pageable size=4KiB', 'numa0:pageable-gpu0', 4096, 0, 'warm', 'warm'),
+  (8, '00000000000000000000000000000008', '00000000000000000000000000000008', '{}', 'host_to_device', 'host_to_device/numa0:pageable-gpu0/256MiB', 'transfer', 'from.memory=pageable size=256MiB', 'numa0:pageable-gpu0', 268435456, 0, 'warm', 'warm'),
+  (9, '00000000000000000000000000000009', '00000000000000000000000000000009', '{}', 'device_to_host', 'device_to_host/gpu0-numa0:pinned/4KiB', 'transfer', 'to.memory=pinned size=4KiB', 'gpu0-numa0:pinned', 4096, 0, 'warm', 'warm'),
+  (10, '0000000000000000000000000000000a', '0000000000000000000000000000000a', '{}', 'device_to_host', 'device_to_host/gpu0-numa0:pinned/256MiB', 'transfer', 'to.memory=pinned size=256MiB', 'gpu0-numa0:pinned', 268435456, 0, 'warm', 'warm'),
+  (11, '0000000000000000000000000000000b', '0000000000000000000000000000000b', '{}', 'device_to_host', 'device_to_host/gpu0-numa0:pageable/4KiB', 'transfer', 'to.memory=pageable size=4KiB', 'gpu0-numa0:pageable', 4096, 0, 'warm', 'warm'),
+  (12, '0000000000000000000000000000000c', '0000000000000000000000000000000c', '{}', 'device_to_host', 'device_to_host/gpu0-numa0:pageable/256MiB', 'transfer', 'to.memory=pageable size=256MiB', 'gpu0-numa0:pageable', 268435456, 0, 'warm', 'warm'),
+  (13, '0000000000000000000000000000000d', '0000000000000000000000000000000d', '{}', 'device_to_device', 'device_to_device/gpu.all-gpu.all/4KiB', 'transfer', 'size=4KiB', 'gpu.all-gpu.all', 0, 0, 'warm', 'warm'),
+  (14, '0000000000000000000000000000000e', '0000000000000000000000000000000e', '{}', 'device_to_device', 'device_to_device/gpu.all-gpu.all/256MiB', 'transfer', 'size=256MiB', 'gpu.all-gpu.all', 0, 0, 'warm', 'warm'),
+  (15, '0000000000000000000000000000000f', '0000000000000000000000000000000f', '{}', 'device_local_copy', 'device_local_copy/gpu0-gpu0/256MiB', 'transfer', '', 'gpu0-gpu0', 268435456, 0, 'warm', 'warm'),
+  (16, '00000000000000000000000000000010', '00000000000000000000000000000010', '{}', 'host_latency', 'host_latency/gpu0-numa0:pinned/2MiB', 'chase', '', 'gpu0-numa0:pinned', 0, 4096, 'warm', 'warm'),
+  (17, '00000000000000000000000000000011', '00000000000000000000000000000011', '{}', 'peer_latency', 'peer_latency/gpu.all-gpu.all/2MiB', 'chase', '', 'gpu.all-gpu.all', 0, 0, 'warm', 'warm');
+INSERT INTO flow (bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place,
+  target_index, target_memory, initiator, staged, size_bytes, gpu) VALUES
+  (1, 0, 'measured', 'cpu', 'numa', 0, 'pageable', 'numa', 0, 'pageable', 'source', 0, 4096, NULL),
+  (2, 0, 'measured', 'cpu', 'numa', 0, 'pageable', 'numa', 0, 'pageable', 'source', 0, 67108864, NULL),
+  (3, 0, 'measured', 'cpu', 'numa', 0, 'huge', 'numa', 0, 'huge', 'source', 0, 4096, NULL),
+  (4, 0, 'measured', 'cpu', 'numa', 0, 'huge', 'numa', 0, 'huge', 'source', 0, 67108864, NULL),
+  (5, 0, 'measured', 'ce', 'numa', 0, 'pinned', 'gpu', 0, 'device', 'target', 0, 4096, 0),
+  (6, 0, 'measured', 'ce', 'numa', 0, 'pinned', 'gpu', 0, 'device', 'target', 0, 268435456, 0),
+  (7, 0, 'measured', 'ce', 'numa', 0, 'pageable', 'gpu', 0, 'device', 'target', 0, 4096, 0),
+  (8, 0, 'measured', 'ce', 'numa', 0, 'pageable', 'gpu', 0, 'device', 'target', 0, 268435456, 0),
+  (9, 0, 'measured', 'ce', 'gpu', 0, 'device', 'numa', 0, 'pinned', 'source', 0, 4096, 0),
+  (10, 0, 'measured', 'ce', 'gpu', 0, 'device', 'numa', 0, 'pinned', 'source', 0, 268435456, 0),
+  (11, 0, 'measured', 'ce', 'gpu', 0, 'device', 'numa', 0, 'pageable', 'source', 0, 4096, 0),
+  (12, 0, 'measured', 'ce', 'gpu', 0, 'device', 'numa', 0, 'pageable', 'source', 0, 268435456, 0),
+  (15, 0, 'measured', 'ce', 'gpu', 0, 'device', 'gpu', 0, 'device', 'source', 0, 268435456, 0);
+INSERT INTO chase (bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
+  hop_order, threads, blocks, hops) VALUES
+  (16, 'host', 0, 'numa', 0, 'pinned', 2097152, 128, 'random', 1, 1, 4096);
+INSERT INTO plan_case (run, bench_case, position, limited_by, peak_bytes_per_second, traffic_bytes,
+  estimate_ns) VALUES
+  (1, 1, 0, 'unknown', NULL, 4096, 0), (1, 2, 1, 'unknown', NULL, 67108864, 0),
+  (1, 3, 2, 'unknown', NULL, 4096, 0), (1, 4, 3, 'unknown', NULL, 67108864, 0),
+  (1, 5, 4, 'pcie', 63015384615, 4096, 0), (1, 6, 5, 'pcie', 63015384615, 268435456, 0),
+  (1, 7, 6, 'pcie', 63015384615, 4096, 0), (1, 8, 7, 'pcie', 63015384615, 268435456, 0),
+  (1, 9, 8, 'pcie', 63015384615, 4096, 0), (1, 10, 9, 'pcie', 63015384615, 268435456, 0),
+  (1, 11, 10, 'pcie', 63015384615, 4096, 0), (1, 12, 11, 'pcie', 63015384615, 268435456, 0),
+  (1, 13, 12, 'unknown', NULL, 0, 0), (1, 14, 13, 'unknown', NULL, 0, 0),
+  (1, 15, 14, 'dram', 4814304000000, 536870912, 0), (1, 16, 15, 'unknown', NULL, 0, 0),
+  (1, 17, 16, 'unknown', NULL, 0, 0);
+INSERT INTO case_run (run, process, bench_case, status, reason, n, gated, serialised, median_ns) VALUES
+  (1, 1, 1, 'ok', NULL, 6, 0, 0, 50.1), (1, 2, 1, 'ok', NULL, 9, 0, 0, 40.1),
+  (1, 3, 1, 'ok', NULL, 14, 0, 0, 39.7), (1, 4, 1, 'ok', NULL, 15, 0, 0, 28.1),
+  (1, 5, 1, 'ok', NULL, 11, 0, 0, 31.7), (1, 1, 2, 'ok', NULL, 14, 0, 0, 470486.3),
+  (1, 2, 2, 'ok', NULL, 12, 0, 0, 673249.4), (1, 3, 2, 'ok', NULL, 13, 0, 0, 705483.2),
+  (1, 4, 2, 'ok', NULL, 14, 0, 0, 495007.8), (1, 5, 2, 'ok', NULL, 13, 0, 0, 790133.3),
+  (1, 1, 3, 'ok', NULL, 9, 0, 0, 42.1), (1, 2, 3, 'ok', NULL, 9, 0, 0, 42.4),
+  (1, 3, 3, 'ok', NULL, 6, 0, 0, 40.2), (1, 4, 3, 'ok', NULL, 9, 0, 0, 43.2),
+  (1, 5, 3, 'ok', NULL, 14, 0, 0, 43.7), (1, 1, 4, 'ok', NULL, 16, 0, 0, 758120.4),
+  (1, 2, 4, 'ok', NULL, 14, 0, 0, 688842.7), (1, 3, 4, 'ok', NULL, 14, 0, 0, 676379.4),
+  (1, 4, 4, 'ok', NULL, 20, 0, 0, 710211.8), (1, 5, 4, 'ok', NULL, 15, 0, 0, 488318.4),
+  (1, 1, 5, 'ok', NULL, 17, 1, 0, 2447.2), (1, 2, 5, 'ok', NULL, 23, 1, 0, 2484.5),
+  (1, 3, 5, 'ok', NULL, 17, 1, 0, 2495.8), (1, 4, 5, 'ok', NULL, 23, 1, 0, 2498.5),
+  (1, 5, 5, 'ok', NULL, 12, 1, 0, 2370.8), (1, 1, 6, 'ok', NULL, 6, 1, 0, 4836960.0),
+  (1, 2, 6, 'ok', NULL, 6, 1, 0, 4839936.0), (1, 3, 6, 'ok', NULL, 6, 1, 0, 4843168.0),
+  (1, 4, 6, 'ok', NULL, 6, 1, 0, 4843024.0), (1, 5, 6, 'ok', NULL, 6, 1, 0, 4854736.0),
+  (1, 1, 7, 'ok', NULL, 100, 0, 0, 2470.9), (1, 2, 7, 'ok', NULL, 100, 0, 0, 2383.2),
+  (1, 3, 7, 'ok', NULL, 56, 0, 0, 2470.9), (1, 4, 7, 'ok', NULL, 100, 0, 0, 2544.6),
+  (1, 5, 7, 'ok', NULL, 100, 0, 0, 2499.5), (1, 1, 8, 'ok', NULL, 6, 0, 0, 36425728.0),
+  (1, 2, 8, 'ok', NULL, 6, 0, 0, 29709152.5), (1, 3, 8, 'ok', NULL, 6, 0, 0, 36382288.0),
+  (1, 4, 8, 'ok', NULL, 6, 0, 0, 35464639.5), (1, 5, 8, 'ok', NULL, 6, 0, 0, 39516943.0),
+  (1, 1, 9, 'ok', NULL, 6, 1, 0, 1829.8), (1, 2, 9, 'ok', NULL, 6, 1, 0, 1836.8),
+  (1, 3, 9, 'ok', NULL, 6, 1, 0, 1837.8), (1, 4, 9, 'ok', NULL, 6, 1, 0, 1857.4),
+  (1, 5, 9, 'ok', NULL, 6, 1, 0, 1834.6), (1, 1, 10, 'ok', NULL, 6, 1, 0, 4852640.0),
+  (1, 2, 10, 'ok', NULL, 6, 1, 0, 4855728.0), (1, 3, 10, 'ok', NULL, 6, 1, 0, 4853392.0),
+  (1, 4, 10, 'ok', NULL, 6, 1, 0, 4855504.0), (1, 5, 10, 'ok', NULL, 6, 1, 0, 4859344.0),
+  (1, 1, 11, 'ok', NULL, 15, 0, 0, 8262.5), (1, 2, 11, 'ok', NULL, 12, 0, 0, 8147.5),
+  (1, 3, 11, 'ok', NULL, 9, 0, 0, 8432.0), (1, 4, 11, 'ok', NULL, 23, 0, 0, 8277.0),
+  (1, 5, 11, 'ok', NULL, 9, 0, 0, 8471.5), (1, 1, 12, 'ok', NULL, 6, 0, 0, 19447248.5),
+  (1, 2, 12, 'ok', NULL, 6, 0, 0, 17149215.5), (1, 3, 12, 'ok', NULL, 6, 0, 0, 19046320.0),
+  (1, 4, 12, 'ok', NULL, 6, 0, 0, 17501039.5), (1, 5, 12, 'ok', NULL, 6, 0, 0, 19593184.5),
+  (1, NULL, 13, 'skipped', 'needs two GPUs, this machine has 1', 0, NULL, NULL, NULL),
+  (1, NULL, 14, 'skipped', 'needs two GPUs, this machine has 1', 0, NULL, NULL, NULL),
+  (1, 1, 15, 'ok', NULL, 6, 1, 0, 128542.5), (1, 2, 15, 'ok', NULL, 6, 1, 0, 128464.5),
+  (1, 3, 15, 'ok', NULL, 6, 1, 0, 128502.5), (1, 4, 15, 'ok', NULL, 6, 1, 0, 128421.0),
+  (1, 5, 15, 'ok', NULL, 6, 1, 0, 128532.8), (1, 1, 16, 'ok', NULL, 6, 0, 0, 4875072.0),
+  (1, 2, 16, 'ok', NULL, 6, 0, 0, 4900672.0), (1, 3, 16, 'ok', NULL, 6, 0, 0, 4863744.0),
+  (1, 4, 16, 'ok', NULL, 6, 0, 0, 4866304.0), (1, 5, 16, 'ok', NULL, 6, 0, 0, 4868144.0),
+  (1, NULL, 17, 'skipped', 'needs two GPUs, this machine has 1', 0, NULL, NULL, NULL);
+INSERT INTO telemetry (run, gpu, at_ns, sm_clock_khz, temperature_c, utilization_percent, pcie_generation,
+  pcie_width, throttle_reasons, other_processes) VALUES
+  (1, 0, 1795312644529071259, 345000, 35, 0, 5, 16, 1, 0),
+  (1, 0, 1795312644950137091, 1980000, 36, 11, 5, 16, 0, 0),
+  (1, 0, 1795312645353696925, 1980000, 36, 12, 5, 16, 0, 0),
+  (1, 0, 1795312645755940083, 1980000, 36, 62, 5, 16, 0, 0),
+  (1, 0, 1795312646461752249, 1980000, 36, 3, 5, 16, 0, 0),
+  (1, 0, 1795312646863754561, 1980000, 36, 42, 5, 16, 0, 0),
+  (1, 0, 1795312647568098113, 1980000, 36, 0, 5, 16, 0, 0),
+  (1, 0, 1795312647971542659, 1980000, 36, 10, 5, 16, 0, 0),
+  (1, 0, 1795312648373539889, 1980000, 36, 15, 5, 16, 0, 0),
+  (1, 0, 1795312648977969729, 1980000, 37, 0, 5, 16, 0, 0),
+  (1, 0, 1795312649381216433, 1980000, 36, 3, 5, 16, 0, 0),
+  (1, 0, 1795312649783329556, 1980000, 36, 5, 5, 16, 0, 0),
+  (1, 0, 1795312650185429035, 1980000, 36, 67, 5, 16, 0, 0),
+  (1, 0, 1795312650891510002, 1980000, 36, 0, 5, 16, 0, 0),
+  (1, 0, 1795312651293423016, 1980000, 36, 14, 5, 16, 0, 0),
+  (1, 0, 1795312651695561821, 1980000, 36, 14, 5, 16, 0, 0);
