@@ -97,6 +97,11 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   record_bind_outcome(statement, &pending->outcome);
   statement_bind_text(statement, ":slowed_by",
                       pending->slowed_by[0] != '\0' ? pending->slowed_by : NULL);
+  if (report->noise != NULL) {
+    statement_bind_text(statement, ":noise", report->noise);
+    statement_bind_real(statement, ":noise_size", report->noise_size);
+    statement_bind_real(statement, ":noise_ns", report->noise_ns);
+  }
   record_bind_summary(statement, &summary);
   record_bind_cycles(record, statement, report);
   if (report->trial_count > 0) {

@@ -8,6 +8,8 @@
 #include "runner/run/preflight.h"
 #include "runner/run/slowed.h"
 #include "runner/run/status_line.h"
+#include "runner/statistics/noise.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +88,34 @@ static enum status run_take_case_start(void *context, size_t case_index, struct 
   return STATUS_OK;
 }
 
+/* The noise of trials that ended before they were within precision. */
+static void run_mark_noise(struct case_report *report) {
+  if (report->outcome->status != CASE_OK ||
+      (report->outcome->stop != STOP_TIME && report->outcome->stop != STOP_TRIALS)) {
+    return;
+  }
+  struct noise_trial *trials = calloc(report->trial_count + 1, sizeof *trials);
+  size_t count = 0;
+  if (trials == NULL) {
+    abort();
+  }
+  for (size_t i = 0; i < report->trial_count; i++) {
+    const struct trial *trial = &report->trials[i];
+    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
+        trial->elapsed_ns > 0) {
+      trials[count++] = (struct noise_trial){
+          .value = (double)trial->elapsed_ns / trial->iterations,
+          .start = (double)(trial->start_ns - report->trials[0].start_ns),
+          .end = (double)(trial->start_ns - report->trials[0].start_ns + trial->elapsed_ns)};
+    }
+  }
+  const struct noise_found found = noise_find(trials, count);
+  report->noise = noise_text(found.kind);
+  report->noise_size = found.size;
+  report->noise_ns = found.duration;
+  free(trials);
+}
+
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
@@ -96,6 +126,7 @@ static enum status run_take_case(void *context, const struct case_report *report
                   slowed_by);
   struct case_report marked = *report;
   marked.slowed_by = slowed_by[0] != '\0' ? slowed_by : NULL;
+  run_mark_noise(&marked);
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
   state->done++;

@@ -35,6 +35,10 @@ struct case_report {
   const struct flow_trial *flow_trials;
   size_t flow_trial_count;
   const char *slowed_by; /* for the recorder; NULL = nothing, and from the supervisor always */
+  /* What noise kept the trials from being as precise as was asked for, in words of
+   * runner/statistics/noise.h; likewise. */
+  const char *noise;
+  double noise_size, noise_ns; /* 0 where such noise has none */
 };
 
 /* How long a run still takes: the estimates of the plan, corrected by how long the cases measured

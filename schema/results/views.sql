@@ -194,7 +194,10 @@ SELECT
   b.id AS bench_case,
   c.slowed_by AS slowed_by,
   (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz,
-  coalesce(e.node, e.host_name) AS node
+  coalesce(e.node, e.host_name) AS node,
+  c.noise AS noise,
+  100 * c.noise_size AS noise_percent,
+  c.noise_ns AS noise_ns
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -280,7 +283,10 @@ SELECT
   c.target_uuid AS target_uuid,
   c.bench_case AS bench_case,
   m.slowed_by AS slowed_by,
-  c.node AS node
+  c.node AS node,
+  k.noise AS noise,
+  100 * k.noise_size AS noise_percent,
+  k.noise_ns AS noise_ns
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -306,6 +312,10 @@ JOIN (
     (SELECT y.slowed_by FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.slowed_by IS NOT NULL
      ORDER BY y.process LIMIT 1) AS slowed_by,
+    -- Of the processes that were not precise, the first whose noise has a pattern, else the first.
+    (SELECT y.id FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.noise IS NOT NULL
+     ORDER BY y.noise IN ('white', 'unknown'), y.process LIMIT 1) AS noisy,
     (SELECT CASE WHEN count(*) > 1 THEN min(y.median_ns) ELSE min(y.median_low_ns) END
      FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS low_ns,
@@ -316,7 +326,8 @@ JOIN (
   -- Of the processes, the one that tells most: one that went wrong, else the first.
   WHERE x.id = (SELECT y.id FROM case_run y
                 WHERE y.run = x.run AND y.bench_case = x.bench_case
-                ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run;
+                ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run
+LEFT JOIN case_run k ON k.id = m.noisy;
 
 -- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
 CREATE VIEW v_place AS

@@ -5,6 +5,7 @@
 
 #include "engine/case/enums.h"
 #include "runner/render/result/run_result.h"
+#include "runner/statistics/noise.h"
 
 /* The columns of run-result and run-flows that are used, and the members of a row that keep them:
  * TEXT(column, member), NUMBER(column, member). */
@@ -44,7 +45,10 @@
   NUMBER("load_gbps", load_gbps) /* of a load flow beside it, the mean of several */               \
   TEXT("role", role)             /* of a flow: "measured", "load" */                               \
   TEXT("slowed_by", slowed_by)                                                                     \
-  TEXT("stop", stop)       /* why the trials ended: "precision", "trials", "time" */               \
+  TEXT("stop", stop)   /* why the trials ended: "precision", "trials", "time" */                   \
+  TEXT("noise", noise) /* of trials that ended before "precision" */                               \
+  NUMBER("noise_percent", noise_percent)                                                           \
+  NUMBER("noise_ns", noise_ns)                                                                     \
   TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
   TEXT("same_block", same_block)                                                                   \
   TEXT("same_axes", same_axes)                                                                     \
@@ -180,8 +184,10 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  const char *load;                     /* what load flows moved beside the cases; NULL = none */
-  const char *stops[stop_name_count];   /* the remark on cases whose trials ended so; NULL = none */
+  const char *load; /* what load flows moved beside the cases; NULL = none */
+  /* The remark on cases whose trials ended so, with that noise (the last: not known); NULL = none
+   */
+  const char *stops[stop_name_count][noise_name_count + 1];
   struct footnote notes[FOOTNOTES_MAX]; /* those past the last are dropped */
   size_t note_count;
 };

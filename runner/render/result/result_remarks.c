@@ -68,15 +68,108 @@ static enum stop remarks_stop_of(const struct run_row *row) {
   return stop;
 }
 
+/* noise_name_count: that is not known. */
+static enum noise remarks_noise_of(const struct run_row *row) {
+  enum noise noise = noise_name_count;
+  if (row->noise == NULL || !noise_parse(row->noise, &noise)) {
+    return noise_name_count;
+  }
+  return noise;
+}
+
+/* NULL = nothing needs to be said of how the trials ended. */
+static const char *remarks_stopped(const struct result_remarks *remarks,
+                                   const struct run_row *row) {
+  return remarks->stops[remarks_stop_of(row)][remarks_noise_of(row)];
+}
+
+/* The cases that a remark on noise is about. */
+struct noisy {
+  enum stop stop;
+  enum noise noise;
+  size_t count;
+  bool on_host;       /* one of them has an end there */
+  double percent;     /* the largest */
+  double least, most; /* lengths of dips, ns */
+};
+
+static bool remarks_on_host(const char *place) {
+  return place != NULL && strncmp(place, "numa", 4) == 0;
+}
+
+static struct noisy remarks_find_noisy(const struct result_remarks *remarks, enum stop stop,
+                                       enum noise noise) {
+  struct noisy noisy = {.stop = stop, .noise = noise, .least = INFINITY};
+  for (size_t i = 0; i < remarks->count; i++) {
+    const struct run_row *row = remarks->rows[i];
+    if (remarks_stop_of(row) == stop && remarks_noise_of(row) == noise) {
+      noisy.count++;
+      noisy.on_host = noisy.on_host || remarks_on_host(row->source) || remarks_on_host(row->target);
+      noisy.percent = fmax(noisy.percent, fabs(row->noise_percent)); /* not of NAN */
+      noisy.least = fmin(noisy.least, row->noise_ns);
+      noisy.most = fmax(noisy.most, row->noise_ns);
+    }
+  }
+  return noisy;
+}
+
+/* "5.2 ms", "5.2 to 18 ms" */
+static const char *remarks_lengths(struct arena *arena, const struct noisy *noisy) {
+  const char *least = arena_format(arena, "%.2g", noisy->least / 1e6);
+  const char *most = arena_format(arena, "%.2g", noisy->most / 1e6);
+  return strcmp(least, most) == 0 ? arena_format(arena, "%s ms", most)
+                                  : arena_format(arena, "%s to %s ms", least, most);
+}
+
+/* What ended the trials, what their noise was like, and what helps: more of them only where they
+ * differ by chance. */
+static const char *remarks_describe_noise(const struct result_remarks *remarks,
+                                          const struct noisy *noisy) {
+  struct arena *arena = remarks->arena;
+  const bool time = noisy->stop == STOP_TIME;
+  const char *more = time ? "more time helps" : "more trials help";
+  const char *no_more = time ? "more time does not help" : "more trials do not help";
+  const char *perhaps = time ? "more time may help" : "more trials may help";
+  const char *option = time ? "--set measure.max_time=TIME" : "--set measure.trials.max=N";
+  const char *ended = time ? "max_time ended the trials" : "trials.max ended the trials";
+  const char *size = result_percent(arena, noisy->percent);
+  switch (noisy->noise) {
+  case NOISE_UNKNOWN:
+    return arena_format(arena, "%s, too few to tell what their noise is; %s: %s", ended, perhaps,
+                        option);
+  case NOISE_WHITE:
+    return arena_format(arena, "%s, whose noise has no pattern; %s: %s", ended, more, option);
+  case NOISE_DIPS:
+    return arena_format(arena, "%s; dips of %s, up to %s %% slower, as where others use %s; %s",
+                        ended, remarks_lengths(arena, noisy), size,
+                        noisy->on_host ? "the host's memory or processors" : "the GPU or its links",
+                        no_more);
+  case NOISE_TWO_MODES:
+    return arena_format(arena,
+                        "%s; they have two levels, up to %s %% apart, and the median may be at "
+                        "either; %s",
+                        ended, size, no_more);
+  case NOISE_DRIFT:
+    return arena_format(
+        arena,
+        "%s; their level moved, by up to %s %%; %s, but where the first differ more "
+        "warm-up does: --set measure.warmup=N",
+        ended, size, no_more);
+  case noise_name_count:
+    break;
+  }
+  return arena_format(arena, "%s; %s: %s", ended, perhaps, option);
+}
+
 /* Of all cases that ended so: how far the trials came, and what would have helped. */
-static const char *remarks_describe(const struct result_remarks *remarks, enum stop stop,
-                                    const char *limit_and_help) {
+static const char *remarks_describe(const struct result_remarks *remarks,
+                                    const struct noisy *noisy) {
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];
-    if (remarks_stop_of(row) != stop) {
+    if (remarks_stop_of(row) != noisy->stop || remarks_noise_of(row) != noisy->noise) {
       continue;
     }
     several = several || row->processes > 1;
@@ -87,7 +180,8 @@ static const char *remarks_describe(const struct result_remarks *remarks, enum s
                         : few   ? " (too few trials for a 95 % interval)"
                                 : arena_format(remarks->arena, " (up to +/- %s %%)",
                                                result_percent(remarks->arena, widest));
-  return arena_format(remarks->arena, "not within precision%s: %s", reached, limit_and_help);
+  return arena_format(remarks->arena, "not within precision%s: %s", reached,
+                      remarks_describe_noise(remarks, noisy));
 }
 
 /* Of all cases with load flows. */
@@ -115,18 +209,19 @@ static const char *remarks_load_of(const struct result_remarks *remarks,
 void result_remarks_settle(struct result_remarks *remarks) {
   unsigned number = 0;
   remarks->load = remarks_describe_load(remarks);
-  remarks->stops[STOP_TRIALS] =
-      remarks_describe(remarks, STOP_TRIALS,
-                       "trials.max ended the trials; more trials help: --set measure.trials.max=N");
-  remarks->stops[STOP_TIME] =
-      remarks_describe(remarks, STOP_TIME,
-                       "max_time ended the trials; more time helps: --set measure.max_time=TIME");
+  static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
+  for (size_t e = 0; e < sizeof ENDS / sizeof *ENDS; e++) {
+    for (unsigned noise = 0; noise <= noise_name_count; noise++) {
+      const struct noisy noisy = remarks_find_noisy(remarks, ENDS[e], (enum noise)noise);
+      remarks->stops[ENDS[e]][noise] = noisy.count > 0 ? remarks_describe(remarks, &noisy) : NULL;
+    }
+  }
   for (size_t i = 0; i < remarks->count; i++) {
     remarks_use(remarks, remarks_why(remarks->rows[i]));
     remarks_use(remarks, remarks_load_of(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks_slowed(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks_short(remarks, remarks->rows[i]));
-    remarks_use(remarks, remarks->stops[remarks_stop_of(remarks->rows[i])]);
+    remarks_use(remarks, remarks_stopped(remarks, remarks->rows[i]));
     remarks_use(remarks, remarks->rows[i]->same);
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
@@ -141,7 +236,7 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
                                     remarks_load_of(remarks, row),
                                     remarks_slowed(remarks, row),
                                     remarks_short(remarks, row),
-                                    remarks->stops[remarks_stop_of(row)],
+                                    remarks_stopped(remarks, row),
                                     row->same};
   const char *mark = "";
   unsigned last = 0;

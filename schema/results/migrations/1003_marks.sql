@@ -71,8 +71,15 @@ CREATE TABLE merged_input (
 -- The few results that went wrong, for counts.
 CREATE INDEX case_run_not_ok ON case_run (run, status) WHERE status <> 'ok';
 
-PRAGMA user_version = 1003;
-
 -- Clock of the processor that starts the trials, before the first and after the last, from a timed loop.
 ALTER TABLE case_run ADD COLUMN cpu_before_khz INTEGER;
 ALTER TABLE case_run ADD COLUMN cpu_after_khz INTEGER;
+
+-- What noise kept the trials from being as precise as was asked for: dips, drift, two_modes, white (none of these), or
+-- unknown (too few trials). NULL: they are, or it was recorded before 1.3.
+ALTER TABLE case_run ADD COLUMN noise TEXT;
+ALTER TABLE case_run ADD COLUMN noise_size REAL; -- how far levels are apart, relative; negative: the last trials are faster
+ALTER TABLE case_run ADD COLUMN noise_ns REAL;   -- length of a dip
+CREATE INDEX case_run_noise ON case_run (run, bench_case) WHERE noise IS NOT NULL;
+
+PRAGMA user_version = 1003;

@@ -7,11 +7,11 @@
 -- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per load of a
 -- chase, ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains.
 -- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
--- by trials.max ("trials") or max_time ("time"). partial is 1 in each row of a run that has not measured all of its
--- scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
+-- by trials.max ("trials") or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1
+-- in each row of a run that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
 -- is impossible has status "skipped". special is 1 where bytes are strided, or staged through the host on purpose.
 --
--- narrow: case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
+-- narrow: noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
 -- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
@@ -78,7 +78,10 @@ SELECT
   EXISTS (SELECT 1 FROM flow f
           WHERE f.bench_case = c.bench_case AND (f.staged OR f.shape_width_bytes IS NOT NULL))
     AS special,
-  c.case_key AS case_key
+  c.case_key AS case_key,
+  c.noise AS noise,
+  c.noise_percent AS noise_percent,
+  c.noise_ns AS noise_ns
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

@@ -140,7 +140,9 @@ static int stock_shell(const char *path, const char *sql) {
 static void questions_of_the_readme_are_answered(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
-  fixture_execute(fixture->path, "update case_run set slowed_by = 'gpu1 throttled' where id = 2");
+  fixture_execute(fixture->path,
+                  "update case_run set slowed_by = 'gpu1 throttled', noise = 'dips', "
+                  "noise_size = 0.1, noise_ns = 5e6 where id = 2");
   struct query *query = NULL;
   struct error err = {0};
   assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);

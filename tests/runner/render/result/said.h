@@ -8,44 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const said_columns[] = {"case",
-                                           "block",
-                                           "path",
-                                           "axes",
-                                           "kind",
-                                           "method",
-                                           "direction",
-                                           "source",
-                                           "source_memory",
-                                           "target",
-                                           "target_memory",
-                                           "flows",
-                                           "under_load",
-                                           "size_bytes",
-                                           "gbps",
-                                           "percent_of_peak",
-                                           "peak_gbps",
-                                           "limited_by",
-                                           "ns_per_hop",
-                                           "median_ns",
-                                           "low_ns",
-                                           "high_ns",
-                                           "processes",
-                                           "status",
-                                           "reason",
-                                           "note",
-                                           "unknown",
-                                           "stop",
-                                           "cycles_per_hop",
-                                           "measure",
-                                           "ns_per_op",
-                                           "cycles_per_op",
-                                           "ops_per_clock_sm",
-                                           "operation",
-                                           "same_as",
-                                           "same_block",
-                                           "same_axes",
-                                           "partial"};
+static const char *const said_columns[] = {
+    "case",          "block",         "path",          "axes",
+    "kind",          "method",        "direction",     "source",
+    "source_memory", "target",        "target_memory", "flows",
+    "under_load",    "size_bytes",    "gbps",          "percent_of_peak",
+    "peak_gbps",     "limited_by",    "ns_per_hop",    "median_ns",
+    "low_ns",        "high_ns",       "processes",     "status",
+    "reason",        "note",          "unknown",       "stop",
+    "noise",         "noise_percent", "noise_ns",      "cycles_per_hop",
+    "measure",       "ns_per_op",     "cycles_per_op", "ops_per_clock_sm",
+    "operation",     "same_as",       "same_block",    "same_axes",
+    "partial"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* What a test says of a case; the rest is as in most cases. */
@@ -62,8 +36,10 @@ struct said {
   const char *status, *reason, *note;
   const char *same_as, *same_block, *same_axes;
   const char *stop;
-  double spread; /* per cent; 0 = 0.05 */
-  int processes; /* 0 = 1 */
+  const char *noise;
+  double noise_percent, noise_ns; /* 0 = NULL */
+  double spread;                  /* per cent; 0 = 0.05 */
+  int processes;                  /* 0 = 1 */
   bool partial;
 };
 
@@ -106,6 +82,9 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_text(said->note),
       cell_text("not kept"),
       cell_text(said->stop),
+      cell_text(said->noise),
+      said->noise_percent != 0 ? cell_real(said->noise_percent) : cell_null(),
+      said->noise_ns > 0 ? cell_real(said->noise_ns) : cell_null(),
       said_real(chase ? said->cycles : 0),
       cell_text(said->measure),
       said_real(said->ns_per_op),

@@ -389,6 +389,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .axes = "threads=2",
        .gbps = 11,
        .stop = "time",
+       .noise = "white",
        .spread = 0.94,
        .note = "not gated"},
       {.block = "sweep",
@@ -396,6 +397,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .axes = "threads=3",
        .gbps = 12,
        .stop = "time",
+       .noise = "white",
        .spread = 0.78},
       {.block = "sweep",
        UP(0, "pinned"),
@@ -404,21 +406,22 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .stop = "trials",
        .processes = 10},
   };
-  EXPECT(sweep, 100,
-         "sweep\n"
-         "4KiB by ce: GB/s\n"
-         "path               settings    GB/s  +/- %  % of peak  remark\n"
-         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5\n"
-         "numa0:pinned-gpu0  threads=2  11.00   0.94        2.8  [1,2]\n"
-         "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  [2]\n"
-         "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  [3]\n"
-         "[1] not gated\n"
-         "[2] not within precision (up to +/- 0.94 %): max_time ended the trials; more time helps: "
-         "--set\n"
-         "    measure.max_time=TIME\n"
-         "[3] not within precision in some processes: trials.max ended the trials; more trials "
-         "help: --set\n"
-         "    measure.trials.max=N\n");
+  EXPECT(
+      sweep, 100,
+      "sweep\n"
+      "4KiB by ce: GB/s\n"
+      "path               settings    GB/s  +/- %  % of peak  remark\n"
+      "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5\n"
+      "numa0:pinned-gpu0  threads=2  11.00   0.94        2.8  [1,2]\n"
+      "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  [2]\n"
+      "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  [3]\n"
+      "[1] not gated\n"
+      "[2] not within precision (up to +/- 0.94 %): max_time ended the trials, whose noise has no "
+      "pattern;\n"
+      "    more time helps: --set measure.max_time=TIME\n"
+      "[3] not within precision in some processes: trials.max ended the trials; more trials may "
+      "help: --set\n"
+      "    measure.trials.max=N\n");
   const struct said pairs[] = {
       {.block = "up",
        UP(0, "pinned"),
@@ -428,17 +431,50 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .spread = 2},
       {.block = "up", UP(1, "pinned"), .gbps = 51, .note = "not gated", .stop = "precision"},
   };
-  EXPECT(
-      pairs, 0,
-      "up\n"
-      "4KiB by ce: GB/s from row to column\n"
-      "               gpu0        gpu1\n"
-      "numa0:pinned  50.00  [1]  51.00\n"
-      "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
-      "interval within 2 %\n"
-      "note: not gated\n"
-      "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time helps: --set "
-      "measure.max_time=TIME\n");
+  EXPECT(pairs, 0,
+         "up\n"
+         "4KiB by ce: GB/s from row to column\n"
+         "               gpu0        gpu1\n"
+         "numa0:pinned  50.00  [1]  51.00\n"
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "interval within 2 %\n"
+         "note: not gated\n"
+         "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time may help: "
+         "--set measure.max_time=TIME\n");
+}
+
+/* What helps depends on the noise: more trials only where they differ by chance. */
+static void kinds_of_noise_have_a_remark_each(void **state) {
+  (void)state;
+#define NOISY(kind, threads, percent, length)                                                      \
+  {                                                                                                \
+    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10, .stop = "time",    \
+    .noise = kind, .noise_percent = percent, .noise_ns = length, .spread = 1                       \
+  }
+  const struct said sweep[] = {NOISY("dips", 1, 14, 5.2e6), NOISY("dips", 2, 3.3, 17.7e6),
+                               NOISY("drift", 3, -8.04, 0), NOISY("two_modes", 4, 4.1, 0),
+                               NOISY("unknown", 5, 0, 0)};
+#undef NOISY
+  EXPECT(sweep, 80,
+         "sweep\n"
+         "4KiB by ce: GB/s\n"
+         "path               settings    GB/s  +/- %  % of peak  remark\n"
+         "numa0:pinned-gpu0  threads=1  10.00   1.00        2.5  [1]\n"
+         "numa0:pinned-gpu0  threads=2  10.00   1.00        2.5  [1]\n"
+         "numa0:pinned-gpu0  threads=3  10.00   1.00        2.5  [2]\n"
+         "numa0:pinned-gpu0  threads=4  10.00   1.00        2.5  [3]\n"
+         "numa0:pinned-gpu0  threads=5  10.00   1.00        2.5  [4]\n"
+         "[1] not within precision (up to +/- 1 %): max_time ended the trials; dips of 5.2\n"
+         "    to 18 ms, up to 14 % slower, as where others use the host's memory or\n"
+         "    processors; more time does not help\n"
+         "[2] not within precision (up to +/- 1 %): max_time ended the trials; their level\n"
+         "    moved, by up to 8 %; more time does not help, but where the first differ\n"
+         "    more warm-up does: --set measure.warmup=N\n"
+         "[3] not within precision (up to +/- 1 %): max_time ended the trials; they have\n"
+         "    two levels, up to 4.1 % apart, and the median may be at either; more time\n"
+         "    does not help\n"
+         "[4] not within precision (up to +/- 1 %): max_time ended the trials, too few to\n"
+         "    tell what their noise is; more time may help: --set measure.max_time=TIME\n");
 }
 
 static void nothing_is_said_too(void **state) {
@@ -462,6 +498,7 @@ int main(void) {
       cmocka_unit_test(the_rest_is_tables),
       cmocka_unit_test(every_kind_has_its_unit),
       cmocka_unit_test(what_is_not_precise_enough_is_marked),
+      cmocka_unit_test(kinds_of_noise_have_a_remark_each),
       cmocka_unit_test(nothing_is_said_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
