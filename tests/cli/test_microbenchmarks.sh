@@ -79,7 +79,7 @@ run run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8
 expect_out '^path +size +ns/hop +cycles/hop'
 run run arithmetic-latency "${small[@]}" --only latency --set arithmetic.instructions=512 --json
 expect_out '"ns_per_op":[0-9.]+,"cycles_per_op":[0-9.]+,"ops_per_clock_sm":null'
-expect_out '"stop":"trials"'
+expect_out '"stop":"trials".*"noise":"unknown","noise_percent":null,"noise_ns":null'
 run run memory-hierarchy "${small[@]}" --only l1 --set chase.hops=8 --json
 expect_out '"ns_per_hop":[0-9.]+,"cycles_per_hop":[0-9.]+'
 

@@ -20,7 +20,6 @@ expect_value '1 4 4' four.db "select count(*) || ' ' || flows || ' ' || loads fr
 expect_value '4 3 0' four.db "select count(*) || ' ' || flows || ' ' || loads from v_case where block = 'all_to_one_read_sm'"
 expect_value 1 four.db "select min(ns_per_hop) > 0 from v_case where block = 'host_device_latency_sm'"
 expect_value 0 four.db "select count(*) from v_case where (stop in ('time', 'trials')) <> (noise is not null)"
-expect_value 1 four.db "select count(*) > 0 from v_run_case where noise is not null"
 expect_out '^host_to_device_memcpy_ce$'
 expect_out '^64KiB by ce: GB/s from row to column$'
 expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
