@@ -1,6 +1,7 @@
 #include "runner/record/database.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/strbuf.h"
 #include "runner/record/file.h"
 #include "runner/record/guard.h"
 #include "runner/record/migrate.h"
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { GENERATED_MAX = 1 << 20 };
 
 /* Not NUL-terminated: a section is a part of its file. */
 struct sql_text {
@@ -139,18 +142,26 @@ enum status database_script(struct database *database, const char *name, struct 
   return status;
 }
 
-enum status database_run_generated(struct database *database, const char *name, struct error *err) {
+enum status database_generate(struct database *database, const char *name, char **sql,
+                              struct error *err) {
   struct statement statement;
+  struct strbuf script;
+  strbuf_init(&script, GENERATED_MAX);
   enum status status = statement_prepare(database, name, &statement, err);
-  char *script = sqlite3_mprintf("");
   while (statement_next(&statement, &status, err)) {
-    script = sqlite3_mprintf("%z%s;\n", script, sqlite3_column_text(statement.stmt, 0));
+    strbuf_printf(&script, "%s;\n", (const char *)sqlite3_column_text(statement.stmt, 0));
   }
   statement_finalize(&statement);
-  if (status == STATUS_OK) {
-    status = database_run_sql(database, script, name, err);
-  }
-  sqlite3_free(script);
+  *sql = status == STATUS_OK ? strdup(script.text) : NULL;
+  strbuf_fini(&script);
+  return status;
+}
+
+enum status database_run_generated(struct database *database, const char *name, struct error *err) {
+  char *script = NULL;
+  enum status status = database_generate(database, name, &script, err);
+  status = THEN(status, database_run_sql(database, script, name, err));
+  free(script);
   return status;
 }
 

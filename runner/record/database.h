@@ -103,7 +103,10 @@ int statement_column_number(const struct statement *statement, int i);
 /* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,
                             struct error *err) CHECK_RESULT;
-/* Run the statements that are the rows of the statement of that name. */
+/* The statements that are the rows of the statement of that name; the caller frees. */
+enum status database_generate(struct database *database, const char *name, char **sql,
+                              struct error *err) CHECK_RESULT;
+/* Run them. */
 enum status database_run_generated(struct database *database, const char *name,
                                    struct error *err) CHECK_RESULT;
 /* Run SQL of several statements; `what` names it in errors. */

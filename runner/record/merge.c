@@ -1,5 +1,6 @@
 #include "runner/record/merge.h"
 
+#include "engine/base/strings.h"
 #include "runner/record/merge_input.h"
 #include "runner/record/node_list.h"
 
@@ -24,6 +25,8 @@ struct merge {
   struct arena arena;
   struct merge_failure **failures; /* not written yet */
   size_t failure_count, failure_capacity;
+  const char *schema; /* of the last input whose columns are all there */
+  char *copy;         /* the statements that copy an input; the same for all */
 };
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
@@ -41,6 +44,7 @@ void merge_free(struct merge *merge) {
   }
   database_close(merge->output);
   arena_fini(&merge->arena);
+  free(merge->copy);
   free(merge);
 }
 
@@ -57,6 +61,7 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
   if (status == STATUS_OK) {
     status = database_script(merge->output, "merge/tables", err);
   }
+  status = THEN(status, database_generate(merge->output, "merge/copy", &merge->copy, err));
   if (status == STATUS_OK) {
     sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, merge_progress, merge);
   }
@@ -72,17 +77,25 @@ static enum status merge_attach(struct database *output, const char *uri, struct
   return status;
 }
 
-/* A file of that version that lacks a column was not made by a released haul. */
-static enum status merge_check_columns(struct database *output, struct error *err) {
-  struct merge_row row;
-  enum status status = merge_first_row(output, "merge/missing", &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_INVALID,
-                       "it has no column %s.%s, which its version of the schema has: it was not "
-                       "made by a released haul, or was changed by other means",
-                       row.texts[0], row.texts[1]);
+/* A file of that version that lacks a column was not made by a released haul. Inputs have the same
+ * tables, nearly always: those of the last good one need no second look. */
+static enum status merge_check_columns(struct merge *merge, struct error *err) {
+  struct merge_row schema;
+  struct merge_row row = {0};
+  enum status status = merge_first_row(merge->output, "merge/schema", &schema, err);
+  if (status == STATUS_OK && !strings_equal(schema.texts[0], merge->schema)) {
+    status = merge_first_row(merge->output, "merge/missing", &row, err);
+    if (status == STATUS_OK && row.texts[0] != NULL) {
+      status = error_set(err, STATUS_INVALID,
+                         "it has no column %s.%s, which its version of the schema has: it was not "
+                         "made by a released haul, or was changed by other means",
+                         row.texts[0], row.texts[1]);
+    } else if (status == STATUS_OK && schema.texts[0] != NULL) {
+      merge->schema = arena_strdup(&merge->arena, schema.texts[0]);
+    }
+    arena_fini(&row.arena);
   }
-  arena_fini(&row.arena);
+  arena_fini(&schema.arena);
   return status;
 }
 
@@ -144,9 +157,10 @@ static enum status merge_read_result(struct database *output, struct merge_resul
   return status;
 }
 
-static enum status merge_copy_rows(struct database *output, struct merge_result *result,
+static enum status merge_copy_rows(struct merge *merge, struct merge_result *result,
                                    struct error *err) {
-  enum status status = merge_check_columns(output, err);
+  struct database *output = merge->output;
+  enum status status = merge_check_columns(merge, err);
   if (status == STATUS_OK) {
     status = database_script(output, "merge/identify", err);
   }
@@ -154,7 +168,7 @@ static enum status merge_copy_rows(struct database *output, struct merge_result 
     status = merge_check_conflict(output, err);
   }
   if (status == STATUS_OK) {
-    status = database_run_generated(output, "merge/copy", err);
+    status = database_run_sql(output, merge->copy, "merge/copy", err);
   }
   status = THEN(status, merge_expand_fleets(output, err));
   if (status == STATUS_OK) {
@@ -220,7 +234,7 @@ static enum status merge_attached(struct merge *merge, const struct merge_file *
     *fatal = true;
     return status;
   }
-  status = merge_copy_rows(output, result, err);
+  status = merge_copy_rows(merge, result, err);
   status = THEN(status, merge_remember(output, file, result->runs, NULL, err));
   if (status != STATUS_OK) {
     *fatal = merge_of_the_output(output);

@@ -19,6 +19,10 @@ ATTACH DATABASE :path AS input;
 -- name: detach
 DETACH DATABASE input;
 
+-- name: schema
+-- What its tables are made of.
+SELECT group_concat(sql, ';') FROM (SELECT sql FROM input.sqlite_master WHERE type = 'table' ORDER BY name);
+
 -- name: missing
 -- A column of the output that the input lacks.
 SELECT t.name AS "table", c.name AS "column"
@@ -31,6 +35,10 @@ ORDER BY t.name, c.cid
 LIMIT 1;
 
 -- name: tables
+-- The references of an input are checked before it is copied, all at once; so none is looked up row by row.
+PRAGMA foreign_keys = OFF;
+PRAGMA main.cache_size = -64000; -- KiB: the ends of all tables and indexes, into which an input goes
+PRAGMA temp.cache_size = -16000;
 -- Temporary tables: SQLite writes them to disk when they grow.
 CREATE TEMP TABLE merge_id (
   name TEXT NOT NULL,       -- of the table
