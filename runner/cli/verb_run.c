@@ -1,6 +1,7 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
 #include "engine/base/units.h"
 #include "runner/cli/decide.h"
+#include "runner/cli/health.h"
 #include "runner/cli/selection.h"
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
@@ -190,24 +191,67 @@ static int verb_run_close_shard(struct run_request *request) {
   return code;
 }
 
+/* Plan, claim what that uses, and measure; *plan is the caller's. */
+static int verb_run_plan(struct command *command, struct run_request *request, size_t i,
+                         struct plan **plan) {
+  struct error err = {0};
+  int code = EXIT_DONE;
+  if (selection_plan(command, i, plan, &err) != STATUS_OK) {
+    return fail(request->common, &err);
+  }
+  if (*plan != NULL) {
+    const struct plan_options options = {.only = request->only};
+    code = verb_run_claim(command, request, command->batch.scenarios[i], &options, plan);
+  }
+  return *plan != NULL ? run_plan(request, *plan) : code;
+}
+
+/* Measure once more what falls short, with what was claimed, and say what came of it. */
+static int verb_run_judge(struct health *health, struct run_request *request,
+                          const struct scenario *scenario, int code) {
+  struct error err = {0};
+  struct case_keys again;
+  enum status status = health_judge(health, request, &again, &err);
+  if (status == STATUS_OK && again.count > 0 && *request->interrupted == 0) {
+    struct run_request repeated = *request;
+    struct plan *plan = NULL;
+    const struct plan_options options = {.keys = again};
+    repeated.repeated = true;
+    status = plan_new(scenario, health->command->target, &options, &plan, &err);
+    if (status == STATUS_OK) {
+      code = worse(code, run_plan(&repeated, plan));
+      status = health_judge(health, request, &again, &err);
+    }
+    plan_free(plan);
+  }
+  return health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
+}
+
 /* The i-th scenario of the batch. */
 static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
   struct error err = {0};
   struct plan *plan = NULL;
-  int code = EXIT_DONE;
+  const struct scenario *scenario = command->batch.scenarios[i];
+  const bool judged = scenario->run.verdict == RUN_VERDICT_EXPECTED;
+  struct health health = {.command = command};
   if (verb_run_open_shard(command, request, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
-  if (selection_plan(command, i, &plan, &err) != STATUS_OK) {
+  request->outcome = &health.outcome;
+  request->unshown =
+      judged && !command->common.verbose && output_layout_of(command->common.format) == LAYOUT_PAGE;
+  int code = EXIT_DONE;
+  if (scenario->run.idle_wait_ns > 0 &&
+      health_wait(command, scenario->run.idle_wait_ns, request->interrupted, &health.busy, &err) !=
+          STATUS_OK) {
     code = fail(request->common, &err);
+  } else {
+    code = verb_run_plan(command, request, i, &plan);
   }
-  if (plan != NULL) {
-    const struct plan_options options = {.only = request->only};
-    code = verb_run_claim(command, request, command->batch.scenarios[i], &options, &plan);
+  if (judged && health.outcome.uuid[0] != '\0') {
+    code = verb_run_judge(&health, request, scenario, code);
   }
-  if (plan != NULL) {
-    code = run_plan(request, plan);
-  }
+  request->outcome = NULL;
   verb_run_release(request);
   plan_free(plan);
   return worse(code, verb_run_close_shard(request));
@@ -297,11 +341,15 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   return status;
 }
 
-/* Where the results go, and how what is used is claimed. */
+/* Where the results go, and how what is used is claimed; *scratch: as of health_database(). */
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
-                                    struct error *err) {
+                                    const char **scratch, struct error *err) {
   const char *locks = getenv("HAUL_LOCKS");
-  if (command->shard == NULL) {
+  const bool judged =
+      command->batch.count > 0 && command->batch.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
+  if (command->shard == NULL && judged) {
+    RETURN_ON_ERROR(health_database(command, &request->database, scratch, err));
+  } else if (command->shard == NULL) {
     RETURN_ON_ERROR(command_path(command, &request->database, err));
   }
   request->launch = &command->launch.run;
@@ -336,7 +384,8 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   if (output_layout_of(command->common.format) != LAYOUT_PAGE) {
     table_concatenate(command->table);
   }
-  enum status status = verb_run_prepare(command, &request, err);
+  const char *scratch = NULL;
+  enum status status = verb_run_prepare(command, &request, &scratch, err);
   if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
     request.claiming.interrupted = request.interrupted;
@@ -344,6 +393,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   } else if (status == STATUS_OK) {
     verb_run_batch(command, &request);
   }
+  health_forget_database(scratch);
   expectations_fini(&expectations);
   return THEN(status, table_end_all(command->table, err));
 }
@@ -354,7 +404,8 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .tag = command->tag,
       .command_line = command->line,
   };
-  RETURN_ON_ERROR(verb_run_prepare(command, &request, err));
+  const char *scratch = NULL; /* there is none without a scenario */
+  RETURN_ON_ERROR(verb_run_prepare(command, &request, &scratch, err));
   return decide_run(command, &request, err);
 }
 

@@ -324,6 +324,22 @@ size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict 
   return judge->counts[verdict];
 }
 
+void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again) {
+  for (size_t i = 0; i < judge->finding_count; i++) {
+    struct expect_finding *finding = &judge->findings[i];
+    for (size_t k = 0; finding->verdict == EXPECT_SHORT && k < again->finding_count; k++) {
+      const struct expect_finding *other = &again->findings[k];
+      if (strcmp(other->key, finding->key) == 0 && other->verdict != EXPECT_SHORT) {
+        judge->counts[EXPECT_SHORT]--;
+        judge->counts[other->verdict]++;
+        finding->verdict = other->verdict;
+        finding->value = other->value;
+        finding->ratio = other->ratio;
+      }
+    }
+  }
+}
+
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
                              const struct query_options *options, const struct row_sink *inner,
                              struct expect_judge **judge, struct error *err) {

@@ -58,6 +58,8 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 /* After the last row. Those judged, in the order of the run. */
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
+/* What falls short, but did not when it was measured again, takes the verdict and value of that. */
+void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* Sentences for people: "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports)", or one for each
  * GPU, or pair, and kind of path that falls short. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);

@@ -412,6 +412,10 @@ static int run_measure_and_show(struct run_state *state) {
   state->started_ns = clock_now_ns();
   char uuid[64];
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
+  if (state->request->outcome != NULL) {
+    snprintf(state->request->outcome->uuid, sizeof state->request->outcome->uuid, "%s",
+             record_run_uuid(state->record));
+  }
 
   record_when_locked(state->record, run_wait_for_database, state);
   struct error end_err = {0};

@@ -5,9 +5,15 @@
 #include "runner/console/console.h"
 #include "runner/plan/plan.h"
 #include "runner/record/record.h"
+#include "runner/record/selector.h"
 #include "runner/run/claim.h"
 #include "runner/run/expectations.h"
 #include "runner/run/shard.h"
+
+/* Which run it became, for whoever asks; "" = none was begun. */
+struct run_outcome {
+  char uuid[RUN_UUID_MAX];
+};
 
 struct run_request {
   const struct common_options *common;
@@ -26,6 +32,7 @@ struct run_request {
   const struct run_launch *launch;         /* NULL = by a user */
   struct shard *shard;                     /* that the database is; NULL = it stays where it is */
   bool sums;                               /* of the cells of matrices of rates */
+  struct run_outcome *outcome;             /* NULL = nobody asks */
   const struct expectations *expectations; /* that the result is compared with */
 };
 

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+ENUM_NAMES_DEFINE(run_verdict, RUN_VERDICT_LIST)
+
 /* Without the kinds of block, whose rows are in the files of the kinds. */
 static const struct section_row section_rows[section_count] = {
     [SECTION_ROOT] = {SECTION_ROOT, NULL, false, "the top level of the file",
@@ -12,7 +14,8 @@ static const struct section_row section_rows[section_count] = {
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
          "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
-         "`seed` and `telemetry` may also be given in a block, for that block only."},
+         "`seed`, `telemetry`, `idle_wait` and `verdict` may also be given in a block, for that "
+         "block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
                         "The state in which the machine should be, and what to do when it is not. "
                         "Only the checks listed here are made."},
@@ -120,6 +123,16 @@ static const struct field shared_fields[] = {
         .default_text = "none",
         HELP("Time from the end of one process to the start of the next: processes spread over "
              "time see more of what differs from hour to hour, as `haul diff` needs")),
+
+    KEY("idle_wait", IN(MEASURE), DURATION(1e6, 3600e9), RUN(idle_wait_ns), .zero_word = "none",
+        .default_text = "none",
+        HELP("How long to wait, before anything is measured, while another program is at work on a "
+             "GPU; then the run goes on all the same, and the check `gpu_idle` says who it is")),
+    KEY("verdict", IN(MEASURE), WORDS(run_verdict_names), RUN(verdict), .default_text = "none",
+        HELP(
+            "\"expected\": compare the results with what the machine should reach (`haul expect`), "
+            "measure what falls short once more, and end with one line and exit code 1 if it still "
+            "does, or if another program is at work on a GPU")),
 
     /* [checks] */
     CHECK(CHECK_GOVERNOR, "governor", WORDS(governor_words), .default_text = "performance",

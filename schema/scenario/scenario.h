@@ -110,12 +110,20 @@ struct setting {
 
 struct block; /* opaque: axes */
 
+/* What is said of the results of a run. */
+#define RUN_VERDICT_LIST(X)                                                                        \
+  X(RUN_VERDICT_NONE, "none")                                                                      \
+  X(RUN_VERDICT_EXPECTED, "expected") /* one line and an exit code: as the machine should be? */
+ENUM_NAMES_DECLARE(run_verdict, RUN_VERDICT_LIST)
+
 struct run_settings {
   uint32_t processes;
   enum case_order order;
   uint64_t seed;
   uint64_t telemetry_ns; /* 0 = off */
   uint64_t pause_ns;     /* between two processes */
+  uint64_t idle_wait_ns; /* for other programs on the GPUs to end */
+  enum run_verdict verdict;
 };
 
 struct scenario {

@@ -111,4 +111,53 @@ expect_err "bad.toml:13:8: error: unit: invalid value \"GBs\""
 run_fails 2 'none.toml.*No such file' check --expect=none.toml --db slow.db
 run_fails 2 'compares with no other runs' check --expect --strict --db slow.db
 
+begin 'health: one line and an exit code; one short case is measured once more'
+HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
+expect_code 0
+equal 'healthy: all 4 as usual for H200 of the fake driver (2 reports)' "$(cat out)" 'the line'
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
+expect_code 1
+equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB)' \
+  "$(cat out)" 'the line'
+expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
+run run health --db health.db --only 'host_to_device'
+expect_code 3
+expect_out '^not judged: nothing is known of this machine: haul expect learn'
+
+begin 'health: a program that loads a GPU is waited for, then named with what it does'
+sleep 1000 &
+program=$!
+cat >busy.toml <<EOT
+[fake]
+[[fake.process]]
+gpu = 1
+pid = $program
+busy_percent = 98
+[[fake.link]]
+from = "host"
+to = 1
+factor = 0.5
+EOT
+HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db
+expect_code 1
+expect_out "^unhealthy: gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\)\$"
+kill "$program"
+{ wait "$program"; } 2>/dev/null
+sed '/^name = "NVIDIA H200"/,/^\[\[gpu/s/^utilization_percent = 0/utilization_percent = 60/' \
+  "$HAUL_FAKE_MACHINE" >loaded.toml
+HAUL_FAKE_MACHINE=loaded.toml HAUL_EXPECT=mine.toml run run health --db busy.db \
+  --only 'host_to_device' --set measure.idle_wait=600ms
+expect_code 1
+expect_err 'gpu0: 0 compute processes, 60 % busy.*: waiting for up to 600 ms'
+expect_out '^unhealthy: gpu0: 0 compute processes, 60 % busy'
+
+begin 'health: without a place for results nothing is left behind'
+shared=$(find /dev/shm -maxdepth 1 -name 'haul-??????' | wc -l)
+HOME=/proc XDG_DATA_HOME=/proc/none HAUL_EXPECT=mine.toml run run health --only host_to_device
+expect_code 0
+expect_out '^healthy: all 4'
+expect_err 'the results are not kept: '
+equal "$shared" "$(find /dev/shm -maxdepth 1 -name 'haul-??????' | wc -l)" 'folders of results'
+run_error 2 '/proc/none' run health --only host_to_device --db /proc/none/results.db
+
 finish
