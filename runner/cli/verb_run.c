@@ -150,6 +150,9 @@ static int verb_run_claim(struct command *command, struct run_request *request,
   if (code == EXIT_DONE && !waited) {
     return code;
   }
+  if (code != EXIT_DONE && code != EXIT_INTERRUPTED && request->shard != NULL) {
+    run_refused(request, *plan, "another run used the GPUs of the plan, or the host, all the time");
+  }
   plan_free(*plan);
   *plan = NULL;
   if (code == EXIT_DONE &&

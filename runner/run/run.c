@@ -565,6 +565,22 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   return code;
 }
 
+void run_refused(const struct run_request *request, const struct plan *plan, const char *reason) {
+  struct error err = {0};
+  const struct preflight preflight = {0};
+  struct run_state state = {
+      .request = request, .plan = plan, .processes = plan->scenario->run.processes};
+  enum status status = run_begin(&state, &preflight, &err);
+  status = THEN(status, record_end_run(state.record, "failed", reason, &err));
+  record_close(state.record);
+  claim_leave_run(state.owner);
+  if (status == STATUS_OK) {
+    shard_publish(request->shard);
+  } else {
+    (void)fail(request->common, &err);
+  }
+}
+
 /* The machine may have changed since the run began. */
 static enum status run_check_again(const struct run_request *request, const struct plan *plan,
                                    struct record *record, struct error *err) {

@@ -38,6 +38,9 @@ struct run_request {
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */
 int run_plan(const struct run_request *request, const struct plan *plan);
+/* Of a node of a fleet that cannot even begin: leave a failed run with that reason in its shard, so
+ * that others see why. */
+void run_refused(const struct run_request *request, const struct plan *plan, const char *reason);
 /* Go on with an earlier run, whose record is open and which is the caller's (claim_run()); closes
  * it. */
 int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,

@@ -175,6 +175,18 @@ kept=$(find "$local_disk" -name 'l1-*.db')
 run_ok merge kept.db "$kept"
 expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
 
+begin 'a node that is in use by another run says so'
+"$haul" run long.toml --db busy.db >"$scratch/null" 2>&1 &
+runner=$!
+until [ -e busy.db ]; do sleep 0.05; done
+run run "$small" --shard busy --node-name b1 --wait 0s
+expect_code 3
+kill $runner
+wait $runner
+run_ok merge busy_fleet.db busy
+expect_states busy_fleet.db 'b1:failed'
+expect_out '^failed +1 +b1 +another run used'
+
 begin 'a home that cannot be written does not matter'
 HOME=/proc XDG_DATA_HOME=/proc run run "$small" --shard homeless --node-name h1
 expect_code 0
