@@ -119,6 +119,17 @@ LEFT JOIN (
   ON g.name GLOB u.names
 WHERE h.gpu_count > 1;
 
+-- name: c2c
+-- finding: The chip-to-chip link to the processor is down
+-- reads: fact c2c
+-- touches: host_link
+-- costs: What goes between GPU and host takes PCIe, at a small share of the link's rate.
+-- action: nvidia-smi c2c -s; dmesg for Xid; restart the node.
+-- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (c2c)
+SELECT gpu, v = 'off' AS bad, 'c2c = ' || v AS evidence
+FROM (SELECT gpu, name, json_extract(facts, '$.c2c') AS v FROM gpu)
+WHERE v <> 'none' OR (v IS NULL AND name GLOB 'NVIDIA G[BH][23]00*');
+
 -- name: fabric
 -- finding: The GPU has not joined the NVLink switches
 -- reads: fact fabric
