@@ -32,27 +32,39 @@ static char *file_text(const char *name) {
   return file_content(path);
 }
 
-/* A recorded run, changed by that SQL (NULL = as it was), explained. */
-static void explain_recorded(const char *name, const char *change, const char *only,
-                             struct explanation *explanation) {
+/* A recorded run in a database of its own. */
+static struct database *recorded_run(const char *name) {
   struct error err = {0};
   struct database *database = NULL;
   char *recorded = file_text(name);
-  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
-  enum status status = database_run_sql(database, recorded, name, &err);
-  if (status == STATUS_OK && change != NULL) {
-    status = database_run_sql(database, change, "explain-rules.sql", &err);
-  }
-  const struct explain_request request = {.run = 1, .only = only};
-  if (status != STATUS_OK || explain_find(database, &request, explanation, &err) != STATUS_OK) {
+  if (database_open_temporary(&database, &err) != STATUS_OK ||
+      database_run_sql(database, recorded, name, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
-  database_close(database);
   free(recorded);
+  return database;
+}
+
+/* It, changed by that SQL (NULL = as it was), explained; then it is as before. */
+static void explain_database(struct database *database, const char *change,
+                             const struct explain_request *request,
+                             struct explanation *explanation) {
+  struct error err = {0};
+  enum status status = database_begin(database, &err);
+  if (status == STATUS_OK && change != NULL) {
+    status = database_run_sql(database, change, "the change", &err);
+  }
+  if (status != STATUS_OK || explain_find(database, request, explanation, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  database_rollback(database);
 }
 
 static void explain_changed(const char *change, const char *only, struct explanation *explanation) {
-  explain_recorded("explain-h200x2.sql", change, only, explanation);
+  struct database *database = recorded_run("explain-h200x2.sql");
+  const struct explain_request request = {.run = 1, .only = only};
+  explain_database(database, change, &request, explanation);
+  database_close(database);
 }
 
 static const struct explain_row *row_of(const struct explanation *explanation, const char *rule,
@@ -95,7 +107,9 @@ static void nothing_is_found_on_the_recorded_run(void **state) {
 static void nothing_is_found_on_a_run_of_five_processes(void **state) {
   (void)state;
   struct explanation explanation;
-  explain_recorded("explain-h200x1.sql", NULL, NULL, &explanation);
+  struct database *database = recorded_run("explain-h200x1.sql");
+  explain_database(database, NULL, &(struct explain_request){.run = 1}, &explanation);
+  database_close(database);
   assert_int_equal(explanation.findings, 0);
   assert_non_null(row_of(&explanation, "cold_process", EXPLAIN_NOT_FOUND));
   assert_non_null(row_of(&explanation, "pageable_ungated", EXPLAIN_FOUND));
@@ -108,6 +122,8 @@ static void each_rule_finds_its_machine_and_no_other_does(void **state) {
   struct arena arena = {0};
   struct explain_rules rules;
   char *changes = file_text("explain-rules.sql");
+  struct database *database = recorded_run("explain-h200x2.sql");
+  const struct explain_request request = {.run = 1};
   explain_read_rules(&arena, &rules);
   assert_true(rules.count > 30);
   for (size_t i = 0; i < rules.count; i++) {
@@ -123,7 +139,7 @@ static void each_rule_finds_its_machine_and_no_other_does(void **state) {
     const char *change =
         arena_strndup(&arena, begin, end != NULL ? (size_t)(end - begin) : strlen(begin));
     struct explanation explanation;
-    explain_changed(change, NULL, &explanation);
+    explain_database(database, change, &request, &explanation);
     for (size_t j = 0; j < explanation.row_count; j++) {
       const struct explain_row *row = &explanation.rows[j];
       if (row->state == EXPLAIN_FOUND && strcmp(row->rule->name, rule->name) != 0 &&
@@ -141,6 +157,7 @@ static void each_rule_finds_its_machine_and_no_other_does(void **state) {
     assert_int_equal(explanation.findings, rule->note ? 0 : 1);
     explanation_fini(&explanation);
   }
+  database_close(database);
   free(changes);
   arena_fini(&arena);
 }
@@ -294,20 +311,15 @@ static void findings_come_by_what_is_expected(void **state) {
       "UPDATE case_run SET median_ns = 2 * median_ns WHERE bench_case IN (SELECT id FROM "
       "bench_case "
       "WHERE name = 'host_to_device_memcpy_ce/numa0:pinned-gpu1/64MiB');";
-  struct error err = {0};
-  struct database *database = NULL;
   struct explanation explanation;
-  char *recorded = file_text("explain-h200x2.sql");
-  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
-  assert_int_equal(database_run_sql(database, recorded, "the run", &err), STATUS_OK);
-  assert_int_equal(database_run_sql(database, CHANGE, "the change", &err), STATUS_OK);
+  struct database *database = recorded_run("explain-h200x2.sql");
   /* The second is of a GPU that no finding about its memory touches. */
   struct explain_shortfall shortfalls[] = {
       {.case_key = key_of(database, "device_local_copy/gpu0-gpu0/2GiB"), .lack = 0.1},
       {.case_key = key_of(database, "device_local_copy/gpu1-gpu1/2GiB"), .lack = 0.2},
   };
   const struct explain_request request = {.run = 1, .shortfalls = shortfalls, .shortfall_count = 2};
-  assert_int_equal(explain_find(database, &request, &explanation, &err), STATUS_OK);
+  explain_database(database, CHANGE, &request, &explanation);
   assert_int_equal(explanation.findings, 2);
   assert_string_equal(explanation.rows[0].rule->name, "gpu_clocks");
   assert_int_equal(explanation.rows[0].shortfalls, 1);
@@ -320,7 +332,6 @@ static void findings_come_by_what_is_expected(void **state) {
   database_close(database);
   free((void *)shortfalls[0].case_key);
   free((void *)shortfalls[1].case_key);
-  free(recorded);
 }
 
 /* Read through a copy that is otherwise not written. */
