@@ -22,7 +22,7 @@ UPDATE link SET peer_access = 0 WHERE place = 'gpu';
 -- name: nvlinks
 UPDATE device SET nvlink_count = 16 WHERE place = 'gpu' AND number = 1;
 
--- name: c2c
+-- name: chip_to_chip
 INSERT INTO environment_fact VALUES (1, 'c2c', 0, 'ok', 'on'), (1, 'c2c', 1, 'ok', 'off');
 
 -- name: fabric

@@ -119,7 +119,7 @@ LEFT JOIN (
   ON g.name GLOB u.names
 WHERE h.gpu_count > 1;
 
--- name: c2c
+-- name: chip_to_chip
 -- finding: The chip-to-chip link to the processor is down
 -- reads: fact c2c
 -- touches: host_link
