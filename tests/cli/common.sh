@@ -41,6 +41,17 @@ fake_driver() { # MACHINE
   export HAUL_FAKE_MACHINE=$source_folder/tests/machines/$1.toml
 }
 
+# Whether the build is for another machine: $haul is a script then, by which an emulator runs it or, where
+# that is set, EMULATED_PROGRAM.
+emulated() { [ "$haul" = "$build_folder/tests/emulated/haul" ]; }
+
+# Run another program that was built.
+built() { # PROGRAM ARGUMENT...
+  local program=$build_folder/$1
+  shift
+  if emulated; then EMULATED_PROGRAM=$program "$haul" "$@"; else "$program" "$@"; fi
+}
+
 # Run haul; its output is in $scratch/out and $scratch/err, its exit code in $code.
 run() {
   printf 'haul %s' "$*" >"$scratch/command"

@@ -3,7 +3,7 @@
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 fake_driver h200x4 || exit 77
-make_fleet=$build_folder/tests/benchmarks/make_fleet
+make_fleet() { built tests/benchmarks/make_fleet "$@"; }
 
 cat >fleet.toml <<'END'
 schema_version = 1
@@ -47,7 +47,7 @@ run_ok run fleet.toml --db template.db
 
 fleet() { # NAME NODES OPTION...
   local name=$1
-  "$make_fleet" template.db "$@" || bad "make_fleet $*"
+  make_fleet template.db "$@" || bad "make_fleet $*"
   run_ok merge "$name.db" "$name"
 }
 
@@ -72,7 +72,7 @@ expect_value partial holes.db "select state from v_node where node = 'n0009'"
 expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
 
 begin 'the page: parts to swap, who is missing, nodes by blocks, what changed since the fleet before'
-"$make_fleet" template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
+make_fleet template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
 run_ok merge holes.db later
 run_ok report --fleet page.html --db holes.db
 cp page.html out

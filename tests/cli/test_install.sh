@@ -36,13 +36,7 @@ else
 fi
 
 begin 'haul runs from the prefix'
-if [ -x "$build_folder/tests/emulated/haul" ]; then
-  sed "s|'$build_folder/haul'|'$prefix/bin/haul'|" "$haul" >"$scratch/emulated"
-  chmod +x "$scratch/emulated"
-  haul=$scratch/emulated
-else
-  haul=$prefix/bin/haul
-fi
+if emulated; then export EMULATED_PROGRAM=$prefix/bin/haul; else haul=$prefix/bin/haul; fi
 run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
 expect_out '^commit ([0-9a-f]{12}(-dirty)?|unknown), [A-Za-z ]+$'
