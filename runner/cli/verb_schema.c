@@ -1,15 +1,19 @@
-/* haul schema scenario|results: the keys of a scenario, and the tables and views of a database. */
+/* haul schema scenario|results|datasette: the keys of a scenario, and the tables and views of a
+ * database, for people and for Datasette. */
 #include "engine/base/embed.h"
 #include "runner/cli/cli.h"
 #include "schema/results/results_sql.h"
 #include "schema/scenario/reference.h"
 
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const struct embedded_file results_reference[];
 
-enum { SCHEMA_SCENARIO, SCHEMA_RESULTS };
-static const char *const SCHEMAS[] = {"scenario", "results", NULL};
+enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE };
+static const char *const SCHEMAS[] = {"scenario", "results", "datasette", NULL};
 
 static void verb_schema_print_sql(const char *folder) {
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -31,26 +35,148 @@ static void verb_schema_print_results(void) {
   printf("```\n");
 }
 
-static enum status verb_schema_run(struct command *command, struct error *err) {
-  if (command->choice == SCHEMA_SCENARIO) {
-    return reference_write_schema(stdout, err);
+/* metadata of Datasette ---------------------------------------------------------------------------
+ */
+
+/* What is being read of the reference: its lines come one after the other. */
+struct datasette {
+  struct arena *arena;
+  json_t *tables, *queries;
+  json_t *table;         /* of the view whose section this is; NULL: another section */
+  const char *paragraph; /* the last one: what stands above a block says what it is */
+  bool paragraph_ended;
+  char *sql; /* of the block that is being read; NULL: none */
+};
+
+/* A cell of "| cell | cell |" without its blanks; *rest is what follows it. */
+static char *datasette_cell(char **rest) {
+  char *cell = strsep(rest, "|");
+  if (cell == NULL) {
+    return NULL;
   }
-  verb_schema_print_results();
+  cell += strspn(cell, " ");
+  for (size_t length = strlen(cell); length > 0 && cell[length - 1] == ' '; length--) {
+    cell[length - 1] = '\0';
+  }
+  return cell;
+}
+
+/* "| names | unit | meaning |" becomes a description per name. */
+static void datasette_add_columns(const struct datasette *datasette, char *row) {
+  char *names = datasette_cell(&row);
+  const char *unit = datasette_cell(&row);
+  const char *meaning = datasette_cell(&row);
+  if (meaning == NULL || strcmp(names, "column") == 0 || strncmp(names, "---", 3) == 0) {
+    return;
+  }
+  const bool has_unit = strcmp(unit, "\u2013") != 0;
+  const char *text = has_unit ? arena_format(datasette->arena, "%s: %s", unit, meaning) : meaning;
+  json_t *columns = json_object_get(datasette->table, "columns");
+  for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
+    json_object_set_new(columns, name + strspn(name, " "), json_string(text));
+  }
+}
+
+static void datasette_add_sql(struct datasette *datasette, const char *line) {
+  if (strcmp(line, "```") != 0) {
+    datasette->sql = arena_format(datasette->arena, "%s%s\n", datasette->sql, line);
+    return;
+  }
+  const char *name =
+      arena_format(datasette->arena, "question-%zu", json_object_size(datasette->queries) + 1);
+  json_object_set_new(
+      datasette->queries, name,
+      json_pack("{s:s, s:s}", "title", datasette->paragraph, "sql", datasette->sql));
+  datasette->sql = NULL;
+}
+
+static void datasette_add_line(struct datasette *datasette, char *line) {
+  if (datasette->sql != NULL) {
+    datasette_add_sql(datasette, line);
+  } else if (strcmp(line, "```sql") == 0) {
+    datasette->sql = arena_strdup(datasette->arena, "");
+  } else if (strncmp(line, "## ", 3) == 0) {
+    datasette->table = NULL;
+    if (strncmp(line, "## v_", 5) == 0) {
+      datasette->table = json_pack("{s:s, s:{}}", "description", "", "columns");
+      json_object_set_new(datasette->tables, line + 3, datasette->table);
+    }
+  } else if (datasette->table != NULL && line[0] == '|') {
+    line++;
+    datasette_add_columns(datasette, line);
+  } else if (line[0] == '\0') {
+    datasette->paragraph_ended = true;
+  } else {
+    datasette->paragraph = datasette->paragraph_ended ? line
+                                                      : arena_format(datasette->arena, "%s %s",
+                                                                     datasette->paragraph, line);
+    datasette->paragraph_ended = false;
+    if (datasette->table != NULL &&
+        json_object_size(json_object_get(datasette->table, "columns")) == 0) {
+      json_object_set_new(datasette->table, "description", json_string(datasette->paragraph));
+    }
+  }
+}
+
+/* https://docs.datasette.io/en/stable/metadata.html: views and columns in the words of the
+ * reference, its questions as canned queries. */
+static enum status verb_schema_print_datasette(struct command *command, struct error *err) {
+  const char *path = NULL;
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  char *name =
+      arena_strdup(&command->arena, strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
+  char *suffix = strrchr(name, '.');
+  if (suffix != NULL && suffix != name) {
+    *suffix = '\0'; /* as Datasette names a database */
+  }
+  struct datasette datasette = {
+      .arena = &command->arena, .tables = json_object(), .queries = json_object(), .paragraph = ""};
+  char *rest = arena_strdup(&command->arena, (const char *)results_reference[0].data);
+  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+    datasette_add_line(&datasette, line);
+  }
+  json_t *root = json_pack("{s:s, s:{s:{s:o, s:o}}}", "title", "haul", "databases", name, "tables",
+                           datasette.tables, "queries", datasette.queries);
+  char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+  json_decref(root);
+  if (text == NULL) {
+    return error_set(err, STATUS_USAGE, "the name of the database is not UTF-8: %s", name);
+  }
+  const bool written = puts(text) != EOF && fflush(stdout) == 0;
+  const int cause = errno;
+  free(text);
+  if (!written && cause != EPIPE) { /* a reader that went away is no error */
+    return error_set_errno(err, cause, "cannot write the metadata");
+  }
   return STATUS_OK;
+}
+
+static enum status verb_schema_run(struct command *command, struct error *err) {
+  switch (command->choice) {
+  case SCHEMA_SCENARIO:
+    return reference_write_schema(stdout, err);
+  case SCHEMA_RESULTS:
+    verb_schema_print_results();
+    return STATUS_OK;
+  default:
+    return verb_schema_print_datasette(command, err);
+  }
 }
 
 const struct verb VERB_SCHEMA = {
     .name = "schema",
-    .arguments = "scenario|results",
+    .arguments = "scenario|results|datasette",
     .summary = "print the JSON Schema of scenarios, or describe the database",
     .doc =
         "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
         "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "
-        "line: #:schema ./scenario.schema.json",
+        "line: #:schema ./scenario.schema.json\n"
+        "Datasette shows what views and columns mean: haul schema datasette > metadata.json; "
+        "datasette results.db --metadata metadata.json. --db FILE says which database it is.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .noun = "schema",
     .word_max = 1,
-    .missing = "argument: scenario or results",
+    .missing = "argument: scenario, results or datasette",
     .run = verb_schema_run,
 };

@@ -147,7 +147,7 @@ begin 'a reader that goes away ends it quietly'
 equal 0 "${PIPESTATUS[0]}" 'exit code of haul list'
 equal '' "$(cat "$scratch/err")" 'stderr'
 
-for what in 'schema scenario' 'schema results' 'completion man' '--help' 'run --help'; do
+for what in 'schema scenario' 'schema results' 'schema datasette' 'completion man' '--help' 'run --help'; do
   mkfifo gone
   # shellcheck disable=SC2086 # words
   { "$haul" $what 2>"$scratch/err"; echo "$?" >code; } >gone &
@@ -159,7 +159,7 @@ for what in 'schema scenario' 'schema results' 'completion man' '--help' 'run --
 done
 
 begin 'output that cannot be written is an error'
-for what in 'list queries' 'schema scenario' 'schema results' 'completion man' --help 'plan --help'; do
+for what in 'list queries' 'schema scenario' 'schema results' 'schema datasette' 'completion man' --help 'plan --help'; do
   # shellcheck disable=SC2086 # words
   "$haul" $what >/dev/full 2>"$scratch/err"
   equal 3 $? "exit code of haul $what"

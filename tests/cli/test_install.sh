@@ -27,7 +27,7 @@ share/man/man1/haul.1
 share/zsh/site-functions/_haul
 TEXT
 (cd "$source_folder" && find scenarios -name '*.toml' -printf 'share/haul/%p\n' &&
-  find docs -name '*.md' -printf 'share/doc/haul/%p\n') >>"$scratch/expected"
+  find docs -type f -printf 'share/doc/haul/%p\n') >>"$scratch/expected"
 (cd "$prefix" && find . -type f -printf '%P\n') | sort >"$scratch/installed"
 if difference=$(LC_ALL=C sort "$scratch/expected" | diff - "$scratch/installed"); then
   good

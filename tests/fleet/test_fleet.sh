@@ -61,6 +61,7 @@ script() { # NAME
   [ -s "$1" ] || bad "$document has no script $1"
 }
 script srun.sh
+script health.sh
 script fleet.sbatch
 sed -i 's/ --exclusive//' fleet.sbatch # jobs of this test share the nodes
 
@@ -186,6 +187,33 @@ expect_out 'DUE TO TIME LIMIT'
 run_ok merge limited.db "limit/$limited"
 expect_states 'n2:partial' limited.db
 expect_others limited.db
+
+begin 'a node below what is expected is drained, and no other'
+cat >expect.toml <<'TOML'
+format = 1
+[[machine]]
+name = "test"
+gpu = "*"
+simulated = true
+[[machine.expect]]
+path = "host_to_device"
+statement = "floor"
+low = 45
+unit = "GB/s"
+source = "test"
+TOML
+cat >faults/n3.toml <<'TOML'
+[[fake.link]]
+from = "host"
+to = 1
+factor = 0.8
+TOML
+HAUL_EXPECT=$scratch/expect.toml timeout 100 srun --nodes="$nodes" sh health.sh >out 2>err </dev/null
+rm faults/n3.toml
+equal n3 "$(sinfo -h -N -t drain -o %N | paste -sd ' ' -)" 'drained'
+sinfo -h -R -o '%E' >out
+expect_out '^haul: '
+scontrol update nodename=n3 state=resume
 
 # n1 and n3 are in the middle of their copies, which take a second each.
 begin 'a slurmd dies and its task lives; a node dies whole'
