@@ -9,9 +9,9 @@
 
 static const struct verb_option VERB_EXPLAIN_OPTIONS[] = {
     {"machine", "FILE", "explain the machine saved in FILE, without a run", OPTION_TEXT(machine)},
-    {"here", NULL, "explain this machine as it is now, without a run", OPTION_FLAG(all)},
+    {"here", NULL, "explain this machine as it is now, without a run", OPTION_FLAG(here)},
     {"rules", NULL, "list the rules: what each finds, reads, costs, and its source",
-     OPTION_FLAG(clear)},
+     OPTION_FLAG(rules)},
     {0}};
 
 /* The words as a run and a case; NULL = not given. */
@@ -23,13 +23,13 @@ static void verb_explain_words(const struct command *command, const char **run, 
 }
 
 static void verb_explain_check(struct command *command, struct argp_state *state) {
-  const bool machine = command->machine != NULL || command->all;
+  const bool machine = command->machine != NULL || command->here;
   if (machine && command->word_count > 0) {
     argp_error(state,
                "a machine without a run has no '%s': name a run, or give --machine or "
                "--here, not both",
                command->words[0]);
-  } else if (command->machine != NULL && command->all) {
+  } else if (command->machine != NULL && command->here) {
     argp_error(state, "give --machine or --here, not both");
   }
 }
@@ -37,7 +37,7 @@ static void verb_explain_check(struct command *command, struct argp_state *state
 /* Open what is to be explained; *run is 0 for a machine. */
 static enum status verb_explain_open(struct command *command, const char *selector, int64_t *run,
                                      struct error *err) {
-  bool machine = command->machine != NULL || command->all;
+  bool machine = command->machine != NULL || command->here;
   struct run_ref found = {0};
   if (!machine) {
     const enum status status = command_open_database(command, DATABASE_READ, err);
@@ -114,7 +114,7 @@ static enum status verb_explain_recorded(struct command *command, struct explain
 static enum status verb_explain_run(struct command *command, struct error *err) {
   const char *selector = NULL;
   struct explain_request request = {0};
-  if (command->clear) {
+  if (command->rules) {
     const struct table_options rows = table_to_stdout(&command->common);
     struct explain_rules rules;
     explain_read_rules(&command->arena, &rules);
