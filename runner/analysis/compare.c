@@ -427,7 +427,10 @@ static void compare_judge(const struct measured *measured, const struct compare_
   for (size_t i = 0; i < comparison->row_count; i++) {
     comparison->rows[i].result = results[i];
     compare_set_change(&comparison->rows[i], &results[i]);
-    if (results[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
+    if (results[i].unit == DIFF_UNIT_NODE) {
+      comparison->judged = "Judged by node: each is compared with itself, and the nodes' changes "
+                           "with each other";
+    } else if (results[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
       compare_set_judged(comparison);
     }
   }

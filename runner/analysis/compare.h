@@ -4,6 +4,7 @@
  * A side is a set of runs. Cases are paired by case_key and, where both sides know the hardware of
  * a result (UUIDs of GPUs; the host for cases without), also by hardware:
  *   both sides share some of it       one pair for each; the rest is NEW or MISSING
+ *   ... on eight nodes or more        one pair for all of them, judged by node
  *   they share none on one host       INCOMPARABLE: it is another GPU now
  *   they share none on other hosts    compared all the same; comparison.other_machine
  * GPUs of different models are INCOMPARABLE, unless --by gpu_name compares models. A case that is
@@ -22,6 +23,8 @@
 #define SIDE_LIST(X) X(SIDE_A, "a") X(SIDE_B, "b") X(SIDE_NONE, "none")
 ENUM_NAMES_DECLARE(side, SIDE_LIST)
 enum { SIDES = 2 };
+
+struct outliers;
 
 /* The figure of one iteration's median time. */
 double figure_value(const struct measured_case *bench, double ns);
@@ -115,11 +118,14 @@ struct comparison {
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has
    * several runs, and the boots are not one and another. */
   const char *confounded;
-  unsigned looks;        /* that the runs of haul run --decide allow; 0 = one */
-  const char *judged;    /* what counts as one observation, where some rows go by run; else NULL */
-  size_t undecided;      /* rows that more units would decide: INSUFFICIENT, provisional */
-  enum diff_unit unit;   /* of these; runs, where some go by run */
-  unsigned units_needed; /* per side, to decide them all; 0 = there are none */
+  unsigned looks;     /* that the runs of haul run --decide allow; 0 = one */
+  const char *judged; /* what counts as one observation, where that is not the process; else NULL */
+  /* Judged by node: what in which of them changed unlike the others (outliers.h), which
+   * compare_runs() finds; else NULL. Borrowed. */
+  const struct outliers *alone;
+  size_t undecided;             /* rows that more units would decide: INSUFFICIENT, provisional */
+  enum diff_unit unit;          /* of these; runs, where some go by run */
+  unsigned units_needed;        /* per side, to decide them all; 0 = there are none */
   unsigned units_least[SIDES];  /* the fewest that a side has in one of them */
   unsigned needed_alone[SIDES]; /* of one side, while the other stays as it is; 0 = no number */
 };

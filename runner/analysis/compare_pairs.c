@@ -12,6 +12,9 @@ struct entry {
   const struct measured_median *median;
 };
 
+/* Nodes with a result on both sides from which on a case is compared over all of them. */
+enum { PAIRED_NODES_MIN = 8 };
+
 /* What was counted already: of[i] is the number of the last count that had i. */
 struct marks {
   uint32_t *of;
@@ -38,6 +41,7 @@ struct pairing {
   /* Texts of environments as numbers, equal for equal texts. */
   const uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
   struct marks boots, hosts, gpus;
+  bool by_node; /* of the current case */
 };
 
 /* ---- counting distinct boots, hosts and GPUs ---- */
@@ -185,7 +189,8 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
       continue;
     }
     p->processes[p->value_count] = pairs_process_number(p, median->process);
-    p->runs[p->value_count] = median->run;
+    p->runs[p->value_count] =
+        p->by_node ? p->host_of[measured->runs[median->run].environment] : median->run;
     p->values[p->value_count++] = log(median->ns);
     taken.count++;
     if (median->run != last_run) {
@@ -256,7 +261,7 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   const struct measured_case *bench = &p->measured->cases[row.bench];
   row.figure = bench->figure;
   row.delta = figure_margin(bench, p->options->margin, &row.delta_from);
-  struct diff_case input = {.delta = row.delta};
+  struct diff_case input = {.delta = row.delta, .paired = p->by_node};
   input.a = pairs_take_side(p, entries, count, SIDE_A, &row.sides[SIDE_A]);
   input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
   input.a_not_ok = row.sides[SIDE_A].not_ok;
@@ -343,6 +348,46 @@ static void pairs_sort_entries(struct pairing *p) {
   }
 }
 
+static bool pairs_group_is_on(const struct pairing *p, size_t first, size_t last, enum side side) {
+  for (size_t i = first; i < last; i++) {
+    if (p->entries[i].side == side && !isnan(p->entries[i].median->ns)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* One row for all nodes that measured the case on both sides, with the same hardware. False: they
+ * are too few, or a node has several. */
+static bool pairs_add_nodes(struct pairing *p) {
+  size_t kept = 0;
+  size_t nodes = 0;
+  struct entry *entries = arena_array(&p->scratch, p->entry_count, sizeof *entries);
+  p->hosts.now++;
+  for (size_t first = 0, last = 0; first < p->entry_count; first = last) {
+    last = pairs_group_end(p, first);
+    if (!pairs_group_is_on(p, first, last, SIDE_A) || !pairs_group_is_on(p, first, last, SIDE_B)) {
+      continue;
+    }
+    const size_t environment = p->measured->runs[p->entries[first].median->run].environment;
+    const uint32_t host = p->host_of[environment];
+    if (host == UINT32_MAX || !pairs_mark(&p->hosts, host)) {
+      return false;
+    }
+    nodes++;
+    for (size_t i = first; i < last; i++) {
+      entries[kept++] = p->entries[i];
+    }
+  }
+  if (nodes < PAIRED_NODES_MIN) {
+    return false;
+  }
+  p->by_node = true;
+  pairs_add_row(p, entries, kept, false, NULL);
+  p->by_node = false;
+  return true;
+}
+
 /* All results of one case_key. */
 static void pairs_add_case(struct pairing *p) {
   pairs_sort_entries(p);
@@ -351,7 +396,9 @@ static void pairs_add_case(struct pairing *p) {
   const struct entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
   const char *incomparable = NULL;
   if (!overlap.unknown && overlap.groups > 1 && overlap.common > 0) {
-    pairs_add_groups(p);
+    if (overlap.common < PAIRED_NODES_MIN || !pairs_add_nodes(p)) {
+      pairs_add_groups(p);
+    }
     return;
   }
   if (!overlap.unknown && a != NULL && b != NULL && overlap.common == 0) {

@@ -1,6 +1,7 @@
 #include "runner/analysis/compare_runs.h"
 
 #include "engine/base/strbuf.h"
+#include "runner/analysis/outliers.h"
 #include "runner/record/database.h"
 
 #include <stdio.h>
@@ -216,6 +217,21 @@ static enum status compare_find_ordinals(struct database *database, struct compa
   return status;
 }
 
+/* Nodes that changed unlike the others, where rows go by node. */
+static enum status compare_find_alone(struct compare_result *result, struct error *err) {
+  const struct comparison *comparison = result->comparison;
+  const struct outliers_options options = {
+      .slow_only = true, .sides = result->sides, .changes = true};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (comparison->rows[i].result.unit == DIFF_UNIT_NODE) {
+      RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
+      result->comparison->alone = result->alone;
+      return STATUS_OK;
+    }
+  }
+  return STATUS_OK;
+}
+
 static bool compare_any_matches(const struct measured *measured, const char *only) {
   for (size_t i = 0; i < measured->case_count; i++) {
     if (measured_case_matches(&measured->cases[i], only)) {
@@ -252,6 +268,9 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   if (status == STATUS_OK) {
     status = compare_find_ordinals(database, result->comparison, err);
   }
+  if (status == STATUS_OK) {
+    status = compare_find_alone(result, err);
+  }
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,
                            &request->compare.diff, request->splits, A_A_SEED);
@@ -260,6 +279,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
 }
 
 void compare_result_fini(struct compare_result *result) {
+  outliers_free(result->alone);
   comparison_free(result->comparison);
   measured_free(result->measured);
 }

@@ -21,6 +21,7 @@ struct compare_result {
   struct measured *measured;
   const enum side *sides; /* by run; belongs to the request */
   struct comparison *comparison;
+  struct outliers *alone; /* comparison.alone */
   struct a_a_result a_a;
 };
 

@@ -3,6 +3,7 @@
 #include "runner/analysis/broken.h"
 #include "runner/analysis/diff_priors.h"
 #include "runner/statistics/rank_test.h"
+#include "runner/statistics/robust.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct work {
   bool testable;
   enum diff_unit unit;
   struct process_sample a_units, b_units; /* what counts as one observation */
+  struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
   struct sample a, b;                     /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
@@ -78,14 +80,47 @@ static struct process_sample diff_units(const struct process_sample *side, enum 
   return runs;
 }
 
+/* The summaries of both sides become such that the spread of their difference is that of the pairs'
+ * differences. */
+static void diff_pair_units(struct work *work, struct unit_room *room) {
+  const size_t count = work->a.count;
+  double *differences = room->values + room->used;
+  double *scratch = sample_values_new(count);
+  for (size_t i = 0; i < count; i++) {
+    differences[i] = scratch[i] = work->a_units.values[i] - work->b_units.values[i];
+  }
+  const double middle = sample_median_in_place(scratch, count);
+  for (size_t i = 0; i < count; i++) {
+    scratch[i] = differences[i] - middle;
+  }
+  const double most =
+      DIFF_NODE_SPREADS * fmax(robust_spread(scratch, count), sqrt(2) * DIFF_SPREAD_MIN);
+  for (size_t i = 0; i < count; i++) {
+    const double step = fmin(fmax(differences[i] - middle, -most), most);
+    differences[i] = (middle + step) / sqrt(2);
+  }
+  free(scratch);
+  room->used += count;
+  work->differences = (struct process_sample){
+      .values = differences, .count = count, .processes = work->a_units.processes};
+  const struct sample sample = diff_sample(&work->differences);
+  work->a.variance = work->b.variance = sample.variance;
+  work->a.mean = work->b.mean + sqrt(2) * sample.mean;
+}
+
 static void diff_start(const struct diff_case *c, struct unit_room *room, struct work *work,
                        struct diff_result *result) {
   const bool by_run = process_sample_count_runs(&c->a) > 1 || process_sample_count_runs(&c->b) > 1;
-  *work = (struct work){.unit = by_run ? DIFF_UNIT_RUN : DIFF_UNIT_PROCESS};
+  *work = (struct work){.unit = c->paired ? DIFF_UNIT_NODE
+                                : by_run  ? DIFF_UNIT_RUN
+                                          : DIFF_UNIT_PROCESS};
   work->a_units = diff_units(&c->a, work->unit, room);
   work->b_units = diff_units(&c->b, work->unit, room);
   work->a = diff_sample(&work->a_units);
   work->b = diff_sample(&work->b_units);
+  if (c->paired) {
+    diff_pair_units(work, room);
+  }
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
@@ -100,6 +135,7 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
   work->margin = work->delta;
   work->sd = NAN;
   work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
+  work->pooled_df = c->paired ? (double)work->a.count - 1 : work->pooled_df;
   work->difference = work->a.mean - work->b.mean;
   if (diff_has_both_sides(c)) {
     result->change = expm1(work->difference);
@@ -159,12 +195,28 @@ static double diff_extra_variance(const struct diff_case *c, const struct work *
   return variance * fmax(0, work->a.count > 1 ? b.per_run - a.per_run : a.per_run - b.per_run);
 }
 
+/* The mean difference of pairs. Of a sample and one value more, a moderated t has their degrees of
+ * freedom; its error is of one value instead of the mean of so many. */
+static struct effect diff_paired(const struct work *work) {
+  const struct sample one = {.count = 1};
+  const struct variance_prior none = {.pooled_df = work->pooled_df};
+  const double n = (double)work->a.count;
+  struct effect effect =
+      effect_moderated(&work->a, &one, work->prior.known ? &work->prior.both : &none);
+  effect.difference = work->difference;
+  effect.error *= sqrt(2 / n) / sqrt(1 / n + 1);
+  return effect;
+}
+
 static void diff_test_means(const struct diff_case *c, double alpha, struct work *work,
                             struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
-  struct effect effect =
-      prior->known ? effect_moderated(&work->a, &work->b, &prior->both) : diff_welch(work);
-  if (prior->known && work->a.count != work->b.count && work->a.count > 1 && work->b.count > 1) {
+  const bool paired = work->unit == DIFF_UNIT_NODE;
+  struct effect effect = paired         ? diff_paired(work)
+                         : prior->known ? effect_moderated(&work->a, &work->b, &prior->both)
+                                        : diff_welch(work);
+  if (!paired && prior->known && work->a.count != work->b.count && work->a.count > 1 &&
+      work->b.count > 1) {
     const struct effect apart = effect_moderated_welch(&work->a, &work->b, &prior->a, &prior->b);
     if (diff_half_width(&apart) > diff_half_width(&effect)) {
       effect = apart;
@@ -225,11 +277,16 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
   struct diff_prior *priors = arena_array(arena, count, sizeof *priors);
   for (size_t i = 0; i < count; i++) {
     learning[i] = (struct prior_case){.families = work[i].testable ? cases[i].families : NULL,
-                                      .by_run = work[i].unit == DIFF_UNIT_RUN,
+                                      .unit = work[i].unit,
                                       .a = work[i].a_units,
                                       .b = work[i].b_units,
                                       .a_sample = work[i].a,
                                       .b_sample = work[i].b};
+    if (work[i].unit == DIFF_UNIT_NODE) { /* one sample */
+      learning[i].a = work[i].differences;
+      learning[i].b = (struct process_sample){.count = 0};
+      learning[i].b_sample = (struct sample){.count = 0};
+    }
   }
   diff_learn_priors(learning, count, priors, arena);
   for (size_t i = 0; i < count; i++) {
@@ -415,8 +472,8 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   for (size_t i = 0; i < count; i++) {
     values += cases[i].a.count + cases[i].b.count;
   }
-  struct unit_room room = {arena_array(&arena, values, sizeof *room.values),
-                           arena_array(&arena, values, sizeof *room.numbers), 0};
+  struct unit_room room = {arena_array(&arena, 2 * values, sizeof *room.values),
+                           arena_array(&arena, 2 * values, sizeof *room.numbers), 0};
   *summary = (struct diff_summary){.shift = diff_middle_shift(cases, count, &arena)};
   for (size_t i = 0; i < count; i++) {
     diff_start(&cases[i], &room, &work[i], &results[i]);

@@ -8,6 +8,12 @@
  * processes of a run share is no change. Changes are those of the rate: +0.03 = side b moves 3 %
  * more bytes per second.
  *
+ * Where many nodes are on both sides (paired), the unit is the node: each is compared with itself,
+ * and what is judged is the mean of the nodes' differences, by how these spread. One that changed
+ * unlike the others counts as no more than DIFF_NODE_SPREADS robust standard deviations from their
+ * median: it is to be named by itself (outliers.h), and must not hide what all have in common.
+ * Ranks leave the pairs out, which finds less.
+ *
  * delta is the smallest change that matters. The margin is what a change must exceed to be
  * reported: delta, or the noise where that is more. The noise is the spread of the difference of
  * two units, one of each side: the root of the sum of the sides' variances, each shrunk within
@@ -51,6 +57,7 @@
 #include <stdbool.h>
 
 #define DIFF_SHARE_COMMON 0.9
+#define DIFF_NODE_SPREADS 4.0
 #define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
@@ -83,7 +90,8 @@ ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
 
 #define DIFF_UNIT_LIST(X)                                                                          \
   X(DIFF_UNIT_PROCESS, "process")                                                                  \
-  X(DIFF_UNIT_RUN, "run")
+  X(DIFF_UNIT_RUN, "run")                                                                          \
+  X(DIFF_UNIT_NODE, "node")
 ENUM_NAMES_DECLARE(diff_unit, DIFF_UNIT_LIST)
 
 struct diff_case {
@@ -94,7 +102,8 @@ struct diff_case {
   double delta;                /* relative: 0.01 */
   size_t a_not_ok, b_not_ok;   /* processes that tried and have no value */
   size_t a_corrupt, b_corrupt; /* of them, with wrong data */
-  const char *incomparable;    /* why the sides cannot be compared; NULL = they can */
+  bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
+  const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
 
 struct diff_result {

@@ -102,7 +102,7 @@ static void priors_learn_level(const struct learning *l, size_t count, size_t le
     const struct prior_case *c = &l->cases[i];
     if (c->families != NULL) {
       const uint32_t family = level < DIFF_FAMILY_LEVELS ? c->families[level] : 0;
-      members[member_count++] = (struct member){(uint64_t)c->by_run << 32 | family, i};
+      members[member_count++] = (struct member){(uint64_t)c->unit << 32 | family, i};
     }
   }
   qsort(members, member_count, sizeof *members, priors_compare_members);

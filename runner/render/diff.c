@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "runner/render/diff_layout.h"
+#include "runner/render/outliers.h"
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 
@@ -14,12 +15,14 @@ enum { CASE_WIDTH_MIN = 30, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
 static void diff_put_side(struct strbuf *text, char letter, const char *name,
                           const struct comparison_total *total) {
+  struct arena arena = {0};
   strbuf_printf(text, "%c  ", letter);
   text_append(text, name);
   strbuf_append(text, "  driver ");
   text_append(text, total->drivers);
   strbuf_append(text, "  host ");
-  text_append(text, total->hosts);
+  text_append(text, outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN));
+  arena_fini(&arena);
   strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, diff_plural(total->runs, "run", "runs"),
                 total->processes, diff_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {
@@ -42,7 +45,8 @@ static void diff_put_sentences(struct strbuf *text, const struct diff_layout *la
   strbuf_init(&words, NOTES_MAX);
   for (size_t i = 0; i < layout->sentence_count; i++) {
     const struct diff_sentence *sentence = &layout->sentences[i];
-    const char *colour = options->colour && sentence->kind == SENTENCE_CONCLUSION
+    const char *colour = options->colour && (sentence->kind == SENTENCE_CONCLUSION ||
+                                             sentence->kind == SENTENCE_ALONE)
                              ? output_colour(diff_verdict_tone(sentence->verdict))
                              : NULL;
     strbuf_clear(&words);

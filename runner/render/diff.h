@@ -48,7 +48,7 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
 
 /* Conditions shown without -v. */
 enum { DIFF_CONDITIONS_MAX = 6 };
-enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256 };
+enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256, DIFF_HOSTS_SHOWN = 8 };
 
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
 void diff_percent_words(double change, char text[DIFF_WORDS_MAX]);

@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "runner/render/diff.h"
+#include "runner/render/outliers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,10 @@ static void layout_set_sentences(struct diff_layout *layout, const struct compar
     strbuf_clear(&text);
     layout_gpu_words(&text, comparison, conclusion->gpu);
     layout_add_sentence(layout, &capacity, SENTENCE_ENVIRONMENT, conclusion->verdict, text.text);
+  }
+  for (size_t i = 0; comparison->alone != NULL && i < comparison->alone->part_count; i++) {
+    layout_add_sentence(layout, &capacity, SENTENCE_ALONE, VERDICT_REGRESSED,
+                        outliers_alone_words(&layout->arena, &comparison->alone->parts[i]));
   }
   strbuf_clear(&text);
   diff_shift_words(&text, comparison);

@@ -17,6 +17,7 @@ enum { DIFF_FOLD_MIN = 3 };
   X(SENTENCE_CONDITION, "condition")     /* checks that failed, results that may be slowed */      \
   X(SENTENCE_NOTE, "note")               /* what limits all that follows */                        \
   X(SENTENCE_CONCLUSION, "conclusion")   /* what the changed cases have in common */               \
+  X(SENTENCE_ALONE, "alone")             /* what changed in one node unlike in the others */       \
   X(SENTENCE_ENVIRONMENT, "environment") /* what differs there, of what a conclusion names */      \
   X(SENTENCE_SHIFT, "shift")             /* of the middle case */                                  \
   X(SENTENCE_RANK, "rank")               /* with how many processes ranks report something */

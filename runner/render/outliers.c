@@ -29,8 +29,7 @@ static const char *outliers_role_words(const struct outlier *row) {
   return NULL;
 }
 
-/* The first of a list with ", " between, and how many there are. */
-static const char *outliers_shorten(struct arena *arena, const char *list, size_t shown) {
+const char *outliers_shorten(struct arena *arena, const char *list, size_t shown) {
   const char *text = list;
   size_t count = 0;
   for (const char *at = list; at != NULL; count++) {
@@ -110,6 +109,14 @@ static const char *outliers_part_words(struct arena *arena, const struct outlier
       outliers_range_words(arena, part->least, part->change), gpu, part->slow_cases, part->cases,
       part->cases == 1 ? "case" : "cases", outliers_shorten(arena, part->blocks, BLOCKS_SHOWN),
       part->evidence != NULL ? "; " : "", part->evidence != NULL ? part->evidence : "");
+}
+
+const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part) {
+  const bool host = strcmp(part->name, part->host) == 0;
+  return arena_format(arena, "%s%s%s alone became %s %% slower: %zu of %zu cases, in %s",
+                      part->name, host ? "" : " of ", host ? "" : part->host,
+                      outliers_range_words(arena, part->least, part->change), part->slow_cases,
+                      part->cases, outliers_shorten(arena, part->blocks, BLOCKS_SHOWN));
 }
 
 /* A sentence, in the colour of its finding. */

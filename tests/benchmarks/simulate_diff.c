@@ -35,10 +35,11 @@
 
 enum { CASES = 160, SHARE = 8, PROCESSES_MAX = 24, TRIALS = 10, MEDIANS = 1 << 18, GPUS = 4 };
 enum { LOOKS = 5, LOOK_RUNS = 3, CELLS_MAX = 256, WORKERS_MAX = 64 };
-static const double CHANGE = -0.03, SMALL_CHANGE = -0.015, DELTA = 0.01;
+static const double CHANGE = -0.03, SMALL_CHANGE = -0.015, DELTA = 0.01, NODE_SD = 0.02;
 
-/* How the processes of a side are spread over runs. */
-enum layout { ONE_RUN, RUNS_OF_TWO, RUNS_OF_ONE, A_ONE_RUN };
+/* How the processes of a side are spread over runs. Of NODES each has one run per side, by as many
+ * processes, and what the nodes differ by is on both sides. */
+enum layout { ONE_RUN, RUNS_OF_TWO, RUNS_OF_ONE, A_ONE_RUN, NODES };
 
 /* Whether undecided cases are measured again, side b alone, in LOOK_RUNS more runs of one process,
  * up to LOOKS times; and whether the diff is told so, as haul run --decide does. */
@@ -98,6 +99,9 @@ static const struct world WORLDS[] = {
      .small = -0.0101, .looks = LOOKS_TOLD},
     {"0.01 to 5 %, 5 looks of --decide", .sd_low = 0.0001, .sd_high = 0.05, .layout = RUNS_OF_ONE,
      .looks = LOOKS_TOLD},
+    {"nodes differ by 2 %, runs by 0.3 %", NORMAL, .run_sd = 0.003, .layout = NODES},
+    {"the same; one node in ten 20 % off", NORMAL, .run_sd = 0.003, .layout = NODES,
+     .odd_share = 0.05, .odd = 0.2, .whole = true},
 };
 static const size_t PROCESSES[] = {2, 3, 5, 10};
 enum { WORLD_COUNT = sizeof WORLDS / sizeof *WORLDS };
@@ -135,6 +139,7 @@ struct common {
   double process[SIDES][PROCESSES_MAX][GPUS];
   double run[SIDES][PROCESSES_MAX];
   double whole[SIDES][PROCESSES_MAX]; /* ln */
+  double node[PROCESSES_MAX];         /* ln, on both sides */
 };
 
 /* What a value, or a whole process, takes longer now and then, ln. */
@@ -167,6 +172,7 @@ static uint32_t simulate_run(const struct world *world, size_t side, size_t proc
   case RUNS_OF_TWO:
     return (uint32_t)process / 2;
   case RUNS_OF_ONE:
+  case NODES:
     break;
   case A_ONE_RUN:
     return side == SIDE_A ? 0 : (uint32_t)process;
@@ -205,6 +211,7 @@ static void simulate_case(struct data *data, const struct world *world, size_t i
       }
       data->values[i][side][p] =
           12 - (side == SIDE_B ? data->truth[i] : 0) + of_run + common->whole[side][p] +
+          common->node[p] +
           simulate_value(world, side_sd, common->process[side][p][i % GPUS], data, g);
     }
   }
@@ -218,6 +225,9 @@ static void simulate(struct data *data, const struct world *world, size_t proces
   data->counts[SIDE_B] = processes + later;
   data->count = world->cases > 0 ? world->cases : CASES;
   simulate_common(world, &common, g);
+  for (size_t p = 0; p < PROCESSES_MAX; p++) {
+    common.node[p] = world->layout == NODES ? NODE_SD * normal(g) : 0;
+  }
   for (size_t side = 0; side < SIDES; side++) {
     for (size_t p = 0; p < data->counts[side]; p++) {
       data->runs[side][p] = simulate_run(world, side, p);
@@ -230,7 +240,8 @@ static void simulate(struct data *data, const struct world *world, size_t proces
         .a = {data->values[i][SIDE_A], data->counts[SIDE_A], NULL, data->runs[SIDE_A]},
         .b = {data->values[i][SIDE_B], processes, NULL, data->runs[SIDE_B]},
         .families = {(uint32_t)i % 4, 0, 0},
-        .delta = DELTA};
+        .delta = DELTA,
+        .paired = world->layout == NODES};
   }
 }
 

@@ -89,4 +89,14 @@ equal 11 "$(grep -c '^<tr><th scope="row">n00[0-9]*\( (partial)\)*</th><td class
 run_ok report --fleet page.html tag:later --against tag:fleet0 --db holes.db
 run_fails 2 'name the runs of the fleet' report --fleet page.html --against tag:fleet0 --db holes.db
 
+begin 'two fleets compared: the node is the unit, and one that changed alone is named'
+run_ok diff tag:fleet0 tag:later --db holes.db
+expect_out '^Judged by node'
+expect_out '^Regressed: .* 4 of these 4 cases, speed -4\.'
+expect_out '^gpu1 of n0003 alone became [45].* % slower: 10 of 10 cases'
+expect_out '^gpu0--gpu3 of n0008 alone became [45].* % slower'
+expect_out '28 cases: 4 regressed, 24 same'
+run_ok diff tag:fleet0 tag:later --db holes.db --format csv
+equal 28 "$(grep -c ',node,' out)" 'cases judged by node'
+
 finish

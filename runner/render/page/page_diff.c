@@ -2,6 +2,7 @@
 
 #include "runner/render/diff.h"
 #include "runner/render/diff_layout.h"
+#include "runner/render/outliers.h"
 #include "runner/render/page/page_maps.h"
 #include "runner/table/html.h"
 
@@ -34,6 +35,7 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
       {"host", ALIGN_LEFT, false, false},       {"runs", ALIGN_RIGHT, false, false},
       {"processes", ALIGN_RIGHT, false, false}, {"boots", ALIGN_RIGHT, false, false},
       {"GPUs", ALIGN_RIGHT, false, false},      {"model", ALIGN_LEFT, false, false}};
+  struct arena arena = {0};
   struct result_set sides;
   result_set_init(&sides, SIDES);
   struct error err;
@@ -46,7 +48,7 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
         cell_text(names[s]),
         cell_text(total->scenarios),
         cell_text(total->drivers),
-        cell_text(total->hosts),
+        cell_text(outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN)),
         cell_integer((int64_t)total->runs),
         cell_integer(total->processes),
         total->boots > 0 ? cell_integer(total->boots) : cell_text("not known"),
@@ -57,6 +59,7 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
   }
   html_table(page, &sides, &(struct html_table_options){.caption = "The two sides"});
   result_set_fini(&sides);
+  arena_fini(&arena);
 }
 
 static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
@@ -107,8 +110,8 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
   (void)fputs("<ul class=\"answers\">\n", page);
   for (size_t i = 0; i < layout->sentence_count; i++) {
     const struct diff_sentence *sentence = &layout->sentences[i];
-    const bool cause =
-        sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ENVIRONMENT;
+    const bool cause = sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ALONE ||
+                       sentence->kind == SENTENCE_ENVIRONMENT;
     if (sentence->kind == SENTENCE_NOTE) {
       continue;
     }
@@ -135,7 +138,10 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
     html_print(
         page, "<li class=\"warn\">%zu %s undecided with so few %s; %u per side would decide</li>\n",
         comparison->undecided, diff_plural(comparison->undecided, "case is", "cases are"),
-        comparison->unit == DIFF_UNIT_RUN ? "runs" : "processes", comparison->units_needed);
+        comparison->unit == DIFF_UNIT_NODE  ? "nodes"
+        : comparison->unit == DIFF_UNIT_RUN ? "runs"
+                                            : "processes",
+        comparison->units_needed);
   }
   (void)fputs("</ul>\n", page);
 }

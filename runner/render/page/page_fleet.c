@@ -366,13 +366,8 @@ static void fleet_put_changes(struct fleet_page *f) {
   }
   (void)fputs("<ul class=\"answers\">\n", page);
   for (size_t i = 0; i < changes->part_count; i++) {
-    const struct outlier_part *part = &changes->parts[i];
-    html_print(page,
-               "<li class=\"bad\">%s%s%s alone became %s %% slower: %zu of %zu cases, in %s</li>\n",
-               part->name, strcmp(part->name, part->host) != 0 ? " of " : "",
-               strcmp(part->name, part->host) != 0 ? part->host : "",
-               outliers_range_words(&f->arena, part->least, part->change), part->slow_cases,
-               part->cases, part->blocks);
+    html_print(page, "<li class=\"bad\">%s</li>\n",
+               outliers_alone_words(&f->arena, &changes->parts[i]));
   }
   if (changes->part_count == 0) {
     (void)fputs("<li class=\"good\">No node changed unlike the others.</li>\n", page);
