@@ -114,6 +114,30 @@ run_ok completion zsh
 expect_out '^#compdef haul'
 if command -v zsh >/dev/null; then
   if zsh -n "$scratch/out"; then good; else bad 'zsh does not take it'; fi
+  cp "$scratch/out" "$scratch/_haul"
+  # An interactive zsh in a terminal of its own: ^X writes the line down.
+  cat >"$scratch/press_tab.zsh" <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PROMPT= fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $1/zcompdump
+show() { print -r -- \$BUFFER >$1/line.new; mv $1/line.new $1/line; exit }
+zle -N show; bindkey '^X' show; bindkey '^I' complete-word; : >$1/ready"
+for ((i = 0; i < 600; i++)); do [[ -e $1/ready ]] && break; sleep 0.05; done
+zpty -w -n shell "$2"$'\t\x18'
+for ((i = 0; i < 600; i++)); do [[ -e $1/line ]] && break; zpty -r -t shell unused; sleep 0.05; done
+cat $1/line
+END
+  zsh_makes_of() { # LINE
+    rm -f "$scratch/ready" "$scratch/line"
+    HAUL_DB=$scratch/words.db PATH=$scratch/bin:$PATH timeout 60 zsh -f "$scratch/press_tab.zsh" "$scratch" "$1"
+  }
+  equal 'haul show ' "$(zsh_makes_of 'haul sho')" 'a verb, completed by zsh'
+  equal 'haul run --dry-run ' "$(zsh_makes_of 'haul run --dry')" 'an option, completed by zsh'
+  equal 'haul run quick ' "$(zsh_makes_of 'haul run qui')" 'a scenario, completed by zsh'
+  equal 'haul diff baseline:good ' "$(zsh_makes_of 'haul diff base' | tr -d '\\')" 'runs, completed by zsh'
+  equal 'haul run --tag=first ' "$(zsh_makes_of 'haul run --tag=fi')" 'tags, completed by zsh'
+else
+  echo 'skipped: completion by zsh, which is not there; ./bootstrap setup test installs it'
 fi
 run completion fish
 expect_code 2

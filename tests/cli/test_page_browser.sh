@@ -7,7 +7,7 @@ for name in chromium chromium-browser google-chrome chrome; do
   browser=$(command -v "$name") && break
 done
 if [ -z "$browser" ]; then
-  echo 'skipped: no chromium or chrome; apt-get install chromium'
+  echo 'skipped: no chromium or chrome; ./bootstrap setup browser installs it'
   exit 77
 fi
 fake_driver h200x4 || exit 77

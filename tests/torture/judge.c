@@ -165,6 +165,28 @@ void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus) {
   judge_results(trial, path, &judged);
 }
 
+static void take_corrupt(void *context, sqlite3_stmt *row) {
+  const struct judged *judged = context;
+  trial_count(judged->trial, COUNT_wrong, 1,
+              "%s is ok, though a byte of every copy of its GPU was changed",
+              sqlite3_column_text(row, 0));
+}
+
+void judge_corrupt(struct trial *trial, const char *path, unsigned gpu) {
+  struct judged judged = {trial, UINT32_C(1) << gpu};
+  char sql[512];
+  (void)snprintf(sql, sizeof sql,
+                 "SELECT DISTINCT b.name FROM case_run c JOIN bench_case b ON b.id = c.bench_case"
+                 " JOIN flow f ON f.bench_case = b.id"
+                 " WHERE c.status = 'ok' AND f.method = 'ce' AND f.source_place <> f.target_place"
+                 "  AND %u = CASE 'gpu' WHEN f.source_place THEN f.source_index"
+                 "    ELSE f.target_index END",
+                 gpu);
+  if (!judge_rows(path, sql, take_corrupt, &judged)) {
+    trial_count(trial, COUNT_broken, 1, "%s has no flows that can be read", path);
+  }
+}
+
 void judge_code(struct trial *trial, const struct haul *haul, const char *path) {
   char bad[DETAIL_SIZE] = "";
   (void)judge_rows(path,

@@ -190,8 +190,33 @@ static void trial_fault(struct trial *trial, bool nvml) {
   haul_fini(&haul);
 }
 
+/* Every copy of one GPU arrives with a wrong byte: none of its transfers may be called ok. */
+static void trial_flip_all(struct trial *trial) {
+  struct environment environment = {0};
+  struct haul haul;
+  char path[PATH_SIZE];
+  char text[256];
+  const unsigned gpu = trial_below(trial, 4);
+  (void)snprintf(text, sizeof text,
+                 "[[fake.fault]]\nkind = \"flip_byte\"\ncall = \"cuMemcpy*\"\ncount = 0\n"
+                 "gpu = %u\noffset = %u\n",
+                 gpu, trial_below(trial, 65536));
+  trial_write(trial, "fault.toml", text);
+  trial_path(trial, "fault.toml", path);
+  environment_add(&environment, "HAUL_FAKE_FAULTS=%s", path);
+  haul_run(trial, &haul, &environment, LIMIT_S, arguments_of(trial, false));
+  judge_code(trial, &haul, trial->database);
+  judge_database(trial, trial->database, UINT32_C(1) << gpu);
+  judge_corrupt(trial, trial->database, gpu);
+  haul_fini(&haul);
+}
+
 static void trial_cuda(struct trial *trial) {
-  trial_fault(trial, false);
+  if (trial_below(trial, 16) == 0) {
+    trial_flip_all(trial);
+  } else {
+    trial_fault(trial, false);
+  }
 }
 
 static void trial_nvml(struct trial *trial) {

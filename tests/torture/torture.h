@@ -130,6 +130,8 @@ bool database_run_is(const char *path, const char *status);
  * is. healthy: cases that use none of these GPUs (bit i: GPU i) must be ok; UINT32_MAX: none must
  * be. */
 void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus);
+/* No copy by an engine between the host and that GPU is called ok. */
+void judge_corrupt(struct trial *trial, const char *path, unsigned gpu);
 /* The exit code of `haul run` fits what the last run has. */
 void judge_code(struct trial *trial, const struct haul *haul, const char *path);
 /* "table", "json" ... : the output can be read as that, and holds nothing that a terminal or a

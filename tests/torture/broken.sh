@@ -1,0 +1,72 @@
+#!/bin/sh
+# broken.sh FOLDER [VARIANT...] - holds torture against deliberately broken builds of haul: each variant changes a line
+# or two of a clone of these sources in FOLDER (made on the first call), builds it, and runs the kind of trial that ought
+# to notice. Prints which counts rose. Each is named for the count that ought to rise.
+# Exit code 1: one did not rise. Takes some minutes; made for hands.
+set -eu
+here=$(cd -P -- "$(dirname -- "$0")/../.." && pwd)
+mkdir -p "$1"
+folder=$(cd -P -- "$1" && pwd)
+shift
+variants=${*:-sound lost doubled silent wrong orphaned}
+[ -d "$folder/.git" ] || git clone -q "$here" "$folder"
+cd -- "$folder"
+[ -e build-release/CMakeCache.txt ] || cmake --preset release -DBUILD_TESTING=ON >build.log
+
+change() { # FILE SED-SCRIPT
+  sed -i "$2" "$1"
+  if git diff --quiet -- "$1"; then
+    echo "broken.sh: $2 changes nothing in $1" >&2
+    exit 2
+  fi
+}
+# Sets $kind, the trials that ought to notice, and $what.
+break_it() { # VARIANT
+  case $1 in
+    sound) kind=kill what='nothing' ;;
+    lost)
+      kind=kill what='--resume takes every case for measured'
+      change runner/record/resume.c 's/STATUS_OK && found != 0;/STATUS_OK \&\& found >= 0;/'
+      ;;
+    doubled)
+      kind=kill what='--resume measures all again, and the results of a process are not UNIQUE'
+      change runner/record/resume.c 's/STATUS_OK && found != 0;/STATUS_OK \&\& found < 0;/'
+      change schema/results/migrations/1002_first.sql 's/^CREATE UNIQUE INDEX case_run_by_run/CREATE INDEX case_run_by_run/'
+      ;;
+    silent)
+      kind=cuda what='exit code 0 whatever the cases came to'
+      change runner/run/run.c 's/return wrong || counts\[CASE_OK\] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;/(void)wrong; return EXIT_DONE;/'
+      ;;
+    wrong)
+      kind=cuda what='bytes that differ are called ok'
+      change engine/workload/transfer.c 's/if (difference.bad_bytes != 0)/if (difference.bad_bytes > UINT64_MAX - 1)/'
+      ;;
+    orphaned)
+      kind=kill what='a child outlives its parent'
+      change runner/supervise/child.c 's/^  prctl(PR_SET_PDEATHSIG, SIGKILL);$//'
+      change runner/supervise/worker.c 's/^  ops->engine_free(engine);$/  (void)sleep(5);\n&/'
+      ;;
+    *) echo "broken.sh: no variant $1" >&2; exit 2 ;;
+  esac
+}
+
+unnoticed=0
+for variant in $variants; do
+  git checkout -q -- .
+  break_it "$variant"
+  cmake --build build-release -j2 --target haul haul_fake_cuda haul_fake_nvml torture torture_preload >build.log 2>&1
+  rm -rf trials
+  build-release/tests/torture --haul build-release/haul --fake build-release/tests/fake_cuda \
+    --machine tests/machines/h200x4.toml --preload build-release/tests/preload.so --folder trials \
+    --kind "$kind" --trials "${TRIALS:-40}" --minutes 5 --jobs 2 --seed 1 >torture.log || true
+  raised=$(awk '$1 == "kind" { for (i = 5; i <= NF; i++) name[i] = $i }
+    $1 == "all" { for (i = 5; i <= NF; i++) if ($i > 0) printf " %s %s", name[i], $i }' torture.log)
+  printf '%-9s %-7s %s:%s\n' "$variant" "$kind" "$what" "${raised:- no count rose}"
+  if [ "$variant" = sound ]; then
+    [ -z "$raised" ] || unnoticed=1
+  else
+    echo "$raised" | grep -q " $variant " || unnoticed=1
+  fi
+done
+git checkout -q -- .
+exit "$unnoticed"
