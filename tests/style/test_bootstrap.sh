@@ -25,6 +25,7 @@ fresh() {
   stand_in ninja 'exit 0'
   stand_in pkg-config 'exit 0'
   stand_in sqlite3 'exit 0'
+  stand_in zsh 'exit 0'
   stand_in id 'echo 0'
   stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; rm -f "$SCRATCH/lacking"'
 }
