@@ -175,7 +175,7 @@ int health_end(struct health *health, int code) {
   const char *const *words = NULL;
   size_t known = 0;
   strbuf_init(&line, LINE_MAX_BYTES);
-  strbuf_append(&line, "");
+  strbuf_append(&line, health->busy != NULL ? health->busy : "");
   if (health->judge != NULL) {
     const size_t count = expect_judge_words(health->judge, &words);
     const size_t shorts = expect_judge_count(health->judge, EXPECT_SHORT);
@@ -184,9 +184,6 @@ int health_end(struct health *health, int code) {
     for (size_t i = 0; shorts > 0 && i + 1 < count; i++) { /* the last one counts them */
       health_append(&health->command->arena, &line, words[i]);
     }
-  }
-  if (line.length == 0 && health->busy != NULL) {
-    strbuf_append(&line, health->busy);
   }
   if (code == EXIT_INTERRUPTED) {
     health_say(health, "not judged", "interrupted");

@@ -190,9 +190,11 @@ static void verb_check_say(struct command *command, const struct expected_run *r
     const char *const *lines = NULL;
     const size_t count = expect_judge_words(runs[r].judge, &lines);
     for (size_t i = 0; i < count; i++) {
-      const char *name = run_count > 1 ? arena_format(&command->arena,
-                                                      "run %lld: ", (long long)runs[r].run->ref.id)
-                                       : "";
+      const char *name =
+          run_count > 1
+              ? arena_format(&command->arena, "run %lld on %s: ", (long long)runs[r].run->ref.id,
+                             command->measured->environments[runs[r].run->environment].host_name)
+              : "";
       output_wrapped(&output, markdown ? "- " : "",
                      arena_format(&command->arena, "%s%s", name, lines[i]));
     }

@@ -21,6 +21,7 @@
   X(VERB_QUERY)                                                                                    \
   X(VERB_DIFF)                                                                                     \
   X(VERB_CHECK)                                                                                    \
+  X(VERB_EXPECT)                                                                                   \
   X(VERB_HISTORY)                                                                                  \
   X(VERB_OUTLIERS)                                                                                 \
   X(VERB_EXPLAIN)                                                                                  \

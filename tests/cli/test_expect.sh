@@ -160,4 +160,36 @@ expect_err 'the results are not kept: '
 equal "$shared" "$(find /dev/shm -maxdepth 1 -name 'haul-??????' | wc -l)" 'folders of results'
 run_error 2 '/proc/none' run health --only host_to_device --db /proc/none/results.db
 
+begin 'learn from 20 hosts, one of them slow: it falls short, the others do not'
+make_fleet=$build_folder/tests/benchmarks/make_fleet
+run_ok run up.toml --db template.db --only 'up'
+"$make_fleet" template.db shards 20 slow_node=7:20 slow_gpu=3:1:15 || bad make_fleet
+run_ok merge fleet.db shards
+run_ok expect learn --db fleet.db
+cp out learned.toml
+expect_err 'left out: n0007: host_to_device, (19|20)\.[0-9] % worse than the others'
+expect_out '^hosts = 19$'
+expect_out '^simulated = true$'
+run_ok expect check learned.toml
+expect_err 'learned.toml: 1 machine, 2 rows'
+run check --where 'host_name=*' --expect=learned.toml --db fleet.db --format csv
+expect_code 1
+equal '3 7' "$(tr -d '\r' <out | sed -n 's/^short,.*,//p' | sort -un | xargs)" 'runs that fall short'
+equal 10 "$(grep -c '^short' out)" 'cases: two of gpu1 of n0003, eight of n0007, and no more'
+run_ok check --where 'host_name=n00[12]*' --expect=learned.toml --db fleet.db --only 'up/*gpu0*'
+expect_out '^run 12 on n0012: all 8 as usual'
+run_ok expect learn --of 'gpu=*H200*' --db fleet.db
+run_fails 3 'nothing to learn' expect learn --of 'gpu=*H100*' --db fleet.db
+run_fails 2 'needs gpu=GLOB' expect learn --of 'H100' --db fleet.db
+
+begin 'what is known can be read'
+run_ok expect list
+expect_out '^H200 SXM on PCIe 5 x16 +NVIDIA H200 +5 x16 +4 x18'
+run_ok expect show 'h200*' --expect mine.toml
+expect_out '^H200 of the fake driver .* 55 +55\.2 +GB/s +reports +2 '
+expect_out 'Azure/azurehpc-health-checks'
+run expect check bad.toml
+expect_code 2
+expect_err 'bad.toml:13:8: error'
+
 finish

@@ -1,0 +1,261 @@
+/* haul expect list | show | check FILE | learn RUNS...: what machines should reach. */
+#include "engine/base/units.h"
+#include "runner/cli/analysis.h"
+#include "runner/expect/learn.h"
+#include "runner/run/expectations.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#define EXPECT_ACTION_LIST(X)                                                                      \
+  X(EXPECT_LIST, "list")                                                                           \
+  X(EXPECT_SHOW, "show")                                                                           \
+  X(EXPECT_CHECK, "check")                                                                         \
+  X(EXPECT_LEARN, "learn")
+ENUM_NAMES_DECLARE(expect_action, EXPECT_ACTION_LIST)
+ENUM_NAMES_DEFINE(expect_action, EXPECT_ACTION_LIST)
+
+enum { EXPECT_TEXT_MAX = 64 << 20 };
+
+static bool verb_expect_take_of(const struct given *given) {
+  static const char GPU[] = "gpu=";
+  const size_t length = sizeof GPU - 1;
+  if (strncmp(given->arg, GPU, length) != 0 || given->arg[length] == '\0') {
+    return false;
+  }
+  given->command->gpu = given->arg + length;
+  return true;
+}
+
+static const struct verb_option VERB_EXPECT_OPTIONS[] = {
+    EXPECT_OPTION,
+    {"of", "gpu=GLOB", "learn: only of GPUs with such a name", verb_expect_take_of,
+     .needs = "gpu=GLOB, for example --of 'gpu=*H200*'"},
+    FILTER_OPTIONS,
+    {0}};
+
+static void verb_expect_check(struct command *command, struct argp_state *state) {
+  if (command->choice == EXPECT_CHECK && command->word_count != 2) {
+    argp_error(state, "haul expect check takes one argument: FILE");
+  }
+  if ((command->choice == EXPECT_LIST && command->word_count > 1) ||
+      (command->choice == EXPECT_SHOW && command->word_count > 2)) {
+    argp_error(state, "too many arguments: '%s'", command->words[command->word_count - 1]);
+  }
+}
+
+/* "5 x16", "4 x18"; nothing where neither is asked for. */
+static struct cell verb_expect_link(struct arena *arena, uint32_t version, uint32_t width) {
+  return version == 0 && width == 0 ? cell_null()
+         : width == 0               ? cell_text(arena_format(arena, "%u", version))
+                                    : cell_text(arena_format(arena, "%u x%u", version, width));
+}
+
+static enum status verb_expect_list(struct command *command, const struct expect_set *set,
+                                    struct error *err) {
+  static const char *const NAMES[] = {"machine", "gpu",     "pcie",       "nvlink",
+                                      "driver",  "reports", "other_rows", "file"};
+  const struct row_sink *sink = command_rows(command, "no machines");
+  table_narrow(command->table, "file,driver,gpu,other_rows");
+  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
+    for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
+      const struct expect_machine *machine = &set->files[f]->machines[m];
+      size_t reports = 0;
+      for (size_t r = 0; r < machine->row_count; r++) {
+        reports += machine->rows[r].statement == EXPECT_REPORTS;
+      }
+      const struct cell cells[] = {
+          cell_text(machine->name),
+          cell_text(machine->gpu),
+          verb_expect_link(&command->arena, machine->pcie_generation, machine->pcie_width),
+          verb_expect_link(&command->arena, machine->nvlink_version, machine->nvlink_links),
+          cell_text(machine->driver),
+          cell_integer((int64_t)reports),
+          cell_integer((int64_t)(machine->row_count - reports)),
+          cell_text(set->files[f]->path)};
+      RETURN_ON_ERROR(sink_row(sink, cells, err));
+    }
+  }
+  return sink_end(sink, err);
+}
+
+static struct cell verb_expect_word(unsigned word, const char *const *names) {
+  return word == EXPECT_ANY ? cell_null() : cell_text(names[word]);
+}
+
+static struct cell verb_expect_size(struct arena *arena, const struct expect_row *row) {
+  char least[UNITS_TEXT_MAX];
+  char most[UNITS_TEXT_MAX];
+  units_format_size(row->size_min, least);
+  units_format_size(row->size_max, most);
+  return row->size_min == row->size_max && row->size_min > 0 ? cell_text(arena_strdup(arena, least))
+         : row->size_min > 0 && row->size_max > 0
+             ? cell_text(arena_format(arena, "%s-%s", least, most))
+         : row->size_min > 0 ? cell_text(arena_format(arena, ">= %s", least))
+         : row->size_max > 0 ? cell_text(arena_format(arena, "<= %s", most))
+                             : cell_null();
+}
+
+static enum status verb_expect_show_rows(struct command *command, const struct row_sink *sink,
+                                         const struct expect_machine *machine, struct error *err) {
+  for (size_t r = 0; r < machine->row_count; r++) {
+    const struct expect_row *row = &machine->rows[r];
+    const struct cell cells[] = {
+        cell_text(machine->name),
+        cell_text(case_kind_text((enum case_kind)row->kind)),
+        verb_expect_word(row->path, expect_path_names),
+        verb_expect_word(row->method, method_names),
+        verb_expect_word(row->operation, stream_op_names),
+        verb_expect_word(row->initiator, initiator_names),
+        cell_text(row->block),
+        cell_text(row->axes),
+        verb_expect_size(&command->arena, row),
+        cell_finite(row->low),
+        cell_finite(row->high),
+        cell_text(expect_unit_text((enum expect_unit)row->unit)),
+        cell_text(expect_statement_text((enum expect_statement)row->statement)),
+        row->count > 0 ? cell_integer(row->count) : cell_null(),
+        cell_finite(100 * expect_tolerance(row)),
+        cell_text(row->driver),
+        cell_text(row->source)};
+    RETURN_ON_ERROR(sink_row(sink, cells, err));
+  }
+  return STATUS_OK;
+}
+
+/* Of the machines of a file whose name matches. */
+static enum status verb_expect_show_file(struct command *command, const struct row_sink *sink,
+                                         const struct expect_file *file, const char *glob,
+                                         struct error *err) {
+  enum status status = STATUS_OK;
+  for (size_t m = 0; status == STATUS_OK && file != NULL && m < file->machine_count; m++) {
+    const struct expect_machine *machine = &file->machines[m];
+    if (fnmatch(glob, machine->name, FNM_CASEFOLD) == 0) {
+      status = verb_expect_show_rows(command, sink, machine, err);
+    }
+  }
+  return status;
+}
+
+static enum status verb_expect_show(struct command *command, const struct expect_set *set,
+                                    struct error *err) {
+  static const char *const NAMES[] = {"machine",   "kind",  "path",      "method", "operation",
+                                      "initiator", "block", "axes",      "size",   "low",
+                                      "high",      "unit",  "statement", "count",  "tolerance_pct",
+                                      "driver",    "source"};
+  const char *glob = command->word_count > 1 ? command->words[1] : "*";
+  const struct row_sink *sink = command_rows(command, "no such machine: haul expect list");
+  table_narrow(command->table,
+               "tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,machine");
+  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
+    RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));
+  }
+  return sink_end(sink, err);
+}
+
+static void verb_expect_check_file(struct command *command) {
+  struct expectations expectations;
+  if (expectations_open(&expectations, &command->common, command->words[1])) {
+    const struct expect_file *file = expectations.files[0];
+    size_t rows = 0;
+    for (size_t m = 0; m < file->machine_count; m++) {
+      rows += file->machines[m].row_count;
+    }
+    say_note(&command->common, "%s: %zu machine%s, %zu row%s", file->path, file->machine_count,
+             file->machine_count == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+  } else {
+    command->code = EXIT_USAGE; /* its mistakes were printed */
+  }
+  expectations_fini(&expectations);
+}
+
+static enum status verb_expect_print_learned(struct command *command, const struct learned *learned,
+                                             struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, EXPECT_TEXT_MAX);
+  expect_write(&text,
+               arena_format(&command->arena, "Learned from runs: %zu, on hosts: %zu",
+                            command->measured->run_count, learned->hosts),
+               learned->machines, learned->machine_count);
+  const enum status status = stream_write(stdout, &text, NULL, err);
+  strbuf_fini(&text);
+  for (size_t i = 0; i < learned->left_out_count; i++) {
+    say_note(&command->common, "left out: %s", learned->left_out[i]);
+  }
+  say_note(&command->common, "%zu row%s of %zu host%s", learned->rows,
+           learned->rows == 1 ? "" : "s", learned->hosts, learned->hosts == 1 ? "" : "s");
+  return status;
+}
+
+static enum status verb_expect_learn(struct command *command, struct error *err) {
+  RETURN_ON_ERROR(analysis_load(command, command->words + 1, command->word_count - 1, err));
+  RETURN_ON_ERROR(command_open_query(command, err));
+  struct learn *learn = learn_new();
+  enum status status = STATUS_OK;
+  for (size_t r = 0; status == STATUS_OK && r < command->measured->run_count; r++) {
+    const char *run = arena_format(&command->arena, "run:%s", command->measured->runs[r].ref.uuid);
+    status =
+        learn_add_run(learn, command->query, run, command->gpu, command->request.filter.only, err);
+  }
+  if (status == STATUS_OK) {
+    const struct learned learned = learn_finish(learn);
+    status = learned.rows > 0
+                 ? verb_expect_print_learned(command, &learned, err)
+                 : error_set(err, STATUS_UNSUPPORTED,
+                             "nothing to learn: no case of these runs has a number of such a GPU");
+  }
+  learn_free(learn);
+  return status;
+}
+
+static enum status verb_expect_run(struct command *command, struct error *err) {
+  if (command->choice == EXPECT_LEARN) {
+    return verb_expect_learn(command, err);
+  }
+  if (command->choice == EXPECT_CHECK) {
+    verb_expect_check_file(command);
+    return STATUS_OK;
+  }
+  struct expectations expectations;
+  enum status status = STATUS_OK;
+  if (!expectations_open(&expectations, &command->common, command->expect)) {
+    command->code = EXIT_USAGE; /* its mistakes were printed */
+  } else {
+    status = command->choice == EXPECT_LIST ? verb_expect_list(command, &expectations.set, err)
+                                            : verb_expect_show(command, &expectations.set, err);
+  }
+  expectations_fini(&expectations);
+  return status;
+}
+
+const struct verb VERB_EXPECT = {
+    .name = "expect",
+    .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
+    .summary = "what machines should reach, and rows of your own",
+    .doc =
+        "What a run or haul check --expect compares results with: the shipped data file, and "
+        "before "
+        "it your own (--expect FILE, HAUL_EXPECT, ~/.config/haul/expect.toml), whose reports stand "
+        "in place of the shipped ones for the same cases. list shows the machines, show the rows "
+        "of "
+        "those whose name matches a glob. The comment that the shipped file, "
+        "schema/expect/expectations.toml, begins with describes every key; check FILE reads a file "
+        "and shows its mistakes.\n\n"
+        "learn prints a file made from runs of your own (all of the database, or those named): the "
+        "range of what each kind of case reached on machines with the same GPUs and links, without "
+        "hosts and values that are outliers, so that a slow host among them does not become usual. "
+        "haul expect learn --of 'gpu=*H200*' > ~/.config/haul/expect.toml. What was measured on a "
+        "simulated machine is a row of its own.",
+    .options = VERB_EXPECT_OPTIONS,
+    .argument_kind = ARGUMENTS_WORDS,
+    .takes_runs = true,
+    .words = expect_action_names,
+    .noun = "action",
+    .word_max = SIZE_MAX,
+    .missing = "argument: list, show, check or learn",
+    .check = verb_expect_check,
+    .run = verb_expect_run,
+};

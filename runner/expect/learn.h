@@ -1,0 +1,36 @@
+/* learn.h - rows of a data file of expectations from a fleet's own runs.
+ *
+ * Runs are added one after the other; cases that differ only in where they are measured belong
+ * together, on machines of one kind of GPU and link. What a slow host or GPU measured is left out:
+ * first hosts whose median is an outlier among those of all, then single values (robust.h); so one
+ * slow host of twenty, or one slow GPU of eight, does not become usual. Of two hosts neither can be
+ * said to be the slow one. The range is that of what is left, the tolerance three times its robust
+ * spread, within bounds. */
+#ifndef HAUL_RUNNER_EXPECT_LEARN_H
+#define HAUL_RUNNER_EXPECT_LEARN_H
+
+#include "runner/record/query.h"
+#include "schema/expect/expect.h"
+
+struct learn;
+struct learn *learn_new(void);
+/* Accepts NULL. */
+void learn_free(struct learn *learn);
+
+/* gpu: a glob of the name of the GPUs that are learned of; NULL = all. only: globs of blocks and
+ * cases; NULL = all. */
+enum status learn_add_run(struct learn *learn, struct query *query, const char *run,
+                          const char *gpu, const char *only, struct error *err) CHECK_RESULT;
+
+struct learned {
+  const struct expect_machine *machines;
+  size_t machine_count;
+  size_t rows, hosts;
+  const char *const *left_out; /* "node07: host_to_device, 20 % below the others (4 rows)" */
+  size_t left_out_count;
+};
+
+/* Once, after the last run. Texts belong to learn. */
+struct learned learn_finish(struct learn *learn);
+
+#endif
