@@ -175,6 +175,8 @@ struct nvml_process_utilization { /* nvmlProcessUtilizationSample_t */
   X(nvmlDeviceGetDefaultApplicationsClock,                                                         \
     (struct nvml_device * device, int clock, unsigned *mhz))                                       \
   X(nvmlDeviceGetPowerUsage, (struct nvml_device * device, unsigned *milliwatts))                  \
+  X(nvmlDeviceGetTotalEnergyConsumption,                                                           \
+    (struct nvml_device * device, unsigned long long *millijoules))                                \
   X(nvmlDeviceGetTemperature, (struct nvml_device * device, int sensor, unsigned *celsius))        \
   X(nvmlDeviceGetUtilizationRates,                                                                 \
     (struct nvml_device * device, struct nvml_utilization * utilization))                          \

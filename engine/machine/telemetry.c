@@ -74,6 +74,9 @@ static void read_device(const struct nvml *nvml, struct nvml_device *device,
   sample->memory_clock_khz = value_or_unknown(result, value, 1000);
   result = NVML_CALL(nvml, nvmlDeviceGetPowerUsage, device, &value);
   sample->power_mw = value_or_unknown(result, value, 1);
+  unsigned long long energy = 0;
+  result = NVML_CALL(nvml, nvmlDeviceGetTotalEnergyConsumption, device, &energy);
+  sample->energy_mj = result == NVML_OK ? (int64_t)(energy & INT64_MAX) : -1;
   result = NVML_CALL(nvml, nvmlDeviceGetTemperature, device, NVML_SENSOR_OF_GPU, &value);
   sample->temperature_c = value_or_unknown(result, value, 1);
   result = NVML_CALL(nvml, nvmlDeviceGetCurrPcieLinkGeneration, device, &value);
@@ -206,6 +209,7 @@ size_t telemetry_read(struct telemetry *telemetry,
                                            .sm_clock_khz = -1,
                                            .memory_clock_khz = -1,
                                            .power_mw = -1,
+                                           .energy_mj = -1,
                                            .temperature_c = -1,
                                            .utilization_percent = -1,
                                            .pcie_generation = -1,

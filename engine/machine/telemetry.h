@@ -21,6 +21,7 @@ struct telemetry_sample {
   int64_t sm_clock_khz;
   int64_t memory_clock_khz;
   int64_t power_mw;
+  int64_t energy_mj; /* since the driver was loaded; from Volta on */
   int64_t temperature_c;
   int64_t utilization_percent;
   int64_t pcie_generation;

@@ -393,6 +393,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
     statement_bind_int(statement, ":sm_clock_khz", sample->sm_clock_khz);
     statement_bind_int(statement, ":memory_clock_khz", sample->memory_clock_khz);
     statement_bind_int(statement, ":power_mw", sample->power_mw);
+    statement_bind_int(statement, ":energy_mj", sample->energy_mj);
     statement_bind_int(statement, ":temperature_c", sample->temperature_c);
     statement_bind_int(statement, ":utilization_percent", sample->utilization_percent);
     statement_bind_int(statement, ":pcie_generation", sample->pcie_generation);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static const uint64_t leave_limit_ns = 2000000000;
+static const uint64_t last_limit_ns = 200000000; /* for the last sample */
 /* The parent looks several times a second; more than this between two looks means that it was
  * stopped (Ctrl-Z), and the child with it. */
 static const uint64_t longest_look_ns = 1000000000;
@@ -40,16 +41,17 @@ static void sampler_sample(int fd, const void *context) {
   if (ops->telemetry_new(sampling->machine, &telemetry, NULL) != STATUS_OK) {
     _exit(EXIT_SUCCESS);
   }
-  do {
+  /* The last sample is of after the end, so that there is one after every case. */
+  for (bool last = false;; last = sampler_wait_for_end(fd, sampling->interval_ns)) {
     struct telemetry_sample samples[MACHINE_GPUS_MAX];
     memset(samples, 0, sizeof samples);
     size_t count = ops->telemetry_read(telemetry, samples);
     /* Full: the parent has no time for samples, and takes those that fit. */
-    if (send(fd, samples, count * sizeof *samples, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-        errno != EAGAIN && errno != EINTR) {
+    const ssize_t sent = send(fd, samples, count * sizeof *samples, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (last || (sent < 0 && errno != EAGAIN && errno != EINTR)) {
       break;
     }
-  } while (!sampler_wait_for_end(fd, sampling->interval_ns));
+  }
   ops->telemetry_free(telemetry);
   _exit(EXIT_SUCCESS);
 }
@@ -126,6 +128,25 @@ bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t lim
       return sampler_explain_silence(sampler, limit_ns, text);
     } else {
       return sampler_explain_end(sampler, text);
+    }
+  }
+}
+
+void sampler_finish(struct sampler *sampler, struct collect *collect) {
+  if (sampler->pid == 0 || sampler->silence_told) {
+    return;
+  }
+  const uint64_t until_ns = child_now_ns() + last_limit_ns;
+  (void)shutdown(sampler->fd, SHUT_WR);
+  for (uint64_t now_ns = child_now_ns(); now_ns < until_ns; now_ns = child_now_ns()) {
+    struct telemetry_sample samples[MACHINE_GPUS_MAX];
+    struct pollfd waited = {.fd = sampler->fd, .events = POLLIN};
+    (void)poll(&waited, 1, (int)((until_ns - now_ns) / 1000000 + 1));
+    const ssize_t got = recv(sampler->fd, samples, sizeof samples, MSG_DONTWAIT);
+    if (got > 0) {
+      collect_samples(collect, samples, (size_t)got / sizeof *samples);
+    } else if (got == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
+      return; /* it ended */
     }
   }
 }

@@ -30,6 +30,9 @@ void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
  * machine without NVML is not a reason. */
 bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t limit_ns,
                   char text[SAMPLER_TEXT_MAX]);
+/* Let it take a last sample and end, and take what it sent; gives up after 200 ms. sampler_stop()
+ * comes after it. */
+void sampler_finish(struct sampler *sampler, struct collect *collect);
 /* Let it leave in order, or kill it (force). Takes 12 s at most, even if it cannot be killed. */
 void sampler_stop(struct sampler *sampler, bool force);
 

@@ -490,6 +490,14 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
     status = supervise_run_process(&supervisor, process, err);
   }
+  if (status == STATUS_OK && *options->interrupted == 0 && sink->telemetry != NULL) {
+    struct collect *collect = &supervisor.collect;
+    collect_clear(collect);
+    sampler_finish(&supervisor.sampler, collect);
+    if (collect->samples.count > 0) {
+      status = sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err);
+    }
+  }
   /* After an error or an interrupt nothing is being measured: the worker can leave in order, but
    * for a user who asked twice. */
   if (supervisor.worker != 0 && *options->interrupted >= 2) {

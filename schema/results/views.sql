@@ -197,7 +197,11 @@ SELECT
   coalesce(e.node, e.host_name) AS node,
   c.noise AS noise,
   100 * c.noise_size AS noise_percent,
-  c.noise_ns AS noise_ns
+  c.noise_ns AS noise_ns,
+  (SELECT sum(y.joules) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
+   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb,
+  (SELECT sum(y.joules_error) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
+   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb_error
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

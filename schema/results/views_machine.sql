@@ -32,11 +32,52 @@ SELECT
   coalesce(d.name, e.gpu_name) AS gpu_name,
   e.simulated AS simulated,
   t.other_processes AS other_processes,
-  coalesce(e.node, e.host_name) AS node
+  coalesce(e.node, e.host_name) AS node,
+  t.energy_mj / 1e3 AS energy_j
 FROM telemetry t
 JOIN run r ON r.id = t.run
 JOIN environment e ON e.id = r.environment
 LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
+
+-- The counter stands between its values in the samples before and after a moment, so that the energy of a case has a
+-- lower and an upper bound. Without trials that took several samples there is no lower one, and no row.
+CREATE VIEW v_energy AS
+SELECT
+  x.run AS run,
+  x.process AS process,
+  x.case_run AS case_run,
+  x.gpu AS gpu,
+  (x.to_ns - x.from_ns) / 1e9 AS seconds,
+  x.bytes / 1e9 AS gigabytes,
+  (x.least_mj + x.most_mj) / 2e3 AS joules,
+  (x.most_mj - x.least_mj) / 2e3 AS joules_error
+FROM (
+  SELECT w.*,
+    (SELECT t.energy_mj FROM telemetry t
+     WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns <= w.to_ns ORDER BY t.at_ns DESC LIMIT 1)
+    - (SELECT t.energy_mj FROM telemetry t
+       WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns >= w.from_ns ORDER BY t.at_ns LIMIT 1) AS least_mj,
+    (SELECT t.energy_mj FROM telemetry t
+     WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns >= w.to_ns ORDER BY t.at_ns LIMIT 1)
+    - (SELECT t.energy_mj FROM telemetry t
+       WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns <= w.from_ns ORDER BY t.at_ns DESC LIMIT 1) AS most_mj
+  FROM (
+    SELECT c.run AS run, p.ordinal AS process, c.id AS case_run, d.number AS gpu, c.ended_at_ns AS to_ns,
+      c.started_at_ns + (SELECT min(t.start_ns) FROM trial t
+                         WHERE t.case_run = c.id AND t.phase = 1) AS from_ns,
+      b.payload_bytes * (SELECT sum(t.iterations) FROM trial t
+                         WHERE t.case_run = c.id AND t.phase = 1) AS bytes
+    FROM case_run c
+    JOIN run r ON r.id = c.run
+    JOIN process p ON p.id = c.process
+    JOIN bench_case b ON b.id = c.bench_case
+    JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
+    WHERE c.status = 'ok' AND b.payload_bytes > 0
+      AND (EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = b.id
+                   AND (f.source_place = 'gpu' AND f.source_index = d.number
+                        OR f.target_place = 'gpu' AND f.target_index = d.number OR f.gpu = d.number))
+           OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = b.id AND s.gpu = d.number))) w) x
+WHERE x.least_mj > 0 AND x.most_mj IS NOT NULL;
 
 CREATE VIEW v_gpu AS
 SELECT

@@ -82,4 +82,6 @@ ALTER TABLE case_run ADD COLUMN noise_size REAL; -- how far levels are apart, re
 ALTER TABLE case_run ADD COLUMN noise_ns REAL;   -- length of a dip
 CREATE INDEX case_run_noise ON case_run (run, bench_case) WHERE noise IS NOT NULL;
 
+ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
+
 PRAGMA user_version = 1003;

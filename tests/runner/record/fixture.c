@@ -260,8 +260,16 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
         continue;
       }
       const struct case_report *report = fixture_report(fixture, process, i, 50);
-      struct telemetry_sample sample = {
-          report->trials[20].start_ns, 1, 1980000, -1, 350000, 45, 100, 5, 16, 0, 0, {{0}}};
+      struct telemetry_sample sample = {.time_ns = report->trials[20].start_ns,
+                                        .gpu = 1,
+                                        .sm_clock_khz = 1980000,
+                                        .memory_clock_khz = -1,
+                                        .power_mw = 350000,
+                                        .energy_mj = -1,
+                                        .temperature_c = 45,
+                                        .utilization_percent = 100,
+                                        .pcie_generation = 5,
+                                        .pcie_width = 16};
       status = record_telemetry(record, &sample, 1, &err);
       if (status == STATUS_OK) {
         status = record_case(record, &fixture->plan, report, &err);

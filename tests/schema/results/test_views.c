@@ -211,6 +211,43 @@ static void throttling_is_named(void **state) {
   free(text);
 }
 
+/* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
+static void energy_has_bounds(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
+                                      "count(joules_per_gb) from v_case");
+  assert_string_equal(text, "0 0");
+  free(text);
+  fixture_execute(fixture->path,
+                  "create temp table w as select c.run, v.gpu, c.ended_at_ns as to_ns, "
+                  "c.started_at_ns + (select min(start_ns) from trial t where t.case_run = c.id "
+                  "and t.phase = 1) as from_ns from case_run c join v_case v on v.case_run = c.id "
+                  "where v.direction = 'host_to_device' and c.status = 'ok' limit 1;"
+                  "delete from telemetry;"
+                  "insert into telemetry (run, gpu, at_ns, energy_mj) "
+                  "select run, gpu, from_ns - 5, 1000 from w union all "
+                  "select run, gpu, from_ns + 5, 2000 from w union all "
+                  "select run, gpu, to_ns - 5, 18000 from w union all "
+                  "select run, gpu, to_ns + 5, 19000 from w");
+  text = fixture_query(fixture, "select joules || ' ' || joules_error || ' ' || count(*) "
+                                "from v_energy");
+  assert_string_equal(text, "17.0 1.0 1");
+  free(text);
+  text = fixture_query(fixture, "select count(*) || ' ' || "
+                                "max(abs(joules_per_gb * y.gigabytes - 17) < 1e-9) || ' ' || "
+                                "max(abs(joules_per_gb_error * y.gigabytes - 1) < 1e-9) "
+                                "from v_case c join v_energy y on y.case_run = c.case_run");
+  assert_string_equal(text, "1 1 1");
+  free(text);
+  /* 10 to 18 J: a quarter off, or more. */
+  fixture_execute(fixture->path, "update telemetry set energy_mj = 12000 where energy_mj = 18000");
+  text = fixture_query(fixture, "select joules_error || ' ' || (select count(joules_per_gb) "
+                                "from v_case) from v_energy");
+  assert_string_equal(text, "4.0 0");
+  free(text);
+}
+
 /* Names of all views; the caller frees. */
 static char *views_of(const struct fixture *fixture) {
   return fixture_query(fixture, "select group_concat(name, ' ') from (select name from "
@@ -334,6 +371,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(questions_of_the_readme_are_answered, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
       cmocka_unit_test_setup_teardown(throttling_is_named, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(energy_has_bounds, set_up, tear_down),
       cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
       cmocka_unit_test(views_need_no_newer_sqlite),
       cmocka_unit_test(recorded_databases_are_opened),
