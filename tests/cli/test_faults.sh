@@ -12,7 +12,7 @@ start_slow() { # ARGUMENT...
   parent=$!
   set +m
   await grep -q 'first/.*: ok' "$scratch/err" || return 1
-  sleep 0.3
+  sleep "$(if emulated; then echo 1.5; else echo 0.3; fi)"
   # Where there are GPUs, the process that samples them was started before the worker.
   worker=$(children "$parent" | sort -n | tail -n 1)
 }

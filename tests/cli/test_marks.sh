@@ -85,8 +85,10 @@ begin '--share measures at once; the cases of both are marked'
 hold shared base.toml
 run_ok run base.toml --db share.db --share
 expect_out "may be slowed: gpu1 shared with another haul run, pid $holder"
-expect_value 3 share.db "select count(*) from v_case where slowed_by = 'gpu1 shared with another haul run, pid $holder'"
-expect_value 3 share.db "select count(*) from v_run_case where slowed_by is not null"
+if ! emulated; then # where starting takes as long as measuring, the other run ends in between
+  expect_value 3 share.db "select count(*) from v_case where slowed_by = 'gpu1 shared with another haul run, pid $holder'"
+  expect_value 3 share.db "select count(*) from v_run_case where slowed_by is not null"
+fi
 wait "$holder"
 expect_value 1 shared.db "select count(*) > 0 from v_case where slowed_by like 'gpu1 shared with another haul run, pid %'"
 
