@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROGRESS_STEPS = 10000 };
+enum { PROGRESS_STEPS = 10000, WRITE_AHEAD_BYTES_MAX = 32 << 20 };
 
 /* An input that was skipped. */
 struct merge_failure {
@@ -22,6 +22,7 @@ struct merge {
   const char *path;
   struct database *output; /* NULL until it is needed */
   const volatile sig_atomic_t *interrupted;
+  bool write_ahead; /* the output is, for as long as it is merged into */
   struct arena arena;
   struct merge_failure **failures; /* not written yet */
   size_t failure_count, failure_capacity;
@@ -42,6 +43,11 @@ void merge_free(struct merge *merge) {
   if (merge == NULL) {
     return;
   }
+  if (merge->write_ahead) {
+    struct error err = {0};
+    sqlite3_progress_handler(merge->output->handle, 0, NULL, NULL);
+    (void)!database_script(merge->output, "merge/write_back", &err); /* else the next merge does */
+  }
   database_close(merge->output);
   arena_fini(&merge->arena);
   free(merge->copy);
@@ -53,11 +59,33 @@ static int merge_progress(void *context) {
   return merge->interrupted != NULL && *merge->interrupted != 0;
 }
 
+/* By a statement that gives the mode. A merge that was killed leaves the output in it. */
+static enum status merge_read_mode(struct merge *merge, const char *name, struct error *err) {
+  struct merge_row mode;
+  enum status status = merge_first_row(merge->output, name, &mode, err);
+  merge->write_ahead = status == STATUS_OK && strings_equal(mode.texts[0], "wal");
+  arena_fini(&mode.arena);
+  return status;
+}
+
+/* Before something is written: not on a network file system, where a write-ahead log is not safe,
+ * nor for a large input, which it would hold whole. */
+static enum status merge_write_ahead(struct merge *merge, int64_t input_bytes, struct error *err) {
+  if (merge->write_ahead || merge->output->network_file_system != NULL ||
+      input_bytes > WRITE_AHEAD_BYTES_MAX) {
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(merge_read_mode(merge, "merge/write_ahead", err));
+  return merge->write_ahead ? database_script(merge->output, "merge/write_ahead_settings", err)
+                            : STATUS_OK;
+}
+
 static enum status merge_open_output(struct merge *merge, struct error *err) {
   if (merge->output != NULL) {
     return STATUS_OK;
   }
   enum status status = database_open(merge->path, DATABASE_WRITE, &merge->output, err);
+  status = THEN(status, merge_read_mode(merge, "merge/journal_mode", err));
   if (status == STATUS_OK) {
     status = database_script(merge->output, "merge/tables", err);
   }
@@ -258,6 +286,7 @@ static enum status merge_attach_and_copy(struct merge *merge, const struct merge
                                          struct merge_result *result, bool *fatal,
                                          struct error *err) {
   enum status status = merge_open_output(merge, err);
+  status = THEN(status, merge_write_ahead(merge, file->size_bytes, err));
   *fatal = status != STATUS_OK;
   status = THEN(status, merge_attach(merge->output, input->uri, err));
   if (status != STATUS_OK) {

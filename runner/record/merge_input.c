@@ -306,6 +306,7 @@ void merge_input_identify(const char *path, struct merge_file *file) {
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
       database_file_read_header(fd, &header) == STATUS_OK && !header.write_ahead &&
       access(journal, F_OK) != 0) {
+    file->size_bytes = info.st_size;
     (void)snprintf(file->version, sizeof file->version, "%lld.%lld.%lld.%09ld.%u",
                    (long long)info.st_size, (long long)info.st_ino, (long long)info.st_mtim.tv_sec,
                    info.st_mtim.tv_nsec, header.change_counter);

@@ -28,6 +28,7 @@ void merge_input_close(struct merge_input *input);
 /* A file as it is now: it has the same version as long as nobody writes to it or replaces it. */
 struct merge_file {
   char path[PATH_MAX];
+  int64_t size_bytes;             /* 0 = not known */
   char version[120];              /* "" = not known, or it may change unnoticed */
   char node[NAME_MAX + 1];        /* of a shard, from its name; "" = it is none */
   char run_uuid[CONTENT_KEY_MAX]; /* the same */

@@ -148,6 +148,7 @@ for i in 1 2 3 4 5; do
 done
 run_ok merge killed.db both
 expect_value ok killed.db 'pragma integrity_check'
+expect_value delete killed.db 'pragma journal_mode'
 expect_value '6 18' killed.db "select (select count(*) from run) || ' ' || (select count(*) from case_run)"
 
 begin 'the folder becomes unwritable: the run goes on, and says where its results are'
