@@ -191,7 +191,7 @@ static const char *range_text(struct arena *arena, struct range range) {
                                : arena_format(arena, "%s to %s", from, to);
 }
 
-/* "82.4 to 83.1 % of peak (nvlink, 478.3 GB/s); 95 % interval within 0.02 %" */
+/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s); 95 % interval within 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct range peak = {NAN, NAN};
   struct range cycles = {NAN, NAN};
@@ -221,7 +221,8 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     if (one_peak) {
       char rate[MATRIX_NUMBER_MAX];
       matrix_number(first->peak_gbps, rate);
-      text = arena_format(arena, "%s (%s, %s GB/s)", text, first->limited_by, rate);
+      text =
+          arena_format(arena, "%s (%s, %s GB/s)", text, result_peak_name(first->limited_by), rate);
     }
   }
   if (cycles.greatest > 0) {

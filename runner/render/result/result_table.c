@@ -289,6 +289,26 @@ static void case_table_print_shared_heading(struct result_page *page,
   }
 }
 
+/* "% of peak: pcie, 63.02 GB/s; nvlink raw, 478.1 GB/s"; "" where that column is not shown. */
+static const char *case_table_peaks(const struct case_table *table) {
+  const char *text = "";
+  for (size_t i = 0; table->set.facts[COLUMN_PEAK].filled && i < table->set.row_count; i++) {
+    const struct run_row *row = table->rows[i];
+    char rate[MATRIX_NUMBER_MAX];
+    if (row == NULL || isnan(row->percent_of_peak) || row->limited_by == NULL) {
+      continue;
+    }
+    matrix_number(row->peak_gbps, rate);
+    const char *peak =
+        arena_format(table->arena, "%s, %s GB/s", result_peak_name(row->limited_by), rate);
+    if (strstr(text, peak) == NULL) {
+      text =
+          arena_format(table->arena, "%s%s%s", text, text[0] != '\0' ? "; " : "% of peak: ", peak);
+    }
+  }
+  return text;
+}
+
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
   struct case_table table = {.arena = &page->arena, .remarks = {.arena = &page->arena}};
@@ -324,6 +344,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
   case_table_fit(&table, page->output->width);
   enum status status = output_table(page->output, &table.set, err);
   if (status == STATUS_OK) {
+    output_summary(page->output, case_table_peaks(&table));
     result_remarks_print(&table.remarks, page->output);
     status = output_check(page->output, err);
   }

@@ -176,6 +176,10 @@ double result_spread(const struct run_row *row) {
   return percent < SPREAD_MAX ? percent : NAN; /* beyond: of a number that was written by hand */
 }
 
+const char *result_peak_name(const char *limited_by) {
+  return limited_by != NULL && strcmp(limited_by, "nvlink") == 0 ? "nvlink raw" : limited_by;
+}
+
 const char *result_percent(struct arena *arena, double percent) {
   return percent < 10 ? arena_format(arena, "%.2g", percent) : arena_format(arena, "%.0f", percent);
 }

@@ -44,7 +44,7 @@ static void what_was_left_out_is_not_impossible(void **state) {
          "gpu0    N/A  300.0     -\n"
          "gpu1      -    N/A   N/A\n"
          "gpu2  300.0      -   N/A\n"
-         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "- = not measured\n");
 }
@@ -69,21 +69,21 @@ static void pairs_are_matrices(void **state) {
       "       gpu0   gpu1  gpu10\n"
       "gpu0    N/A  300.0  200.0\n"
       "gpu1  300.0    N/A    N/A\n"
-      "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink, 400.0 GB/s); 95 % "
+      "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
       "interval within 0.05 %\n"
       "\n"
       "down\n"
       "4KiB by ce: GB/s from column to row, while load runs beside it\n"
       "               gpu0   gpu1\n"
       "numa0:pinned  55.00  54.00\n"
-      "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+      "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
       "interval within 0.05 %\n"
       "\n"
       "local\n"
       "1MiB by ce: GB/s copied within each GPU\n"
       " gpu0   gpu1\n"
       "100.0  100.0\n"
-      "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink, 400.0 GB/s); 95 % interval "
+      "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); 95 % interval "
       "within 0.05 %\n");
 }
 
@@ -107,7 +107,7 @@ static void both_ways_stand_on_both_sides(void **state) {
          "gpu1  700.0         N/A  720.0\n"
          "gpu2   hung  [1]  720.0    N/A\n"
          "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
-         "peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
          "[1] no answer\n");
 }
 
@@ -123,7 +123,7 @@ static void both_ways_with_the_host_stand_once(void **state) {
          "4KiB by ce: both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  100.0  101.0\n"
-         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n");
 }
 
@@ -163,29 +163,29 @@ static void directions_are_not_mixed(void **state) {
          "       gpu0   gpu1\n"
          "gpu0    N/A  374.0\n"
          "gpu1  375.0    N/A\n"
-         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "       gpu1\n"
          "gpu0  748.0\n"
-         "187.0 % of peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "187.0 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
          "\n"
          "host\n"
          "4KiB by ce\n"
          "GB/s from row to column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
-         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "GB/s from column to row\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  90.00  91.00\n"
-         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n");
 }
 
@@ -222,7 +222,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          " size   gpu0        gpu1\n"
          "64KiB  10.00  [1]   hung  [2]\n"
          " 1MiB  40.00       41.00\n"
-         "2.5 to 10.2 % of peak (nvlink, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
          "[1] = before/numa0:pinned-gpu0/64KiB, measured once\n"
          "[2] why\n"
          "\n"
@@ -230,6 +230,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          "64KiB by ce: GB/s\n"
          "path               settings           GB/s  +/- %  % of peak\n"
          "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
          "note: = up/numa0:pinned-gpu0/64KiB, measured once\n");
 }
 
@@ -245,7 +246,8 @@ static void rows_of_a_table_are_told_apart(void **state) {
          "1MiB by ce: GB/s of all flows at once, over one window\n"
          "path       settings                         GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  direction=forward trials.min=5  10.00   0.05        2.5\n"
-         "gpu0-gpu1  direction=reverse trials.min=5  11.00   0.05        2.8\n");
+         "gpu0-gpu1  direction=reverse trials.min=5  11.00   0.05        2.8\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n");
 }
 
 static void sizes_and_memories_are_headings(void **state) {
@@ -262,12 +264,12 @@ static void sizes_and_memories_are_headings(void **state) {
          "4KiB, pinned memory\n"
          "        gpu0   gpu1\n"
          "numa0  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "4KiB, pageable memory\n"
          "        gpu0        gpu1\n"
          "numa0  9.000  [1]  8.000  [1]\n"
-         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 0.05 %\n"
          "[1] slow\n");
 }
@@ -309,19 +311,22 @@ static void the_rest_is_tables(void **state) {
          "path               settings    GB/s  +/- %  % of peak  remark\n"
          "numa0:pinned-gpu0  method=sm  10.00   0.05        2.5\n"
          "numa0:pinned-gpu0  method=ce                           failed [1]\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
          "[1] broken\n"
          "\n"
          "4KiB each: GB/s of all flows at once, over one window\n"
          "block     path                GB/s  +/- %  % of peak  remark\n"
          "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
          "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  [1]\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
          "[1] odd\n"
          "\n"
          "mixed\n"
          "1MiB by ce: GB/s of all flows at once, over one window\n"
          "path        GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  300.0   0.05       75.0\n"
-         "gpu0-gpu2   1300   0.05      325.0\n");
+         "gpu0-gpu2   1300   0.05      325.0\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n");
   /* Too narrow: the interval goes first, then the peak. */
   EXPECT(((const struct said[]){said[4], said[5]}), 24,
          "mixed\n"
@@ -415,6 +420,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
       "numa0:pinned-gpu0  threads=2  11.00   0.94        2.8  [1,2]\n"
       "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  [2]\n"
       "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  [3]\n"
+      "% of peak: nvlink raw, 400.0 GB/s\n"
       "[1] not gated\n"
       "[2] not within precision (up to +/- 0.94 %): max_time ended the trials, whose noise has no "
       "pattern;\n"
@@ -436,7 +442,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "4KiB by ce: GB/s from row to column\n"
          "               gpu0        gpu1\n"
          "numa0:pinned  50.00  [1]  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink, 400.0 GB/s); 95 % "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
          "interval within 2 %\n"
          "note: not gated\n"
          "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time may help: "
@@ -464,6 +470,7 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
          "numa0:pinned-gpu0  threads=3  10.00   1.00        2.5  [2]\n"
          "numa0:pinned-gpu0  threads=4  10.00   1.00        2.5  [3]\n"
          "numa0:pinned-gpu0  threads=5  10.00   1.00        2.5  [4]\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
          "[1] not within precision (up to +/- 1 %): max_time ended the trials; dips of 5.2\n"
          "    to 18 ms, up to 14 % slower, as where others use the host's memory or\n"
          "    processors; more time does not help\n"
