@@ -72,7 +72,8 @@ static const char *outliers_direction_words(const struct outlier_verdict *verdic
 
 const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
-  const char *host = outliers->hosts > 1 && verdict->entity != ENTITY_HOST
+  const bool named = verdict->rivals != NULL && outliers->is_fleet; /* with their hosts */
+  const char *host = outliers->hosts > 1 && verdict->entity != ENTITY_HOST && !named
                          ? arena_format(arena, " of %s", verdict->host)
                          : "";
   const char *blocks = outliers_shorten(arena, verdict->blocks, BLOCKS_SHOWN);
