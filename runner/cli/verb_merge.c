@@ -200,6 +200,7 @@ static enum status verb_merge_print(const struct command *command, const struct 
   }
   struct table_options options = table_to_stdout(&command->common);
   options.drop_empty = true;
+  options.narrow = "ended_at,others,started_at,of"; /* of a fleet, and of differences */
   struct table *table = table_new(&options);
   printf("\n%s", title);
   enum status status = result_set_send(rows, table_sink(table), err);

@@ -176,6 +176,19 @@ kept=$(find "$local_disk" -name 'l1-*.db')
 run_ok merge kept.db "$kept"
 expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
 
+begin 'the name of the host, whole or short, is no second name of its machine'
+host=$(cat /proc/sys/kernel/hostname)
+run_ok run "$small" --shard own --node-name "$host" --expected-nodes "$host,x1,x2"
+shard=$(find own -name '*.db')
+expect_value 0 "$shard" 'select count(node) from environment'
+run_ok run "$small" --shard own --node-name "${host%%.*}" --expected-nodes 'x[1-2]' --tag short
+shard=$(find own -name '*.db' -newer "$shard")
+expect_value 0 "$shard" 'select count(node) from environment'
+sqlite3 "$shard" "update environment set host_name = 'x1.lab.example', key = printf('%032d', 1)"
+run_ok merge own.db own
+expect_value 'x1:ok x2:missing' own.db \
+  "select group_concat(node || ':' || state, ' ') from (select * from v_node where fleet = 'short' order by node)"
+
 begin 'a node that is in use by another run says so'
 "$haul" run long.toml --db busy.db >"$scratch/null" 2>&1 &
 runner=$!
