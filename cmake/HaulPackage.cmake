@@ -8,11 +8,13 @@ if(HAUL_PORTABLE)
 endif()
 set(CPACK_PACKAGE_NAME haul)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_SYSTEM_NAME "linux-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures how data moves inside a GPU machine")
-set(CPACK_PACKAGE_DESCRIPTION "haul runs declarative scenarios of transfers between GPUs and NUMA nodes, by
-copy engines, kernels, unified memory or host threads, verifies every byte, keeps
-every trial in an SQLite database, and says with statistics what a new driver
-changed. The NVIDIA driver is loaded at run time where there is one.")
+set(CPACK_PACKAGE_DESCRIPTION "haul runs declarative scenarios of transfers between GPUs and NUMA nodes,
+by copy engines, kernels, unified memory or host threads, verifies every
+byte, keeps every trial in an SQLite database, and says with statistics
+what a new driver changed. The NVIDIA driver is loaded at run time where
+there is one.")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
