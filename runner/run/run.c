@@ -138,7 +138,7 @@ static enum status run_take_process_ended(void *context, uint32_t process, struc
   const struct run_state *state = context;
   RETURN_ON_ERROR(record_process_ended(state->record, process, err));
   if (state->request->shard != NULL) {
-    shard_publish(state->request->shard);
+    shard_publish_process(state->request->shard);
   }
   return STATUS_OK;
 }

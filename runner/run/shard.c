@@ -10,15 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODE_SHOWN_MAX = 100 };
+enum { NODE_SHOWN_MAX = 100, COPYING_SHARE = 20 };
 
 struct shard {
   struct shard_request request;
   char *local_folder;
-  char *local; /* the database */
-  char *name;  /* in the folder; NULL = the run has no UUID yet */
-  char *path;  /* with the folder */
-  uint64_t copied_ns;
+  char *local;        /* the database */
+  char *name;         /* in the folder; NULL = the run has no UUID yet */
+  char *path;         /* with the folder */
+  uint64_t copied_ns; /* when, and how long that took */
+  uint64_t copying_ns;
   bool begun;  /* the database was made */
   bool failed; /* the last copy */
 };
@@ -118,12 +119,20 @@ bool shard_is_due(const struct shard *shard) {
 void shard_publish(struct shard *shard) {
   struct error err = {0};
   const bool failed_before = shard->failed;
+  const uint64_t start_ns = clock_now_ns();
   shard->failed =
       database_file_publish(shard->local, shard->request.folder, shard->name, &err) != STATUS_OK;
   shard->copied_ns = clock_now_ns();
+  shard->copying_ns = shard->copied_ns - start_ns;
   if (shard->failed && !failed_before) {
     say_warning(shard->request.common, "%s; the run goes on, and its results are kept in %s",
                 err.message, shard->local);
+  }
+}
+
+void shard_publish_process(struct shard *shard) {
+  if (clock_now_ns() - shard->copied_ns >= COPYING_SHARE * shard->copying_ns) {
+    shard_publish(shard);
   }
 }
 

@@ -34,6 +34,8 @@ void shard_name_run(struct shard *shard, const char *uuid);
 bool shard_is_due(const struct shard *shard);
 /* Copy what is there; nobody may be writing to it. A failure is a warning, the first time. */
 void shard_publish(struct shard *shard);
+/* The same after a process, unless copying would take more than a twentieth of the run's time. */
+void shard_publish_process(struct shard *shard);
 /* The place in the folder, or of the local file where that is the newer one. */
 const char *shard_path(const struct shard *shard);
 /* After the database was closed: where the last copy failed it is tried again. The local file is
