@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/shell_word.h"
 #include "runner/record/selector.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -386,6 +387,23 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   }
 }
 
+/* The first line as wide as the terminal; commands below it stay whole, so that they can be copied.
+ */
+static void advice_say(const struct common_options *common, const struct strbuf *text) {
+  static const char SPEAKER[] = "haul: ";
+  const size_t first = strcspn(text->text, "\n");
+  struct strbuf line;
+  struct strbuf shown;
+  strbuf_init(&line, TEXT_MAX);
+  strbuf_init(&shown, TEXT_MAX);
+  strbuf_printf(&line, "%.*s", (int)first, text->text);
+  text_wrap(&shown, line.text, terminal_width(stderr), strlen(SPEAKER), false);
+  strbuf_append(&shown, text->text + first);
+  say_note(common, "%s", shown.text);
+  strbuf_fini(&shown);
+  strbuf_fini(&line);
+}
+
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
@@ -427,6 +445,6 @@ void compare_advise(const struct common_options *common, struct database *databa
       }
     }
   }
-  say_note(common, "%s", text.text);
+  advice_say(common, &text);
   strbuf_fini(&text);
 }

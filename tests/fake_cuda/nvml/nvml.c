@@ -426,6 +426,22 @@ int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *c
   return gpu_of(device) == NULL || sensor != NVML_SENSOR_OF_GPU ? failure() : NVML_OK;
 }
 
+/* Those of [[fake.process]] that run on the GPU now. */
+static unsigned running_processes(const struct gpu *gpu,
+                                  const struct fake_process *running[FAKE_PROCESSES_MAX]) {
+  bool broken;
+  const struct fake_config *config = config_get(&broken);
+  unsigned count = 0;
+  for (uint32_t i = 0; i < config->process_count; i++) {
+    const struct fake_process *process = &config->processes[i];
+    if ((process->gpu == PLACE_ANY || process->gpu == index_of(gpu)) &&
+        (process->when[0] == '\0' || access(process->when, F_OK) == 0)) {
+      running[count++] = process;
+    }
+  }
+  return count;
+}
+
 int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
                                   struct nvml_utilization *utilization) {
   FAULT_POINT();
@@ -436,7 +452,13 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
   if (gpu->utilization_percent < 0) {
     return NVML_NOT_SUPPORTED;
   }
-  *utilization = (struct nvml_utilization){.gpu_percent = (unsigned)gpu->utilization_percent};
+  const struct fake_process *running[FAKE_PROCESSES_MAX];
+  const unsigned count = running_processes(gpu, running);
+  uint64_t percent = (uint64_t)gpu->utilization_percent;
+  for (unsigned i = 0; i < count; i++) {
+    percent += running[i]->busy_percent;
+  }
+  *utilization = (struct nvml_utilization){.gpu_percent = percent < 100 ? (unsigned)percent : 100};
   return NVML_OK;
 }
 
@@ -465,22 +487,6 @@ int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
   FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
   return gpu == NULL ? failure() : give_number(gpu->memory_bus_bits, bits);
-}
-
-/* Those of [[fake.process]] that run on the GPU now. */
-static unsigned running_processes(const struct gpu *gpu,
-                                  const struct fake_process *running[FAKE_PROCESSES_MAX]) {
-  bool broken;
-  const struct fake_config *config = config_get(&broken);
-  unsigned count = 0;
-  for (uint32_t i = 0; i < config->process_count; i++) {
-    const struct fake_process *process = &config->processes[i];
-    if ((process->gpu == PLACE_ANY || process->gpu == index_of(gpu)) &&
-        (process->when[0] == '\0' || access(process->when, F_OK) == 0)) {
-      running[count++] = process;
-    }
-  }
-  return count;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
