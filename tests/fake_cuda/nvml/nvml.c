@@ -446,17 +446,13 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
                                   struct nvml_utilization *utilization) {
   FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL) {
-    return failure();
-  }
-  if (gpu->utilization_percent < 0) {
-    return NVML_NOT_SUPPORTED;
+  if (gpu == NULL || gpu->utilization_percent < 0) {
+    return gpu == NULL ? failure() : NVML_NOT_SUPPORTED;
   }
   const struct fake_process *running[FAKE_PROCESSES_MAX];
-  const unsigned count = running_processes(gpu, running);
   uint64_t percent = (uint64_t)gpu->utilization_percent;
-  for (unsigned i = 0; i < count; i++) {
-    percent += running[i]->busy_percent;
+  for (unsigned i = running_processes(gpu, running); i > 0; i--) {
+    percent += running[i - 1]->busy_percent;
   }
   *utilization = (struct nvml_utilization){.gpu_percent = percent < 100 ? (unsigned)percent : 100};
   return NVML_OK;
@@ -493,13 +489,10 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned
                                             struct nvml_process *processes) {
   FAULT_POINT();
   const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL) {
-    return failure();
+  if (gpu == NULL || gpu->process_count < 0) {
+    return gpu == NULL ? failure() : NVML_NOT_SUPPORTED;
   }
   const unsigned room = *count;
-  if (gpu->process_count < 0) {
-    return NVML_NOT_SUPPORTED;
-  }
   const struct fake_process *running[FAKE_PROCESSES_MAX];
   const unsigned known = running_processes(gpu, running);
   const unsigned others = (unsigned)gpu->process_count;
