@@ -85,8 +85,8 @@ static struct candidate findings_combine(const struct observation *observations,
 }
 
 static struct candidate *findings_candidates(struct finder *f, size_t *count) {
-  struct candidate *candidates = NULL;
-  size_t capacity = 0;
+  struct candidate *candidates =
+      arena_array(&f->arena, f->observation_count, sizeof *candidates); /* as many at most */
   double *scratch = arena_array(&f->arena, f->observation_count, sizeof *scratch);
   *count = 0;
   if (f->observation_count > 1) { /* none is NULL */
@@ -100,7 +100,6 @@ static struct candidate *findings_candidates(struct finder *f, size_t *count) {
                                        &f->observations[last].component) == 0) {
       last++;
     }
-    candidates = arena_grow(&f->arena, candidates, *count, &capacity, sizeof *candidates);
     candidates[(*count)++] = findings_combine(f->observations + first, last - first, scratch);
     first = last;
   }
