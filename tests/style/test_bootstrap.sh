@@ -101,10 +101,10 @@ expect_calls 'install --no-install-recommends libcmocka-dev$'
 # So are Slurm and the tools of packages; several kinds are installed at once.
 fresh
 stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"
-  for name in slurmctld slurmd srun dpkg-shlibdeps lintian; do ln -sf /bin/true "$SCRATCH/bin/$name"; done'
+  for name in ps slurmctld slurmd srun dpkg-shlibdeps lintian; do ln -sf /bin/true "$SCRATCH/bin/$name"; done'
 ln -s "$(type -P ln)" "$scratch/bin/ln"
 bootstrap setup fleet
-expect 0 'installing with apt: slurm-wlm$'
+expect 0 'installing with apt: procps slurm-wlm$'
 rm "$scratch/bin/lintian" "$scratch/bin/srun"
 bootstrap setup test
 expect 0 '^$'
