@@ -138,9 +138,10 @@ from = "host"
 to = 1
 factor = 0.5
 EOT
-HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db
+HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db --set measure.idle_wait=1s
 expect_code 1
-expect_out "^unhealthy: gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\)\$"
+expect_err 'gpu1: 1 compute process, 98 % busy: waiting for up to 1 s'
+expect_out "^unhealthy: gpu1: 1 compute process, 98 % busy; gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\)\$"
 kill "$program"
 { wait "$program"; } 2>/dev/null
 sed '/^name = "NVIDIA H200"/,/^\[\[gpu/s/^utilization_percent = 0/utilization_percent = 60/' \
