@@ -526,6 +526,37 @@ static void processes_of_one_run_would_report_it(void **state) {
   assert_true(reported > DIFFS / 4);
 }
 
+/* Nodes differ by 5 %, a node from itself by 0.2 %: pairs find 3 %, even where one node is 20 %
+ * off. */
+static void nodes_are_compared_with_themselves(void **state) {
+  (void)state;
+  static uint32_t nodes[10];
+  uint64_t seed = 4;
+  make_runs(&(struct run_world){{10, 10}, {1, 1}, 0, 0}, &seed);
+  for (uint32_t n = 0; n < 10; n++) {
+    nodes[n] = n;
+  }
+  for (size_t i = 0; i < data.count; i++) {
+    for (size_t n = 0; n < 10; n++) {
+      const double level = 0.05 * noise_normal(&seed);
+      data.values[i][0][n] += level;
+      data.values[i][1][n] += level + (n == 4 ? 0.2 : 0);
+    }
+    data.cases[i].a.runs = data.cases[i].b.runs = nodes;
+  }
+  slow_down(3, 1 / 0.97);
+  compare(DIFF_MODERATED);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 0);
+  for (size_t i = 0; i < data.count; i++) {
+    data.cases[i].paired = true;
+  }
+  compare(DIFF_MODERATED);
+  expect(3, VERDICT_REGRESSED);
+  assert_int_equal(data.results[3].unit, DIFF_UNIT_NODE);
+  assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 1);
+  assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 0);
+}
+
 static void a_report_on_three_runs_is_provisional(void **state) {
   (void)state;
   static const struct {
@@ -627,6 +658,7 @@ int main(void) {
       cmocka_unit_test(one_side_alone),
       cmocka_unit_test(runs_are_no_change),
       cmocka_unit_test(processes_of_one_run_would_report_it),
+      cmocka_unit_test(nodes_are_compared_with_themselves),
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
       cmocka_unit_test(the_shift_knows_runs),
       cmocka_unit_test(usual_margins),
