@@ -94,12 +94,15 @@ static enum status diff_print_facts(const struct comparison *comparison,
   enum status status = STATUS_OK;
   errno = 0;
   if (comparison->fact_count == 0) {
-    const bool failed =
-        fputs(comparison->condition_count == 0
-                  ? "\nThe environments do not differ.\n"
-                  : "\nThe facts of the environments do not differ; see the first lines for what "
-                    "was not as it should be.\n",
-              options->stream) == EOF;
+    struct strbuf text;
+    strbuf_init(&text, NOTES_MAX);
+    diff_put_paragraph(&text, options,
+                       comparison->condition_count == 0
+                           ? "The environments do not differ."
+                           : "The facts of the environments do not differ; see the first lines for "
+                             "what was not as it should be.");
+    const bool failed = fputs(text.text, options->stream) == EOF;
+    strbuf_fini(&text);
     return stream_check(failed, NULL, err);
   }
   if (layout->fact_count > 0) {
