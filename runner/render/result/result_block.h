@@ -113,7 +113,8 @@ const char *result_axes(struct arena *arena, const struct run_row *row);
 const char *result_place(struct arena *arena, const char *place, const char *memory);
 /* Half the width of the interval that the row gives, in per cent of the median; NAN = unknown. */
 double result_spread(const struct run_row *row);
-/* Which peak a share is of: NVLink's is that of the line, of which NVIDIA counts 16/17 as usable. */
+/* Which peak a share is of: NVLink's is that of the line, of which NVIDIA counts 16/17 as usable.
+ */
 const char *result_peak_name(const char *limited_by);
 /* "0.94", "3.1", "1750" per cent. */
 const char *result_percent(struct arena *arena, double percent);

@@ -62,29 +62,31 @@ static void pairs_are_matrices(void **state) {
       {.block = "local", GPUS(1, 1), .gbps = 100},
       {.block = "gone", GPUS(1, 2), .status = "skipped", .reason = "why ever"},
   };
-  EXPECT(
-      said, 0,
-      "d2d\n"
-      "1MiB by ce: GB/s from row to column\n"
-      "       gpu0   gpu1  gpu10\n"
-      "gpu0    N/A  300.0  200.0\n"
-      "gpu1  300.0    N/A    N/A\n"
-      "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-      "interval within 0.05 %\n"
-      "\n"
-      "down\n"
-      "4KiB by ce: GB/s from column to row, while load runs beside it\n"
-      "               gpu0   gpu1\n"
-      "numa0:pinned  55.00  54.00\n"
-      "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-      "interval within 0.05 %\n"
-      "\n"
-      "local\n"
-      "1MiB by ce: GB/s copied within each GPU\n"
-      " gpu0   gpu1\n"
-      "100.0  100.0\n"
-      "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); 95 % interval "
-      "within 0.05 %\n");
+  EXPECT(said, 0,
+         "d2d\n"
+         "1MiB by ce: GB/s from row to column\n"
+         "       gpu0   gpu1  gpu10\n"
+         "gpu0    N/A  300.0  200.0\n"
+         "gpu1  300.0    N/A    N/A\n"
+         "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
+         "interval within 0.05 %\n"
+         "\n"
+         "down\n"
+         "4KiB by ce: GB/s from column to row, while load runs beside it\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  55.00  54.00\n"
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
+         "interval within 0.05 %\n"
+         "\n"
+         "local\n"
+         "1MiB by ce: GB/s copied within each GPU\n"
+         " gpu0   gpu1\n"
+         "100.0  100.0\n"
+         "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "interval "
+         "within 0.05 %\n");
 }
 
 static void both_ways_stand_on_both_sides(void **state) {
@@ -123,7 +125,8 @@ static void both_ways_with_the_host_stand_once(void **state) {
          "4KiB by ce: both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  100.0  101.0\n"
-         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 0.05 %\n");
 }
 
@@ -163,7 +166,8 @@ static void directions_are_not_mixed(void **state) {
          "       gpu0   gpu1\n"
          "gpu0    N/A  374.0\n"
          "gpu1  375.0    N/A\n"
-         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "       gpu1\n"
@@ -175,17 +179,20 @@ static void directions_are_not_mixed(void **state) {
          "GB/s from row to column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
-         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 0.05 %\n"
          "GB/s from column to row\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  90.00  91.00\n"
-         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 0.05 %\n");
 }
 
@@ -258,20 +265,22 @@ static void sizes_and_memories_are_headings(void **state) {
       {.block = "up", UP(0, "pageable"), .axes = "from.memory=pageable", .gbps = 9, .note = "slow"},
       {.block = "up", UP(1, "pageable"), .axes = "from.memory=pageable", .gbps = 8, .note = "slow"},
   };
-  EXPECT(said, 0,
-         "up\n"
-         "GB/s from row to column by ce\n"
-         "4KiB, pinned memory\n"
-         "        gpu0   gpu1\n"
-         "numa0  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-         "interval within 0.05 %\n"
-         "4KiB, pageable memory\n"
-         "        gpu0        gpu1\n"
-         "numa0  9.000  [1]  8.000  [1]\n"
-         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-         "interval within 0.05 %\n"
-         "[1] slow\n");
+  EXPECT(
+      said, 0,
+      "up\n"
+      "GB/s from row to column by ce\n"
+      "4KiB, pinned memory\n"
+      "        gpu0   gpu1\n"
+      "numa0  50.00  51.00\n"
+      "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 "
+      "% "
+      "interval within 0.05 %\n"
+      "4KiB, pageable memory\n"
+      "        gpu0        gpu1\n"
+      "numa0  9.000  [1]  8.000  [1]\n"
+      "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+      "interval within 0.05 %\n"
+      "[1] slow\n");
 }
 
 static void latencies_are_in_ns(void **state) {
@@ -442,7 +451,8 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "4KiB by ce: GB/s from row to column\n"
          "               gpu0        gpu1\n"
          "numa0:pinned  50.00  [1]  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % "
          "interval within 2 %\n"
          "note: not gated\n"
          "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time may help: "
