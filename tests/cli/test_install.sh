@@ -18,6 +18,7 @@ share/doc/haul/LICENSE
 share/doc/haul/README.md
 share/doc/haul/SECURITY.md
 share/doc/haul/copyright
+share/haul/schema/expect/expectations.toml
 share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
 share/haul/schema/results/views_machine.sql
