@@ -45,6 +45,13 @@ fake_driver() { # MACHINE
 # that is set, EMULATED_PROGRAM.
 emulated() { [ "$haul" = "$build_folder/tests/emulated/haul" ]; }
 
+skip_emulated() { # WHAT AN EMULATOR DOES
+  if emulated; then
+    echo "skipped: an emulator $1"
+    exit 77
+  fi
+}
+
 # Run another program that was built.
 built() { # PROGRAM ARGUMENT...
   local program=$build_folder/$1

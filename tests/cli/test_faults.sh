@@ -2,6 +2,7 @@
 # Workers and parents that are killed, and people who interrupt, in the middle of a case.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
+skip_emulated 'is not in the case in which it is to be killed'
 slow=$source_folder/tests/cli/slow.toml
 
 # Start a run in the background and wait until it is inside the long case. Sets $parent, $worker.
@@ -12,7 +13,7 @@ start_slow() { # ARGUMENT...
   parent=$!
   set +m
   await grep -q 'first/.*: ok' "$scratch/err" || return 1
-  sleep "$(if emulated; then echo 1.5; else echo 0.3; fi)"
+  sleep 0.3
   # Where there are GPUs, the process that samples them was started before the worker.
   worker=$(children "$parent" | sort -n | tail -n 1)
 }

@@ -3,10 +3,7 @@
 # stands beside numbers and above a diff.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-if emulated; then
-  echo 'skipped: two runs must overlap, and an emulator takes longer to start one than it lasts'
-  exit 77
-fi
+skip_emulated 'takes longer to start a run than it lasts: two do not overlap'
 
 fake_driver h200x4 || {
   echo 'the fake driver was not built'

@@ -3,6 +3,7 @@
 # and verified, and what is shown can be found in the database again.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
+skip_emulated 'has no NUMA, which cases remark'
 fake_driver h200x4 || exit 77
 small=(--set transfer.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
   --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
