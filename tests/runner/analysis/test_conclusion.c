@@ -272,8 +272,8 @@ enum { LOADED_COUNT = sizeof LOADED / sizeof *LOADED };
 static void make_recorded(struct made *made, const struct recorded *rows, size_t count) {
   *made = (struct made){.measured = measured_new()};
   for (size_t i = 0; i < count; i++) {
-    const size_t bench =
-        made_case(made->measured, "k", rows[i].block, rows[i].source, rows[i].size_bytes);
+    const size_t bench = made_case(made->measured, "k", rows[i].block,
+                                   rows[i].source == HOST ? 0 : rows[i].source, rows[i].size_bytes);
     struct measured_flow *flow = arena_alloc(&made->measured->arena, sizeof *flow);
     *flow = (struct measured_flow){
         .source_is_gpu = rows[i].source != HOST,
@@ -284,6 +284,8 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
         .target_memory = rows[i].target == HOST ? rows[i].host_memory : "device"};
     made->measured->cases[bench].flows = flow;
     made->measured->cases[bench].method = rows[i].method;
+    made->measured->cases[bench].gpus = (flow->source_is_gpu ? UINT64_C(1) << flow->source : 0) |
+                                        (flow->target_is_gpu ? UINT64_C(1) << flow->target : 0);
     made->rows[made->comparison.row_count++] = (struct comparison_row){
         .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
   }
