@@ -1,4 +1,5 @@
-/* strings.h - C strings compared: where one may be missing, and for qsort() and bsearch(). */
+/* strings.h - C strings compared: where one may be missing, and for qsort() and bsearch(); words
+ * chosen by a number. */
 #ifndef HAUL_ENGINE_BASE_STRINGS_H
 #define HAUL_ENGINE_BASE_STRINGS_H
 
@@ -13,6 +14,11 @@ static inline bool strings_equal(const char *a, const char *b) {
 /* Of elements that are pointers to strings. */
 static inline int strings_compare(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "1 case", "2 cases", "0 cases" */
+static inline const char *strings_plural(size_t count, const char *one, const char *many) {
+  return count == 1 ? one : many;
 }
 
 #endif

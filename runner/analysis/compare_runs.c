@@ -1,6 +1,7 @@
 #include "runner/analysis/compare_runs.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/analysis/outliers.h"
 #include "runner/record/database.h"
 
@@ -86,9 +87,10 @@ static enum status compare_refuse_value(const struct fact_values *list, const ch
   for (size_t i = 0; i < list->count && i < VALUES_SHOWN; i++) {
     strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", list->values[i]);
   }
-  enum status status = error_set(
-      err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message, list->count == 1 ? "is" : "are",
-      list->count > 0 ? text.text : "none", list->count > VALUES_SHOWN ? " ..." : "");
+  enum status status =
+      error_set(err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message,
+                strings_plural(list->count, "is", "are"), list->count > 0 ? text.text : "none",
+                list->count > VALUES_SHOWN ? " ..." : "");
   strbuf_fini(&text);
   return status;
 }

@@ -228,7 +228,7 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s %s): ", help[s].wanted, open ? "more" : "new",
-                  help[s].wanted == 1 ? "run" : "runs");
+                  strings_plural(help[s].wanted, "run", "runs"));
     if (help[s].wanted == 1) {
       strbuf_append(text, command.text);
     } else {
@@ -421,7 +421,7 @@ void compare_advise(const struct common_options *common, struct database *databa
   advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
   strbuf_printf(&text, "%zu %s undecided with so few runs", count,
-                count == 1 ? "case is" : "cases are");
+                strings_plural(count, "case is", "cases are"));
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);

@@ -1,4 +1,5 @@
 /* haul baseline set NAME RUN | list | remove NAME: named runs, to compare later ones with. */
+#include "engine/base/strings.h"
 #include "runner/cli/cli.h"
 #include "runner/record/selector.h"
 
@@ -36,7 +37,7 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(baseline_set(command->database, name, &runs, &replaced, err));
   say_note(&command->common, "baseline %s is now %s %.8s%s%s", name,
-           runs.count == 1 ? "run" : "the runs from", runs.runs[0].uuid,
+           strings_plural(runs.count, "run", "the runs from"), runs.runs[0].uuid,
            runs.count > 1 ? " on" : "",
            replaced ? "; the earlier baseline of that name is replaced" : "");
   return STATUS_OK;

@@ -1,4 +1,5 @@
 /* haul check A [B]: as diff, for scripts: the exit code says what was found. */
+#include "engine/base/strings.h"
 #include "runner/cli/analysis.h"
 #include "runner/run/expectations.h"
 
@@ -264,7 +265,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
     const size_t wrong = verb_check_count_wrong(command);
     if (wrong > 0) {
       say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", wrong,
-                  wrong == 1 ? "result has" : "results have");
+                  strings_plural(wrong, "result has", "results have"));
     }
     command->code = shorts + wrong > 0 ? EXIT_REGRESSED : EXIT_DONE;
     if (known + wrong == 0) {

@@ -1,4 +1,5 @@
 /* haul delete RUN...: take runs out of the database. */
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
 #include "runner/run/claim.h"
@@ -70,7 +71,7 @@ static enum status verb_delete_name(struct command *command, const struct run_re
 
 static bool verb_delete_is_wanted(size_t count) {
   char answer[16] = "";
-  fprintf(stderr, "Delete %s for good? [y/N] ", count == 1 ? "this run" : "these runs");
+  fprintf(stderr, "Delete %s for good? [y/N] ", strings_plural(count, "this run", "these runs"));
   (void)fflush(stderr);
   return fgets(answer, sizeof answer, stdin) != NULL && strchr("yY", answer[0]) != NULL &&
          answer[0] != '\0';
@@ -99,7 +100,7 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
   }
   if (!command->yes && !ask) {
     return error_set(err, STATUS_USAGE, "%zu run%s would be deleted for good: confirm with --yes",
-                     runs.count, runs.count == 1 ? "" : "s");
+                     runs.count, strings_plural(runs.count, "", "s"));
   }
   if (ask && !verb_delete_is_wanted(runs.count)) {
     say_note(&command->common, "nothing was deleted");
@@ -114,8 +115,8 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
   for (size_t i = 0; i < runs.count; i++) {
     say_note(&command->common, "%s is deleted", names[i]);
   }
-  say_note(&command->common, "deleted %zu run%s from %s", runs.count, runs.count == 1 ? "" : "s",
-           path);
+  say_note(&command->common, "deleted %zu run%s from %s", runs.count,
+           strings_plural(runs.count, "", "s"), path);
   return verb_delete_shrink(command);
 }
 

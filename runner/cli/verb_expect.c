@@ -1,4 +1,5 @@
 /* haul expect list | show | check FILE | learn RUNS...: what machines should reach. */
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/cli/analysis.h"
 #include "runner/expect/learn.h"
@@ -165,7 +166,7 @@ static void verb_expect_check_file(struct command *command) {
       rows += file->machines[m].row_count;
     }
     say_note(&command->common, "%s: %zu machine%s, %zu row%s", file->path, file->machine_count,
-             file->machine_count == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+             strings_plural(file->machine_count, "", "s"), rows, strings_plural(rows, "", "s"));
   } else {
     command->code = EXIT_USAGE; /* its mistakes were printed */
   }
@@ -186,7 +187,8 @@ static enum status verb_expect_print_learned(struct command *command, const stru
     say_note(&command->common, "left out: %s", learned->left_out[i]);
   }
   say_note(&command->common, "%zu row%s of %zu host%s", learned->rows,
-           learned->rows == 1 ? "" : "s", learned->hosts, learned->hosts == 1 ? "" : "s");
+           strings_plural(learned->rows, "", "s"), learned->hosts,
+           strings_plural(learned->hosts, "", "s"));
   return status;
 }
 

@@ -1,4 +1,5 @@
 /* haul outliers [RUN...]: which GPU, link or host is slower than its peers. */
+#include "engine/base/strings.h"
 #include "runner/cli/analysis.h"
 #include "runner/render/outliers.h"
 
@@ -37,7 +38,7 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   if (status == STATUS_OK && outliers->cases == 0) {
     status = error_set(
         err, STATUS_UNSUPPORTED, "nothing can be judged: %zu %s, but no three of them are peers",
-        outliers->without_peers, outliers->without_peers == 1 ? "result" : "results");
+        outliers->without_peers, strings_plural(outliers->without_peers, "result", "results"));
   }
   outliers_free(outliers);
   return status;

@@ -1,4 +1,5 @@
 /* haul report OUT.html [RUN...]: results as one HTML page. */
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"
@@ -313,7 +314,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
     say_note(&command->common, "%zu %s in %s", request.run_count,
-             request.run_count == 1 ? "run is" : "runs are", command->output);
+             strings_plural(request.run_count, "run is", "runs are"), command->output);
   }
   compare_result_fini(&result);
   expectations_fini(&expectations);

@@ -1,4 +1,5 @@
 /* haul tag RUN [NAME]: name runs after they were measured. */
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
 
@@ -37,7 +38,7 @@ static enum status verb_tag_run(struct command *command, struct error *err) {
                          : arena_format(&command->arena, "%zu runs have", runs.count);
   if (tag != NULL) {
     say_note(&command->common, "%s the tag %s now: tag:%s selects %s", what, tag, tag,
-             runs.count == 1 ? "it" : "them");
+             strings_plural(runs.count, "it", "them"));
   } else {
     say_note(&command->common, "%s no tag now", what);
   }

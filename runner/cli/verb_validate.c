@@ -1,4 +1,5 @@
 /* haul validate SCENARIO...: report every mistake in scenarios. */
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 
 static const struct verb_option VERB_VALIDATE_OPTIONS[] = {BATCH_OPTION_SET, {0}};
@@ -16,7 +17,7 @@ static enum status verb_validate_run(struct command *command, struct error *err)
       settings += block_setting_count(batch->scenarios[i]->blocks[b]);
     }
     say_note(&command->common, "%s is valid: %zu block%s, %zu setting%s", batch->inputs[i].name,
-             blocks, blocks == 1 ? "" : "s", settings, settings == 1 ? "" : "s");
+             blocks, strings_plural(blocks, "", "s"), settings, strings_plural(settings, "", "s"));
   }
   return STATUS_OK;
 }

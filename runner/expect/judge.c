@@ -1,5 +1,6 @@
 #include "runner/expect/judge.h"
 
+#include "engine/base/strings.h"
 #include "engine/machine/check.h"
 #include "runner/expect/observed.h"
 
@@ -453,7 +454,7 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   if (shorts == 0) {
     const char *grounds = judge->reports > 0
                               ? arena_format(&judge->arena, " (%u report%s)", judge->reports,
-                                             judge->reports == 1 ? "" : "s")
+                                             strings_plural(judge->reports, "", "s"))
                               : " (floors alone)";
     made[0] = arena_format(&judge->arena, "all %zu as usual for %s%s%s", judge->finding_count,
                            judge->machine, grounds, beyond);

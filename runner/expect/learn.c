@@ -1,6 +1,7 @@
 #include "runner/expect/learn.h"
 
 #include "engine/base/globs.h"
+#include "engine/base/strings.h"
 #include "runner/expect/observed.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
@@ -373,9 +374,10 @@ static void learn_tell_left_out(struct learn *learn, struct learned *learned) {
   for (size_t h = 0; h < learn->host_count; h++) {
     const struct learn_host *host = &learn->hosts[h];
     if (host->rows > 0) {
-      texts[learned->left_out_count++] = arena_format(
-          &learn->arena, "%s: %s, %.1f %% worse than the others (%zu row%s)", host->name,
-          host->what, 100 * (1 - exp(host->worst)), host->rows, host->rows == 1 ? "" : "s");
+      texts[learned->left_out_count++] =
+          arena_format(&learn->arena, "%s: %s, %.1f %% worse than the others (%zu row%s)",
+                       host->name, host->what, 100 * (1 - exp(host->worst)), host->rows,
+                       strings_plural(host->rows, "", "s"));
     }
   }
   learned->left_out = texts;

@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -58,8 +59,8 @@ static enum status selector_refuse(struct database *database, enum status wrong,
   if (status == STATUS_OK && count == 0) {
     status = error_set(err, wrong, "%s; there are none", message);
   } else if (status == STATUS_OK) {
-    status =
-        error_set(err, wrong, "%s; there %s: %s", message, count == 1 ? "is" : "are", list.text);
+    status = error_set(err, wrong, "%s; there %s: %s", message, strings_plural(count, "is", "are"),
+                       list.text);
   }
   strbuf_fini(&list);
   statement_finalize(&statement);

@@ -1,6 +1,7 @@
 #include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
 #include "runner/table/output.h"
@@ -23,12 +24,12 @@ static void diff_put_side(struct strbuf *text, char letter, const char *name,
   strbuf_append(text, "  host ");
   text_append(text, outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN));
   arena_fini(&arena);
-  strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, diff_plural(total->runs, "run", "runs"),
-                total->processes, diff_plural(total->processes, "process", "processes"));
+  strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, strings_plural(total->runs, "run", "runs"),
+                total->processes, strings_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {
-    strbuf_printf(text, ", %u %s", total->boots, diff_plural(total->boots, "boot", "boots"));
+    strbuf_printf(text, ", %u %s", total->boots, strings_plural(total->boots, "boot", "boots"));
   }
-  strbuf_printf(text, ", %u %s\n", total->gpus, diff_plural(total->gpus, "GPU", "GPUs"));
+  strbuf_printf(text, ", %u %s\n", total->gpus, strings_plural(total->gpus, "GPU", "GPUs"));
 }
 
 /* A text of its own paragraph, broken to the width. */
@@ -76,7 +77,7 @@ static void diff_put_a_a(struct strbuf *text, const struct a_a_result *a_a) {
       "\nA/A test: %s split at random %zu times: %zu %s false positives; %zu of %zu cases "
       "(%.2f %%)\n",
       a_a->by_run ? "runs of A" : "A", a_a->splits, a_a->splits_reporting,
-      diff_plural(a_a->splits_reporting, "split reports", "splits report"), a_a->false_positives,
+      strings_plural(a_a->splits_reporting, "split reports", "splits report"), a_a->false_positives,
       a_a->judged,
       a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
   if (!a_a->by_run) {
@@ -169,7 +170,7 @@ static enum status diff_print_blocks(struct diff_layout *layout, bool all,
     char to[DIFF_WORDS_MAX];
     const size_t left = layout->block_count - shown;
     strbuf_printf(&text, "; %zu other %s without a change", left,
-                  diff_plural(left, "block is", "blocks are"));
+                  strings_plural(left, "block is", "blocks are"));
     if (isfinite(low)) {
       diff_percent_words(low, from);
       diff_percent_words(high, to);
@@ -348,7 +349,7 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   bool folded = false;
   diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
   strbuf_printf(text, "\n%zu %s", comparison->row_count,
-                diff_plural(comparison->row_count, "case", "cases"));
+                strings_plural(comparison->row_count, "case", "cases"));
   if (comparison->judged_count > comparison->row_count) {
     strbuf_printf(text, " of %zu judged together", comparison->judged_count);
   }
@@ -360,8 +361,8 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   if (comparison->flaky_count > 0) {
     strbuf_printf(
         text, "%zu %s not always ok, but no more often in B than by chance; -v shows %s\n",
-        comparison->flaky_count, diff_plural(comparison->flaky_count, "case is", "cases are"),
-        diff_plural(comparison->flaky_count, "it", "them"));
+        comparison->flaky_count, strings_plural(comparison->flaky_count, "case is", "cases are"),
+        strings_plural(comparison->flaky_count, "it", "them"));
   }
   if (folded) {
     strbuf_append(text, "-v shows every case of the lines that stand for several\n");

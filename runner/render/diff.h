@@ -70,7 +70,6 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
 /* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
  * reason of its verdict, a margin that is not delta. */
 void diff_note_words(struct strbuf *text, const struct comparison_row *row);
-const char *diff_plural(size_t count, const char *one, const char *many);
 
 /* Append the shift of the middle case; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);

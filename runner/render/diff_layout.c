@@ -1,6 +1,7 @@
 #include "runner/render/diff_layout.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/render/diff.h"
 #include "runner/render/outliers.h"
 
@@ -40,7 +41,7 @@ static void layout_conclusion_words(struct strbuf *text, const struct conclusion
     }
   } else {
     strbuf_printf(text, "%s: %zu of these %zu %s", conclusion->what, conclusion->changed,
-                  conclusion->cases, diff_plural(conclusion->cases, "case", "cases"));
+                  conclusion->cases, strings_plural(conclusion->cases, "case", "cases"));
   }
   if (isfinite(conclusion->change)) {
     char change[DIFF_WORDS_MAX];

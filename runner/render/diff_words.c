@@ -1,4 +1,5 @@
 /* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
+#include "engine/base/strings.h"
 #include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
@@ -90,7 +91,7 @@ void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
                   "side or more; %zu %s fewer",
                   summary->tests, summary->rank_processes_least,
                   comparison->judged != NULL ? "runs" : "processes", summary->rank_too_few,
-                  diff_plural(summary->rank_too_few, "case has", "cases have"));
+                  strings_plural(summary->rank_too_few, "case has", "cases have"));
   }
 }
 
@@ -126,7 +127,7 @@ static void diff_put_not_ok(struct strbuf *text, const struct comparison_side *s
     if (side->by_status[s] > 0) {
       if (first) {
         strbuf_printf(text, "%c: %u of %u %s ", letter, side->by_status[s], tried,
-                      diff_plural(tried, "process", "processes"));
+                      strings_plural(tried, "process", "processes"));
       } else {
         strbuf_printf(text, ", %u ", side->by_status[s]);
       }
@@ -178,10 +179,6 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
       diff_put_shape(text, row, (enum side)s);
     }
   }
-}
-
-const char *diff_plural(size_t count, const char *one, const char *many) {
-  return count == 1 ? one : many;
 }
 
 void diff_counts_text(const size_t verdicts[verdict_name_count],
@@ -268,14 +265,14 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
   }
   if (from[DELTA_SCENARIO] > 0) {
     strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
-                  from[DELTA_SCENARIO] == 1 ? "its scenario" : "their scenario",
-                  from[DELTA_SCENARIO], diff_plural(from[DELTA_SCENARIO], "case", "cases"));
+                  strings_plural(from[DELTA_SCENARIO], "its scenario", "their scenario"),
+                  from[DELTA_SCENARIO], strings_plural(from[DELTA_SCENARIO], "case", "cases"));
   }
   if (noisy > 0) {
     strbuf_printf(text,
                   "; %zu %s noisier than that, where only a change beyond the noise (their margin) "
                   "is reported",
-                  noisy, diff_plural(noisy, "case is", "cases are"));
+                  noisy, strings_plural(noisy, "case is", "cases are"));
   }
 }
 
@@ -303,7 +300,7 @@ void diff_condition_words(struct strbuf *text, const struct comparison *comparis
   strbuf_append(text, on_a && on_b ? "A and B: " : on_a ? "A: " : "B: ");
   if (!condition->check) {
     strbuf_printf(text, "%u %s may be slowed: ", results,
-                  diff_plural(results, "result", "results"));
+                  strings_plural(results, "result", "results"));
   }
   text_append(text, condition->text);
   if (runs < all) {

@@ -1,6 +1,7 @@
 #include "runner/render/explain.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 
@@ -317,22 +318,22 @@ static void explain_put_head(struct explain_printer *printer) {
     strbuf_append(&text, "nothing found that explains a loss");
   } else {
     strbuf_printf(&text, "%zu finding%s", explanation->findings,
-                  explanation->findings == 1 ? "" : "s");
+                  strings_plural(explanation->findings, "", "s"));
   }
   if (printer->request->shortfall_count > 0) {
     const size_t count = printer->request->shortfall_count;
     strbuf_printf(&text, "; %zu %s below what is expected", count,
-                  count == 1 ? "case is" : "cases are");
+                  strings_plural(count, "case is", "cases are"));
   }
   strbuf_printf(&text, "; of %zu rules %zu found nothing", explanation->rules.count,
                 explanation->fine);
   if (explanation->unknown > 0) {
     strbuf_printf(&text, ", %zu lack%s a recorded fact", explanation->unknown,
-                  explanation->unknown == 1 ? "s" : "");
+                  strings_plural(explanation->unknown, "s", ""));
   }
   if (explanation->absent > 0) {
     strbuf_printf(&text, ", %zu do%s not apply", explanation->absent,
-                  explanation->absent == 1 ? "es" : "");
+                  strings_plural(explanation->absent, "es", ""));
   }
   output_wrapped(&printer->output, "", text.text);
   strbuf_fini(&text);

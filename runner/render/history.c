@@ -1,6 +1,7 @@
 #include "runner/render/history.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/table/text.h"
 
 #include <langinfo.h>
@@ -159,7 +160,7 @@ static enum status history_print_chart(const struct measured *measured,
     strbuf_append(&text, "]");
   }
   strbuf_printf(&text, "  (%zu %s)\n", series->point_count,
-                series->point_count == 1 ? "run" : "runs");
+                strings_plural(series->point_count, "run", "runs"));
   history_put_chart(&text, series, width);
   history_put_marks(&text, series, width);
   history_put_explanations(&text, measured, series);

@@ -2,6 +2,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 
@@ -87,7 +88,7 @@ const char *outliers_verdict_words(struct arena *arena, const struct outliers *o
   return arena_format(
       arena, "%s%s%s is %s %% slower than its peers: %zu of %zu %s, in %s", verdict->name, host,
       verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), by,
-      verdict->slow_cases, verdict->cases, verdict->cases == 1 ? "case" : "cases", blocks);
+      verdict->slow_cases, verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks);
 }
 
 const char *outliers_range_words(struct arena *arena, double least, double change) {
@@ -108,8 +109,9 @@ static const char *outliers_part_words(struct arena *arena, const struct outlier
   return arena_format(
       arena, "%s%s is %s %% slower than its peers%s: %zu of %zu %s, in %s%s%s", part->name, where,
       outliers_range_words(arena, part->least, part->change), gpu, part->slow_cases, part->cases,
-      part->cases == 1 ? "case" : "cases", outliers_shorten(arena, part->blocks, BLOCKS_SHOWN),
-      part->evidence != NULL ? "; " : "", part->evidence != NULL ? part->evidence : "");
+      strings_plural(part->cases, "case", "cases"),
+      outliers_shorten(arena, part->blocks, BLOCKS_SHOWN), part->evidence != NULL ? "; " : "",
+      part->evidence != NULL ? part->evidence : "");
 }
 
 const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part) {
@@ -288,7 +290,7 @@ static void outliers_put_summary(struct strbuf *text, const struct measured *mea
     strbuf_printf(text, ", %zu undecided", outliers->undecided_count - pairs);
   }
   strbuf_printf(text, "; %zu %s compared with their peers", outliers->cases,
-                outliers->cases == 1 ? "result" : "results");
+                strings_plural(outliers->cases, "result", "results"));
   if (outliers->is_fleet) {
     strbuf_printf(text, " on %zu nodes", outliers->hosts);
   }

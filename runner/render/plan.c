@@ -1,5 +1,6 @@
 #include "runner/render/plan.h"
 
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/plan/kind.h"
 #include "runner/table/text.h"
@@ -148,7 +149,7 @@ static void plan_append_memory(struct strbuf *text, const char *before, uint64_t
 static void plan_append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
   const size_t measured = plan->case_count - plan->skip_count;
   char time[UNITS_TEXT_MAX];
-  strbuf_printf(text, "\n%zu case%s", measured, measured == 1 ? "" : "s");
+  strbuf_printf(text, "\n%zu case%s", measured, strings_plural(measured, "", "s"));
   if (plan->skip_count > 0) {
     strbuf_printf(text, ", %zu skipped", plan->skip_count);
   }

@@ -1,5 +1,6 @@
 #include "runner/run/batch.h"
 
+#include "engine/base/strings.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/nearest.h"
 
@@ -241,7 +242,7 @@ int batch_read(const struct common_options *common, const char *const *words, si
   }
   if (list.left_out > 0) {
     say_note(common, "%zu *.toml file%s without a block to measure %s left out", list.left_out,
-             list.left_out == 1 ? "" : "s", list.left_out == 1 ? "is" : "are");
+             strings_plural(list.left_out, "", "s"), strings_plural(list.left_out, "is", "are"));
   }
   batch->inputs = list.items;
   batch->count = list.count;

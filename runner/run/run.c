@@ -1,6 +1,7 @@
 #include "runner/run/run.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/record/query.h"
 #include "runner/render/result/run_result.h"
@@ -182,8 +183,9 @@ static void run_show_skipped(const struct common_options *common, const struct p
   const size_t count = plan_group_skipped(plan, &arena, &groups);
   for (size_t i = 0; i < count && i < SKIPPED_SHOWN_MAX; i++) {
     say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
-             groups[i].count == 1 ? "case" : "cases", groups[i].block != NULL ? " of " : "",
-             groups[i].block != NULL ? groups[i].block : "", groups[i].reason);
+             strings_plural(groups[i].count, "case", "cases"),
+             groups[i].block != NULL ? " of " : "", groups[i].block != NULL ? groups[i].block : "",
+             groups[i].reason);
   }
   if (count > SKIPPED_SHOWN_MAX) {
     say_note(common, "and others for %zu more reasons: haul query --saved skipped",
@@ -200,7 +202,7 @@ static void run_show_duplicates(const struct common_options *common, const struc
   }
   if (count > 0) {
     say_note(common, "%zu %s of another one: measured once, and shown at both with a mark", count,
-             count == 1 ? "setting comes to a case" : "settings come to a case");
+             strings_plural(count, "setting comes to a case", "settings come to a case"));
   }
 }
 

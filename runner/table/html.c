@@ -1,5 +1,6 @@
 #include "runner/table/html.h"
 
+#include "engine/base/strings.h"
 #include "runner/table/text.h"
 
 #include <stdarg.h>
@@ -202,6 +203,7 @@ void html_table(FILE *page, const struct result_set *rows,
   (void)fputs(HTML_TABLE_END, page);
   if (rows->left_out > 0) {
     html_print(page, "<p class=\"note\">%zu more %s: <code>%s</code></p>\n", rows->left_out,
-               rows->left_out == 1 ? "row is not shown" : "rows are not shown", options->more);
+               strings_plural(rows->left_out, "row is not shown", "rows are not shown"),
+               options->more);
   }
 }

@@ -1,4 +1,5 @@
 /* page_data.c - rows of a result inside a page, as a file to save. */
+#include "engine/base/strings.h"
 #include "runner/render/page/page.h"
 
 #include "runner/table/html.h"
@@ -37,7 +38,7 @@ enum status page_put_csv(FILE *page, const struct result_set *rows, const char *
                file_name);
     page_put_base64(page, (const unsigned char *)text, length);
     html_print(page, "\">%s as CSV</a> <small>%zu %s, in this file</small></p>\n", what,
-               rows->row_count, rows->row_count == 1 ? "row" : "rows");
+               rows->row_count, strings_plural(rows->row_count, "row", "rows"));
   }
   free(text);
   return status;

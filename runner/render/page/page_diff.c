@@ -1,3 +1,4 @@
+#include "engine/base/strings.h"
 #include "runner/render/page/page.h"
 
 #include "runner/render/diff.h"
@@ -64,7 +65,7 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
 
 static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
-                diff_plural(comparison->row_count, "case", "cases"));
+                strings_plural(comparison->row_count, "case", "cases"));
   for (unsigned v = 0; v < verdict_name_count; v++) {
     const size_t count = comparison->summary.verdicts[v];
     if (count > 0) {
@@ -128,16 +129,16 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
       verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] + verdicts[VERDICT_BROKEN];
   if (changed > 0 && !told) {
     html_print(page, "<li>%zu %s changed; no few words tell them from the others</li>\n", changed,
-               diff_plural(changed, "case", "cases"));
+               strings_plural(changed, "case", "cases"));
   } else if (changed == 0 && verdicts[VERDICT_SAME] > 0) {
     html_print(page,
                "<li class=\"good\">No case changed by more than matters; %zu %s the same</li>\n",
-               verdicts[VERDICT_SAME], verdicts[VERDICT_SAME] == 1 ? "is" : "are");
+               verdicts[VERDICT_SAME], strings_plural(verdicts[VERDICT_SAME], "is", "are"));
   }
   if (comparison->units_needed > 0) {
     html_print(
         page, "<li class=\"warn\">%zu %s undecided with so few %s; %u per side would decide</li>\n",
-        comparison->undecided, diff_plural(comparison->undecided, "case is", "cases are"),
+        comparison->undecided, strings_plural(comparison->undecided, "case is", "cases are"),
         comparison->unit == DIFF_UNIT_NODE  ? "nodes"
         : comparison->unit == DIFF_UNIT_RUN ? "runs"
                                             : "processes",
@@ -179,7 +180,7 @@ static void page_put_blocks(FILE *page, struct diff_layout *layout) {
   }
   if (quiet > 0) {
     html_print(page, "<details><summary>%zu %s without a change</summary>\n", quiet,
-               diff_plural(quiet, "block", "blocks"));
+               strings_plural(quiet, "block", "blocks"));
     page_put_block_rows(page, layout, layout->changed_blocks, layout->block_count);
     (void)fputs("</details>\n", page);
   }
@@ -293,7 +294,7 @@ static void page_put_left_out(FILE *page, size_t left_out) {
   if (left_out > 0) {
     (void)fprintf(page,
                   "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
-                  left_out, left_out == 1 ? "case is" : "cases are");
+                  left_out, strings_plural(left_out, "case is", "cases are"));
   }
 }
 
@@ -307,7 +308,7 @@ static void page_put_group(FILE *page, const struct measured *measured,
              "<details class=\"group\"><summary><span class=\"badge %s\">%s</span> %s: %zu %s "
              "<b>%s%s</b></summary>\n",
              page_verdict_class(group->verdict), verdict_text(group->verdict), group->block,
-             group->count, diff_plural(group->count, "case", "cases"),
+             group->count, strings_plural(group->count, "case", "cases"),
              diff_group_range(layout, group), isfinite(group->low) ? " %" : "");
   page_put_cases(page, measured, comparison, maps, group->rows, shown, group->block);
   page_put_left_out(page, group->count - shown);
@@ -351,7 +352,7 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   if (same > 0) {
     room = PAGE_DIFF_CASES_MAX;
     html_print(page, "<details><summary>%zu %s the same on both sides</summary>\n", same,
-               diff_plural(same, "case is", "cases are"));
+               strings_plural(same, "case is", "cases are"));
     page_put_groups(page, measured, comparison, maps, layout, true, &room);
     (void)fputs("</details>\n", page);
   }

@@ -407,7 +407,7 @@ static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
       &f->arena, "%zu of %zu nodes answered in full; %zu %s to look at; %zu results compared.",
       f->nodes.row_count > 0 ? f->nodes.row_count - f->absent : f->now->hosts,
       f->nodes.row_count > 0 ? f->nodes.row_count : f->now->hosts, f->now->part_count,
-      f->now->part_count == 1 ? "part" : "parts", f->now->cases);
+      strings_plural(f->now->part_count, "part", "parts"), f->now->cases);
   page_begin(f->page, title, lead, entries, count);
   if (f->measured->environments[last->environment].simulated) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);

@@ -1,5 +1,6 @@
 #include "runner/render/page/page_maps.h"
 
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/definition.h"
 #include "runner/render/diff.h"
@@ -373,7 +374,7 @@ void page_maps_put(FILE *page, const struct page_maps *maps) {
   if (changed < maps->map_count) {
     const size_t left = maps->map_count - changed;
     html_print(page, "<details><summary>%zu %s without a change</summary>\n", left,
-               diff_plural(left, "map", "maps"));
+               strings_plural(left, "map", "maps"));
     maps_put_some(page, maps, false);
     (void)fputs("</details>\n", page);
   }

@@ -1,3 +1,4 @@
+#include "engine/base/strings.h"
 #include "runner/render/plot/plot.h"
 
 #include "engine/base/arena.h"
@@ -349,8 +350,8 @@ static void svg_put_description(const struct drawing *drawing, struct plot_point
               "<title id=\"%s-title\">%s: %s over %s</title>\n<desc id=\"%s-text\">%zu %s from %s "
               "to %s, values from %s to %s %s; axes are %s.</desc>\n",
               drawing->id, plot->title, plot->y_name, plot->x_name, drawing->id,
-              drawing->curve_count, drawing->curve_count == 1 ? "curve" : "curves", xs[0], xs[1],
-              numbers[0], numbers[1], plot->y_name,
+              drawing->curve_count, strings_plural(drawing->curve_count, "curve", "curves"), xs[0],
+              xs[1], numbers[0], numbers[1], plot->y_name,
               drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
               : drawing->x.logarithmic                         ? "logarithmic and linear"
                                                                : "linear");

@@ -1,5 +1,7 @@
 #include "runner/render/result/matrix.h"
 
+#include "engine/base/strings.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -193,7 +195,7 @@ static void matrix_print_sum(const struct matrix *matrix, const struct matrix_ex
   matrix_number(extent->cell_sum, sum);
   (void)snprintf(text, sizeof text,
                  "SUM %s %s %s over %zu %s, each measured apart: not a total rate", matrix->sum_of,
-                 sum, matrix->unit, extent->cells, extent->cells == 1 ? "cell" : "cells");
+                 sum, matrix->unit, extent->cells, strings_plural(extent->cells, "cell", "cells"));
   output_summary(output, text);
 }
 
