@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* kHz, from a timed chain of dependent additions, one a cycle; the fastest of some rounds, so that
+/* kHz, from a timed chain of dependent additions, one per cycle; the fastest of some rounds, so that
  * an interrupt costs nothing. Takes about 30 us. 0 = not known on this architecture. */
 uint32_t cpu_clock_khz(void);
 
