@@ -26,6 +26,7 @@ fresh() {
   stand_in pkg-config 'exit 0'
   stand_in sqlite3 'exit 0'
   stand_in zsh 'exit 0'
+  stand_in python3 'exit 0'
   stand_in id 'echo 0'
   stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; rm -f "$SCRATCH/lacking"'
 }
