@@ -3,10 +3,7 @@
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 
-fake_driver h200x4 || {
-  echo 'the fake driver was not built'
-  exit 77
-}
+fake_driver h200x4 || exit 77
 
 # What the fake driver plays: a host link of 55.1 GB/s.
 cat >mine.toml <<'EOT'

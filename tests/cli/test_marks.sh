@@ -5,10 +5,7 @@
 . "$(dirname -- "$0")/common.sh"
 skip_emulated 'takes longer to start a run than it lasts: two do not overlap'
 
-fake_driver h200x4 || {
-  echo 'the fake driver was not built'
-  exit 77
-}
+fake_driver h200x4 || exit 77
 
 cat >base.toml <<'EOF'
 schema_version = 1

@@ -11,10 +11,7 @@ for program in slurmctld slurmd srun sbatch; do
     exit 77
   fi
 done
-if ! fake_driver h200x4; then
-  echo 'skipped: the fake driver was not built'
-  exit 77
-fi
+fake_driver h200x4 || exit 77
 nodes=${HAUL_FLEET_NODES:-8}
 others=$((nodes - 1))
 document=$source_folder/docs/fleet.md
