@@ -144,6 +144,15 @@ static void health_append(struct arena *arena, struct strbuf *line, const char *
   }
 }
 
+/* "gpu1 in use by another program, ..." of a GPU that was busy before, too: who, it does not say.
+ */
+static bool health_is_known(const struct health *health, const char *text) {
+  const char *program = strstr(text, " in use by another program");
+  return program != NULL && health->busy != NULL &&
+         strstr(health->busy, arena_format(&health->command->arena, "%.*s: ", (int)(program - text),
+                                           text)) != NULL;
+}
+
 /* Programs that were seen at work while cases were measured. */
 static void health_append_programs(const struct health *health, struct strbuf *line) {
   size_t count = 0;
@@ -153,7 +162,7 @@ static void health_append_programs(const struct health *health, struct strbuf *l
     while (text != NULL && text[0] != '\0') {
       const size_t length = strcspn(text, ";");
       char *part = arena_strndup(&health->command->arena, text, length);
-      if (strstr(part, " in use by ") != NULL) {
+      if (strstr(part, " in use by ") != NULL && !health_is_known(health, part)) {
         health_append(&health->command->arena, line, part);
       }
       text += length + strspn(text + length, "; ");

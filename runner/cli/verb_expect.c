@@ -140,6 +140,16 @@ static enum status verb_expect_show_file(struct command *command, const struct r
   return status;
 }
 
+static size_t verb_expect_matches(const struct expect_set *set, const char *glob) {
+  size_t count = 0;
+  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
+    for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
+      count += fnmatch(glob, set->files[f]->machines[m].name, FNM_CASEFOLD) == 0;
+    }
+  }
+  return count;
+}
+
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
                                     struct error *err) {
   static const char *const NAMES[] = {"machine",   "kind",  "path",      "method", "operation",
@@ -148,8 +158,13 @@ static enum status verb_expect_show(struct command *command, const struct expect
                                       "driver",    "source"};
   const char *glob = command->word_count > 1 ? command->words[1] : "*";
   const struct row_sink *sink = command_rows(command, "no such machine: haul expect list");
+  /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
+   * the last. */
   table_narrow(command->table,
-               "tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,machine");
+               verb_expect_matches(set, glob) == 1
+                   ? "machine,tolerance_pct,driver,source,count,axes,block,kind,operation,initiator"
+                   : "tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,"
+                     "statement,size");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));

@@ -125,14 +125,16 @@ static unsigned text_place(const struct table *table, size_t column) {
   return 0;
 }
 
-/* The column that goes next: by their order, then from the last one; the first one stays. */
+/* The column that goes next: by their order, then from the last one; the first one stays, unless
+ * the order names it. column_count: none. */
 static size_t text_next_to_go(const struct table *table, const struct text_layout *layout) {
-  size_t next = 0;
+  const size_t none = layout->rows->column_count;
+  size_t next = none;
   unsigned before = 0;
-  for (size_t i = 1; i < layout->rows->column_count; i++) {
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
     const unsigned place = text_place(table, i);
-    if (text_is_shown(layout, i) &&
-        (next == 0 || (place > 0 ? before == 0 || place < before : before == 0))) {
+    if (text_is_shown(layout, i) && (i > 0 || place > 0) &&
+        (next == none || (place > 0 ? before == 0 || place < before : before == 0))) {
       next = i;
       before = place;
     }
@@ -143,7 +145,7 @@ static size_t text_next_to_go(const struct table *table, const struct text_layou
 static void text_leave_out(const struct table *table, struct text_layout *layout, size_t width) {
   while (text_table_width(layout) > width) {
     const size_t next = text_next_to_go(table, layout);
-    if (next == 0) {
+    if (next == layout->rows->column_count) {
       return;
     }
     layout->left_out[next] = true;

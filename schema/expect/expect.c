@@ -231,9 +231,8 @@ static void expect_check_contradictions(struct reader *reader, const struct expe
         diagnostics_add(reader->diagnostics, reader->source,
                         low != NULL ? low->span : tables->children[i].span,
                         "ranges that overlap, or rows of different cases", NULL,
-                        "contradicts the row of line %u: no value is %s of one and %s of the other",
+                        "contradicts the row of line %u (%s): no value is in the range of both",
                         tables->children[k].span.line,
-                        expect_statement_text((enum expect_statement)b->statement),
                         expect_statement_text((enum expect_statement)a->statement));
         break;
       }
@@ -245,6 +244,10 @@ static void expect_read_rows(struct reader *reader, const struct toml_node *tabl
                              struct expect_machine *machine) {
   const struct toml_node *rows = entries_section(reader, table, (enum section)IN_ROW);
   const size_t mistakes = diagnostics_count(reader->diagnostics);
+  if (rows == NULL && toml_get(table, "expect") == NULL) {
+    diagnostics_add(reader->diagnostics, reader->source, table->span, "[[machine.expect]] rows",
+                    NULL, "nothing is expected of this machine");
+  }
   machine->row_count = rows == NULL ? 0 : rows->child_count;
   machine->rows = arena_array(reader->arena, machine->row_count, sizeof *machine->rows);
   for (size_t i = 0; i < machine->row_count; i++) {

@@ -63,7 +63,7 @@ enum status source_read(struct arena *arena, const char *path, struct source *so
   if (fstat(file, &info) != 0) {
     status = error_set_errno(err, errno, "cannot read the attributes of the file");
   } else if (S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "this is a directory, not a scenario file");
+    status = error_set(err, STATUS_INVALID, "this is a directory, not a file");
   } else {
     status = source_read_all(arena, file, source, err);
   }

@@ -148,6 +148,7 @@ HAUL_FAKE_MACHINE=loaded.toml HAUL_EXPECT=mine.toml run run health --db busy.db 
 expect_code 1
 expect_err 'gpu0: 0 compute processes, 60 % busy.*: waiting for up to 600 ms'
 expect_out '^unhealthy: gpu0: 0 compute processes, 60 % busy'
+reject_out 'in use by another program'
 
 begin 'health: without a place for results nothing is left behind'
 shared=$(find /dev/shm -maxdepth 1 -name 'haul-??????' | wc -l)

@@ -240,6 +240,19 @@ static void a_list_keeps_room_for_texts(void **state) {
                             "no room for q: a wider terminal or\n"
                             "            --format csv shows them\n");
   free(text);
+  /* The first column goes where it is named alone. */
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 12, .narrow = "n"});
+  begin(&output, columns + 2, 2);
+  add(&output, (struct cell[]){cell_integer(1234), cell_text("0.0001 and a text")});
+  char *kept = finish(&output);
+  assert_int_equal(strncmp(kept, "gbps", 4), 0);
+  free(kept);
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 10, .narrow = "gbps"});
+  begin(&output, columns + 2, 2);
+  add(&output, (struct cell[]){cell_integer(1234), cell_text("0.0001")});
+  kept = finish(&output);
+  assert_int_equal(strncmp(kept, "q\n", 2), 0);
+  free(kept);
 }
 
 static void lines_are_wrapped_each(void **state) {

@@ -109,10 +109,11 @@ static void mistakes_have_places_and_help(void **state) {
                                                           "\"host_to_device\"\nstatement = "
                                                           "\"floor\"\nsource = \"s\"\n"
                                                           "low = 60\nunit = \"GB/s\"\n",
-       16, 7, "no value is floor of one and reports of the other", "overlap"},
+       16, 7, "line 5 (reports): no value is in the range of both", "overlap"},
       {"format = 1\n[[machine]]\nname = \"m\"\n", 2, 1, "missing \"gpu\" in [[machine]]", ""},
       {"format = 2\n[[machine]]\nname = \"m\"\ngpu = \"*\"\n", 1, 10, "2 is not supported", ""},
       {"format = 1\n[[machin]]\nname = \"m\"\n", 2, 3, "unknown key \"machin\"", "machine"},
+      {HEAD, 2, 1, "nothing is expected of this machine", "[[machine.expect]]"},
       {"format = 1\n", 1, 1, "nothing is expected", "[[machine]]"},
       {"format = 1\n[machine]\nname = \"m\"\n", 2, 2, "must be written as [[machine]]", ""},
       {HEAD "[[machine.expect]]\nlow = 1\nunit = \"GB/s\"\nstatement = \"limit\"\nsource = \"s\"\n",
