@@ -77,12 +77,6 @@ void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
 
 /* ---- rows ---- */
 
-static double explain_column_real(const struct statement *statement, int i) {
-  return sqlite3_column_type(statement->stmt, i) == SQLITE_NULL
-             ? NAN
-             : sqlite3_column_double(statement->stmt, i);
-}
-
 /* Why the first fact that the rule reads is not known. */
 static enum status explain_find_reason(struct database *database, struct explanation *explanation,
                                        struct explain_row *row, struct error *err) {
@@ -137,13 +131,13 @@ static enum status explain_find_cases(struct database *database,
     }
   }
   if (statement_next(&statement, &status, err)) {
-    row->cases = (size_t)sqlite3_column_int64(statement.stmt, 0);
+    row->cases = (size_t)statement_column_number(&statement, 0);
     row->blocks = statement_column_text(&statement, 1, &explanation->arena);
     row->worst = statement_column_text(&statement, 2, &explanation->arena);
-    row->behind = explain_column_real(&statement, 3);
-    row->gbps = explain_column_real(&statement, 4);
-    row->best_gbps = explain_column_real(&statement, 5);
-    row->lack = explain_column_real(&statement, 7);
+    row->behind = statement_column_real(&statement, 3);
+    row->gbps = statement_column_real(&statement, 4);
+    row->best_gbps = statement_column_real(&statement, 5);
+    row->lack = statement_column_real(&statement, 7);
     if (!row->rule->note) {
       row->shortfalls =
           explain_mark_touched(request, statement_column_text(&statement, 6, &explanation->arena));
@@ -185,7 +179,7 @@ static enum status explain_add_answer(struct database *database, const struct st
   if (row->state != EXPLAIN_FOUND || explanation->run_uuid == NULL) {
     return STATUS_OK;
   }
-  const char *classes = sqlite3_column_count(answer->stmt) > COLUMN_TOUCHES
+  const char *classes = statement_column_count(answer) > COLUMN_TOUCHES
                             ? statement_column_text(answer, COLUMN_TOUCHES, &explanation->arena)
                             : rule->touches;
   RETURN_ON_ERROR(explain_find_cases(database, request, only, classes, explanation, row, err));
@@ -366,7 +360,7 @@ static enum status explain_read_head(struct database *database, const char *only
     explanation->run_uuid = statement_column_text(&statement, 3, arena);
     explanation->scenario = statement_column_text(&statement, 4, arena);
     explanation->started_at = statement_column_text(&statement, 5, arena);
-    explanation->cases = (size_t)sqlite3_column_int64(statement.stmt, 6);
+    explanation->cases = (size_t)statement_column_number(&statement, 6);
   }
   statement_finalize(&statement);
   return status;

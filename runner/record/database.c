@@ -7,6 +7,7 @@
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,15 @@ char *statement_column_text(const struct statement *statement, int i, struct are
 int statement_column_number(const struct statement *statement, int i) {
   const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
   return known ? sqlite3_column_int(statement->stmt, i) : -1;
+}
+
+double statement_column_real(const struct statement *statement, int i) {
+  const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
+  return known ? sqlite3_column_double(statement->stmt, i) : NAN;
+}
+
+int statement_column_count(const struct statement *statement) {
+  return sqlite3_column_count(statement->stmt);
 }
 
 static enum status database_configure(struct database *database, int busy_ms, struct error *err) {

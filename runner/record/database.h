@@ -99,6 +99,10 @@ void statement_reset(struct statement *statement);
 char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
 /* Column i, or -1 for NULL. */
 int statement_column_number(const struct statement *statement, int i);
+/* Column i, or NAN for NULL. */
+double statement_column_real(const struct statement *statement, int i);
+/* How many columns the statement has. */
+int statement_column_count(const struct statement *statement);
 
 /* Run SQL of several statements by its name, as database_sql() has it. */
 enum status database_script(struct database *database, const char *name,

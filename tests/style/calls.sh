@@ -50,6 +50,8 @@ find_names() { # AFTER [-v] PATHS NAMES MESSAGE
   rule -v 'runner/|tests/' '(secure_)?getenv|setenv|unsetenv' 'only runner/ reads the environment'
   word_rule -v 'runner/|tests/' 'environ' 'only runner/ reads the environment'
   rule -v 'tests/' 'system|popen' 'no shell is run'
+  # Which SQLite there is the version says.
+  rule -v 'runner/record/|tests/|runner/cli/verbs\.c' 'sqlite3_[a-z0-9_]+' 'only runner/record speaks to SQLite'
   rule -v 'tests/' 'v?sprintf|strcpy|strcat|gets|strtok' 'has no bound: use strbuf or snprintf'
   rule -v 'tests/' 'ato(i|l|ll|f)' 'tells no error: use strtol and its kin'
   grep -iE '^[^:]*:[0-9]+:[ (]*(select|insert +(or +[a-z]+ +)?into|update +[a-z_]+ +set|delete +from|create +(table|view|index|trigger)|pragma|drop +(table|view)) ' \

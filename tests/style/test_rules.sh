@@ -112,6 +112,7 @@ breaks_call engine/base/good.c 'void f(FILE **out) { *out = stderr; }' 'stderr: 
 breaks_call engine/base/good.c 'void f(void) { exit(1); }' 'exit: only runner/ ends'
 breaks_call schema/x.c 'const char *f(void) { return getenv("X"); }' 'getenv: only runner/ reads'
 breaks_call runner/cli/verb.c 'int f(void) { return system("ls"); }' 'system: no shell'
+breaks_call runner/analysis/a.c 'int f(sqlite3_stmt *s) { return sqlite3_step(s); }' 'sqlite3_step: only runner/record'
 breaks_call runner/cli/verb.c 'void f(char *a) { strcpy(a, "b"); }' 'strcpy: has no bound'
 breaks_call runner/cli/verb.c 'int f(const char *a) { return atoi(a); }' 'atoi: tells no error'
 breaks_call runner/cli/verb.c 'const char *q = "SELECT a FROM b";' 'SQL belongs'
