@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* kHz, from a timed chain of dependent additions, one per cycle; the fastest of some rounds, so that
- * an interrupt costs nothing. Takes about 30 us. 0 = not known on this architecture. */
+/* kHz, from a timed chain of dependent additions, one per cycle; the fastest of some rounds, so
+ * that an interrupt costs nothing. Takes about 30 us. 0 = not known on this architecture. */
 uint32_t cpu_clock_khz(void);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real control group with less memory than all sizes of a rising sweep take together: every case is measured,
-# and nothing is killed. A quarter of a group of 3 GiB with 64 to 512 MiB.
+# and nothing is killed. Group and sizes are a quarter of what such a sweep is in practice: 3 GiB, 64 to 512 MiB.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 limit=$((768 << 20))
