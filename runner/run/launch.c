@@ -99,7 +99,8 @@ static enum status launch_read_expected(const char *given, struct arena *arena, 
   struct stat info;
   struct node_list list = {0};
   const char *from = given;
-  if (stat(given, &info) == 0 && S_ISREG(info.st_mode)) {
+  const bool path = strchr(given, '/') != NULL; /* no name of a node has one */
+  if (path || (stat(given, &info) == 0 && S_ISREG(info.st_mode))) {
     RETURN_ON_ERROR(launch_read_file(given, arena, &from, err));
   }
   RETURN_ON_ERROR(node_list_expand(from, arena, &list, err));

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # fleet.sh TEMPLATE [NODES...] - how merge, outliers and the fleet page grow with the nodes (default 10 100 1000):
-# wall time, that of the processor and most memory of each, as rows of the table in docs/fleet.md. TEMPLATE is a database with one run of
-# one process, of which make_fleet makes five of each node; of two faults, both must be named and nothing else. Needs
-# build-release with make_fleet, GNU time, and 2 MB per node in the current folder; what it makes it removes.
+# wall time, that of the processor and most memory of each, as rows of the table in docs/fleet.md. TEMPLATE is a
+# database with one run of one process (haul run nvbandwidth --processes 1), of which make_fleet makes five of each
+# node; of two faults, both must be named and nothing else. Needs build-release with make_fleet, GNU time, and 2 MB per
+# node in the current folder (5 MB where the run was slow and has much telemetry); what it makes it removes.
 set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 haul=${HAUL:-$root/build-release/haul}

@@ -61,6 +61,8 @@ expect_states others.db 'a1:ok a2:missing a3:missing'
 expect_value monday others.db 'select distinct fleet from v_node'
 run_error 2 "a range goes backwards in the list of nodes at 'b\[3-1\]'" \
   run "$small" --shard others --expected-nodes 'a1,b[3-1]'
+run_error 2 'cannot read the list of nodes ./name.txt: No such file' \
+  run "$small" --shard others --expected-nodes ./name.txt
 run_fails 2 'need --shard' run "$small" --expected-nodes a1
 run_fails 2 'cannot be combined' run "$small" --shard others --db x.db
 
