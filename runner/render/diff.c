@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <math.h>
 
-enum { CASE_WIDTH_MIN = 30, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
+enum { CASE_WIDTH_MIN = 28, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
 /* ---- the part above the table ---- */
 
