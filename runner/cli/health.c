@@ -3,12 +3,11 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/machine/check.h"
+#include "runner/record/file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LOOK_NS = 500000000, LINE_MAX_BYTES = 1 << 16 };
 
@@ -57,9 +56,7 @@ enum status health_wait(struct command *command, uint64_t limit_ns,
 
 /* ---- a database ---- */
 
-static const char *const DATABASE_FILES[] = {"results.db", "results.db-wal", "results.db-shm"};
-
-enum status health_database(struct command *command, const char **path, const char **scratch,
+enum status health_database(struct command *command, const char **path, char **scratch,
                             struct error *err) {
   struct record *record = NULL;
   const char *named = getenv("HAUL_DB");
@@ -70,28 +67,20 @@ enum status health_database(struct command *command, const char **path, const ch
   if (status == STATUS_OK || command->common.db != NULL || (named != NULL && named[0] != '\0')) {
     return status;
   }
-  static const char *const FOLDERS[] = {"/dev/shm", P_tmpdir};
-  for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
-    char *folder = arena_format(&command->arena, "%s/haul-XXXXXX", FOLDERS[i]);
-    if (mkdtemp(folder) != NULL) {
-      say_note(&command->common, "the results are not kept: %s", err->message);
-      *scratch = folder;
-      *path = arena_format(&command->arena, "%s/%s", folder, DATABASE_FILES[0]);
-      return STATUS_OK;
-    }
+  struct error none = {0};
+  if (database_file_make_scratch(scratch, &none) == STATUS_OK) {
+    say_note(&command->common, "the results are not kept: %s", err->message);
+    *path = *scratch;
+    status = STATUS_OK;
   }
   return status;
 }
 
-void health_forget_database(const char *scratch) {
-  struct arena arena = {0};
-  for (size_t i = 0; scratch != NULL && i < sizeof DATABASE_FILES / sizeof *DATABASE_FILES; i++) {
-    (void)unlink(arena_format(&arena, "%s/%s", scratch, DATABASE_FILES[i]));
-  }
+void health_forget_database(char *scratch) {
   if (scratch != NULL) {
-    (void)rmdir(scratch);
+    database_file_remove_scratch(scratch);
   }
-  arena_fini(&arena);
+  free(scratch);
 }
 
 /* ---- the verdict ---- */

@@ -25,10 +25,10 @@ enum status health_wait(struct command *command, uint64_t limit_ns,
                         struct error *err) CHECK_RESULT;
 
 /* Where results can be written: the user's database or, where there is no place for it and none was
- * named, a file that health_forget_database() removes; *scratch is its folder, else NULL. */
-enum status health_database(struct command *command, const char **path, const char **scratch,
+ * named, a file that health_forget_database() removes; *scratch is its path, else NULL. */
+enum status health_database(struct command *command, const char **path, char **scratch,
                             struct error *err) CHECK_RESULT;
-void health_forget_database(const char *scratch);
+void health_forget_database(char *scratch);
 
 /* Judge the run of health->outcome: the first time all of it, the second time what was short.
  * *again: what to measure once more; count 0 = nothing. */

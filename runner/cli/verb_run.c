@@ -346,7 +346,7 @@ static enum status verb_run_resume(struct command *command, struct run_request *
 
 /* Where the results go, and how what is used is claimed; *scratch: as of health_database(). */
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
-                                    const char **scratch, struct error *err) {
+                                    char **scratch, struct error *err) {
   const char *locks = getenv("HAUL_LOCKS");
   const bool judged =
       command->batch.count > 0 && command->batch.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
@@ -387,7 +387,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   if (output_layout_of(command->common.format) != LAYOUT_PAGE) {
     table_concatenate(command->table);
   }
-  const char *scratch = NULL;
+  char *scratch = NULL;
   enum status status = verb_run_prepare(command, &request, &scratch, err);
   if (status == STATUS_OK && command->resume != NULL) {
     request.interrupted = watch_interrupts();
@@ -407,7 +407,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .tag = command->tag,
       .command_line = command->line,
   };
-  const char *scratch = NULL; /* there is none without a scenario */
+  char *scratch = NULL; /* there is none without a scenario */
   RETURN_ON_ERROR(verb_run_prepare(command, &request, &scratch, err));
   return decide_run(command, &request, err);
 }

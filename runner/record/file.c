@@ -244,10 +244,13 @@ static enum status database_file_copy_to(const char *from, const char *to, int f
   return status;
 }
 
+/* The files of a database; the last is made anew from the others. */
+static const char *const SUFFIXES[] = {"", "-journal", "-wal", "-shm"};
+enum { SUFFIX_COUNT = sizeof SUFFIXES / sizeof *SUFFIXES };
+
 enum status database_file_copy(const char *path, const char *copy, struct error *err) {
-  static const char *const SUFFIXES[] = {"", "-journal", "-wal"};
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < SUFFIX_COUNT - 1 && status == STATUS_OK; i++) {
     char from[PATH_MAX];
     char to[PATH_MAX];
     (void)snprintf(from, sizeof from, "%s%s", path, SUFFIXES[i]);
@@ -257,6 +260,36 @@ enum status database_file_copy(const char *path, const char *copy, struct error 
     }
   }
   return status;
+}
+
+enum status database_file_make_scratch(char **path, struct error *err) {
+  const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    char folder[PATH_MAX];
+    if (places[i] == NULL || places[i][0] == '\0' ||
+        database_file_network_file_system(places[i]) != NULL ||
+        snprintf(folder, sizeof folder, "%s/haul-XXXXXX", places[i]) >= (int)sizeof folder ||
+        mkdtemp(folder) == NULL) {
+      continue;
+    }
+    if (asprintf(path, "%s/results.db", folder) < 0) {
+      abort();
+    }
+    return STATUS_OK;
+  }
+  return error_set(err, STATUS_IO,
+                   "no local directory for the results can be written: neither TMPDIR, /tmp, "
+                   "/var/tmp nor /dev/shm; name one with TMPDIR");
+}
+
+void database_file_remove_scratch(const char *path) {
+  char name[PATH_MAX];
+  for (size_t i = 0; i < SUFFIX_COUNT; i++) {
+    (void)snprintf(name, sizeof name, "%s%s", path, SUFFIXES[i]);
+    (void)unlink(name);
+  }
+  (void)snprintf(name, sizeof name, "%.*s", (int)(strrchr(path, '/') - path), path);
+  (void)rmdir(name);
 }
 
 enum status database_file_publish(const char *path, const char *folder, const char *name,

@@ -28,6 +28,10 @@ enum status database_file_read_header(int fd, struct database_file_header *heade
 /* Copy a database that nobody writes to, with the journals that a killed writer left beside it. The
  * copy must not exist. */
 enum status database_file_copy(const char *path, const char *copy, struct error *err) CHECK_RESULT;
+/* A path for a database that is not to stay: in a folder of its own on a local disk, else in
+ * memory. To be freed; database_file_remove_scratch() removes folder, database and journals. */
+enum status database_file_make_scratch(char **path, struct error *err) CHECK_RESULT;
+void database_file_remove_scratch(const char *path);
 
 /* The name of the network file system that a path is on; NULL = a local one. */
 const char *database_file_network_file_system(const char *path);

@@ -14,7 +14,6 @@ enum { NODE_SHOWN_MAX = 100, COPYING_SHARE = 20 };
 
 struct shard {
   struct shard_request request;
-  char *local_folder;
   char *local;        /* the database */
   char *name;         /* in the folder; NULL = the run has no UUID yet */
   char *path;         /* with the folder */
@@ -32,27 +31,6 @@ static char *shard_format(const char *format, const char *a, const char *b) {
   return text;
 }
 
-/* A folder of its own on a local disk, else in memory. */
-static enum status shard_make_local(struct shard *shard, struct error *err) {
-  const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    if (places[i] == NULL || places[i][0] == '\0' ||
-        database_file_network_file_system(places[i]) != NULL) {
-      continue;
-    }
-    char *folder = shard_format("%s/%s", places[i], "haul-shard-XXXXXX");
-    if (mkdtemp(folder) != NULL) {
-      shard->local_folder = folder;
-      shard->local = shard_format("%s/%s", folder, "results.db");
-      return STATUS_OK;
-    }
-    free(folder);
-  }
-  return error_set(err, STATUS_IO,
-                   "no local directory for the results can be written: neither TMPDIR, /tmp, "
-                   "/var/tmp nor /dev/shm; name one with TMPDIR");
-}
-
 static enum status shard_check_folder(const char *folder, struct error *err) {
   struct stat info;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -68,7 +46,6 @@ static enum status shard_check_folder(const char *folder, struct error *err) {
 }
 
 static void shard_free(struct shard *shard) {
-  free(shard->local_folder);
   free(shard->local);
   free(shard->name);
   free(shard->path);
@@ -83,7 +60,7 @@ enum status shard_new(const struct shard_request *request, struct shard **shard,
     abort();
   }
   made->request = *request;
-  enum status status = shard_make_local(made, err);
+  enum status status = database_file_make_scratch(&made->local, err);
   if (status != STATUS_OK) {
     shard_free(made);
     return status;
@@ -142,7 +119,11 @@ const char *shard_path(const struct shard *shard) {
 
 /* The local file with the name that it should have in the folder. */
 static int shard_keep_local(struct shard *shard) {
-  char *kept = shard_format("%s/%s", shard->local_folder, shard->name);
+  char *kept = NULL;
+  if (asprintf(&kept, "%.*s/%s", (int)(strrchr(shard->local, '/') - shard->local), shard->local,
+               shard->name) < 0) {
+    abort();
+  }
   const char *path = rename(shard->local, kept) == 0 ? kept : shard->local;
   say_error(shard->request.common,
             "the results are not in %s but in %s: copy that file there, or merge it as it is",
@@ -162,8 +143,7 @@ int shard_close(struct shard *shard) {
   if (shard->begun && shard->failed) {
     code = shard_keep_local(shard);
   } else {
-    (void)unlink(shard->local);
-    (void)rmdir(shard->local_folder);
+    database_file_remove_scratch(shard->local);
   }
   shard_free(shard);
   return code;

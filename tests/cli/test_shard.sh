@@ -173,7 +173,7 @@ else
 fi
 expect_code 3
 expect_err 'warning: cannot write a copy to locked/.*; the run goes on'
-expect_err "error: the results are not in locked but in $local_disk/haul-shard-[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
+expect_err "error: the results are not in locked but in $local_disk/haul-[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
 kept=$(find "$local_disk" -name 'l1-*.db')
 run_ok merge kept.db "$kept"
 expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
