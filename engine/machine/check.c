@@ -8,9 +8,6 @@
 
 ENUM_NAMES_DEFINE(check_kind, CHECK_KIND_LIST)
 
-/* Above it a GPU is doing something. Asking NVML itself shows up as a per cent or two. */
-enum { IDLE_PERCENT_MAX = 5 };
-
 /* Where the answer to a check comes from. */
 enum source { FROM_HOST_FACT, FROM_GPU_FACT, FROM_GPU, FROM_TELEMETRY };
 
@@ -119,7 +116,7 @@ static void judge_idle(const struct check *check, const struct gpu *gpu,
     no_answer(result, CHECK_UNAVAILABLE, "NVML tells neither utilization nor processes");
     return;
   }
-  bool idle = gpu->utilization_percent < IDLE_PERCENT_MAX && gpu->process_count <= 0;
+  bool idle = gpu->utilization_percent < GPU_BUSY_PERCENT && gpu->process_count <= 0;
   if (idle) {
     (void)snprintf(result->found, sizeof result->found, "idle");
   } else {

@@ -21,6 +21,10 @@ enum {
   FACT_VALUE_MAX = 512,
 };
 
+/* utilization_percent from which on a GPU is at work: asking NVML itself shows up as a per cent or
+ * two. */
+enum { GPU_BUSY_PERCENT = 5 };
+
 struct gpu {
   char name[MACHINE_TEXT_MAX];
   char uuid[48];        /* "GPU-..." */

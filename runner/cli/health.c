@@ -13,10 +13,8 @@ enum { LOOK_NS = 500000000, LINE_MAX_BYTES = 1 << 16 };
 
 /* ---- idle ---- */
 
-/* Above it a GPU is at work; a process that only holds one does not slow others. */
-enum { WORK_PERCENT = 5 };
-
-/* "gpu1: 1 compute process, 98 % busy", all of them; NULL = nobody is at work. */
+/* "gpu1: 1 compute process, 98 % busy", all of them; NULL = nobody is at work. A process that only
+ * holds a GPU does not slow others. */
 static const char *health_find_busy(struct command *command) {
   static const struct check IDLE = {.kind = CHECK_GPU_IDLE, .want = "true"};
   struct check_result results[MACHINE_GPUS_MAX];
@@ -24,7 +22,7 @@ static const char *health_find_busy(struct command *command) {
   const char *busy = NULL;
   for (size_t i = 0; i < count; i++) {
     if (results[i].status == CHECK_FAILED &&
-        command->target->gpus[i].utilization_percent >= WORK_PERCENT) {
+        command->target->gpus[i].utilization_percent >= GPU_BUSY_PERCENT) {
       busy = arena_format(&command->arena, "%s%sgpu%zu: %s", busy != NULL ? busy : "",
                           busy != NULL ? "; " : "", i, results[i].found);
     }

@@ -6,6 +6,7 @@
 #include "runner/run/run.h"
 #include "runner/supervise/probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -330,7 +331,8 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   struct lock *owner = NULL;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  if (request->database == NULL || access(request->database, F_OK) != 0) {
+  assert(request->database != NULL); /* --resume goes without --shard */
+  if (access(request->database, F_OK) != 0) {
     return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
                      request->database);
   }

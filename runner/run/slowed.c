@@ -10,8 +10,6 @@
  * for half of the time and the SM clock was 5 % below its best, which a kernel that is bound by its
  * SMs can feel. */
 enum { ABNORMAL_PERCENT = 10, CAP_PERCENT = 50, CAP_CLOCK_PERCENT = 95 };
-/* As the check gpu_idle: NVML itself shows up as a per cent or two. */
-enum { BUSY_PERCENT = 5 };
 /* The last sample stands for a case too short to have one of its own. */
 #define LAST_SAMPLE_NS UINT64_C(1000000000)
 /* NVML's utilization is of the last second at most; and how long what it said of an idle GPU holds.
@@ -52,7 +50,7 @@ static void slowed_add_others(struct slowed_gpu *gpu, const struct telemetry_sam
   for (int32_t i = 0; i < sample->other_count && i < TELEMETRY_OTHERS_MAX; i++) {
     const struct telemetry_process *other = &sample->others[i];
     /* A program that only holds memory slows nothing. */
-    if (other->busy_percent >= 0 && other->busy_percent < BUSY_PERCENT) {
+    if (other->busy_percent >= 0 && other->busy_percent < GPU_BUSY_PERCENT) {
       continue;
     }
     busy++;
@@ -175,7 +173,7 @@ static void slowed_look_at_idle(struct slowed_gpu *seen) {
 
 static void slowed_describe_hidden(const struct slowed_gpu *seen, uint32_t number, uint64_t now_ns,
                                    char text[CASE_REASON_MAX]) {
-  if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= BUSY_PERCENT &&
+  if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= GPU_BUSY_PERCENT &&
       now_ns - seen->idle_seen_ns < IDLE_HOLDS_NS) {
     slowed_append(text, "gpu%u in use by another program, %lld %% busy while this run left it idle",
                   number, (long long)seen->idle_percent);
