@@ -112,13 +112,18 @@ WHERE c.run = (SELECT run FROM explained) AND (c.slowed_by LIKE '%gpu' || g.gpu 
 CREATE INDEX temp.touched_by_gpu ON touched (gpu, class);
 CREATE INDEX temp.touched_by_class ON touched (class);
 
--- Samples of each GPU, and those with each reason for clocks that are lower than they could be.
+-- Of each GPU that was sampled and each reason for clocks that are lower than they could be: how many samples had
+-- it, and whether it slowed a case.
 CREATE TEMP TABLE throttling AS
-SELECT t.gpu AS gpu, w.name AS name, count(t.throttle_reasons) AS samples,
-  sum((t.throttle_reasons & w.bit) <> 0) AS throttled
-FROM telemetry t JOIN v_throttle w ON w.slows
-WHERE t.run = (SELECT run FROM explained)
-GROUP BY t.gpu, w.name;
+SELECT s.gpu AS gpu, s.name AS name, s.throttled AS throttled, s.class AS class,
+  EXISTS (SELECT 1 FROM touched k WHERE k.gpu = s.gpu AND k.class = s.class) AS slowed,
+  s.name || ' in ' || s.throttled || ' of ' || s.samples || ' samples' AS evidence
+FROM (SELECT t.gpu AS gpu, w.name AS name, 'throttled_' || w.name AS class,
+        count(t.throttle_reasons) AS samples, sum((t.throttle_reasons & w.bit) <> 0) AS throttled
+      FROM telemetry t JOIN v_throttle w ON w.slows
+      WHERE t.run = (SELECT run FROM explained)
+      GROUP BY t.gpu, w.name) s
+WHERE s.samples > 0;
 
 -- Each result, and the best of those that differ from it in their place alone. speed: payload (or one pass) per ns.
 CREATE TEMP TABLE result AS

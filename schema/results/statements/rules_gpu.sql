@@ -161,13 +161,11 @@ FROM (SELECT gpu, CAST(json_extract(facts, '$.power_limit') AS INTEGER) AS v,
 -- action: Usual for kernels that fill the GPU. Compare with others at the same power_limit.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (SwPowerCap)
 SELECT g.gpu,
-  CASE WHEN EXISTS (SELECT 1 FROM touched k WHERE k.gpu = g.gpu AND k.class = 'throttled_' || t.name) THEN 1
-    WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
-  t.name || ' in ' || t.throttled || ' of ' || t.samples || ' samples' AS evidence,
-  'throttled_' || t.name AS touches
+  CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
+  t.evidence AS evidence,
+  t.class AS touches
 FROM gpu g
 LEFT JOIN throttling t ON t.gpu = g.gpu AND t.name = 'sw_power_cap'
-  AND t.samples > 0
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: throttled_heat
@@ -178,15 +176,13 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- action: Inlet temperature, fans, dust, the position in the chassis; nvidia-smi -q -d TEMPERATURE has the limits.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (thermal slowdowns)
 SELECT g.gpu,
-  CASE WHEN EXISTS (SELECT 1 FROM touched k WHERE k.gpu = g.gpu AND k.class = 'throttled_' || t.name) THEN 1
-    WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
-  t.name || ' in ' || t.throttled || ' of ' || t.samples || ' samples, up to '
+  CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
+  t.evidence || ', up to '
     || (SELECT max(temperature_c) FROM telemetry WHERE run = (SELECT run FROM explained) AND gpu = g.gpu)
     || ' degrees C' AS evidence,
-  'throttled_' || t.name AS touches
+  t.class AS touches
 FROM gpu g
 LEFT JOIN throttling t ON t.gpu = g.gpu AND t.name IN ('sw_thermal', 'hw_thermal')
-  AND t.samples > 0
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: throttled_hardware
@@ -197,13 +193,11 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- action: Power supplies and their cables, the board's power brake, then hw_thermal: hw_slowdown comes with it.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (HwSlowdown, HwPowerBrake)
 SELECT g.gpu,
-  CASE WHEN EXISTS (SELECT 1 FROM touched k WHERE k.gpu = g.gpu AND k.class = 'throttled_' || t.name) THEN 1
-    WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
-  t.name || ' in ' || t.throttled || ' of ' || t.samples || ' samples' AS evidence,
-  'throttled_' || t.name AS touches
+  CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
+  t.evidence AS evidence,
+  t.class AS touches
 FROM gpu g
 LEFT JOIN throttling t ON t.gpu = g.gpu AND t.name IN ('hw_slowdown', 'hw_power_brake', 'sync_boost')
-  AND t.samples > 0
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: gpu_clocks
