@@ -14,8 +14,9 @@ cd -- "$folder"
 [ -e build-release/CMakeCache.txt ] || cmake --preset release -DBUILD_TESTING=ON >build.log
 
 change() { # FILE SED-SCRIPT
+  cp -- "$1" before
   sed -i "$2" "$1"
-  if git diff --quiet -- "$1"; then
+  if cmp -s before "$1"; then
     echo "broken.sh: $2 changes nothing in $1" >&2
     exit 2
   fi
