@@ -22,7 +22,7 @@ struct measure {
   double free_share; /* of a GPU's free memory that managed memory may take, below 1; 0 = 0.25 */
   double delta; /* smallest change that matters when the case is compared, relative; 0 = usual */
   enum verify verify;
-  enum cache_state host_cache;
+  enum host_cache host_cache;
   enum cache_state device_cache;
   enum gating gating;
 };

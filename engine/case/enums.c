@@ -8,6 +8,12 @@ unsigned method_version(enum method method) {
   return versions[method];
 }
 
+const char *host_cache_in_definition(enum host_cache state) {
+#define HOST_CACHE_WORD_(id, text, word) [id] = (word),
+  static const char *const words[host_cache_name_count] = {HOST_CACHE_LIST(HOST_CACHE_WORD_)};
+  return words[state];
+}
+
 unsigned stream_op_arrays(enum stream_op op) {
   switch (op) {
   case STREAM_READ:

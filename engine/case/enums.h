@@ -180,6 +180,16 @@ ENUM_NAMES_DECLARE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
   X(VERIFY_EVERY, "every") /* after every trial */
 ENUM_NAMES_DECLARE(verify, VERIFY_LIST)
 
+/* Of the processors. Behind the name: its word in a definition, where as_is was called warm before
+ * there was a warm, so that it keeps its keys. */
+#define HOST_CACHE_LIST(X)                                                                         \
+  X(HOST_CACHE_AS_IS, "as_is", "warm")  /* left as the trial before, or the filling, left it */    \
+  X(HOST_CACHE_WARM, "warm", "written") /* threads of the node write the buffers before a trial */ \
+  X(HOST_CACHE_FLUSHED, "flushed", "flushed")
+ENUM_NAMES_DECLARE(host_cache, HOST_CACHE_LIST)
+const char *host_cache_in_definition(enum host_cache state);
+
+/* Of a GPU. */
 #define CACHE_STATE_LIST(X)                                                                        \
   X(CACHE_WARM, "warm") /* left as the trial before left it */                                     \
   X(CACHE_FLUSHED, "flushed")

@@ -60,6 +60,10 @@ struct case_outcome {
    * known. */
   uint32_t cpu_before_khz;
   uint32_t cpu_after_khz;
+  /* Time to read a probe of CACHE_PROBE_BYTES whose lines were written, or flushed, before; 0: no
+   * caches were brought into a state, or the processor has no instruction for it. */
+  uint64_t cache_warm_ns;
+  uint64_t cache_flushed_ns;
   char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
   char note[CASE_REASON_MAX];   /* what the reader of the number must know; may be empty */
 };

@@ -1,8 +1,9 @@
-/* cache.h - empty the host's caches of a buffer, and prove that it worked.
+/* cache.h - empty the host's caches of a buffer, or fill them with it, and prove that it worked.
  *
  * Every line of the buffer is flushed (x86: clflushopt, else clflush; aarch64: dc civac; ppc64:
- * dcbf). cache_flush_prove() reads a buffer warm and after a flush: the flush works when the reload
- * takes significantly longer. Where it cannot be done or proven, the row of the case says so. */
+ * dcbf). Written lines are in the caches of who wrote them, as far as they fit. cache_flush_prove()
+ * reads a buffer after it was written and after a flush: both work when the second takes
+ * significantly longer. Where it cannot be done or proven, the row of the case says so. */
 #ifndef HAUL_ENGINE_HOST_CACHE_H
 #define HAUL_ENGINE_HOST_CACHE_H
 
@@ -19,7 +20,7 @@ bool cache_flush(const void *address, uint64_t size_bytes);
 struct cache_flush_proof {
   bool supported;
   bool works;
-  uint64_t warm_ns;    /* median time to read the probe buffer when cached */
+  uint64_t warm_ns;    /* median time to read the probe buffer after its lines were written */
   uint64_t flushed_ns; /* the same after a flush */
   uint64_t probe_bytes;
 };

@@ -198,25 +198,33 @@ struct touch {
   pthread_t thread;
   unsigned char *address;
   uint64_t size_bytes;
-  uint64_t page_bytes;
+  uint64_t step_bytes;
+  bool populate;   /* the kernel may make the pages itself */
   int errno_value; /* 0 = touched */
 };
 
-static void touch_range(struct touch *touch) {
+/* The kernel makes all pages at once; false: it cannot, or (errno_value) failed. */
+static bool populate_range(struct touch *touch) {
 #ifdef MADV_POPULATE_WRITE
   int result = 0;
   do {
     result = madvise(touch->address, touch->size_bytes, MADV_POPULATE_WRITE);
   } while (result != 0 && errno == EINTR);
-  if (result == 0) {
-    return;
-  }
-  if (errno != EINVAL && errno != ENOSYS) { /* EINVAL: Linux before 5.14 */
+  if (result != 0 && errno != EINVAL && errno != ENOSYS) { /* EINVAL: Linux before 5.14 */
     touch->errno_value = errno;
+  }
+  return result == 0;
+#else
+  (void)touch;
+  return false;
+#endif
+}
+
+static void touch_range(struct touch *touch) {
+  if (touch->populate && (populate_range(touch) || touch->errno_value != 0)) {
     return;
   }
-#endif
-  for (uint64_t offset = 0; offset < touch->size_bytes; offset += touch->page_bytes) {
+  for (uint64_t offset = 0; offset < touch->size_bytes; offset += touch->step_bytes) {
     /* A write that leaves the value as it is. */
     __atomic_fetch_or(touch->address + offset, (unsigned char)0, __ATOMIC_RELAXED);
   }
@@ -249,21 +257,23 @@ static uint64_t count_touch_threads(uint64_t size_bytes, size_t cpu_count) {
   return wanted < limit ? wanted : limit;
 }
 
-enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
-                              uint64_t page_bytes, int32_t node, struct error *err) {
+/* Write one byte of every step, in parallel by threads on that node. Returns an errno value. */
+static int touch_in_parallel(const struct machine *machine, void *address, uint64_t size_bytes,
+                             uint64_t step_bytes, int32_t node, bool populate) {
   int cpus[NUMA_CPUS_MAX];
   const size_t cpu_count = numa_node_cpus(machine, node, cpus, NUMA_CPUS_MAX);
   cpu_set_t *set = new_cpu_set(cpus, cpu_count);
   const uint64_t count = count_touch_threads(size_bytes, cpu_count);
-  const uint64_t pages = (size_bytes + page_bytes - 1) / page_bytes;
+  const uint64_t steps = (size_bytes + step_bytes - 1) / step_bytes;
   struct touch touches[TOUCH_THREADS_MAX];
   bool started[TOUCH_THREADS_MAX] = {false};
   for (uint64_t i = 0; i < count; i++) {
-    uint64_t begin = pages * i / count * page_bytes;
-    uint64_t end = i + 1 == count ? size_bytes : pages * (i + 1) / count * page_bytes;
+    uint64_t begin = steps * i / count * step_bytes;
+    uint64_t end = i + 1 == count ? size_bytes : steps * (i + 1) / count * step_bytes;
     touches[i] = (struct touch){.address = (unsigned char *)address + begin,
                                 .size_bytes = end - begin,
-                                .page_bytes = page_bytes};
+                                .step_bytes = step_bytes,
+                                .populate = populate};
     started[i] = start_touch(&touches[i], set);
   }
   int errno_value = 0;
@@ -276,6 +286,12 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
     errno_value = touches[i].errno_value != 0 ? touches[i].errno_value : errno_value;
   }
   CPU_FREE(set);
+  return errno_value;
+}
+
+enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
+                              uint64_t page_bytes, int32_t node, struct error *err) {
+  const int errno_value = touch_in_parallel(machine, address, size_bytes, page_bytes, node, true);
   if (errno_value != 0) {
     /* EFAULT: a huge page that was promised is not there. */
     return error_set_errno(err, errno_value == EFAULT ? ENOMEM : errno_value,
@@ -283,6 +299,11 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
                            node);
   }
   return STATUS_OK;
+}
+
+void numa_write_lines(const struct machine *machine, void *address, uint64_t size_bytes,
+                      uint64_t line_bytes, int32_t node) {
+  (void)touch_in_parallel(machine, address, size_bytes, line_bytes, node, false);
 }
 
 /* Pages spread evenly over a range, and what the kernel says of each: a node, or minus an errno. */

@@ -45,6 +45,10 @@ enum status numa_bind_memory(const struct machine *machine, void *address, uint6
  * others hold. STATUS_NO_MEMORY where the kernel has no page to give. */
 enum status numa_touch_memory(const struct machine *machine, void *address, uint64_t size_bytes,
                               uint64_t page_bytes, int32_t node, struct error *err) CHECK_RESULT;
+/* Write every line of that many bytes, as it is, by the same threads: they, and caches that they
+ * share, hold as much of it as fits. The pages are there. */
+void numa_write_lines(const struct machine *machine, void *address, uint64_t size_bytes,
+                      uint64_t line_bytes, int32_t node);
 /* Ask the kernel where the pages are (move_pages), every page up to 4096 pages, evenly spread ones
  * (first and last among them) above. STATUS_CORRUPT names the first page elsewhere;
  * STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say. */

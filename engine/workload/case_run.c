@@ -133,7 +133,7 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
 
 /* Later repeats of a trial would find in the cache what the first one was to find outside. */
 static bool one_iteration_only(const struct case_run *run) {
-  return run->bench->measure.host_cache == CACHE_FLUSHED ||
+  return run->bench->measure.host_cache != HOST_CACHE_AS_IS ||
          run->bench->measure.device_cache == CACHE_FLUSHED;
 }
 

@@ -365,7 +365,7 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   }
   status = THEN(status, lay_out(made, err));
   if (status == STATUS_OK && made->buffer->host != NULL) {
-    workload_prove_flush(engine, outcome);
+    workload_prove_caches(engine, HOST_CACHE_FLUSHED, outcome);
     (void)cache_flush(made->buffer->host, chase->footprint_bytes);
   }
   status = THEN(status, warm_l2(made, err));

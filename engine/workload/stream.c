@@ -291,9 +291,7 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
-    if (bench_case->measure.host_cache == CACHE_FLUSHED) {
-      workload_prove_flush(engine, outcome);
-    }
+    workload_prove_caches(engine, bench_case->measure.host_cache, outcome);
     status = fill_inputs(state, err);
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;
@@ -324,7 +322,10 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
   const struct measure *measure = &state->bench->measure;
   const struct stream *stream = &state->bench->work.stream;
-  if (measure->host_cache == CACHE_FLUSHED) {
+  if (measure->host_cache == HOST_CACHE_WARM && stream->memory.place == PLACE_NUMA) {
+    RETURN_ON_ERROR(fill_inputs(state, err)); /* by the threads that read them */
+  }
+  if (measure->host_cache == HOST_CACHE_FLUSHED) {
     stream_flush_host_cache(state->arrays.out);
     stream_flush_host_cache(state->arrays.a);
     stream_flush_host_cache(state->arrays.b);

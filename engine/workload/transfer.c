@@ -120,7 +120,7 @@ static void pair_flows(struct transfer *transfer) {
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
   const struct measure *measure = &transfer->bench->measure;
   return transfer_ops(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
-         measure->gating == GATING_ON && measure->host_cache == CACHE_WARM &&
+         measure->gating == GATING_ON && measure->host_cache == HOST_CACHE_AS_IS &&
          measure->device_cache == CACHE_WARM && !transfer_ops(flow)->blocks_host(flow) &&
          !transfer_is_mixed(transfer->bench);
 }
@@ -244,9 +244,7 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
-    if (bench_case->measure.host_cache == CACHE_FLUSHED) {
-      workload_prove_flush(engine, outcome);
-    }
+    workload_prove_caches(engine, bench_case->measure.host_cache, outcome);
     status = fill_sources(transfer, err);
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;
@@ -306,22 +304,27 @@ static enum status flush_device_caches(const struct transfer *transfer, const st
   return status;
 }
 
-static void transfer_flush_host_cache(const struct buffer *buffer) {
-  if (buffer->host != NULL) {
-    (void)cache_flush(buffer->host, buffer->size_bytes); /* prove_flush() says what it can do */
+/* What is not cached, write-combined memory, is neither. */
+static void set_host_cache(const struct transfer *transfer, const struct buffer *buffer) {
+  if (buffer->host == NULL || buffer->endpoint.place != PLACE_NUMA) {
+    return;
+  }
+  /* workload_prove_caches() says what they can do. */
+  if (transfer->bench->measure.host_cache == HOST_CACHE_FLUSHED) {
+    (void)cache_flush(buffer->host, buffer->size_bytes);
+  } else if (buffer->endpoint.memory != MEMORY_WRITE_COMBINED) {
+    numa_write_lines(transfer->engine->context.machine, buffer->host, buffer->size_bytes,
+                     cache_line_bytes(), buffer->endpoint.index);
   }
 }
 
-/* Both ends of the flow; managed memory only where its pages are on the host, since a flush would
- * bring the others there. */
-static void flush_host_caches(const struct flow_run *run) {
-  const bool shared = transfer_ops(run->flow)->shares_buffer;
-  if (!shared || run->source->endpoint.place == PLACE_NUMA) {
-    transfer_flush_host_cache(run->source);
+/* Both ends of the flow, of which the caches then hold the source; managed memory only where its
+ * pages are on the host, since a flush or a write would bring the others there. */
+static void set_host_caches(const struct transfer *transfer, const struct flow_run *run) {
+  if (!transfer_ops(run->flow)->shares_buffer) {
+    set_host_cache(transfer, run->target);
   }
-  if (!shared) {
-    transfer_flush_host_cache(run->target);
-  }
+  set_host_cache(transfer, run->source);
 }
 
 static enum status transfer_before_trial(void *state, struct error *err) {
@@ -333,8 +336,8 @@ static enum status transfer_before_trial(void *state, struct error *err) {
     if (transfer_ops(run->flow)->before_trial != NULL) {
       status = transfer_ops(run->flow)->before_trial(&transfer->engine->context, run, err);
     }
-    if (status == STATUS_OK && measure->host_cache == CACHE_FLUSHED) {
-      flush_host_caches(run);
+    if (status == STATUS_OK && measure->host_cache != HOST_CACHE_AS_IS) {
+      set_host_caches(transfer, run);
     }
     if (status == STATUS_OK && measure->device_cache == CACHE_FLUSHED) {
       status = flush_device_caches(transfer, run->flow, err);

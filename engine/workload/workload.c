@@ -20,18 +20,34 @@ void workload_note(struct case_outcome *outcome, const char *text) {
   }
 }
 
-void workload_prove_flush(struct engine *engine, struct case_outcome *outcome) {
+void workload_prove_caches(struct engine *engine, enum host_cache wanted,
+                           struct case_outcome *outcome) {
+  const struct cache_flush_proof *proof = &engine->flush_proof;
+  if (wanted == HOST_CACHE_AS_IS) {
+    return;
+  }
   if (!engine->flush_proven) {
     cache_flush_prove(&engine->flush_proof);
     engine->flush_proven = true;
   }
-  if (!engine->flush_proof.supported) {
-    workload_note(outcome,
-                  "host caches were not flushed: this processor has no instruction for it");
-  } else if (!engine->flush_proof.works) {
-    workload_note(outcome, "the flush of host caches could not be proven: a reload after it took "
-                           "no longer");
+  outcome->cache_warm_ns = proof->warm_ns;
+  outcome->cache_flushed_ns = proof->flushed_ns;
+  if (proof->works) {
+    return;
   }
+  if (wanted == HOST_CACHE_WARM) {
+    workload_note(outcome, proof->supported
+                               ? "that host caches are warm could not be proven: to read what was "
+                                 "written took as long as after a flush"
+                               : "that host caches are warm could not be proven: this processor "
+                                 "has no instruction to flush them");
+    return;
+  }
+  workload_note(outcome, proof->supported
+                             ? "the flush of host caches could not be proven: a reload after it "
+                               "took no longer"
+                             : "host caches were not flushed: this processor has no instruction "
+                               "for it");
 }
 
 /* Where the scenario does not say. */

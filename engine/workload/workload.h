@@ -15,7 +15,7 @@ struct engine {
   struct data *data;
   uint64_t host_need_bytes, gpu_need_bytes[MACHINE_GPUS_MAX]; /* of the largest case so far */
   uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
-  bool flush_proven; /* flush_proof is filled in: at the first case that flushes host caches */
+  bool flush_proven; /* flush_proof is filled in: at the first case with host_cache not as_is */
   struct cache_flush_proof flush_proof;
 };
 
@@ -62,9 +62,10 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
 
 /* Append to the outcome's note, once, "; " between; an empty text is nothing. */
 void workload_note(struct case_outcome *outcome, const char *text);
-/* For cases that flush host caches: the flush is proven once per engine; where it cannot be done or
- * proven, the outcome's note says so. */
-void workload_prove_flush(struct engine *engine, struct case_outcome *outcome);
+/* For cases that want host caches warm or flushed: proven once per engine; its times become those
+ * of the outcome, and where it cannot be done or proven, its note says so. */
+void workload_prove_caches(struct engine *engine, enum host_cache wanted,
+                           struct case_outcome *outcome);
 
 /* How much managed memory a case may have: measure.free_share of what each GPU has free. More than
  * a GPU has free can hang the GPU itself, so it is refused before anything is allocated: when the

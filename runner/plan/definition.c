@@ -129,7 +129,7 @@ static void definition_append_measure(struct strbuf *text, const struct bench_ca
     definition_append_number(text, ",\"measure\":{\"min_trial_ns\":", measure->min_trial_ns);
   }
   if (has_caches != NULL && has_caches(bench, PLACE_NUMA)) {
-    definition_append_text(text, ",\"host_cache\":", cache_state_text(measure->host_cache));
+    definition_append_text(text, ",\"host_cache\":", host_cache_in_definition(measure->host_cache));
   }
   if (has_caches != NULL && has_caches(bench, PLACE_GPU)) {
     definition_append_text(text, ",\"device_cache\":", cache_state_text(measure->device_cache));

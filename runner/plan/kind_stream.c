@@ -111,7 +111,7 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
   cost->fill_ns = arrays * array_ns;
   cost->check_ns = sums ? (double)stream->size_bytes / 4 * SUM_NS : 2 * array_ns;
   cost->host_clock = host;
-  if (host && bench->measure.host_cache == CACHE_FLUSHED) {
+  if (host && bench->measure.host_cache != HOST_CACHE_AS_IS) {
     cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
   }
   if (!host && bench->measure.device_cache == CACHE_FLUSHED) {

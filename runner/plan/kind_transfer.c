@@ -459,7 +459,7 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
     cost->fill_ns += estimate_pass_ns(flow->source.place, flow->size_bytes);
     /* poison, compare */
     cost->check_ns += 2 * estimate_pass_ns(flow->target.place, flow->size_bytes);
-    if (measure->host_cache == CACHE_FLUSHED) {
+    if (measure->host_cache != HOST_CACHE_AS_IS) {
       const double buffers = (flow->source.place == PLACE_NUMA ? 1.0 : 0.0) +
                              (flow->target.place == PLACE_NUMA ? 1.0 : 0.0);
       cost->flush_ns += buffers * (double)flow->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;

@@ -37,7 +37,7 @@ static void record_bench_case_key(const struct plan_case *planned, char key[CONT
   content_text(content, bench->name);
   content_text(content, planned->axes);
   content_text(content, bench->path);
-  content_text(content, cache_state_text(bench->measure.host_cache));
+  content_text(content, host_cache_in_definition(bench->measure.host_cache));
   content_text(content, cache_state_text(bench->measure.device_cache));
   content_finish(content, key);
 }
@@ -62,7 +62,8 @@ static enum status record_add_bench_case(struct record *record, const struct pla
   statement_bind_text(statement, ":path", bench->path);
   statement_bind_int(statement, ":payload_bytes", (int64_t)bench->payload_bytes);
   statement_bind_int(statement, ":operations", (int64_t)bench->operations);
-  statement_bind_text(statement, ":host_cache", cache_state_text(bench->measure.host_cache));
+  statement_bind_text(statement, ":host_cache",
+                      host_cache_in_definition(bench->measure.host_cache));
   statement_bind_text(statement, ":device_cache", cache_state_text(bench->measure.device_cache));
   status = statement_run(statement, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);

@@ -26,7 +26,7 @@ static void plan_append_measure(const struct measure *measure, struct strbuf *te
     plan_append_duration(text, "each lasts ", measure->min_trial_ns);
   }
   strbuf_printf(text, ";\n  verify %s; caches of host %s, of GPU %s; gate %s",
-                verify_text(measure->verify), cache_state_text(measure->host_cache),
+                verify_text(measure->verify), host_cache_text(measure->host_cache),
                 cache_state_text(measure->device_cache), gating_text(measure->gating));
   if (measure->delta > 0) {
     strbuf_printf(text, "; delta %.4g %%", 100 * measure->delta);

@@ -107,7 +107,9 @@ SELECT
   coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
   coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
   nullif(b.operations, 0) AS operations,
-  b.host_cache AS host_cache,
+  CASE
+    WHEN b.host_cache = 'flushed' THEN 'flushed' WHEN b.host_written = 1 THEN 'warm' ELSE 'as_is'
+  END AS host_cache,
   b.device_cache AS device_cache,
   c.status AS status,
   c.reason AS reason,
@@ -201,7 +203,9 @@ SELECT
   (SELECT sum(y.joules) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
    HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb,
   (SELECT sum(y.joules_error) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
-   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb_error
+   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb_error,
+  c.cache_warm_ns AS cache_warm_ns,
+  c.cache_flushed_ns AS cache_flushed_ns
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

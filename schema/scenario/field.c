@@ -96,8 +96,12 @@ static const struct field shared_fields[] = {
         HELP("Back-to-back repetitions per trial; \"auto\" derives them from min_trial")),
     KEY("verify", IN_MEASURE_OF_BYTES, WORDS(verify_names), MEASURE(verify), .default_text = "once",
         HELP("Compare every byte at the target: never, once per case, or after every trial")),
-    KEY("host_cache", IN_MEASURE_OF_BYTES, WORDS(cache_state_names), MEASURE(host_cache),
-        .default_text = "warm", HELP("State of the processor's caches before a trial")),
+    KEY("host_cache", IN_MEASURE_OF_BYTES, WORDS(host_cache_names), MEASURE(host_cache),
+        .default_text = "as_is",
+        HELP("State of the processors' caches before a trial: as the trial before, or the filling, "
+             "left them; with the host's buffers, written by threads of their node; or without "
+             "them. A trial has one iteration if it is not \"as_is\" and `iterations` is "
+             "\"auto\"")),
     KEY("device_cache", IN_MEASURE_OF_BYTES, WORDS(cache_state_names), MEASURE(device_cache),
         .default_text = "warm", HELP("State of the GPU's L2 cache before a trial")),
     KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(gating_names), MEASURE(gating),

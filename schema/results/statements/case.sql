@@ -6,10 +6,10 @@ SELECT id FROM bench_case WHERE key = :key;
 -- name: insert_bench_case
 INSERT INTO bench_case (
   key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
-  host_cache, device_cache)
+  host_cache, device_cache, host_written)
 VALUES (
   :key, :case_key, :definition, :block, :name, :kind, :axes, :path, :payload_bytes, :operations,
-  :host_cache, :device_cache);
+  CASE :host_cache WHEN 'flushed' THEN 'flushed' ELSE 'warm' END, :device_cache, :host_cache = 'written');
 
 -- The rows of a case in the tables of its kind: one section for each kind, named insert_KIND, out of
 -- :definition (runner/plan/definition.h), which has none of it where the selectors came to nothing.

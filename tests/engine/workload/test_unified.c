@@ -73,7 +73,7 @@ static void every_advice_is_taken(void **state) {
 static void flushed_caches_go_with_it(void **state) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.host_cache = CACHE_FLUSHED;
+  bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
   bench_case.measure.device_cache = CACHE_FLUSHED;
   fixture_run_ok(*state, &bench_case);
 }

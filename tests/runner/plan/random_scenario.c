@@ -145,7 +145,7 @@ void random_scenario(uint64_t seed, struct strbuf *text) {
   const unsigned blocks = 1 + pick(4);
   strbuf_append(text, "schema_version = 1\nname = \"random\"\n[measure]\n");
   PUT_AXIS(text, "order", 0, "\"file\"", "\"shuffled\"");
-  PUT_AXIS(text, "host_cache", 10, "\"warm\"", "\"flushed\"");
+  PUT_AXIS(text, "host_cache", 10, "\"warm\"", "\"flushed\"", "\"as_is\"");
   PUT_AXIS(text, "trials.min", 10, "5", "7");
   for (unsigned i = 0; i < blocks; i++) {
     static const char *const KINDS[] = {"chase", "stream", "overhead", "arithmetic"};

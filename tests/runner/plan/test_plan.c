@@ -150,8 +150,11 @@ static void iterations(struct setting *s) {
 static void min_trial(struct setting *s) {
   s->measure.min_trial_ns = 1;
 }
+static void warm_host_cache(struct setting *s) {
+  s->measure.host_cache = HOST_CACHE_WARM;
+}
 static void host_cache(struct setting *s) {
-  s->measure.host_cache = CACHE_FLUSHED;
+  s->measure.host_cache = HOST_CACHE_FLUSHED;
 }
 static void device_cache(struct setting *s) {
   s->measure.device_cache = CACHE_FLUSHED;
@@ -193,9 +196,9 @@ static void the_key_has_what_changes_the_number_and_no_more(void **state) {
     key_of(same[i], key);
     assert_string_equal(key, base);
   }
-  void (*const other[])(struct setting *) = {iterations, min_trial, host_cache, device_cache,
-                                             size,       memory,    gpu,        reverse,
-                                             initiator,  method,    shape,      gate};
+  void (*const other[])(struct setting *) = {
+      iterations, min_trial, warm_host_cache, host_cache, device_cache, size, memory,
+      gpu,        reverse,   initiator,       method,     shape,        gate};
   char keys[sizeof other / sizeof *other + 1][CASE_KEY_MAX];
   const size_t count = sizeof other / sizeof *other;
   (void)snprintf(keys[count], CASE_KEY_MAX, "%s", base);
@@ -213,7 +216,7 @@ static void caches_that_a_case_does_not_touch_are_not_in_its_key(void **state) {
   struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   struct plan *warm = plan_one(machine, setting);
-  setting.measure.host_cache = CACHE_FLUSHED;
+  setting.measure.host_cache = HOST_CACHE_FLUSHED;
   struct plan *flushed = plan_one(machine, setting);
   assert_string_equal(warm->cases[0].bench.key, flushed->cases[0].bench.key);
   plan_free(warm);

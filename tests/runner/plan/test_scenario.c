@@ -286,6 +286,7 @@ static void streams_of_the_host(void **state) {
   assert_int_equal(bench->work.stream.memory.index, 1);
   assert_int_equal(bench->limit, LIMIT_UNKNOWN);
   assert_non_null(strstr(bench->definition, "\"threads\":0}"));
+  /* As a trial finds them: what the first schema called warm. */
   assert_non_null(strstr(bench->definition, "\"host_cache\":\"warm\""));
   planned_fini(&made);
 }

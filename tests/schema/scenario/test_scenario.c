@@ -108,7 +108,7 @@ static const struct expected {
     /* Defaults */
     {BLOCK "size = \"64KiB\"\n", 0, 1, 0, "",
      "trials.min=10 trials.max=200 warmup=1 iterations=auto max_time=2s min_trial=200us "
-     "precision=0.005 delta=auto verify=once host_cache=warm direction=forward concurrent=none "
+     "precision=0.005 delta=auto verify=once host_cache=as_is direction=forward concurrent=none "
      "pairs_given=0 loads=0 flows=0 method=ce size=64KiB initiator_given=0 peer=true threads=all "
      "from.numa=local from.memory=pinned to.gpu=* to.memory=device shape.width=0B"},
     /* Memory follows method and place. */
@@ -152,7 +152,7 @@ static const struct expected {
     {BLOCK "shape = { width = 64, height = 3 }\n", 0, 1, 0, "", "shape.pitch=64B shape.depth=1"},
     /* Chases */
     {CHASES, 0, 2, 0, NULL,
-     "warmup=7 host_cache=warm verify=off space=host at.gpu=* of.numa=local of.memory=pinned "
+     "warmup=7 host_cache=as_is verify=off space=host at.gpu=* of.numa=local of.memory=pinned "
      "footprint=2MiB stride=128B order=random hops=4096"},
     {CHASES, 0, 2, 1, NULL, "space=peer of.gpu=* of.memory=device"},
     {CHASES, 1, 2, 0, NULL, "host_cache=warm"},
