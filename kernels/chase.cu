@@ -1,24 +1,25 @@
 /* Pointer chases: through memory of the host, of a peer, and the GPU's own through either cache,
  * and through shared memory.
  *
- * LOAD::next(at) gives the next address. The loop is loads alone: what counts the hops runs while a
+ * load.next(at) gives the next address. The loop is loads alone: what counts the hops runs while a
  * load is under way. */
+#include "kernels/bulk.cuh"
 #include "kernels/kernels.h"
 #include "kernels/timer.cuh"
 
 enum { CHASE_UNROLL = 64 };
 
 template <typename LOAD, typename ADDRESS>
-static __device__ __forceinline__ ADDRESS chase_follow(ADDRESS at, uint64_t hops) {
+static __device__ __forceinline__ ADDRESS chase_follow(LOAD &load, ADDRESS at, uint64_t hops) {
   for (uint64_t turns = hops / CHASE_UNROLL; turns > 0; turns--) {
 #pragma unroll
     for (int i = 0; i < CHASE_UNROLL; i++) {
-      at = LOAD::next(at);
+      at = load.next(at);
     }
   }
 #pragma unroll 1
   for (uint64_t rest = hops % CHASE_UNROLL; rest > 0; rest--) {
-    at = LOAD::next(at);
+    at = load.next(at);
   }
   return at;
 }
@@ -51,14 +52,14 @@ static __device__ __forceinline__ void note_time(const struct chase_arguments &a
 }
 
 template <typename LOAD, typename ADDRESS>
-static __device__ __forceinline__ ADDRESS chase(const struct chase_arguments &arguments,
+static __device__ __forceinline__ ADDRESS chase(const struct chase_arguments &arguments, LOAD &load,
                                                 ADDRESS at) {
-  at = chase_follow<LOAD>(at, arguments.warm_hops);
+  at = chase_follow(load, at, arguments.warm_hops);
   arrived(at);
   __syncthreads();
   const uint64_t start_ns = global_timer_ns();
   const uint64_t start_cycle = clock_cycles();
-  at = chase_follow<LOAD>(at, arguments.hops);
+  at = chase_follow(load, at, arguments.hops);
   arrived(at);
   const uint64_t end_cycle = clock_cycles();
   const uint64_t end_ns = global_timer_ns();
@@ -88,10 +89,11 @@ struct load_l2 {
 };
 
 template <typename LOAD>
-static __device__ __forceinline__ void chase_global(const struct chase_arguments &arguments) {
+static __device__ __forceinline__ void chase_global(const struct chase_arguments &arguments,
+                                                    LOAD load = LOAD()) {
   uint64_t *position =
       (uint64_t *)arguments.positions + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  *position = chase<LOAD>(arguments, *position);
+  *position = chase(arguments, load, *position);
 }
 
 extern "C" __global__ void __launch_bounds__(1024)
@@ -107,6 +109,39 @@ extern "C" __global__ void __launch_bounds__(1024)
 extern "C" __global__ void __launch_bounds__(1024)
     haul_chase_l2(const struct chase_arguments arguments) {
   chase_global<load_l2>(arguments);
+}
+
+#if __CUDA_ARCH__ >= 900
+
+/* Through the bulk copy engine: each thread has a barrier and BULK_UNIT bytes of shared memory. */
+struct load_bulk {
+  ulonglong2 *stage;
+  uint64_t *barrier;
+  uint32_t parity;
+
+  __device__ __forceinline__ uint64_t next(uint64_t at) {
+    bulk_load(stage, at, BULK_UNIT, barrier);
+    bulk_wait(barrier, parity);
+    parity ^= 1;
+    return *(const volatile unsigned long long *)&stage->x;
+  }
+};
+
+#endif
+
+extern "C" __global__ void __launch_bounds__(1024)
+    haul_chase_bulk(const struct chase_arguments arguments) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ ulonglong2 stages[1024];
+  __shared__ uint64_t barriers[1024];
+  static_assert(sizeof *stages == BULK_UNIT, "an access each");
+  struct load_bulk load = {&stages[threadIdx.x], &barriers[threadIdx.x], 0};
+  bulk_init(load.barrier);
+  bulk_init_done();
+  chase_global(arguments, load);
+#else
+  chase_global<load_sys>(arguments); /* the workload refuses the access there */
+#endif
 }
 
 /* In shared memory the words hold addresses, so that nothing but the load is between two hops. */
@@ -128,5 +163,6 @@ extern "C" __global__ void __launch_bounds__(1024)
   __syncthreads();
   uint64_t *position =
       (uint64_t *)arguments.positions + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  *position = chase<load_shared>(arguments, base + (uint32_t)*position) - base;
+  struct load_shared load;
+  *position = chase(arguments, load, base + (uint32_t)*position) - base;
 }

@@ -1,5 +1,6 @@
 /* Copy kernels of method sm. Every variant takes any size; addresses that are not aligned to the
  * access width are copied byte by byte. */
+#include "kernels/bulk.cuh"
 #include "kernels/kernels.h"
 
 /* Copy of `count` elements by `stride` threads, of which this is number i. Four loads are in flight
@@ -76,18 +77,14 @@ extern "C" __global__ void haul_copy_pair(const struct copy_pair_arguments argum
 
 #if __CUDA_ARCH__ >= 900
 
-static __device__ __forceinline__ uint32_t shared_address(const void *pointer) {
-  return (uint32_t)__cvta_generic_to_shared(pointer);
-}
-
 /* The chunks of one block, gridDim.x apart, through a ring of stages in shared memory: one thread
- * starts bulk loads BULK_AHEAD chunks ahead of the bulk stores. (PTX ISA, cp.async.bulk.) */
+ * starts bulk loads BULK_AHEAD chunks ahead of the bulk stores. */
 struct bulk_ring {
   unsigned char *stages;
   uint64_t *barriers;
   uint64_t target;
   uint64_t source;
-  uint64_t size_bytes; /* a multiple of 16 */
+  uint64_t size_bytes; /* a multiple of BULK_UNIT */
 };
 
 static __device__ __forceinline__ uint64_t chunk_offset(uint64_t i) {
@@ -100,62 +97,31 @@ static __device__ __forceinline__ uint32_t chunk_length(const struct bulk_ring *
 }
 
 static __device__ __forceinline__ void start_load(const struct bulk_ring *ring, uint64_t i) {
-  const uint32_t barrier = shared_address(&ring->barriers[i % BULK_STAGES]);
-  const uint32_t stage = shared_address(ring->stages + i % BULK_STAGES * BULK_CHUNK);
-  const uint32_t length = chunk_length(ring, i);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(length)
-               : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-               "[%3];" ::"r"(stage),
-               "l"(ring->source + chunk_offset(i)), "r"(length), "r"(barrier)
-               : "memory");
-}
-
-static __device__ __forceinline__ void wait_load(const struct bulk_ring *ring, uint64_t i) {
-  const uint32_t barrier = shared_address(&ring->barriers[i % BULK_STAGES]);
-  const uint32_t parity = (uint32_t)(i / BULK_STAGES % 2);
-  uint32_t done = 0;
-  while (done == 0) {
-    asm volatile("{\n\t.reg .pred p;\n\t"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-                 "selp.u32 %0, 1, 0, p;\n\t}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-  }
-}
-
-static __device__ __forceinline__ void start_store(const struct bulk_ring *ring, uint64_t i) {
-  const uint32_t stage = shared_address(ring->stages + i % BULK_STAGES * BULK_CHUNK);
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(ring->target +
-                                                                                   chunk_offset(i)),
-               "r"(stage), "r"(chunk_length(ring, i))
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  bulk_load(ring->stages + i % BULK_STAGES * BULK_CHUNK, ring->source + chunk_offset(i),
+            chunk_length(ring, i), &ring->barriers[i % BULK_STAGES]);
 }
 
 static __device__ void copy_bulk(const struct bulk_ring *ring) {
   const uint64_t chunks = (ring->size_bytes + BULK_CHUNK - 1) / BULK_CHUNK;
   const uint64_t mine = blockIdx.x < chunks ? (chunks - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
   for (int i = 0; i < BULK_STAGES; i++) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&ring->barriers[i]))
-                 : "memory");
+    bulk_init(&ring->barriers[i]);
   }
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  bulk_init_done();
   for (uint64_t i = 0; i < BULK_AHEAD && i < mine; i++) {
     start_load(ring, i);
   }
   for (uint64_t i = 0; i < mine; i++) {
-    wait_load(ring, i);
-    start_store(ring, i);
+    bulk_wait(&ring->barriers[i % BULK_STAGES], (uint32_t)(i / BULK_STAGES % 2));
+    bulk_store(ring->target + chunk_offset(i), ring->stages + i % BULK_STAGES * BULK_CHUNK,
+               chunk_length(ring, i));
     /* The stage that the next load takes was read by the store BULK_STAGES - BULK_AHEAD ago. */
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BULK_STAGES - BULK_AHEAD - 1)
-                 : "memory");
+    bulk_wait_read<BULK_STAGES - BULK_AHEAD - 1>();
     if (i + BULK_AHEAD < mine) {
       start_load(ring, i + BULK_AHEAD);
     }
   }
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  bulk_wait_stored();
 }
 
 #endif
@@ -165,8 +131,8 @@ extern "C" __global__ void haul_copy_bulk(const struct copy_arguments arguments)
 #if __CUDA_ARCH__ >= 900
   __shared__ __align__(128) unsigned char stages[BULK_STAGES * BULK_CHUNK];
   __shared__ uint64_t barriers[BULK_STAGES];
-  const bool aligned = (arguments.target | arguments.source) % 16 == 0;
-  const uint64_t size_bytes = aligned ? arguments.size_bytes / 16 * 16 : 0;
+  const bool aligned = (arguments.target | arguments.source) % BULK_UNIT == 0;
+  const uint64_t size_bytes = aligned ? arguments.size_bytes / BULK_UNIT * BULK_UNIT : 0;
   copy_elements((unsigned char *)arguments.target + size_bytes,
                 (const unsigned char *)arguments.source + size_bytes,
                 arguments.size_bytes - size_bytes, copy_thread(), copy_threads());

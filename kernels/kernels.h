@@ -72,6 +72,7 @@
   X(KERNEL_CHASE_L1, "haul_chase_l1")                                                              \
   X(KERNEL_CHASE_L2, "haul_chase_l2")                                                              \
   X(KERNEL_CHASE_SHARED, "haul_chase_shared")                                                      \
+  X(KERNEL_CHASE_BULK, "haul_chase_bulk")                                                          \
   X(KERNEL_STREAM_FILL, "haul_stream_fill")                                                        \
   X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
   KERNEL_STREAM_LIST(X)                                                                            \
@@ -128,13 +129,16 @@ struct copy_pair_arguments {
   struct copy_arguments copies[2];
 };
 enum { BULK_STAGES = 8, BULK_AHEAD = 7, BULK_CHUNK = 4096 };
+enum { BULK_UNIT = 16 }; /* bytes: addresses and sizes of the bulk copy engine are multiples */
 
 /* haul_chase_{sys,l1,l2}<<<any, any>>>: dependent loads. Thread t starts at the address
  * positions[t] (64 bits); at every address stands the next one. It goes warm_hops unmeasured and
  * hops measured, and leaves where it ended in positions[t]. The warps of a block begin together;
  * times[block] is the slowest of them. The loads of sys bypass the L1 cache (ld.relaxed.sys: the
  * memory may be a peer's or the host's), those of l1 use it (ld.global.ca), those of l2 do not
- * (ld.global.cg).
+ * (ld.global.cg). haul_chase_bulk brings BULK_UNIT bytes at each address into shared memory by the
+ * bulk copy engine (compute capability 9.0 on) and takes the next address from there; addresses are
+ * multiples of BULK_UNIT, and of that many bytes the first 8 are the address.
  *
  * haul_chase_shared: the same in shared memory, of which the launch gives table_bytes. `table`
  * holds 32-bit words, each the byte offset of the next; positions are byte offsets in it.

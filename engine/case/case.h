@@ -89,12 +89,13 @@ struct chase {
   int32_t gpu;            /* whose threads load */
   struct endpoint memory; /* where the elements are; global and shared: that GPU's, device */
   uint64_t footprint_bytes;
-  uint64_t stride_bytes; /* between elements, a multiple of 8; shared: of 4 */
+  uint64_t stride_bytes; /* between elements, a multiple of 8; shared: of 4; by bulk: of 16 */
   enum chase_order order;
-  enum cache_level cache; /* global only */
-  uint32_t threads;       /* per block; 0 = one */
-  uint32_t blocks;        /* 0 = one */
-  uint64_t hops;          /* loads of each thread in one iteration; 0: the case has no chase */
+  enum cache_level cache;   /* global only; by bulk: L2 */
+  uint32_t threads;         /* per block; 0 = one */
+  uint32_t blocks;          /* 0 = one */
+  uint64_t hops;            /* loads of each thread in one iteration; 0: the case has no chase */
+  enum chase_access access; /* shared: by load */
 };
 
 /* Part of a stream's case_key: raised whenever a stream measures differently. */

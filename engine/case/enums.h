@@ -111,6 +111,12 @@ ENUM_NAMES_DECLARE(advise, ADVISE_LIST)
   X(CHASE_SHARED, "shared") /* shared memory of a block */
 ENUM_NAMES_DECLARE(chase_space, CHASE_SPACE_LIST)
 
+/* What brings an element of a chase to the thread that follows it. */
+#define CHASE_ACCESS_LIST(X)                                                                       \
+  X(CHASE_BY_LOAD, "load") /* a load instruction */                                                \
+  X(CHASE_BY_BULK, "bulk") /* the bulk copy engine, compute capability 9.0 on */
+ENUM_NAMES_DECLARE(chase_access, CHASE_ACCESS_LIST)
+
 #define CHASE_ORDER_LIST(X)                                                                        \
   X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
   X(CHASE_STRIDED, "strided")

@@ -57,6 +57,16 @@ const char *method_unsupported_reason(const struct flow *flow, const struct mach
   return unsupported != NULL ? unsupported : ops->unsupported_reason(flow, machine, reason);
 }
 
+const char *gpu_bulk_unsupported_reason(const struct gpu *gpu, char reason[CASE_REASON_MAX]) {
+  if (gpu->compute_major >= 9) {
+    return NULL;
+  }
+  (void)snprintf(reason, CASE_REASON_MAX,
+                 "the bulk copy engine needs compute capability 9.0; the GPU has %u.%u",
+                 gpu->compute_major, gpu->compute_minor);
+  return reason;
+}
+
 #ifdef HAUL_CUDA
 static bool gpu_flow_is_between_gpus(const struct flow *flow) {
   return flow->source.place == PLACE_GPU && flow->target.place == PLACE_GPU &&

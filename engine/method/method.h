@@ -109,6 +109,9 @@ int32_t gpu_flow_gpu(const struct flow *flow);
 const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                         char reason[CASE_REASON_MAX]);
 /* What is wrong with a strided copy; NULL = nothing, or a contiguous one. */
+/* Why that GPU has no bulk copy engine, or NULL. */
+const char *gpu_bulk_unsupported_reason(const struct gpu *gpu,
+                                        char reason[CASE_REASON_MAX]) CHECK_RESULT;
 const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
                                               char reason[CASE_REASON_MAX]);
 /* Contexts of both GPUs exist, and peer access is on (direct) or off (staged) between them. */

@@ -109,16 +109,13 @@ static const char *sm_shape_unsupported_reason(const struct flow *flow, const st
                                                char reason[CASE_REASON_MAX]) {
   enum kernel kernel;
   if (flow->kernel.variant == KERNEL_BULK) {
-    if (gpu->compute_major < 9) {
-      (void)snprintf(reason, CASE_REASON_MAX,
-                     "kernel variant bulk needs compute capability 9.0; the GPU has %u.%u",
-                     gpu->compute_major, gpu->compute_minor);
-      return reason;
+    const char *unsupported = gpu_bulk_unsupported_reason(gpu, reason);
+    if (unsupported != NULL) {
+      return unsupported;
     }
     if (flow->kernel.vector_bytes != 0 || flow->kernel.block != 0) {
       return "kernel variant bulk has neither vector_bytes nor block: one thread per block drives "
-             "the "
-             "bulk copy engine";
+             "the bulk copy engine";
     }
   } else if (!kernel_for_width(sm_access_bytes(flow), &kernel)) {
     (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u: there is 1, 2, 4, 8 and 16",

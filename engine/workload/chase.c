@@ -95,6 +95,17 @@ static const char *own_memory_unsupported_reason(const struct chase *chase,
   return NULL;
 }
 
+static const char *access_unsupported_reason(const struct chase *chase,
+                                             const struct machine *machine,
+                                             char reason[CASE_REASON_MAX]) {
+  if (chase->access == CHASE_BY_LOAD) {
+    return NULL;
+  }
+  return chase->space == CHASE_SHARED
+             ? "the bulk copy engine brings bytes into shared memory, not out of it"
+             : gpu_bulk_unsupported_reason(&machine->gpus[chase->gpu], reason);
+}
+
 static const char *place_unsupported_reason(const struct chase *chase,
                                             const struct machine *machine,
                                             char reason[CASE_REASON_MAX]) {
@@ -125,7 +136,7 @@ static const char *place_unsupported_reason(const struct chase *chase,
 static const char *elements_unsupported_reason(const struct chase *chase,
                                                char reason[CASE_REASON_MAX]) {
   const bool shared = chase->space == CHASE_SHARED;
-  const uint64_t unit = shared ? SHARED_WORD_BYTES : 8;
+  const uint64_t unit = shared ? SHARED_WORD_BYTES : chase->access == CHASE_BY_BULK ? BULK_UNIT : 8;
   if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 || element_count(chase) < 2 ||
       element_count(chase) > UINT32_MAX) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -166,7 +177,8 @@ static const char *chase_unsupported_reason(const struct bench_case *bench_case,
   if (chase->memory.memory == MEMORY_MANAGED) {
     return "a chase of managed memory would measure page faults; use method um";
   }
-  const char *unsupported = elements_unsupported_reason(chase, reason);
+  const char *unsupported = access_unsupported_reason(chase, machine, reason);
+  unsupported = unsupported != NULL ? unsupported : elements_unsupported_reason(chase, reason);
   return unsupported != NULL ? unsupported : place_unsupported_reason(chase, machine, reason);
 }
 
@@ -320,6 +332,9 @@ static enum status warm_l2(struct chase_state *state, struct error *err) {
 }
 
 static enum kernel kernel_of(const struct chase *chase) {
+  if (chase->access == CHASE_BY_BULK) {
+    return KERNEL_CHASE_BULK;
+  }
   switch (chase->space) {
   case CHASE_GLOBAL:
     return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
@@ -384,7 +399,7 @@ static uint32_t chase_iterations_max(const void *state) {
 static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
   const struct chase *chase = state->chase;
   const bool in_l1 = chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&
-                     chase->footprint_bytes <= WARM_L1_BYTES;
+                     chase->access == CHASE_BY_LOAD && chase->footprint_bytes <= WARM_L1_BYTES;
   const uint64_t warm_hops = in_l1 ? state->count : 0;
   return (warm_hops + hops) % state->count == 0 ? warm_hops + 1 : warm_hops;
 }

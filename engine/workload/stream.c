@@ -68,9 +68,6 @@ struct stream_state {
   const struct stream_place *place;
   void *work; /* of the place */
   struct stream_arrays arrays;
-  bool expected_known;
-  long double expected_dot;
-  uint32_t expected_read;
 };
 
 static bool has_second_input(enum stream_op op) {
@@ -352,9 +349,12 @@ static enum status stream_poison(void *opaque, struct error *err) {
   return state->place->fill(state->work, state->arrays.out, &values, err);
 }
 
-/* The sums of one pass, exactly. */
-static void expect_sums(struct stream_state *state) {
+static const struct stream_sum *expected_sum(const struct stream_state *state) {
   const struct stream *stream = &state->bench->work.stream;
+  struct stream_sum *sum = &state->engine->stream_sum;
+  if (sum->size_bytes == stream->size_bytes && sum->type == stream->type && sum->op == stream->op) {
+    return sum;
+  }
   const uint32_t element_bytes = element_bytes_of(stream);
   const uint64_t count = stream->size_bytes / element_bytes;
   const struct stream_values values = input_values(stream, STREAM_SEED_A);
@@ -369,14 +369,17 @@ static void expect_sums(struct stream_state *state) {
       words += (uint32_t)bits + (uint32_t)(bits >> 32);
     }
   }
-  state->expected_dot = (long double)products;
-  state->expected_read = words;
-  state->expected_known = true;
+  *sum = (struct stream_sum){.size_bytes = stream->size_bytes,
+                             .type = stream->type,
+                             .op = stream->op,
+                             .dot = (long double)products,
+                             .read = words};
+  return sum;
 }
 
 static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
                               struct error *err) {
-  const long double expected = state->expected_dot * passes_of(&state->bench->work.stream);
+  const long double expected = expected_sum(state)->dot * passes_of(&state->bench->work.stream);
   const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
   long double sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
@@ -394,7 +397,7 @@ static enum status verify_dot(const struct stream_state *state, const struct str
 
 static enum status verify_read(const struct stream_state *state, const struct stream_parts *parts,
                                struct error *err) {
-  const uint32_t expected = state->expected_read * passes_of(&state->bench->work.stream);
+  const uint32_t expected = expected_sum(state)->read * passes_of(&state->bench->work.stream);
   uint32_t sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
     sum += (uint32_t)parts->bits[i];
@@ -406,18 +409,15 @@ static enum status verify_read(const struct stream_state *state, const struct st
                                      sum, expected);
 }
 
-static enum status verify_sum(struct stream_state *state, struct error *err) {
+static enum status verify_sum(const struct stream_state *state, struct error *err) {
   struct stream_parts parts;
   RETURN_ON_ERROR(state->place->parts(state->work, &parts, err));
-  if (!state->expected_known) {
-    expect_sums(state);
-  }
   return state->bench->work.stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
                                                     : verify_read(state, &parts, err);
 }
 
 static enum status stream_verify(void *opaque, struct error *err) {
-  struct stream_state *state = opaque;
+  const struct stream_state *state = opaque;
   const struct stream *stream = &state->bench->work.stream;
   if (stream_op_sums(stream->op)) {
     return verify_sum(state, err);

@@ -8,6 +8,16 @@
 #include "engine/memory/data.h"
 #include "engine/memory/memory.h"
 
+/* The exact sum of one pass over the arrays of a stream, which takes the host seconds for large
+ * ones and is the same on every GPU. */
+struct stream_sum {
+  uint64_t size_bytes; /* 0: none so far */
+  enum number_type type;
+  enum stream_op op;
+  long double dot;
+  uint32_t read;
+};
+
 /* What one engine owns (engine/engine.h), and what every workload works with. */
 struct engine {
   struct memory_context context;
@@ -17,6 +27,7 @@ struct engine {
   uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
   bool flush_proven; /* flush_proof is filled in: at the first case with host_cache not as_is */
   struct cache_flush_proof flush_proof;
+  struct stream_sum stream_sum; /* the last that was needed */
 };
 
 struct workload_ops {

@@ -2,6 +2,7 @@
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/import/nvbandwidth_cases.h"
+#include "runner/plan/kind.h"
 #include "runner/record/content.h"
 #include "runner/record/record.h"
 #include "scenarios/scenarios.h"
@@ -94,11 +95,13 @@ static enum status verb_import_find_machine(struct command *command, struct impo
 
 static enum status verb_import_make_plan(struct command *command, struct import *import,
                                          struct error *err) {
-  struct scenario_override override = {"transfer.size", command->size};
+  const struct scenario_override overrides[] = {{"transfer.size", command->size},
+                                                {"stream.size", command->size}};
   struct diagnostics *diagnostics = diagnostics_new();
   const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
-  enum status status =
-      input_read(&input, &override, command->size != NULL ? 1 : 0, &import->scenario, diagnostics);
+  enum status status = input_read(&input, overrides,
+                                  command->size != NULL ? sizeof overrides / sizeof *overrides : 0,
+                                  &import->scenario, diagnostics);
   if (status != STATUS_OK) {
     /* It is shipped: only --size can be wrong. */
     diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
@@ -208,8 +211,8 @@ static void verb_import_say_result(const struct command *command, const struct i
            taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
   const uint64_t usual_bytes = nvbandwidth_usual_size_bytes(&import->file);
-  if (command->size == NULL &&
-      import->cases.plan.cases[0].bench.flows[0].size_bytes != usual_bytes) {
+  const struct bench_case *first = &import->cases.plan.cases[0].bench;
+  if (command->size == NULL && plan_kinds[first->kind]->size_bytes(first) != usual_bytes) {
     say_note(common,
              "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth 0.%u copies %" PRIu64
              " MiB unless -b is given; use --size if it copied another size",

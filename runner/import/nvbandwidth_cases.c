@@ -28,9 +28,18 @@ static const struct shape ONE_PUSHES = {END_COLUMN, END_OTHERS, INITIATOR_SOURCE
 static const struct shape ALL_PULL = {END_COLUMN, END_OTHERS, INITIATOR_TARGET, false};
 static const struct shape LOCAL = {END_COLUMN, END_COLUMN, ANY_INITIATOR, false};
 
+/* What moves the bytes of a test. */
+enum mover {
+  BY_CE,
+  BY_SM,
+  BY_BULK, /* method sm, variant bulk: nvbandwidth's tma */
+  BY_READ, /* a [[stream]] within a GPU, op = "read" */
+  BY_WRITE,
+};
+
 struct definition {
   const char *name;
-  enum method method;
+  enum mover mover;
   const struct shape *shape; /* NULL: nothing that haul measures */
   const char *reason;        /* why not */
 };
@@ -46,68 +55,55 @@ struct definition {
   "nvbandwidth's time includes the launch, at a fixed stride; haul's thread times itself along a " \
   "random cycle"
 
-/* What nvbandwidth 0.8's sources do (testcases_ce.cpp, testcases_sm.cpp, testcase.cpp): the copy's
- * source and target, whose context it is launched in, and what is counted; in the order of its list
- * (nvbandwidth.cpp, createTestcases()). */
+/* What nvbandwidth 0.8's sources do (testcases_ce.cpp, testcases_sm.cpp, testcase.cpp), and the
+ * list of 0.10 (nvbandwidth -l) says of the nine tests that are new there: the copy's source and
+ * target, whose context it is launched in, and what is counted; in the order of that list. Up to
+ * its 33rd test it is that of 0.8, whose last one, device_local_copy, has the number 34 there. */
 static const struct definition DEFINITIONS[] = {
-    {"host_to_device_memcpy_ce", METHOD_CE, &TO_GPU, NULL},
-    {"device_to_host_memcpy_ce", METHOD_CE, &FROM_GPU, NULL},
-    {"host_to_device_bidirectional_memcpy_ce", METHOD_CE, &TO_GPU_LOADED, NULL},
-    {"device_to_host_bidirectional_memcpy_ce", METHOD_CE, &FROM_GPU_LOADED, NULL},
-    {"device_to_device_memcpy_read_ce", METHOD_CE, &PULL, NULL},
-    {"device_to_device_memcpy_write_ce", METHOD_CE, &PUSH, NULL},
-    {"device_to_device_bidirectional_memcpy_read_ce", METHOD_CE, NULL, TWO_WINDOWS},
-    {"device_to_device_bidirectional_memcpy_write_ce", METHOD_CE, NULL, TWO_WINDOWS},
-    {"all_to_host_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
-    {"all_to_host_bidirectional_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
-    {"host_to_all_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
-    {"host_to_all_bidirectional_memcpy_ce", METHOD_CE, NULL, ONE_AT_A_TIME},
-    {"all_to_one_write_ce", METHOD_CE, &ALL_PUSH, NULL},
-    {"all_to_one_read_ce", METHOD_CE, &ALL_PULL, NULL},
-    {"one_to_all_write_ce", METHOD_CE, &ONE_PUSHES, NULL},
-    {"one_to_all_read_ce", METHOD_CE, &ONE_PULLS, NULL},
-    {"host_to_device_memcpy_sm", METHOD_SM, &TO_GPU, NULL},
-    {"device_to_host_memcpy_sm", METHOD_SM, &FROM_GPU, NULL},
-    {"host_to_device_bidirectional_memcpy_sm", METHOD_SM, &TO_GPU_LOADED, NULL},
-    {"device_to_host_bidirectional_memcpy_sm", METHOD_SM, &FROM_GPU_LOADED, NULL},
-    {"device_to_device_memcpy_read_sm", METHOD_SM, &PULL, NULL},
-    {"device_to_device_memcpy_write_sm", METHOD_SM, &PUSH, NULL},
-    {"device_to_device_bidirectional_memcpy_read_sm", METHOD_SM, NULL, TWO_WINDOWS},
-    {"device_to_device_bidirectional_memcpy_write_sm", METHOD_SM, NULL, TWO_WINDOWS},
-    {"all_to_host_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
-    {"all_to_host_bidirectional_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
-    {"host_to_all_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
-    {"host_to_all_bidirectional_memcpy_sm", METHOD_SM, NULL, ONE_AT_A_TIME},
-    {"all_to_one_write_sm", METHOD_SM, &ALL_PUSH, NULL},
-    {"all_to_one_read_sm", METHOD_SM, NULL, WRITES("one_to_all_write_sm")},
-    {"one_to_all_write_sm", METHOD_SM, &ONE_PUSHES, NULL},
-    {"one_to_all_read_sm", METHOD_SM, NULL, WRITES("all_to_one_write_sm")},
-    {"host_device_latency_sm", METHOD_SM, NULL, LAUNCH},
-    {"device_to_device_latency_sm", METHOD_SM, NULL, LAUNCH},
-    {"device_local_copy", METHOD_CE, &LOCAL, NULL},
-};
-
-#define TMA_COPIES                                                                                 \
-  "copies by the bulk asynchronous engine (TMA); haul has no method that copies by it, so that "   \
-  "no "                                                                                            \
-  "case measures the same"
-#define BY_KERNEL_WITHIN                                                                           \
-  "a kernel within a GPU; the scenario nvbandwidth copies within a GPU by copy engines alone"
-
-/* Tests that 0.10 added, by what its list says of them. They have no number here: 0.10 has them
- * before and after device_local_copy. */
-static const struct definition NEWER_DEFINITIONS[] = {
-    {"device_to_device_memcpy_read_tma", METHOD_SM, NULL, TMA_COPIES},
-    {"device_to_device_memcpy_write_tma", METHOD_SM, NULL, TMA_COPIES},
-    {"device_to_device_bidirectional_memcpy_read_tma", METHOD_SM, NULL, TMA_COPIES},
-    {"device_to_device_bidirectional_memcpy_write_tma", METHOD_SM, NULL, TMA_COPIES},
-    {"device_local_copy_sm", METHOD_SM, NULL, "copies by " BY_KERNEL_WITHIN},
-    {"device_local_read_sm", METHOD_SM, NULL, "reads, and writes nothing, by " BY_KERNEL_WITHIN},
-    {"device_local_write_sm", METHOD_SM, NULL, "writes, and reads nothing, by " BY_KERNEL_WITHIN},
-    {"device_to_device_latency_tma", METHOD_SM, NULL,
-     "the latency of accesses through the bulk asynchronous engine (TMA), by which haul loads "
-     "nothing"},
-    {"device_local_copy_tma", METHOD_SM, NULL, TMA_COPIES},
+    {"host_to_device_memcpy_ce", BY_CE, &TO_GPU, NULL},
+    {"device_to_host_memcpy_ce", BY_CE, &FROM_GPU, NULL},
+    {"host_to_device_bidirectional_memcpy_ce", BY_CE, &TO_GPU_LOADED, NULL},
+    {"device_to_host_bidirectional_memcpy_ce", BY_CE, &FROM_GPU_LOADED, NULL},
+    {"device_to_device_memcpy_read_ce", BY_CE, &PULL, NULL},
+    {"device_to_device_memcpy_write_ce", BY_CE, &PUSH, NULL},
+    {"device_to_device_bidirectional_memcpy_read_ce", BY_CE, NULL, TWO_WINDOWS},
+    {"device_to_device_bidirectional_memcpy_write_ce", BY_CE, NULL, TWO_WINDOWS},
+    {"all_to_host_memcpy_ce", BY_CE, NULL, ONE_AT_A_TIME},
+    {"all_to_host_bidirectional_memcpy_ce", BY_CE, NULL, ONE_AT_A_TIME},
+    {"host_to_all_memcpy_ce", BY_CE, NULL, ONE_AT_A_TIME},
+    {"host_to_all_bidirectional_memcpy_ce", BY_CE, NULL, ONE_AT_A_TIME},
+    {"all_to_one_write_ce", BY_CE, &ALL_PUSH, NULL},
+    {"all_to_one_read_ce", BY_CE, &ALL_PULL, NULL},
+    {"one_to_all_write_ce", BY_CE, &ONE_PUSHES, NULL},
+    {"one_to_all_read_ce", BY_CE, &ONE_PULLS, NULL},
+    {"host_to_device_memcpy_sm", BY_SM, &TO_GPU, NULL},
+    {"device_to_host_memcpy_sm", BY_SM, &FROM_GPU, NULL},
+    {"host_to_device_bidirectional_memcpy_sm", BY_SM, &TO_GPU_LOADED, NULL},
+    {"device_to_host_bidirectional_memcpy_sm", BY_SM, &FROM_GPU_LOADED, NULL},
+    {"device_to_device_memcpy_read_sm", BY_SM, &PULL, NULL},
+    {"device_to_device_memcpy_write_sm", BY_SM, &PUSH, NULL},
+    {"device_to_device_bidirectional_memcpy_read_sm", BY_SM, NULL, TWO_WINDOWS},
+    {"device_to_device_bidirectional_memcpy_write_sm", BY_SM, NULL, TWO_WINDOWS},
+    {"all_to_host_memcpy_sm", BY_SM, NULL, ONE_AT_A_TIME},
+    {"all_to_host_bidirectional_memcpy_sm", BY_SM, NULL, ONE_AT_A_TIME},
+    {"host_to_all_memcpy_sm", BY_SM, NULL, ONE_AT_A_TIME},
+    {"host_to_all_bidirectional_memcpy_sm", BY_SM, NULL, ONE_AT_A_TIME},
+    {"all_to_one_write_sm", BY_SM, &ALL_PUSH, NULL},
+    {"all_to_one_read_sm", BY_SM, NULL, WRITES("one_to_all_write_sm")},
+    {"one_to_all_write_sm", BY_SM, &ONE_PUSHES, NULL},
+    {"one_to_all_read_sm", BY_SM, NULL, WRITES("all_to_one_write_sm")},
+    {"host_device_latency_sm", BY_SM, NULL, LAUNCH},
+    {"device_to_device_latency_sm", BY_SM, NULL, LAUNCH},
+    {"device_to_device_memcpy_read_tma", BY_BULK, &PULL, NULL},
+    {"device_to_device_memcpy_write_tma", BY_BULK, &PUSH, NULL},
+    {"device_to_device_bidirectional_memcpy_read_tma", BY_BULK, NULL, TWO_WINDOWS},
+    {"device_to_device_bidirectional_memcpy_write_tma", BY_BULK, NULL, TWO_WINDOWS},
+    {"device_local_copy", BY_CE, &LOCAL, NULL},
+    {"device_local_copy_sm", BY_SM, &LOCAL, NULL},
+    {"device_local_read_sm", BY_READ, &LOCAL, NULL},
+    {"device_local_write_sm", BY_WRITE, &LOCAL, NULL},
+    {"device_to_device_latency_tma", BY_BULK, NULL, LAUNCH},
+    {"device_local_copy_tma", BY_BULK, &LOCAL, NULL},
 };
 
 const char *nvbandwidth_test_name(size_t number) {
@@ -123,11 +119,6 @@ static const struct definition *nvbandwidth_find_definition(const char *name) {
       return &DEFINITIONS[i];
     }
   }
-  for (size_t i = 0; i < sizeof NEWER_DEFINITIONS / sizeof *NEWER_DEFINITIONS; i++) {
-    if (strcmp(NEWER_DEFINITIONS[i].name, name) == 0) {
-      return &NEWER_DEFINITIONS[i];
-    }
-  }
   return NULL;
 }
 
@@ -141,6 +132,18 @@ static bool nvbandwidth_is_end(const struct endpoint *endpoint, enum end end, in
   return right && endpoint->place == PLACE_GPU && endpoint->memory == MEMORY_DEVICE;
 }
 
+static bool nvbandwidth_is_moved(const struct flow *flow, enum mover mover) {
+  return flow->method == (mover == BY_CE ? METHOD_CE : METHOD_SM) && !flow->staged &&
+         (flow->kernel.variant == KERNEL_BULK) == (mover == BY_BULK) &&
+         !copy_shape_is_strided(&flow->shape);
+}
+
+static bool nvbandwidth_matches_stream(const struct stream *stream, enum mover mover,
+                                       int32_t column) {
+  return stream->op == (mover == BY_READ ? STREAM_READ : STREAM_WRITE) &&
+         nvbandwidth_is_end(&stream->memory, END_COLUMN, column, column);
+}
+
 /* Whether all flows of the case are those of the test, and as many. */
 static bool nvbandwidth_matches(const struct bench_case *bench, const struct definition *definition,
                                 int32_t row, int32_t column, uint32_t device_count) {
@@ -148,12 +151,16 @@ static bool nvbandwidth_matches(const struct bench_case *bench, const struct def
   const bool star = shape->source == END_OTHERS || shape->target == END_OTHERS;
   uint32_t measured = 0;
   uint32_t loads = 0;
+  if (definition->mover == BY_READ || definition->mover == BY_WRITE) {
+    return bench->kind == CASE_STREAM &&
+           nvbandwidth_matches_stream(&bench->work.stream, definition->mover, column);
+  }
   for (uint32_t i = 0; bench->kind == CASE_TRANSFER && i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     const bool load = flow->role == FLOW_LOAD;
     const enum end source = load ? shape->target : shape->source;
     const enum end target = load ? shape->source : shape->target;
-    if (flow->method != definition->method || flow->staged || copy_shape_is_strided(&flow->shape) ||
+    if (!nvbandwidth_is_moved(flow, definition->mover) ||
         (shape->initiator != ANY_INITIATOR && shape->initiator != (int)flow->initiator) ||
         !nvbandwidth_is_end(&flow->source, source, row, column) ||
         !nvbandwidth_is_end(&flow->target, target, row, column)) {
@@ -185,7 +192,7 @@ static const char *nvbandwidth_take_value(struct taking *taking,
     if (taking->ns[i] > 0) {
       return "here it is the same case as another test's";
     }
-    if (definition->method == METHOD_SM && bench->flows[0].size_bytes < SM_SIZE_MIN) {
+    if (definition->mover == BY_SM && bench->flows[0].size_bytes < SM_SIZE_MIN) {
       return "below 64 MiB, nvbandwidth's kernel copies the same bytes again and again";
     }
     taking->ns[i] = (double)bench->payload_bytes / gbps; /* GB/s are bytes a ns */

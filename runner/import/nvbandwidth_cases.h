@@ -12,7 +12,7 @@
 #include "runner/import/nvbandwidth.h"
 #include "runner/plan/plan.h"
 
-/* The tests of nvbandwidth 0.8 in the order of nvbandwidth -l, from 0; NULL past the last. */
+/* The tests of nvbandwidth 0.10 in the order of nvbandwidth -l, from 0; NULL past the last. */
 const char *nvbandwidth_test_name(size_t number);
 
 /* What came of a test. */

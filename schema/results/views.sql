@@ -205,7 +205,9 @@ SELECT
   (SELECT sum(y.joules_error) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
    HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb_error,
   c.cache_warm_ns AS cache_warm_ns,
-  c.cache_flushed_ns AS cache_flushed_ns
+  c.cache_flushed_ns AS cache_flushed_ns,
+  nullif(f.kernel_variant, 'auto') AS kernel_variant,
+  h.access AS access
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

@@ -5,6 +5,10 @@ static bool chase_is_global(const void *work) {
   return ((const union work *)work)->chase.space == CHASE_GLOBAL;
 }
 
+static bool chase_is_by_bulk(const void *work) {
+  return ((const union work *)work)->chase.access == CHASE_BY_BULK;
+}
+
 static const struct field chase_fields[] = {
     KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
              .required = true,
@@ -27,7 +31,8 @@ static const struct field chase_fields[] = {
                   "memory 32KiB")),
     KIND_KEY(CHASE, "stride", "stride_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.chase.stride_bytes),
              .default_text = "128B",
-             HELP("Bytes from one element to the next: a multiple of 8, for shared memory of 4")),
+             HELP("Bytes from one element to the next: a multiple of 8, for shared memory of 4, "
+                  "by the bulk copy engine of 16")),
     KIND_KEY(CHASE, "order", "order", WORDS(chase_order_names), SETTING(work.chase.order),
              .default_text = "random",
              HELP("Order in which the chain visits the elements: one random cycle, or by address")),
@@ -43,6 +48,11 @@ static const struct field chase_fields[] = {
                   "in global memory")),
     KIND_KEY(CHASE, "hops", "hops", INTEGER(1, 0x1p24), SETTING(work.chase.hops),
              .default_text = "4096", HELP("Loads per thread and iteration")),
+    KIND_KEY(CHASE, "access", "access", WORDS(chase_access_names), SETTING(work.chase.access),
+             .default_text = "load", .applies = chase_is_by_bulk,
+             HELP("What brings an element to its thread: a load, or the bulk copy engine (TMA, "
+                  "cp.async.bulk), from compute capability 9.0 on, for host, peer and global "
+                  "memory; it passes the L1 cache")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -63,8 +73,13 @@ static void chase_finish(const struct block *block, struct setting *setting) {
     chase->footprint_bytes =
         chase->space == CHASE_SHARED ? FOOTPRINT_USUAL_SHARED : FOOTPRINT_USUAL;
   }
+  if (chase->space == CHASE_SHARED) {
+    chase->access = CHASE_BY_LOAD;
+  }
   if (chase->space != CHASE_GLOBAL) {
     chase->cache = CACHE_L1;
+  } else if (chase->access == CHASE_BY_BULK) {
+    chase->cache = CACHE_L2;
   }
   if (!is_far(chase->space)) {
     setting->of = setting->at;
@@ -128,12 +143,20 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
 
 static void chase_check_keys(struct reader *reader, const struct block *block) {
   static const char *const of_global[] = {"cache", NULL};
+  static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
   chase_check_place(&subject, spaces);
   chase_check_memory(&subject, spaces);
   if (spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
     subject_refuse_keys(&subject, of_global, "space \"global\"", ": only space \"global\" uses it");
+  }
+  if (spaces == BIT(CHASE_SHARED)) {
+    subject_refuse_keys(&subject, of_memory, "space \"host\", \"peer\" or \"global\"",
+                        ": shared memory is read by loads");
+  } else if (entry_word_set(subject_find(&subject, "access")) == BIT(CHASE_BY_BULK)) {
+    subject_refuse_keys(&subject, of_global, "access \"load\"",
+                        ": the bulk copy engine passes the L1 cache");
   }
 }
 
@@ -147,10 +170,14 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
       !entries_are_read(&block->slots[0].entries, "footprint")) {
     return true;
   }
-  const unsigned element_bytes = chase->space == CHASE_SHARED ? 4 : 8;
+  const unsigned element_bytes = chase->space == CHASE_SHARED     ? 4
+                                 : chase->access == CHASE_BY_BULK ? 16
+                                                                  : 8;
   if (stride != NULL && chase->stride_bytes % element_bytes != 0) {
     return subject_refuse(&subject, stride, stride->node->span,
-                          element_bytes == 4 ? "a multiple of 4 bytes" : "a multiple of 8 bytes",
+                          element_bytes == 4   ? "a multiple of 4 bytes"
+                          : element_bytes == 8 ? "a multiple of 8 bytes"
+                                               : "a multiple of 16 bytes",
                           "stride: elements have %u bytes, and %llu is not a multiple of %u",
                           element_bytes, (unsigned long long)chase->stride_bytes, element_bytes);
   }
@@ -170,7 +197,7 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
   return true;
 }
 
-static const char *const chase_checked[] = {"footprint", "stride", "space", NULL};
+static const char *const chase_checked[] = {"footprint", "stride", "space", "access", NULL};
 
 const struct scenario_kind scenario_kind_chase = {
     .section =

@@ -5,14 +5,14 @@
 . "$(dirname -- "$0")/common.sh"
 skip_emulated 'has no NUMA, which cases remark'
 fake_driver h200x4 || exit 77
-small=(--set transfer.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
+small=(--set transfer.size=64KiB --set stream.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
   --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
 
-begin 'all 35 tests on four GPUs'
+begin 'all 44 tests on four GPUs'
 run_ok run nvbandwidth "${small[@]}" --db four.db
-expect_value 35 four.db "select count(distinct block) from v_case where status = 'ok'"
+expect_value 44 four.db "select count(distinct block) from v_case where status = 'ok'"
 expect_value 0 four.db "select count(*) from v_case where status <> 'ok'"
-expect_value 164 four.db "select count(*) from v_case"
+expect_value 228 four.db "select count(*) from v_case"
 expect_value 0 four.db "select count(*) from v_case where kind = 'transfer' and verified = 0"
 expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_memcpy_read_ce' and initiator = 'target'"
 expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_memcpy_write_sm' and initiator = 'source'"
@@ -27,6 +27,8 @@ expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
 expect_out '^64KiB by sm: both ways, total GB/s between row and column$'
 expect_out '^gpu3 .* N/A$'
 expect_out '^64KiB by ce: GB/s copied within each GPU$'
+expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_latency_tma' and space = 'peer' and ns_per_hop > 0"
+expect_value 8 four.db "select count(*) from v_case where block glob 'device_local_[rw]*_sm' and verified and operation in ('read', 'write')"
 expect_out '^min [0-9.]+, mean [0-9.]+, max [0-9.]+ ns'
 expect_out '^all_to_host_memcpy_ce +gpu0\.\.3-numa0:pinned +[0-9.]+'
 equal 0 "$(awk 'length > 100' "$scratch/out" | grep -vc '^min ')" 'lines of more than 100 columns'
@@ -72,18 +74,22 @@ equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
 
 begin 'what needs another GPU is skipped with its reason'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
-expect_err 'skipped 17 cases: needs two GPUs, this machine has 1'
+expect_err 'skipped 22 cases: needs two GPUs, this machine has 1'
 expect_err '8 settings come to a case of another one: measured once, and shown at both with a mark'
 expect_out '^all_to_host_memcpy_ce  .*  \[2\]$'
 expect_out '^\[2\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
 expect_out '^\[1\] load flows moved [0-9.]+( \.\. [0-9.]+)? GB/s each$'
 expect_value 1 one.db "select count(*) > 0 and count(*) = count(gbps) from v_flow where role = 'load' and status = 'ok'"
-expect_value 10 one.db "select count(distinct block) from v_case where status = 'ok'"
+expect_value 14 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'
+
+begin 'what needs the bulk copy engine is skipped where there is none'
+run_ok plan nvbandwidth --machine "$source_folder/tests/machines/l40sx4-pcie.toml" -t device_local_copy_tma device_to_device_latency_tma
+expect_out '^ +16  the bulk copy engine needs compute capability 9\.0; the GPU has 8\.9$'
 
 begin 'eight GPUs are planned as the names say'
 run_ok plan nvbandwidth --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
-equal 544 "$(wc -l <"$scratch/out")" 'cases'
+equal 800 "$(wc -l <"$scratch/out")" 'cases'
 equal 56 "$(grep -c '"case":"device_to_device_memcpy_write_ce/' "$scratch/out")" 'ordered pairs'
 equal 28 "$(grep -c '"case":"device_to_device_bidirectional_memcpy_write_ce/' "$scratch/out")" 'pairs'
 

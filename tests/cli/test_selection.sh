@@ -14,8 +14,8 @@ plan_of() { # EXPECTED ARGUMENT...
 }
 
 begin 'several globs'
-plan_of 'host_to_device_memcpy_ce device_local_copy ' nvbandwidth --only host_to_device_memcpy_ce --only 'device_local*'
-plan_of 'host_to_device_memcpy_ce device_local_copy ' nvbandwidth --only 'host_to_device_memcpy_ce,device_local*'
+plan_of 'host_to_device_memcpy_ce device_local_copy ' nvbandwidth --only host_to_device_memcpy_ce --only '*_local_copy'
+plan_of 'host_to_device_memcpy_ce device_local_copy ' nvbandwidth --only 'host_to_device_memcpy_ce,*_local_copy'
 equal 1 "$("$haul" plan nvbandwidth --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --csv --only 'all_to_host_memcpy_ce/gpu0..7-numa0,1:pinned/64MiB' | sed 1d | wc -l)" 'a name with a comma'
 printf 'device_local_copy\n\n  host_to_device_memcpy_ce/*  \n' >"$scratch/globs"
 equal 'host_to_device_memcpy_ce device_local_copy ' \
@@ -38,10 +38,10 @@ expect_err 'no block and no case matches "nosuch"'
 
 begin "nvbandwidth's tests by name and number"
 plan_of 'host_to_device_memcpy_ce ' nvbandwidth -t host_to_device_memcpy_ce
-plan_of 'host_to_device_memcpy_ce device_to_host_memcpy_ce device_local_copy ' nvbandwidth -t 0 1 34
+plan_of 'host_to_device_memcpy_ce device_to_host_memcpy_ce device_local_copy ' nvbandwidth -t 0 1 38
 plan_of 'host_to_device_memcpy_ce device_to_host_memcpy_ce device_local_copy ' nvbandwidth --test 0,1 --testcase device_local_copy
 plan_of 'host_to_device_memcpy_sm ' -t 16 nvbandwidth
-run_fails 2 'tests 0 to 34' plan nvbandwidth -t 35
+run_fails 2 'tests 0 to 43' plan nvbandwidth -t 44
 run_fails 2 'give --test or --only, not both' plan nvbandwidth -t 0 --only '*gpu0*'
 run_error 2 'did you mean "device_local_copy"' plan nvbandwidth --machine "$machine" -t device_local_cpoy
 

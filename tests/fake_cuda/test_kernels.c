@@ -207,6 +207,26 @@ static void broken_chains_are_illegal(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
 }
 
+/* The bulk copy engine takes 16 bytes at a time, from multiples of 16 only. */
+static void bulk_chases_are_aligned(const struct cuda_driver *driver) {
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  CUdeviceptr here = new_memory(driver, 4096);
+  uint64_t *host = (void *)new_pinned(driver, 4096);
+  host[0] = here + 16;
+  host[2] = here + 24;
+  CHECK_OK(driver->cuMemcpyHtoDAsync(here, host, 24, stream));
+  host[8] = here;
+  struct chase_arguments chase = {.positions = (uint64_t)(uintptr_t)&host[8],
+                                  .times = (uint64_t)(uintptr_t)&host[16],
+                                  .hops = 2};
+  CHECK_OK(launch_one(driver, "haul_chase_bulk", stream, &chase));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK(host[8] == here + 24);
+  CHECK_OK(launch_one(driver, "haul_chase_bulk", stream, &chase));
+  CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(every_kernel_is_there),
@@ -217,6 +237,7 @@ int main(void) {
       CASE(copies_cross_links),
       CASE(chases_follow_their_chain),
       CASE(broken_chains_are_illegal),
+      CASE(bulk_chases_are_aligned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-# instructions.awk - that kernels haul_arithmetic_* hold ARITHMETIC_BODY instructions of their kind, and
-# the kernels of streams and chases the loads they should. Input: the PTX of the kernels (-v form=ptx)
+# instructions.awk - that kernels haul_arithmetic_* hold ARITHMETIC_BODY instructions of their kind, the
+# kernels of streams and chases the loads and stores they should, and no more, and those that are named
+# bulk the copies of the bulk copy engine, in machine code of sm_90 on. Input: the PTX of the kernels (-v form=ptx)
 # or what cuobjdump -sass prints (-v form=sass); -v body=N. Prints what is wrong, and ends with 1 then.
 # In PTX exactly so many. In machine code at least so many, and few more: threads compute their places
 # with the same instructions of integers. A chain that was folded has fewer.
@@ -23,6 +24,8 @@ BEGIN {
   expect("mul_i32", "mul.lo.s32", "^IMAD$")
   expect("fma_i32", "mad.lo.s32", "^IMAD$")
   around = 64
+  inputs["copy"] = inputs["mul"] = inputs["read"] = 1
+  inputs["add"] = inputs["triad"] = inputs["dot"] = 2
 }
 
 function wrong(text) {
@@ -37,12 +40,20 @@ function finish_arithmetic(    most) {
   kernels++
 }
 
-# 16-byte accesses are made as such: of both inputs and the output.
-function finish_stream() {
-  if (name ~ /_16_/ && name !~ /_write_/ && wide_loads == 0)
-    wrong("no load of 16 bytes")
-  if (name ~ /_16_/ && name !~ /_(read|dot)_/ && wide_stores == 0)
-    wrong("no store of 16 bytes")
+function expect_wide(found, least, what) {
+  if (found < least || (least == 0 && found > 0))
+    wrong(found + 0 " " what " of 16 bytes, not " (least == 0 ? "none" : least " or more"))
+}
+
+# 16-byte accesses are made as such, as many of each input and of the output as are under way together;
+# read stores no data, and write loads none.
+function finish_stream(    parts, unroll) {
+  split(name, parts, "_")
+  unroll = substr(name, length(name))
+  if (name ~ /_16_/) {
+    expect_wide(wide_loads, inputs[parts[3]] * unroll, "loads")
+    expect_wide(wide_stores, parts[3] ~ /^(read|dot)$/ ? 0 : unroll + 0, "stores")
+  }
   streams++
 }
 
@@ -50,7 +61,16 @@ function finish_stream() {
 function finish_chase() {
   if (loads < 64)
     wrong(loads + 0 " dependent loads, not 64")
+  finish_bulk(64)
   chases++
+}
+
+function finish_bulk(least) {
+  if (name !~ /_bulk$/ || substr(architecture, 4) + 0 < 90)
+    return
+  if (bulk_copies < least)
+    wrong(bulk_copies + 0 " copies by the bulk copy engine, not " least)
+  bulks++
 }
 
 function finish() {
@@ -60,12 +80,14 @@ function finish() {
     finish_stream()
   else if (name ~ /^haul_chase_/)
     finish_chase()
+  else
+    finish_bulk(2) # in and out
 }
 
 function begin(new_name,    parts) {
   finish()
   name = new_name
-  count = wide_loads = wide_stores = loads = inside = 0
+  count = wide_loads = wide_stores = bulk_copies = loads = inside = 0
   kind = ""
   if (name ~ /^haul_arithmetic_/) {
     split(name, parts, "_")
@@ -80,7 +102,7 @@ form == "ptx" && /[.]entry/ {
 form == "ptx" && /begin inline asm/ { inside = 1 }
 form == "ptx" && /end inline asm/ { inside = 0 }
 form == "ptx" && inside && kind != "" && $1 == ptx[kind] { count++ }
-form == "ptx" && inside && /^[ \t]*ld[.]/ { loads++ }
+form == "ptx" && inside && /^[ \t]*(ld|cp[.]async[.]bulk[.]shared)/ { loads++ }
 form == "ptx" && /ld[.]global[.](v4[.][ufb]32|v2[.][ufb]64)/ { wide_loads++ }
 form == "ptx" && /st[.]global[.](v4[.][ufb]32|v2[.][ufb]64)/ { wide_stores++ }
 
@@ -93,6 +115,8 @@ form == "sass" && /^[ \t]*\/\*[0-9a-f]+\*\// {
     count++
   if (mnemonic ~ /^(LDG|LDS)([.]|$)/)
     loads++
+  if (mnemonic ~ /^UBLKCP/)
+    bulk_copies++
   if (mnemonic ~ /^LDG[.].*128/)
     wide_loads++
   if (mnemonic ~ /^STG[.].*128/)
@@ -101,8 +125,9 @@ form == "sass" && /^[ \t]*\/\*[0-9a-f]+\*\// {
 
 END {
   finish()
-  if (kernels < 48 || streams < 58 || chases < 4)
-    wrong("only " kernels + 0 " kernels of arithmetic, " streams + 0 " of streams and " chases + 0 " of chases were found")
+  if (kernels < 48 || streams < 58 || chases < 5 || (substr(architecture, 4) + 0 >= 90 && bulks < 2))
+    wrong("only " kernels + 0 " kernels of arithmetic, " streams + 0 " of streams, " chases + 0 \
+      " of chases and " bulks + 0 " of bulk copies were found")
   if (!failed)
     print kernels " kernels of arithmetic hold " body " instructions of their kind each"
   exit failed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # measures.sh EXECUTABLE [asan] - every shipped scenario, made small, on the GPUs of this machine: nothing
-# fails, every byte arrives; and the 35 tests of nvbandwidth under compute-sanitizer, where that is
+# fails, every byte arrives; and the 44 tests of nvbandwidth under compute-sanitizer, where that is
 # installed and the executable is not an asan one. Ends with 77 where there is no GPU.
 set -eu
 haul=$1
@@ -35,7 +35,7 @@ measure() { # NAME [option...]
 
 mkdir -p "$folder/comm-scope"
 measure quick --set transfer.size=64KiB
-measure nvbandwidth --set transfer.size=1MiB
+measure nvbandwidth --set transfer.size=1MiB --set stream.size=1MiB
 measure comm-scope/table1 --set transfer.size=1MiB
 measure um-coherence --set transfer.size=2MiB
 measure stream --set stream.size=4MiB
@@ -49,7 +49,7 @@ measure fingerprint --set stream.size=64KiB
 if [ "$build" = plain ] && command -v compute-sanitizer >/dev/null 2>&1; then
   for tool in memcheck racecheck initcheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 99 "$haul" run nvbandwidth -q \
-      --db "$folder/$tool.db" --set transfer.size=1MiB --set chase.footprint=64KiB \
+      --db "$folder/$tool.db" --set transfer.size=1MiB --set stream.size=1MiB --set chase.footprint=64KiB \
       --set measure.gate=off --set measure.max_time=5ms --set measure.min_trial=100us \
       --set measure.trials.min=2 --set measure.trials.max=2 >"$folder/out" 2>&1 ||
       bad "nvbandwidth under $tool" "$folder/out"

@@ -89,6 +89,7 @@ UPDATE scenario SET resolved = replace(replace(resolved,
 -- Time to read a probe of 128 KiB, written or flushed before; NULL: no caches were brought into a state.
 ALTER TABLE case_run ADD COLUMN cache_warm_ns INTEGER;
 ALTER TABLE case_run ADD COLUMN cache_flushed_ns INTEGER;
+ALTER TABLE chase ADD COLUMN access TEXT; -- bulk: by the bulk copy engine; NULL: by load
 
 ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
 

@@ -63,7 +63,7 @@ FROM json_each(:definition, '$.flows') f;
 -- name: insert_chase
 INSERT INTO chase (
   bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
-  hop_order, cache, threads, blocks, hops)
+  hop_order, cache, threads, blocks, hops, access)
 SELECT
   :bench_case,
   json_extract(d.value, '$.space'),
@@ -77,7 +77,8 @@ SELECT
   json_extract(d.value, '$.cache'),
   json_extract(d.value, '$.threads'),
   json_extract(d.value, '$.blocks'),
-  json_extract(d.value, '$.hops')
+  json_extract(d.value, '$.hops'),
+  json_extract(d.value, '$.access')
 FROM json_each(:definition) d WHERE d.key = 'chase';
 
 -- name: insert_stream

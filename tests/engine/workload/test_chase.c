@@ -36,6 +36,7 @@ static void every_space_and_order(void **state) {
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
     struct bench_case bench_case = spaces[i];
     for (int order = 0; order < (int)chase_order_name_count; order++) {
+      bench_case.work.chase.access = CHASE_BY_LOAD;
       bench_case.work.chase.order = (enum chase_order)order;
       bench_case.work.chase.threads = 0;
       bench_case.work.chase.blocks = 0;
@@ -43,6 +44,10 @@ static void every_space_and_order(void **state) {
       bench_case.work.chase.threads = 96;
       bench_case.work.chase.blocks = 3;
       (void)cycles_of(*state, &bench_case);
+      if (spaces[i].work.chase.space != CHASE_SHARED) {
+        bench_case.work.chase.access = CHASE_BY_BULK;
+        (void)cycles_of(*state, &bench_case);
+      }
     }
   }
 }
@@ -100,6 +105,12 @@ static void unsupported_chase_gives_its_reason(void **state) {
   bench_case.work.chase.stride_bytes = 8;
   bench_case.work.chase.threads = 1025;
   refuses(*state, bench_case, "at most 1024");
+  bench_case = chase_case(CHASE_SHARED, own);
+  bench_case.work.chase.access = CHASE_BY_BULK;
+  refuses(*state, bench_case, "brings bytes into shared memory");
+  bench_case.work.chase.space = CHASE_GLOBAL;
+  bench_case.work.chase.stride_bytes = 24;
+  refuses(*state, bench_case, "multiple of 16");
 }
 
 int main(void) {

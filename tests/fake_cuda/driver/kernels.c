@@ -259,6 +259,7 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_CHASE_L1, chase, chase),
     ROW(KERNEL_CHASE_L2, chase, chase),
     ROW(KERNEL_CHASE_SHARED, chase, chase),
+    ROW(KERNEL_CHASE_BULK, chase, chase),
     {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,
      stream_fill_run, NULL},
     {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,

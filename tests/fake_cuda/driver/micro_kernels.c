@@ -361,7 +361,9 @@ static bool load(const struct kernel_launch *launch, const struct chase_argument
     *value = word;
     return true;
   }
-  if (!memory_locate(at, sizeof *value, &place) || place.allocation == NULL) {
+  const bool bulk = launch->kernel->kernel == KERNEL_CHASE_BULK;
+  if (!memory_locate(at, bulk ? BULK_UNIT : sizeof *value, &place) || place.allocation == NULL ||
+      (bulk && at % BULK_UNIT != 0)) {
     return false;
   }
   memcpy(value, place.data, sizeof *value);

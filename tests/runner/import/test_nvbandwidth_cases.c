@@ -171,21 +171,26 @@ static void real_file_gives_rates_of_cases(void **state) {
 }
 
 /* all_to_one_read_ce copies out of the one GPU, and the others start it. */
-/* nvbandwidth -j prints its tests in the order of its list, and the scenario has each of them. */
+/* The scenario has each test of the list of 0.10, which is that of 0.8 up to the last but one.
+ * nvbandwidth -j prints tests in the order of its list. */
 static void tests_have_the_numbers_of_the_list(void **state) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
+  const size_t last = importing->file.test_count - 1; /* 0.10 has its new tests around it */
   size_t count = 0;
   for (const char *name; (name = nvbandwidth_test_name(count)) != NULL; count++) {
-    assert_true(count < importing->file.test_count);
-    assert_string_equal(name, importing->file.tests[count].name);
+    if (count < last) {
+      assert_string_equal(name, importing->file.tests[count].name);
+    }
     bool found = false;
     for (size_t i = 0; i < importing->scenario->block_count && !found; i++) {
       found = strcmp(block_name(importing->scenario->blocks[i]), name) == 0;
     }
     assert_true(found);
   }
-  assert_int_equal(count, importing->file.test_count);
+  assert_string_equal(importing->file.tests[last].name, "device_local_copy");
+  assert_string_equal(nvbandwidth_test_name(38), "device_local_copy");
+  assert_int_equal(count, 44);
   assert_int_equal(count, importing->scenario->block_count);
 }
 
@@ -269,6 +274,60 @@ static void gpus_are_matched_by_address(void **state) {
   assert_non_null(strstr(test->reason, "the same case"));
 }
 
+/* Of the nine that 0.10 added, those that count what their cases do; by kernels of another kind
+ * than the cases of the same flows. */
+static void newer_tests_have_cases_of_their_own(void **state) {
+  struct importing *importing = *state;
+#define PAIRS(name, rates)                                                                         \
+  "{\"name\": \"device_" name "\", \"status\": \"Passed\", \"bandwidth_matrix\": [" rates "]}, "
+  parse_text(
+      importing,
+      "{\"nvbandwidth\": {\"version\": \"v0.10.0\", \"GPU Device list\": [\"0: NVIDIA H200 "
+      "(00000000:06:00)\", \"1: NVIDIA H200 (00000000:07:00)\"], \"testcases\": [" PAIRS(
+          "to_device_memcpy_read_tma",
+          "[\"N/A\", \"381\"], [\"382\", \"N/A\"]") PAIRS("to_device_memcpy_read_sm",
+                                                          "[\"N/A\", \"371\"], [\"372\", \"N/A\"]")
+          PAIRS("to_device_memcpy_write_tma", "[\"N/A\", \"383\"], [\"384\", \"N/A\"]") PAIRS(
+              "to_device_bidirectional_memcpy_read_tma", "[\"N/A\", \"7\"], [\"7\", \"N/A\"]")
+              PAIRS("local_copy_tma", "[\"2101\", \"2102\"]") PAIRS("local_copy_sm",
+                                                                    "[\"2111\", \"2112\"]")
+                  PAIRS("local_read_sm",
+                        "[\"4601\", \"4602\"]") "{\"name\": \"device_local_write_sm\", \"status\": "
+                                                "\"Passed\", "
+                                                "\"bandwidth_matrix\": [[\"4401\", \"4402\"]]}]}}");
+#undef PAIRS
+  take(importing, NULL);
+  double sum = 0;
+  for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
+    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
+    const double rate = (double)bench->payload_bytes / importing->cases.median_ns[i];
+    const bool bulk = strstr(bench->block, "_tma") != NULL;
+    sum += rate;
+    if (bench->kind == CASE_STREAM) {
+      const struct stream *stream = &bench->work.stream;
+      assert_rate(rate, (stream->op == STREAM_READ ? 4601 : 4401) + stream->memory.index);
+    } else {
+      assert_int_equal(bench->flows[0].kernel.variant, bulk ? KERNEL_BULK : KERNEL_AUTO);
+      const double least = strstr(bench->block, "_local_") != NULL      ? (bulk ? 2101 : 2111)
+                           : strstr(bench->block, "_write_tma") != NULL ? 383
+                           : bulk                                       ? 381
+                                                                        : 371;
+      const struct flow *flow = &bench->flows[0];
+      /* Row 0, column 1: GPU 0 is the target of a read and the source of a write. */
+      const int first = flow->source.index == flow->target.index ? flow->source.index
+                        : flow->initiator == INITIATOR_TARGET    ? flow->target.index
+                                                                 : flow->source.index;
+      assert_rate(rate, least + first);
+    }
+  }
+  assert_int_equal(importing->cases.plan.case_count, 14);
+  assert_rate(sum, 2 * (381 + 371 + 383 + 2101 + 2111 + 4601 + 4401) + 7);
+  const struct imported_test *test =
+      test_of(importing, "device_to_device_bidirectional_memcpy_read_tma");
+  assert_int_equal(test->taken, 0);
+  assert_non_null(strstr(test->reason, "one window"));
+}
+
 static void unknown_tests_are_left_out(void **state) {
   struct importing *importing = *state;
   parse_text(
@@ -277,8 +336,8 @@ static void unknown_tests_are_left_out(void **state) {
       "\"host_to_device_memcpy_ce\", \"bandwidth_matrix\": [[\"50\", \"N/A\", \"0\"]]}, "
       "{\"name\": \"multinode_x\", \"bandwidth_matrix\": [[\"1\"]]}, {\"name\": "
       "\"device_to_host_memcpy_ce\", \"status\": \"Error\"}, {\"name\": "
-      "\"device_local_copy_tma\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}, {\"name\": "
-      "\"device_local_read_sm\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}, {\"name\": "
+      "\"device_to_device_latency_tma\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}, "
+      "{\"name\": "
       "\"device_local_write_sm\", \"status\": \"Waived\", \"waived_because\": \"too old\"}, "
       "{\"name\": \"device_local_copy\", \"status\": \"Running\"}, {\"name\": "
       "\"device_to_device_memcpy_read_ce\", \"bandwidth_matrix\": [[\"1\", \"2\", \"3\"]]}]}}");
@@ -292,8 +351,7 @@ static void unknown_tests_are_left_out(void **state) {
   assert_non_null(strstr(test_of(importing, "multinode_x")->reason, "not a test"));
   assert_string_equal(test_of(importing, "device_to_host_memcpy_ce")->reason,
                       "nvbandwidth says: Error");
-  assert_non_null(strstr(test_of(importing, "device_local_copy_tma")->reason, "bulk asynchronous"));
-  assert_non_null(strstr(test_of(importing, "device_local_read_sm")->reason, "by a kernel"));
+  assert_non_null(strstr(test_of(importing, "device_to_device_latency_tma")->reason, "launch"));
   assert_string_equal(test_of(importing, "device_local_write_sm")->reason,
                       "nvbandwidth says: Waived: too old");
   assert_string_equal(test_of(importing, "device_local_copy")->reason,
@@ -309,6 +367,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(concurrent_flows_match_by_initiator, set_up, tear_down),
       cmocka_unit_test_setup_teardown(saved_machine_must_match, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpus_are_matched_by_address, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(newer_tests_have_cases_of_their_own, set_up, tear_down),
       cmocka_unit_test_setup_teardown(unknown_tests_are_left_out, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("runner/import/nvbandwidth_cases", tests, NULL, NULL);

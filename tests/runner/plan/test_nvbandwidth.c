@@ -11,10 +11,21 @@ static struct planned plan_for(const char *machine_name) {
   return planned_shipped(machine_name, "nvbandwidth", &size, 1);
 }
 
+/* What the end of a name says. */
+static const struct suffix {
+  const char *text;
+  enum method method;
+  enum kernel_variant variant;
+} suffixes[] = {{"_ce", METHOD_CE, KERNEL_AUTO},
+                {"_sm", METHOD_SM, KERNEL_AUTO},
+                {"_tma", METHOD_SM, KERNEL_BULK},
+                {"", METHOD_CE, KERNEL_AUTO}};
+enum { CE = 1, SM = 2, TMA = 4, PLAIN = 8, SUFFIXES = 4 };
+
 /* What a block comes to on 8 GPUs. */
 struct expected {
-  const char *block; /* "ce" and "sm" follow, but for methods == 1 */
-  int methods;
+  const char *block;
+  unsigned endings; /* of suffixes */
   size_t cases;
   uint32_t measured; /* flows of a case */
   uint32_t loads;
@@ -23,31 +34,36 @@ struct expected {
 };
 
 static const struct expected blocks[] = {
-    {"host_to_device_memcpy", 2, 8, 1, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
-    {"device_to_host_memcpy", 2, 8, 1, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
-    {"host_to_device_bidirectional_memcpy", 2, 8, 1, 1, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
-    {"device_to_host_bidirectional_memcpy", 2, 8, 1, 1, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
-    {"device_to_device_memcpy_read", 2, 56, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
-    {"device_to_device_memcpy_write", 2, 56, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
-    {"device_to_device_bidirectional_memcpy_read", 2, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+    {"host_to_device_memcpy", CE | SM, 8, 1, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"device_to_host_memcpy", CE | SM, 8, 1, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"host_to_device_bidirectional_memcpy", CE | SM, 8, 1, 1, PLACE_NUMA, PLACE_GPU,
      INITIATOR_TARGET},
-    {"device_to_device_bidirectional_memcpy_write", 2, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+    {"device_to_host_bidirectional_memcpy", CE | SM, 8, 1, 1, PLACE_GPU, PLACE_NUMA,
      INITIATOR_SOURCE},
-    {"all_to_host_memcpy", 2, 1, 8, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
-    {"all_to_host_bidirectional_memcpy", 2, 1, 8, 8, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
-    {"host_to_all_memcpy", 2, 1, 8, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
-    {"host_to_all_bidirectional_memcpy", 2, 1, 8, 8, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
-    {"all_to_one_write", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
-    {"all_to_one_read", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
-    {"one_to_all_write", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
-    {"one_to_all_read", 2, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
-    {"device_local_copy", 1, 8, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"device_to_device_memcpy_read", CE | SM | TMA, 56, 1, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_TARGET},
+    {"device_to_device_memcpy_write", CE | SM | TMA, 56, 1, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_SOURCE},
+    {"device_to_device_bidirectional_memcpy_read", CE | SM | TMA, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_TARGET},
+    {"device_to_device_bidirectional_memcpy_write", CE | SM | TMA, 28, 2, 0, PLACE_GPU, PLACE_GPU,
+     INITIATOR_SOURCE},
+    {"all_to_host_memcpy", CE | SM, 1, 8, 0, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"all_to_host_bidirectional_memcpy", CE | SM, 1, 8, 8, PLACE_GPU, PLACE_NUMA, INITIATOR_SOURCE},
+    {"host_to_all_memcpy", CE | SM, 1, 8, 0, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"host_to_all_bidirectional_memcpy", CE | SM, 1, 8, 8, PLACE_NUMA, PLACE_GPU, INITIATOR_TARGET},
+    {"all_to_one_write", CE | SM, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"all_to_one_read", CE | SM, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
+    {"one_to_all_write", CE | SM, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
+    {"one_to_all_read", CE | SM, 8, 7, 0, PLACE_GPU, PLACE_GPU, INITIATOR_TARGET},
+    {"device_local_copy", PLAIN | SM | TMA, 8, 1, 0, PLACE_GPU, PLACE_GPU, INITIATOR_SOURCE},
 };
 
 static void check_flow(const struct flow *flow, const struct expected *expected,
-                       enum method method) {
+                       const struct suffix *suffix) {
   const bool load = flow->role == FLOW_LOAD;
-  assert_int_equal(flow->method, method);
+  assert_int_equal(flow->method, suffix->method);
+  assert_int_equal(flow->kernel.variant, suffix->variant);
   assert_int_equal(flow->size_bytes, 64 << 20);
   assert_int_equal(flow->source.place, load ? expected->target : expected->source);
   assert_int_equal(flow->target.place, load ? expected->source : expected->target);
@@ -62,14 +78,14 @@ static void check_flow(const struct flow *flow, const struct expected *expected,
 
 /* Flows that are loads stand last, each the mirror of a measured one. */
 static void check_case(const struct bench_case *bench, const struct expected *expected,
-                       enum method method) {
+                       const struct suffix *suffix) {
   assert_int_equal(bench->kind, CASE_TRANSFER);
   assert_int_equal(bench->flow_count, expected->measured + expected->loads);
   assert_int_equal(bench->payload_bytes, (uint64_t)expected->measured << 26);
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     assert_int_equal(flow->role, i < expected->measured ? FLOW_MEASURED : FLOW_LOAD);
-    check_flow(flow, expected, method);
+    check_flow(flow, expected, suffix);
     if (flow->role == FLOW_LOAD) {
       const struct flow *measured = &bench->flows[i - expected->measured];
       assert_int_equal(flow->source.index, measured->target.index);
@@ -91,25 +107,22 @@ static void every_pattern_on_eight_gpus(void **state) {
   assert_int_equal(f.plan->skip_count, 0);
   assert_int_equal(f.plan->duplicate_count, 0);
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
-    for (int m = 0; m < blocks[b].methods; m++) {
+    for (unsigned m = 0; m < SUFFIXES; m++) {
       char name[128];
-      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block,
-                     blocks[b].methods == 1 ? ""
-                     : m == 0               ? "_ce"
-                                            : "_sm");
+      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);
       size_t count = 0;
       for (size_t i = 0; i < f.plan->case_count; i++) {
         const struct bench_case *bench = &f.plan->cases[i].bench;
         if (strcmp(bench->block, name) == 0) {
-          check_case(bench, &blocks[b], m == 0 ? METHOD_CE : METHOD_SM);
+          check_case(bench, &blocks[b], &suffixes[m]);
           count++;
         }
       }
-      assert_int_equal(count, blocks[b].cases);
+      assert_int_equal(count, (blocks[b].endings >> m & 1) != 0 ? blocks[b].cases : 0);
       seen += count;
     }
   }
-  assert_int_equal(f.plan->case_count, seen + 8 + 56); /* the two latencies */
+  assert_int_equal(f.plan->case_count, seen + 8 + 2 * 56 + 2 * 8); /* latencies; read and write */
   planned_fini(&f);
 }
 
@@ -132,11 +145,32 @@ static void concurrent_flows_share_what_their_name_says(void **state) {
   planned_fini(&f);
 }
 
+/* Within a GPU a kernel reads alone, and writes alone: what its bytes are. */
+static void local_streams(void **state) {
+  (void)state;
+  struct planned f = plan_for("h100x8-nvlink.toml");
+  size_t count[stream_op_name_count] = {0};
+  for (size_t i = 0; i < f.plan->case_count; i++) {
+    const struct bench_case *bench = &f.plan->cases[i].bench;
+    if (bench->kind == CASE_STREAM) {
+      const struct stream *stream = &bench->work.stream;
+      assert_string_equal(bench->block, stream->op == STREAM_READ ? "device_local_read_sm"
+                                                                  : "device_local_write_sm");
+      assert_int_equal(bench->payload_bytes, stream->size_bytes);
+      assert_int_equal(bench->traffic_bytes, stream->size_bytes);
+      count[stream->op]++;
+    }
+  }
+  assert_int_equal(count[STREAM_READ], 8);
+  assert_int_equal(count[STREAM_WRITE], 8);
+  planned_fini(&f);
+}
+
 static void latencies(void **state) {
   (void)state;
   struct planned f = plan_for("h100x8-nvlink.toml");
   size_t host = 0;
-  size_t peer = 0;
+  size_t peer[chase_access_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
     if (bench->kind != CASE_CHASE) {
@@ -157,34 +191,34 @@ static void latencies(void **state) {
       assert_int_equal(chase->memory.index, f.machine->gpus[chase->gpu].numa_node);
       host++;
     } else {
-      assert_string_equal(bench->block, "device_to_device_latency_sm");
+      assert_string_equal(bench->block, chase->access == CHASE_BY_BULK
+                                            ? "device_to_device_latency_tma"
+                                            : "device_to_device_latency_sm");
       assert_int_equal(chase->memory.place, PLACE_GPU);
       assert_int_not_equal(chase->memory.index, chase->gpu);
-      peer++;
+      peer[chase->access]++;
     }
   }
   assert_int_equal(host, 8);
-  assert_int_equal(peer, 56);
+  assert_int_equal(peer[CHASE_BY_LOAD], 56);
+  assert_int_equal(peer[CHASE_BY_BULK], 56);
   planned_fini(&f);
 }
 
-/* nvbandwidth has 35 tests; the list is that of its documentation. */
+/* nvbandwidth has 44 tests; the list is that of its documentation. */
 static void all_names_are_there(void **state) {
   (void)state;
   struct planned f = plan_for("h100x8-nvlink.toml");
-  assert_int_equal(f.scenario->block_count, 35);
+  assert_int_equal(f.scenario->block_count, 44);
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
-    for (int m = 0; m < blocks[b].methods; m++) {
+    for (unsigned m = 0; m < SUFFIXES; m++) {
       char name[128];
-      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block,
-                     blocks[b].methods == 1 ? ""
-                     : m == 0               ? "_ce"
-                                            : "_sm");
+      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);
       size_t found = 0;
       for (size_t i = 0; i < f.scenario->block_count; i++) {
         found += strcmp(block_name(f.scenario->blocks[i]), name) == 0;
       }
-      assert_int_equal(found, 1);
+      assert_int_equal(found, blocks[b].endings >> m & 1);
     }
   }
   planned_fini(&f);
@@ -194,8 +228,8 @@ static void all_names_are_there(void **state) {
 static void without_gpus_all_is_skipped(void **state) {
   (void)state;
   struct planned f = plan_for("no-gpu.toml");
-  assert_int_equal(f.plan->case_count, 35);
-  assert_int_equal(f.plan->skip_count, 35);
+  assert_int_equal(f.plan->case_count, 44);
+  assert_int_equal(f.plan->skip_count, 44);
   planned_fini(&f);
   f = plan_for("gh200.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
@@ -216,6 +250,7 @@ int main(void) {
       cmocka_unit_test(every_pattern_on_eight_gpus),
       cmocka_unit_test(concurrent_flows_share_what_their_name_says),
       cmocka_unit_test(latencies),
+      cmocka_unit_test(local_streams),
       cmocka_unit_test(all_names_are_there),
       cmocka_unit_test(without_gpus_all_is_skipped),
   };
