@@ -84,6 +84,7 @@ struct fact_difference {
 struct comparison_condition {
   bool check;
   const char *text;        /* without the share of the time, in which runs differ */
+  int gpu;                 /* of a check; -1 = of none */
   unsigned runs[SIDES];    /* of which it holds */
   unsigned results[SIDES]; /* that were slowed; 0 of a check */
 };

@@ -64,7 +64,8 @@ void compare_conditions(const struct measured *measured, const enum side *sides,
       at++;
     }
     if (at == count) {
-      found[count] = (struct comparison_condition){.check = condition->check, .text = text};
+      found[count] = (struct comparison_condition){
+          .check = condition->check, .text = text, .gpu = condition->gpu};
       last[count++] = SIZE_MAX;
     }
     found[at].runs[side] += last[at] != condition->run;

@@ -34,10 +34,10 @@ enum trait_rank {
 struct trait {
   const char *text;
   enum trait_rank rank;
-  int gpu;       /* -1 = none */
-  size_t number; /* in the order in which they were met */
-  size_t changed;
-  uint64_t *rows; /* bit i: row i has it; NULL = too few changed cases have it */
+  int gpu;                /* -1 = none */
+  size_t number;          /* in the order in which they were met */
+  size_t changed, judged; /* cases */
+  uint64_t *rows;         /* bit i: row i has it; NULL = too few changed cases have it */
 };
 
 struct trait_table {
@@ -46,6 +46,8 @@ struct trait_table {
   size_t count, capacity;
   size_t *slots; /* open addressing: 1 + index into traits; 0 = free */
   size_t slot_count;
+  size_t paths;      /* that two cases or more have */
+  uint64_t suspects; /* bit i: a check of GPU i failed on one side alone */
 };
 
 /* Traits of one case, each once. */
@@ -353,39 +355,52 @@ static double chance_of(size_t all, size_t changed, size_t drawn, size_t hit) {
   return sum;
 }
 
-/* How many sets it is one of, of those that share the error rate with it. */
-static double cause_tried(const struct cause *cause, const struct trait *traits,
-                          size_t trait_count) {
-  if (cause->trait_count > 1 || traits[cause->traits[0]].rank > RANK_GPU) {
-    return 2 * pow((double)trait_count, (double)cause->trait_count);
+/* How many sets it is one of, of those that share the error rate with it. A GPU that was suspect
+ * before its results were looked at is one of the suspects alone. */
+static double cause_tried(const struct cause *cause, const struct trait_table *table, size_t all) {
+  const struct trait *first = &table->traits[cause->traits[0]];
+  if (cause->trait_count > 1 || first->rank > RANK_GPU) {
+    return 2 * pow((double)table->count, (double)cause->trait_count);
+  }
+  if (first->rank == RANK_GPU && (table->suspects >> first->gpu & 1) != 0) {
+    return 2.0 * __builtin_popcountll(table->suspects);
   }
   size_t parts = 0;
-  for (size_t t = 0; t < trait_count; t++) {
-    parts += traits[t].rank <= RANK_GPU;
+  for (size_t t = 0; t < table->count; t++) {
+    parts += table->traits[t].rank <= RANK_GPU;
   }
-  return 2 * (double)parts;
+  return 2 * (double)(all < CONCLUSION_CASES_MIN ? table->paths : parts);
+}
+
+/* Two changed cases are enough where they are all that was judged of one path. */
+static bool cause_is_enough(const struct cause *cause, const struct trait_table *table,
+                            size_t drawn, size_t hit, size_t all) {
+  return hit >= CONCLUSION_CASES_MIN ||
+         (all < CONCLUSION_CASES_MIN && hit == all && drawn == all && cause->trait_count == 1 &&
+          table->traits[cause->traits[0]].rank == RANK_PATH);
 }
 
 /* Whether the cause may be told; all: changed cases, also those that others explain. */
 static bool cause_holds(const struct cause *cause, const struct rows *rows,
-                        const struct trait *traits, size_t trait_count, size_t all) {
+                        const struct trait_table *table, size_t all) {
   const size_t open = rows_count(rows, rows->open);
   const size_t drawn = rows_count_both(rows, cause->rows, rows->open);
   const size_t left = rows_count(rows, rows->changed);
   const size_t same = rows_count(rows, rows->same);
   const size_t hit = rows_count_both(rows, cause->rows, rows->changed);
   const size_t unchanged = rows_count_both(rows, cause->rows, rows->same);
-  return hit >= CONCLUSION_CASES_MIN && (double)hit >= CONCLUSION_PART_LEAST * (double)all &&
+  return cause_is_enough(cause, table, drawn, hit, all) &&
+         (double)hit >= CONCLUSION_PART_LEAST * (double)all &&
          (double)hit >= CONCLUSION_PRECISION_LEAST * (double)(hit + unchanged) &&
          (double)unchanged <= CONCLUSION_UNCHANGED_MOST * (double)same &&
-         cause_tried(cause, traits, trait_count) * chance_of(open, left, drawn, hit) <=
+         cause_tried(cause, table, all) * chance_of(open, left, drawn, hit) <=
              CONCLUSION_CHANCE_MOST;
 }
 
 static void cause_keep_better(struct cause *best, const struct cause *cause,
-                              const struct rows *rows, const struct trait *traits,
-                              size_t trait_count, size_t all) {
-  if (cause->score > best->score && cause_holds(cause, rows, traits, trait_count, all)) {
+                              const struct rows *rows, const struct trait_table *table,
+                              size_t all) {
+  if (cause->score > best->score && cause_holds(cause, rows, table, all)) {
     *best = *cause;
     best->rows = arena_array(rows->arena, rows->words, sizeof *best->rows);
     memcpy(best->rows, cause->rows, rows->words * sizeof *best->rows);
@@ -394,19 +409,19 @@ static void cause_keep_better(struct cause *best, const struct cause *cause,
 
 /* Best that may be told, over all first traits, each extended by what helps most: a pair may tell
  * what neither of its traits does. Without traits: none may. */
-static struct cause cause_find(const struct trait *traits, size_t trait_count,
-                               const struct rows *rows, size_t all) {
+static struct cause cause_find(const struct trait_table *table, const struct rows *rows,
+                               size_t all) {
   const size_t changed = rows_count(rows, rows->changed);
   struct cause best = {.score = -1};
-  for (size_t t = 0; t < trait_count; t++) {
+  for (size_t t = 0; t < table->count; t++) {
     struct cause cause = {.traits = {t}, .trait_count = 1};
     cause.rows = arena_array(rows->arena, rows->words, sizeof *cause.rows);
-    memcpy(cause.rows, traits[t].rows, rows->words * sizeof *cause.rows);
+    memcpy(cause.rows, table->traits[t].rows, rows->words * sizeof *cause.rows);
     cause.score = cause_score(rows, cause.rows, changed, 1);
     do {
-      cause_keep_better(&best, &cause, rows, traits, trait_count, all);
+      cause_keep_better(&best, &cause, rows, table, all);
     } while (cause.trait_count < CONCLUSION_TRAITS_MAX &&
-             cause_extend(&cause, traits, trait_count, rows, changed));
+             cause_extend(&cause, table->traits, table->count, rows, changed));
   }
   return best;
 }
@@ -421,8 +436,8 @@ static int traits_compare(const void *a, const void *b) {
 }
 
 /* The traits that enough changed rows and not all rows have, each set of rows once. */
-static size_t traits_read(const struct measured *measured, const struct comparison *comparison,
-                          const struct rows *rows, struct trait_table *table) {
+static void traits_read(const struct measured *measured, const struct comparison *comparison,
+                        const struct rows *rows, struct trait_table *table) {
   struct trait_list list;
   for (size_t i = 0; i < rows->count; i++) {
     if (rows_has(rows->changed, i)) {
@@ -432,8 +447,10 @@ static size_t traits_read(const struct measured *measured, const struct comparis
       }
     }
   }
-  const double least =
-      fmax(CONCLUSION_CASES_MIN, CONCLUSION_PART_LEAST * (double)rows_count(rows, rows->changed));
+  const size_t all = rows_count(rows, rows->changed);
+  const double least = all < CONCLUSION_CASES_MIN
+                           ? (double)all
+                           : fmax(CONCLUSION_CASES_MIN, CONCLUSION_PART_LEAST * (double)all);
   for (size_t t = 0; t < table->count; t++) {
     if ((double)table->traits[t].changed >= least) {
       table->traits[t].rows = arena_array(&table->arena, rows->words, sizeof(uint64_t));
@@ -444,6 +461,7 @@ static size_t traits_read(const struct measured *measured, const struct comparis
       traits_of_case(table, &list, &measured->cases[comparison->rows[i].bench]);
       for (size_t t = 0; t < list.count; t++) {
         uint64_t *bits = table->traits[list.traits[t]].rows;
+        table->traits[list.traits[t]].judged++;
         if (bits != NULL) {
           rows_set(bits, i);
         }
@@ -452,7 +470,10 @@ static size_t traits_read(const struct measured *measured, const struct comparis
   }
   size_t kept = 0;
   if (table->traits == NULL) {
-    return 0;
+    return;
+  }
+  for (size_t t = 0; t < table->count; t++) {
+    table->paths += table->traits[t].rank == RANK_PATH && table->traits[t].judged >= 2;
   }
   /* From here on the slots mean nothing. */
   qsort(table->traits, table->count, sizeof *table->traits, traits_compare);
@@ -466,7 +487,20 @@ static size_t traits_read(const struct measured *measured, const struct comparis
       table->traits[kept++] = *trait;
     }
   }
-  return kept;
+  table->count = kept;
+}
+
+/* GPUs of which the runs themselves say that one side was not as it should be. */
+static uint64_t traits_suspects(const struct comparison *comparison) {
+  uint64_t suspects = 0;
+  for (size_t i = 0; i < comparison->condition_count; i++) {
+    const struct comparison_condition *condition = &comparison->conditions[i];
+    const bool one_side = (condition->runs[SIDE_A] > 0) != (condition->runs[SIDE_B] > 0);
+    if (one_side && condition->gpu >= 0 && condition->gpu < ANALYSIS_GPUS_MAX) {
+      suspects |= UINT64_C(1) << condition->gpu;
+    }
+  }
+  return suspects;
 }
 
 /* ---- conclusions ---- */
@@ -524,18 +558,18 @@ static size_t conclusions_of_verdict(const struct measured *measured,
                                      const struct comparison *comparison, enum verdict verdict,
                                      struct arena *names, struct conclusion *found) {
   struct arena arena = {0};
-  struct trait_table table = {0};
+  struct trait_table table = {.suspects = traits_suspects(comparison)};
   struct rows rows;
   rows_init(&rows, comparison, verdict, &arena);
   const size_t all = rows_count(&rows, rows.changed);
   size_t count = 0;
-  if (all >= CONCLUSION_CASES_MIN) {
+  if (all >= CONCLUSION_PAIR) {
     found[0] = conclusion_of(comparison, &rows, verdict, NULL);
-    if ((double)all >= CONCLUSION_ALL * (double)found[0].cases) {
+    if (all >= CONCLUSION_CASES_MIN && (double)all >= CONCLUSION_ALL * (double)found[0].cases) {
       count = 1;
     } else {
-      const size_t trait_count = traits_read(measured, comparison, &rows, &table);
-      struct cause cause = cause_find(table.traits, trait_count, &rows, all);
+      traits_read(measured, comparison, &rows, &table);
+      struct cause cause = cause_find(&table, &rows, all);
       while (count < CONCLUSIONS_MAX && cause.trait_count > 0) {
         found[count] = conclusion_of(comparison, &rows, verdict, cause.rows);
         conclusion_name(&found[count++], &cause, table.traits, names);
@@ -543,7 +577,7 @@ static size_t conclusions_of_verdict(const struct measured *measured,
           rows.open[w] &= ~(cause.rows[w] & rows.changed[w]);
           rows.changed[w] &= ~cause.rows[w];
         }
-        cause = cause_find(table.traits, trait_count, &rows, all);
+        cause = cause_find(&table, &rows, all);
       }
       const size_t left = rows_count(&rows, rows.changed);
       count = (double)(all - left) >= CONCLUSION_EXPLAINED_LEAST * (double)all ? count : 0;

@@ -9,15 +9,18 @@
  *   - of the decided cases that have it, CONCLUSION_PRECISION_LEAST changed;
  *   - at most CONCLUSION_UNCHANGED_MOST of the unchanged cases have it;
  *   - so many would be found by chance with at most CONCLUSION_CHANCE_MOST, from all sets tried.
- * Half of that is kept for single parts of the machine (a path, a GPU), the likeliest cause. Cases
- * that could not be judged count as neither, for chance as not changed. Where nearly all cases
- * changed, that is told. */
+ * Half of that is kept for single parts of the machine (a path, a GPU), the likeliest cause; a GPU
+ * of which a check failed on one side alone, as of one in use, was suspect before and is held to
+ * the number of such GPUs. Two changed cases are told only if they are all that was judged of one
+ * path. Cases that could not be judged count as neither, for chance as not changed. Where nearly
+ * all cases changed, that is told. */
 #ifndef HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 #define HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 
 #include "runner/analysis/compare.h"
 
-enum { CONCLUSION_TRAITS_MAX = 3, CONCLUSIONS_MAX = 3 /* per verdict */, CONCLUSION_CASES_MIN = 3 };
+enum { CONCLUSION_TRAITS_MAX = 3, CONCLUSIONS_MAX = 3 /* per verdict */ };
+enum { CONCLUSION_CASES_MIN = 3, CONCLUSION_PAIR = 2 };
 #define CONCLUSION_PART_LEAST      0.25
 #define CONCLUSION_EXPLAINED_LEAST 0.5
 #define CONCLUSION_PRECISION_LEAST 0.75

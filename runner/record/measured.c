@@ -225,6 +225,9 @@ static enum status measured_load_conditions(struct measured *measured, struct da
         .check = sqlite3_column_int(statement.stmt, 1) != 0,
         .text = statement_column_text(&statement, 2, &measured->arena),
         .results = (unsigned)sqlite3_column_int64(statement.stmt, 3),
+        .gpu = sqlite3_column_type(statement.stmt, 4) == SQLITE_NULL
+                   ? -1
+                   : sqlite3_column_int(statement.stmt, 4),
     };
     while (measured->runs[condition.run].ref.id != sqlite3_column_int64(statement.stmt, 0)) {
       condition.run++;

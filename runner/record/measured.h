@@ -115,6 +115,7 @@ struct measured_condition {
   size_t run; /* in measured.runs */
   bool check;
   const char *text;
+  int gpu;          /* of a check; -1 = of none */
   unsigned results; /* of the run that were slowed */
 };
 

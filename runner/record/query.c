@@ -174,7 +174,10 @@ static const char *query_meant(struct query *query, const char *sql, const char 
     statement_bind_text(&statement, ":sql", sql);
   }
   while (statement_next(&statement, &status, &unused)) {
-    nearest_offer(&nearest, statement_column_text(&statement, 0, arena));
+    const char *offered = statement_column_text(&statement, 0, arena);
+    if (strcasecmp(offered, dot != NULL ? dot + 1 : name) != 0) { /* a column of another table */
+      nearest_offer(&nearest, offered);
+    }
   }
   statement_finalize(&statement);
   if (nearest.word != NULL) {

@@ -9,7 +9,7 @@ INSERT INTO environment_fact (environment, name, gpu, state, value) VALUES
   (1, 'container', -1, 'ok', 'docker'), (1, 'cpu_count', -1, 'ok', '32'),
   (1, 'cpu_model', -1, 'ok', 'Intel(R) Xeon(R) Processor'), (1, 'cuda_driver_version', -1, 'ok', '13.0'),
   (1, 'driver_branch', -1, 'ok', 'r580'), (1, 'driver_version', -1, 'ok', '580.159.04'),
-  (1, 'ecc', 0, 'ok', 'on'), (1, 'ecc', 1, 'ok', 'on'),
+  (1, 'c2c', 0, 'ok', 'off'), (1, 'c2c', 1, 'ok', 'off'), (1, 'ecc', 0, 'ok', 'on'), (1, 'ecc', 1, 'ok', 'on'),
   (1, 'governor', -1, 'unavailable', 'the kernel scales no frequencies here (usual in virtual machines)'),
   (1, 'gpu_clocks', 0, 'ok', 'default'), (1, 'gpu_clocks', 1, 'ok', 'default'),
   (1, 'gpus_hidden', -1, 'ok', '0'), (1, 'gsp', 0, 'ok', '580.159.04'), (1, 'gsp', 1, 'ok', '580.159.04'),

@@ -23,7 +23,7 @@ UPDATE link SET peer_access = 0 WHERE place = 'gpu';
 UPDATE device SET nvlink_count = 16 WHERE place = 'gpu' AND number = 1;
 
 -- name: chip_to_chip
-INSERT INTO environment_fact VALUES (1, 'c2c', 0, 'ok', 'on'), (1, 'c2c', 1, 'ok', 'off');
+UPDATE environment_fact SET value = 'on' WHERE name = 'c2c' AND gpu = 0;
 
 -- name: fabric
 INSERT INTO environment_fact VALUES (1, 'fabric', 0, 'ok', 'completed'), (1, 'fabric', 1, 'ok', 'in progress');

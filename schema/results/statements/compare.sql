@@ -73,17 +73,17 @@ ORDER BY b.case_key, b.id;
 
 -- name: conditions
 -- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed, and what slowed
--- how many results.
+-- how many results; and of which GPU a check is, NULL: of none.
 SELECT k.run, 1, CASE
     WHEN k.name = 'gpu_idle' AND k.want IN ('true', 'on')
     THEN 'gpu' || k.gpu || ' was in use when the run began: ' || k.found
     ELSE 'check ' || k.name || CASE WHEN k.gpu >= 0 THEN ' of gpu' || k.gpu ELSE '' END
       || ' failed: found ' || k.found || ', wanted ' || k.want
-  END, 1
+  END, 1, CASE WHEN k.gpu >= 0 THEN k.gpu END
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
-SELECT c.run, 0, c.slowed_by, count(*)
+SELECT c.run, 0, c.slowed_by, count(*), NULL
 FROM case_run c
 WHERE c.run IN (SELECT value FROM json_each(:runs)) AND c.slowed_by IS NOT NULL
 GROUP BY c.run, c.slowed_by;

@@ -269,7 +269,10 @@ static const struct recorded LOADED[] = {
 };
 enum { LOADED_COUNT = sizeof LOADED / sizeof *LOADED };
 
-static void make_recorded(struct made *made, const struct recorded *rows, size_t count) {
+/* suspect: a GPU of which a check failed on side B; HOST = of none. */
+static void make_recorded(struct made *made, const struct recorded *rows, size_t count,
+                          int suspect) {
+  static struct comparison_condition busy = {.check = true, .runs = {0, 1}};
   *made = (struct made){.measured = measured_new()};
   for (size_t i = 0; i < count; i++) {
     const size_t bench = made_case(made->measured, "k", rows[i].block,
@@ -289,7 +292,10 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
     made->rows[made->comparison.row_count++] = (struct comparison_row){
         .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
   }
+  busy.gpu = suspect;
   made->comparison.rows = made->rows;
+  made->comparison.conditions = &busy;
+  made->comparison.condition_count = 1;
   made->conclusions =
       conclusions_find(made->measured, &made->comparison, &made->arena, &made->count);
 }
@@ -298,7 +304,7 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
 static void a_loaded_gpu_of_two_is_named(void **state) {
   (void)state;
   struct made made;
-  make_recorded(&made, LOADED, LOADED_COUNT);
+  make_recorded(&made, LOADED, LOADED_COUNT, HOST);
   assert_int_equal(made.count, 1);
   assert_string_equal(made.conclusions[0].what, "gpu1's host link");
   assert_int_equal(made.conclusions[0].gpu, 1);
@@ -307,6 +313,81 @@ static void a_loaded_gpu_of_two_is_named(void **state) {
   assert_int_equal(made.conclusions[0].others, 21);
   assert_int_equal(made.conclusions[0].others_changed, 5);
   done(&made);
+}
+
+/* `haul diff tag:quiet tag:loaded`, four processes each, on two H200s, with such a program on gpu1.
+ */
+static const struct recorded IN_USE[] = {
+    {"host_to_device", "pinned", "ce", HOST, 1, MIB(64), VERDICT_REGRESSED, -0.468},
+    {"host_to_device", "pinned", "ce", HOST, 1, MIB(16), VERDICT_REGRESSED, -0.0262},
+    {"device_to_host", "pinned", "ce", 1, HOST, MIB(16), VERDICT_REGRESSED, -0.194},
+    {"device_to_host", "pinned", "ce", 1, HOST, MIB(64), VERDICT_REGRESSED, -0.121},
+    {"device_to_device", NULL, "ce", 1, 0, MIB(16), VERDICT_REGRESSED, -0.2},
+    {"device_to_device", NULL, "ce", 1, 0, MIB(64), VERDICT_REGRESSED, -0.172},
+    {"device_local_copy", NULL, "sm", 1, 1, MIB(256), VERDICT_REGRESSED, -0.062},
+    {"device_to_device", NULL, "ce", 0, 1, MIB(16), VERDICT_INSUFFICIENT, 0.0142},
+    {"device_to_device", NULL, "ce", 0, 1, MIB(64), VERDICT_SAME, -0.0065},
+    {"host_to_device", "pinned", "ce", HOST, 0, MIB(64), VERDICT_SAME, 0},
+    {"host_to_device", "pinned", "ce", HOST, 0, MIB(16), VERDICT_SAME, 0},
+    {"device_to_host", "pinned", "ce", 0, HOST, MIB(64), VERDICT_SAME, 0},
+    {"device_to_host", "pinned", "ce", 0, HOST, MIB(16), VERDICT_SAME, 0},
+    {"device_local_copy", NULL, "sm", 0, 0, MIB(256), VERDICT_SAME, 0},
+};
+enum { IN_USE_COUNT = sizeof IN_USE / sizeof *IN_USE };
+
+/* Seven of fourteen cases alone might be an accident; of a GPU that was in use they are none. */
+static void a_suspect_gpu_is_named_on_less_evidence(void **state) {
+  (void)state;
+  struct made made;
+  make_recorded(&made, IN_USE, IN_USE_COUNT, 1);
+  assert_int_equal(made.count, 1);
+  assert_string_equal(made.conclusions[0].what, "gpu1");
+  assert_int_equal(made.conclusions[0].cases, 9);
+  assert_int_equal(made.conclusions[0].changed, 7);
+  assert_int_equal(made.conclusions[0].others_changed, 0);
+  done(&made);
+  for (int suspect = HOST; suspect <= 0; suspect++) { /* nobody, or the other GPU */
+    make_recorded(&made, IN_USE, IN_USE_COUNT, suspect);
+    assert_int_equal(made.count, 0);
+    done(&made);
+  }
+}
+
+/* Both ways of one link of four GPUs, once each; and two cases that share less than that. */
+static void two_cases_are_told_if_they_are_a_whole_link(void **state) {
+  (void)state;
+  enum { WAYS = GPUS * (GPUS - 1) };
+  static const struct {
+    int from, to;
+    const char *what; /* NULL = nothing is told */
+  } SECOND[] = {{3, 1, "the link gpu1--gpu3"}, {1, 2, NULL}, {2, 0, NULL}};
+  for (size_t i = 0; i < sizeof SECOND / sizeof *SECOND; i++) {
+    struct recorded rows[3 * WAYS];
+    for (int way = 0; way < 3 * WAYS; way++) {
+      const int from = way % WAYS / (GPUS - 1);
+      const int to = (from + 1 + way % (GPUS - 1)) % GPUS;
+      const bool peer = way < WAYS;
+      const bool slow =
+          peer && ((from == 1 && to == 3) || (from == SECOND[i].from && to == SECOND[i].to));
+      rows[way] = (struct recorded){peer ? "peer" : "host",
+                                    "pinned",
+                                    "ce",
+                                    peer ? from : HOST,
+                                    peer ? to : from,
+                                    peer ? MIB(64) : UINT64_C(1024) * (uint64_t)(1 + way),
+                                    slow ? VERDICT_REGRESSED : VERDICT_SAME,
+                                    slow ? -0.1 : 0};
+    }
+    struct made made;
+    make_recorded(&made, rows, 3 * WAYS, HOST);
+    assert_int_equal(made.count, SECOND[i].what != NULL);
+    if (made.count > 0) {
+      assert_string_equal(made.conclusions[0].what, SECOND[i].what);
+      assert_int_equal(made.conclusions[0].cases, 2);
+      assert_int_equal(made.conclusions[0].others, 3 * WAYS - 2);
+    }
+    done(&made);
+  }
 }
 
 /* The same cases with verdicts that have nothing to do with them: a conclusion is an accident. */
@@ -326,7 +407,7 @@ static void verdicts_at_random_have_nothing_in_common(void **state) {
       rows[other].verdict = verdict;
     }
     struct made made;
-    make_recorded(&made, rows, LOADED_COUNT);
+    make_recorded(&made, rows, LOADED_COUNT, HOST);
     told += made.count > 0;
     done(&made);
   }
@@ -341,6 +422,8 @@ int main(void) {
       cmocka_unit_test(what_one_cause_leaves_another_explains),
       cmocka_unit_test(many_flows_at_once_are_about_none_of_their_ends),
       cmocka_unit_test(a_loaded_gpu_of_two_is_named),
+      cmocka_unit_test(a_suspect_gpu_is_named_on_less_evidence),
+      cmocka_unit_test(two_cases_are_told_if_they_are_a_whole_link),
       cmocka_unit_test(verdicts_at_random_have_nothing_in_common),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,9 @@ static void mistakes_are_located(void **state) {
                  "no such column: gpbs: did you mean \"gbps\"?");
   assert_refused(opened->query, "select c.case_nme from v_case c", STATUS_INVALID,
                  "no such column: c.case_nme: did you mean \"case_name\"?");
+  /* "id" is a column of other tables: it is not what was meant. */
+  assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
+                 "no such column: id; haul schema results describes the views");
   assert_refused(opened->query, "select * from v_runcase", STATUS_INVALID,
                  "no such table: v_runcase: did you mean \"v_run_case\"?");
   assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
