@@ -28,6 +28,8 @@ struct measure {
 };
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };
+/* Of a flow in one iteration; in shuffled order of all flows together. */
+enum { COPIES_MAX = 1 << 16 };
 
 struct endpoint {
   enum place place;
@@ -73,10 +75,21 @@ struct flow {
   bool staged;              /* GPU to GPU through the host on purpose */
   uint64_t size_bytes;
   uint32_t threads; /* cpu: host threads; 0 = all of the initiating node */
+  uint32_t copies;  /* of its bytes in one iteration, one after the other; 0 = one */
+  uint32_t stream;  /* flows of one number run one after the other; 0 = a stream of its own */
   struct kernel_shape kernel;
   struct copy_shape shape;
   struct unified_shape unified;
 };
+
+static inline uint32_t flow_copies(const struct flow *flow) {
+  return flow->copies > 0 ? flow->copies : 1;
+}
+
+/* What it moves in one iteration. */
+static inline uint64_t flow_bytes(const struct flow *flow) {
+  return flow->size_bytes * flow_copies(flow);
+}
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
 enum { CHASE_METHOD_VERSION = 3 };
@@ -162,6 +175,13 @@ struct case_path {
   bool staged; /* through the host, even where there is peer access */
 };
 
+/* Every copy, by the flow that it is of. flows NULL: flow by flow, as they are listed. */
+struct copy_order {
+  const uint16_t *flows;
+  uint32_t count;
+  uint64_t seed; /* from which it follows */
+};
+
 struct bench_case {
   enum case_kind kind;
   const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
@@ -171,6 +191,7 @@ struct bench_case {
   const char *path;         /* "numa0:pinned-gpu0"; several flows: a short text for all */
   const struct flow *flows; /* of a transfer */
   uint32_t flow_count;      /* 0 for other kinds */
+  struct copy_order order;  /* of the copies of flows that share a stream */
   union work work;          /* of every other kind; all zero where the selectors came to nothing */
   /* Of one iteration, for cycles and ns per operation: a chase's hops; an arithmetic's instructions
    * (of one thread); 0 for other kinds. */

@@ -20,6 +20,20 @@ struct gate_page {
 struct event_flow {
   CUevent start;
   CUevent end;
+  uint32_t first_step; /* of the stream that it leads */
+  uint32_t step_count; /* 0: it leads none */
+  bool follows;        /* another flow leads the stream that it shares */
+};
+
+/* Copies of one flow that follow those of another on a stream that flows share. A flow's start and
+ * end are those of its first and its last step, which own the events. */
+struct event_step {
+  uint32_t flow;
+  uint32_t copies;
+  CUevent start; /* the end of the step before where that is on the same CUstream */
+  CUevent end;
+  bool owns_start;
+  bool opens; /* the first on its CUstream */
 };
 
 struct event_trial {
@@ -27,6 +41,8 @@ struct event_trial {
   struct flow_run *runs; /* borrowed */
   struct event_flow *flows;
   struct flow_times *times;
+  struct event_step *steps; /* of streams that flows share, stream by stream */
+  uint32_t step_count;
   uint32_t count;
   uint32_t first; /* the measured flow whose stream carries the window */
   uint32_t measured_count;
@@ -65,9 +81,111 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
       err, "allocating the gate"));
   trial->gate = host;
   trial->gate->flag = 0;
+  for (uint32_t i = 0; i < trial->count; i++) {
+    trial->gate->reports[i] = GATE_OPENED; /* what follows on a shared stream has no gate */
+  }
   enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
                                   "mapping the gate");
   trial->gate_device = device;
+  return status;
+}
+
+static uint32_t shared_stream(const struct event_trial *trial, uint32_t i) {
+  return trial->runs[i].flow->stream;
+}
+
+/* ---- streams that flows share ---- */
+
+/* The earlier flow whose CUstream flow i shares, or i itself. */
+static uint32_t find_sharer(const struct event_trial *trial, uint32_t i) {
+  uint32_t j = shared_stream(trial, i) != 0 ? 0 : i;
+  while (j < i && (shared_stream(trial, j) != shared_stream(trial, i) ||
+                   trial->runs[j].gpu != trial->runs[i].gpu)) {
+    j++;
+  }
+  return j;
+}
+
+/* To the stream that flow `leader` leads. */
+static void add_step(struct event_trial *trial, uint32_t leader, uint32_t flow, uint32_t copies) {
+  struct event_flow *led = &trial->flows[leader];
+  struct event_step *last = led->step_count > 0 ? &trial->steps[trial->step_count - 1] : NULL;
+  if (last != NULL && last->flow == flow) {
+    last->copies += copies;
+    return;
+  }
+  trial->steps[trial->step_count++] = (struct event_step){.flow = flow, .copies = copies};
+  led->step_count++;
+}
+
+static enum status make_steps(struct event_trial *trial, const struct copy_order *order,
+                              struct error *err) {
+  const bool listed = order == NULL || order->flows == NULL;
+  trial->steps = calloc((listed ? trial->count : order->count) + 1, sizeof *trial->steps);
+  if (trial->steps == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", trial->count);
+  }
+  for (uint32_t i = 0; i < trial->count; i++) {
+    const uint32_t stream = shared_stream(trial, i);
+    if (stream == 0 || trial->flows[i].follows) {
+      continue;
+    }
+    trial->flows[i].first_step = trial->step_count;
+    for (uint32_t j = i; j < trial->count; j++) {
+      if (shared_stream(trial, j) == stream) {
+        trial->flows[j].follows = j != i;
+        if (listed) {
+          add_step(trial, i, j, flow_copies(trial->runs[j].flow));
+        }
+      }
+    }
+    for (uint32_t c = 0; !listed && c < order->count; c++) {
+      if (shared_stream(trial, order->flows[c]) == stream) {
+        add_step(trial, i, order->flows[c], 1);
+      }
+    }
+  }
+  return STATUS_OK;
+}
+
+/* The step of that stream before this one on the same CUstream, or `step` itself. */
+static struct event_step *step_before(const struct event_trial *trial, uint32_t first,
+                                      struct event_step *step) {
+  for (struct event_step *before = step; before-- > &trial->steps[first];) {
+    if (trial->runs[before->flow].stream == trial->runs[step->flow].stream) {
+      return before;
+    }
+  }
+  return step;
+}
+
+static enum status create_event(const struct event_trial *trial, uint32_t flow, CUevent *event,
+                                struct error *err) {
+  const struct cuda_driver *driver = event_trial_driver(trial);
+  enum status status = use_gpu_of(trial, flow, err);
+  return THEN(status, cuda_check(driver, driver->cuEventCreate(event, CU_EVENT_DEFAULT), err,
+                                 "cuEventCreate"));
+}
+
+static enum status create_step_events(struct event_trial *trial, uint32_t leader,
+                                      struct error *err) {
+  const struct event_flow *led = &trial->flows[leader];
+  enum status status = STATUS_OK;
+  for (uint32_t k = 0; status == STATUS_OK && k < led->step_count; k++) {
+    struct event_step *step = &trial->steps[led->first_step + k];
+    struct event_flow *flow = &trial->flows[step->flow];
+    struct event_step *before = step_before(trial, led->first_step, step);
+    step->opens = before == step;
+    step->owns_start = before == step || before + 1 != step;
+    if (step->owns_start) {
+      status = create_event(trial, step->flow, &step->start, err);
+    } else {
+      step->start = before->end;
+    }
+    status = THEN(status, create_event(trial, step->flow, &step->end, err));
+    flow->start = flow->start == NULL ? step->start : flow->start;
+    flow->end = step->end;
+  }
   return status;
 }
 
@@ -76,27 +194,46 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     CUstream stream = NULL;
+    const uint32_t sharer = find_sharer(trial, i);
+    if (sharer != i) {
+      trial->runs[i].stream = trial->runs[sharer].stream;
+      continue;
+    }
     status = use_gpu_of(trial, i, err);
     status =
         THEN(status, cuda_check(driver, driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
                                 err, "cuStreamCreate"));
-    if (status == STATUS_OK) {
-      trial->runs[i].stream = stream;
-      status = cuda_check(driver, driver->cuEventCreate(&trial->flows[i].start, CU_EVENT_DEFAULT),
-                          err, "cuEventCreate");
-    }
-    status = THEN(status,
-                  cuda_check(driver, driver->cuEventCreate(&trial->flows[i].end, CU_EVENT_DEFAULT),
-                             err, "cuEventCreate"));
+    trial->runs[i].stream = stream;
   }
-  status = THEN(status, use_gpu_of(trial, trial->first, err));
-  return THEN(status, cuda_check(driver, driver->cuEventCreate(&trial->final, CU_EVENT_DEFAULT),
-                                 err, "cuEventCreate"));
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    if (shared_stream(trial, i) == 0) {
+      status = create_event(trial, i, &trial->flows[i].start, err);
+      status = THEN(status, create_event(trial, i, &trial->flows[i].end, err));
+    } else if (trial->flows[i].step_count > 0) {
+      status = create_step_events(trial, i, err);
+    }
+  }
+  return THEN(status, create_event(trial, trial->first, &trial->final, err));
+}
+
+/* No stream has more copies than may stand behind a gate. */
+static bool fits_gate(const struct event_trial *trial) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < trial->count; i++) {
+    uint64_t copies = 0;
+    for (uint32_t j = i; j < trial->count && !trial->flows[i].follows; j++) {
+      const bool together =
+          shared_stream(trial, i) != 0 && shared_stream(trial, j) == shared_stream(trial, i);
+      copies += i == j || together ? flow_copies(trial->runs[j].flow) : 0;
+    }
+    most = copies > most ? (uint32_t)copies : most;
+  }
+  return most <= EVENT_ITERATIONS_MAX;
 }
 
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, enum gating gating, struct event_trial **trial,
-                            struct error *err) {
+                            uint32_t count, enum gating gating, const struct copy_order *order,
+                            struct event_trial **trial, struct error *err) {
   struct event_trial *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for a trial");
@@ -118,6 +255,13 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   if (made->flows == NULL || made->times == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
   }
+  status = THEN(status, make_steps(made, order, err));
+  if (status == STATUS_OK) {
+    made->gated = made->gated && fits_gate(made);
+    if (made->flows[made->first].step_count > 0) { /* the window begins with its first copy */
+      made->first = made->steps[made->flows[made->first].first_step].flow;
+    }
+  }
   status = THEN(status, create_streams_and_events(made, err));
   status = THEN(status, allocate_gate(made, err));
   if (status != STATUS_OK) {
@@ -133,19 +277,28 @@ void event_trial_free(struct event_trial *trial) {
     return;
   }
   const struct cuda_driver *driver = event_trial_driver(trial);
-  for (uint32_t i = 0; trial->flows != NULL && i < trial->count; i++) {
+  for (uint32_t i = trial->flows != NULL ? trial->count : 0; i-- > 0;) {
     struct flow_run *run = &trial->runs[i];
-    if (trial->flows[i].start != NULL) {
+    if (trial->flows[i].start != NULL && shared_stream(trial, i) == 0) {
       (void)driver->cuEventDestroy(trial->flows[i].start);
     }
-    if (trial->flows[i].end != NULL) {
+    if (trial->flows[i].end != NULL && shared_stream(trial, i) == 0) {
       (void)driver->cuEventDestroy(trial->flows[i].end);
     }
-    if (run->stream != NULL) {
+    if (run->stream != NULL && find_sharer(trial, i) == i) {
       (void)driver->cuStreamDestroy(run->stream);
-      run->stream = NULL;
+    }
+    run->stream = NULL;
+  }
+  for (uint32_t k = 0; k < trial->step_count; k++) {
+    if (trial->steps[k].owns_start && trial->steps[k].start != NULL) {
+      (void)driver->cuEventDestroy(trial->steps[k].start);
+    }
+    if (trial->steps[k].end != NULL) {
+      (void)driver->cuEventDestroy(trial->steps[k].end);
     }
   }
+  free(trial->steps);
   if (trial->final != NULL) {
     (void)driver->cuEventDestroy(trial->final);
   }
@@ -187,8 +340,7 @@ static enum status wait_for(const struct event_trial *trial, uint32_t i, CUevent
                     "cuStreamWaitEvent");
 }
 
-/* Gate, primer, dependencies and start event of flow i. */
-static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct error *err) {
+static enum status enqueue_gate(struct event_trial *trial, uint32_t i, struct error *err) {
   enum status status = use_gpu_of(trial, i, err);
   if (status == STATUS_OK && trial->gated) {
     status = launch_gate(trial, i, err);
@@ -196,6 +348,12 @@ static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct e
   if (status == STATUS_OK && trial->gated && trial->runs[i].primer != NULL) {
     status = methods[trial->runs[i].flow->method]->prime(trial->context, &trial->runs[i], err);
   }
+  return status;
+}
+
+/* Gate, primer, dependencies and start event of flow i. */
+static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct error *err) {
+  enum status status = enqueue_gate(trial, i, err);
   if (is_measured(trial, i) && i != trial->first && status == STATUS_OK) {
     status = wait_for(trial, i, trial->flows[trial->first].start, err);
   }
@@ -207,15 +365,43 @@ static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct e
   return THEN(status, event_trial_record(trial, trial->flows[i].start, i, err));
 }
 
-static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
-                                struct error *err) {
+static enum status enqueue_copies(struct event_trial *trial, uint32_t i, uint32_t copies,
+                                  CUevent end, struct error *err) {
   struct flow_run *run = &trial->runs[i];
   enum status status = use_gpu_of(trial, i, err);
   status =
       THEN(status, run->enqueue != NULL
-                       ? run->enqueue(trial->context, run, iterations, err)
-                       : methods[run->flow->method]->enqueue(trial->context, run, iterations, err));
-  return THEN(status, event_trial_record(trial, trial->flows[i].end, i, err));
+                       ? run->enqueue(trial->context, run, copies, err)
+                       : methods[run->flow->method]->enqueue(trial->context, run, copies, err));
+  return THEN(status, event_trial_record(trial, end, i, err));
+}
+
+/* The stream that flow `leader` leads, from the first step's copies on. */
+static enum status enqueue_steps(struct event_trial *trial, uint32_t leader, struct error *err) {
+  const struct event_flow *led = &trial->flows[leader];
+  enum status status = STATUS_OK;
+  for (uint32_t k = 0; status == STATUS_OK && k < led->step_count; k++) {
+    const struct event_step *step = &trial->steps[led->first_step + k];
+    if (step->opens && k > 0) {
+      status = enqueue_gate(trial, step->flow, err);
+    }
+    if (step->owns_start && k > 0) { /* on another GPU than the step before */
+      status = THEN(status, use_gpu_of(trial, step->flow, err));
+      status = THEN(status, wait_for(trial, step->flow, step[-1].end, err));
+      status = THEN(status, event_trial_record(trial, step->start, step->flow, err));
+    }
+    status = THEN(status, enqueue_copies(trial, step->flow, step->copies, step->end, err));
+  }
+  return status;
+}
+
+/* What flow i has to do, and those that share its stream. */
+static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
+                                struct error *err) {
+  return trial->flows[i].step_count > 0
+             ? enqueue_steps(trial, i, err)
+             : enqueue_copies(trial, i, iterations * flow_copies(trial->runs[i].flow),
+                              trial->flows[i].end, err);
 }
 
 /* A thread that enqueues one flow whose copies block it. */
@@ -255,18 +441,22 @@ static enum status enqueue_blocking(struct event_trial *trial, uint32_t iteratio
   atomic_bool go = false;
   enum status status = STATUS_OK;
   uint32_t started = 0;
-  for (; status == STATUS_OK && started < trial->count; started++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     struct enqueuer *enqueuer = &enqueuers[started];
+    if (trial->flows[i].follows) {
+      continue;
+    }
     enqueuer->trial = trial;
     enqueuer->ready = &ready;
     enqueuer->go = &go;
-    enqueuer->flow = started;
-    enqueuer->iterations = is_measured(trial, started) ? iterations : load_iterations;
+    enqueuer->flow = i;
+    enqueuer->iterations = is_measured(trial, i) ? iterations : load_iterations;
     int result = pthread_create(&enqueuer->thread, NULL, enqueuer_main, enqueuer);
     if (result != 0) {
       status = error_set_errno(err, result, "starting a thread to enqueue a flow");
       break;
     }
+    started++;
   }
   while (atomic_load(&ready) < started) {
   }
@@ -296,6 +486,15 @@ static enum status enqueue_followers(struct event_trial *trial, struct error *er
   return status;
 }
 
+/* Flow 0 leads whatever there is. */
+static bool is_one_stream(const struct event_trial *trial) {
+  uint32_t i = 1;
+  while (i < trial->count && trial->flows[i].follows) {
+    i++;
+  }
+  return i >= trial->count;
+}
+
 /* Enqueue one trial. Dependencies point only to what was enqueued before, so that streams which
  * share a hardware queue cannot block each other. */
 static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
@@ -303,8 +502,10 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
   enum status status = STATUS_OK;
   for (int role = FLOW_LOAD; role >= FLOW_MEASURED; role--) {
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-      if ((int)trial->runs[i].flow->role == role) {
-        status = enqueue_start(trial, i, err);
+      if ((int)trial->runs[i].flow->role == role && !trial->flows[i].follows) {
+        const struct event_flow *flow = &trial->flows[i];
+        const bool leads = flow->step_count > 0;
+        status = enqueue_start(trial, leads ? trial->steps[flow->first_step].flow : i, err);
         if (status == STATUS_OK && trial->gated && trial->runs[i].leader == NULL) {
           status = enqueue_work(trial, i, role == FLOW_LOAD ? load_iterations : iterations, err);
         }
@@ -312,13 +513,13 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
     }
   }
   if (status == STATUS_OK && !trial->gated) {
-    status = trial->count == 1 ? enqueue_work(trial, 0, iterations, err)
-                               : enqueue_blocking(trial, iterations, load_iterations, err);
+    status = is_one_stream(trial) ? enqueue_work(trial, 0, iterations, err)
+                                  : enqueue_blocking(trial, iterations, load_iterations, err);
   }
   status = THEN(status, enqueue_followers(trial, err));
   status = THEN(status, use_gpu_of(trial, trial->first, err));
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    if (is_measured(trial, i) && i != trial->first) {
+    if (is_measured(trial, i) && trial->runs[i].stream != trial->runs[trial->first].stream) {
       status = wait_for(trial, trial->first, trial->flows[i].end, err);
     }
   }
@@ -348,13 +549,22 @@ static enum status read_times(struct event_trial *trial, struct trial_times *tim
     trial->times[i].iterations =
         is_measured(trial, timed) ? trial->iterations : trial->load_iterations;
     status = use_gpu_of(trial, timed, err);
-    status = THEN(status, elapsed_ns(trial, trial->flows[timed].start, trial->flows[timed].end,
-                                     &trial->times[i].elapsed_ns, err));
+    if (shared_stream(trial, timed) == 0) {
+      status = THEN(status, elapsed_ns(trial, trial->flows[timed].start, trial->flows[timed].end,
+                                       &trial->times[i].elapsed_ns, err));
+    }
     if (status == STATUS_OK && is_measured(trial, i) &&
         trial->runs[i].gpu == trial->runs[trial->first].gpu) {
       status =
           elapsed_ns(trial, window_start, trial->flows[i].start, &trial->times[i].start_ns, err);
     }
+  }
+  for (uint32_t k = 0; status == STATUS_OK && k < trial->step_count; k++) {
+    const struct event_step *step = &trial->steps[k];
+    uint64_t step_ns = 0;
+    status = use_gpu_of(trial, step->flow, err);
+    status = THEN(status, elapsed_ns(trial, step->start, step->end, &step_ns, err));
+    trial->times[step->flow].elapsed_ns += step_ns;
   }
   times->flows = trial->times;
   return status;

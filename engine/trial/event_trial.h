@@ -5,12 +5,17 @@
  * and for the start event of the first measured flow. The final event, on the stream of that first
  * flow, waits for all ends, so that the window covers first start to last end on one clock.
  *
+ * Flows of one number (struct flow: stream) share a CUstream on each GPU that they run on: their
+ * copies follow each other in the given order, with an event between those of two flows, so that
+ * each flow's share of the window is known. Where the GPU changes, the next waits for the event.
+ *
  * The gate is a kernel that spins on a flag in host memory, which keeps the time of enqueueing out
  * of the window. After a time-out it opens by itself and reports that.
  *
  * Flows whose enqueueing blocks the host (pageable memory) cannot stand behind a gate: then no flow
- * of the case has one, and each of several flows is enqueued by a thread of its own. The same holds
- * with gating off. */
+ * of the case has one, and each of several flows is enqueued by a thread of its own (those that
+ * share a stream by one thread). The same holds with gating off, and where a stream has more copies
+ * than may stand behind a gate. */
 #ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 #define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 
@@ -23,16 +28,17 @@ enum { EVENT_ITERATIONS_MAX = 128 };
 
 struct event_trial; /* streams, events and gate of one case */
 
-/* Give every run its stream. runs is borrowed and must outlive the trial. */
+/* Give every run its stream. runs is borrowed and must outlive the trial. order: of copies of runs
+ * that share streams; NULL = as they are listed. */
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, enum gating gating, struct event_trial **trial,
-                            struct error *err) CHECK_RESULT;
+                            uint32_t count, enum gating gating, const struct copy_order *order,
+                            struct event_trial **trial, struct error *err) CHECK_RESULT;
 void event_trial_free(struct event_trial *trial);
-/* False: gating is off, or some flow blocks the host. */
+/* False: gating is off, some flow blocks the host, or a stream has too many copies. */
 bool event_trial_is_gated(const struct event_trial *trial);
-/* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX behind a gate), load flows
- * `load_iterations` times. Returns when every stream is idle; times->flows is valid until the next
- * run. */
+/* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX copies behind a gate; once
+ * where flows share a stream), load flows `load_iterations` times. Returns when every stream is
+ * idle; times->flows is valid until the next run. */
 enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,
                             struct error *err) CHECK_RESULT;

@@ -8,9 +8,9 @@
 #include "engine/workload/stream.h"
 
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, enum gating gating, struct event_trial **trial,
-                            struct error *err) {
-  (void)context, (void)runs, (void)count, (void)gating, (void)trial;
+                            uint32_t count, enum gating gating, const struct copy_order *order,
+                            struct event_trial **trial, struct error *err) {
+  (void)context, (void)runs, (void)count, (void)gating, (void)order, (void)trial;
   return cuda_absent(err);
 }
 

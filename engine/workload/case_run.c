@@ -61,11 +61,11 @@ static bool looks_serialised(const struct case_run *run) {
   for (uint32_t i = 0; i < run->bench->flow_count; i++) {
     const struct flow *flow = &run->bench->flows[i];
     if (flow->role == FLOW_MEASURED) {
-      if (run->times.flows[i].elapsed_ns == 0) {
-        return false; /* too short to tell */
+      if (run->times.flows[i].elapsed_ns == 0 || flow->stream != 0) {
+        return false; /* too short to tell, or meant to be so */
       }
-      own += (double)flow->size_bytes / (double)run->times.flows[i].elapsed_ns;
-      bytes += (double)flow->size_bytes;
+      own += (double)flow_bytes(flow) / (double)run->times.flows[i].elapsed_ns;
+      bytes += (double)flow_bytes(flow);
       measured++;
     }
   }

@@ -122,7 +122,8 @@ static enum status gpu_create(const struct memory_context *context, const struct
     status = error_set(err, STATUS_INVALID, "there is no kernel for that stream");
   }
   status = THEN(status, stream_gpu_allocate(state, err));
-  status = THEN(status, event_trial_new(context, &state->run, 1, GATING_ON, &state->trial, err));
+  status =
+      THEN(status, event_trial_new(context, &state->run, 1, GATING_ON, NULL, &state->trial, err));
   if (status != STATUS_OK) {
     gpu_destroy(state);
     return status;

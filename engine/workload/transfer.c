@@ -40,12 +40,14 @@ static uint64_t seed_of(uint32_t flow) {
   return (uint64_t)(flow + 1) << 40;
 }
 
-/* Flows of the case whose kernels run on that GPU. */
-static uint32_t count_kernels_on(const struct bench_case *bench_case, int32_t gpu) {
+/* Flows of the case whose kernels run on that GPU beside the flow, and the flow itself. */
+static uint32_t count_kernels_on(const struct bench_case *bench_case, const struct flow *beside,
+                                 int32_t gpu) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
-    count += flow->method == METHOD_SM && transfer_ops(flow)->gpu(flow) == gpu;
+    const bool after = flow != beside && flow->stream != 0 && flow->stream == beside->stream;
+    count += flow->method == METHOD_SM && transfer_ops(flow)->gpu(flow) == gpu && !after;
   }
   return count;
 }
@@ -89,7 +91,7 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
                              .gpu = transfer_ops(flow)->gpu(flow),
                              .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
-    run->kernels_on_gpu = count_kernels_on(transfer->bench, run->gpu);
+    run->kernels_on_gpu = count_kernels_on(transfer->bench, flow, run->gpu);
     status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
                                                : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK) {
@@ -138,6 +140,15 @@ static enum status take_primers(const struct transfer *transfer, struct error *e
   return status;
 }
 
+static bool transfer_blocks_host(const struct transfer *transfer) {
+  bool blocks = false;
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    blocks =
+        blocks || transfer_ops(&transfer->bench->flows[i])->blocks_host(&transfer->bench->flows[i]);
+  }
+  return blocks;
+}
+
 static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   const uint32_t count = transfer->bench->flow_count;
   const struct memory_context *context = &transfer->engine->context;
@@ -161,15 +172,19 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     transfer->outcome->gated = status == STATUS_OK;
   } else if (status == STATUS_OK && transfer_clock(transfer->bench) == CLOCK_EVENT) {
     const enum gating gating = transfer->bench->measure.gating;
-    status = event_trial_new(context, transfer->runs, count, gating, &transfer->event, err);
+    status = event_trial_new(context, transfer->runs, count, gating, &transfer->bench->order,
+                             &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
       workload_note(
           transfer->outcome,
           gating == GATING_OFF
               ? "not gated, as the scenario wants: the time of enqueueing is in the number"
-              : "not gated: such copies block the host, so the time of the call is in "
-                "the number");
+          : transfer_blocks_host(transfer)
+              ? "not gated: such copies block the host, so the time of the call is in "
+                "the number"
+              : "not gated: a stream has more copies than a gate can hold, so the time of the "
+                "calls is in the number where they are slower");
     }
   }
   return status;
@@ -284,8 +299,10 @@ static uint32_t transfer_iterations_max(const void *state) {
   uint32_t most = transfer->event != NULL || transfer->mixed != NULL ? EVENT_ITERATIONS_MAX
                                                                      : HOST_ITERATIONS_MAX;
   for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
-    const uint32_t own = transfer_ops(&transfer->bench->flows[i])->iterations_max;
+    const struct flow *flow = &transfer->bench->flows[i];
+    const uint32_t own = flow->stream != 0 ? 1 : transfer_ops(flow)->iterations_max;
     most = own > 0 && own < most ? own : most;
+    most = flow_copies(flow) < most ? most / flow_copies(flow) : 1;
   }
   /* Load flows are queued behind the same gate and must outlast the measured ones. */
   return transfer->has_load && most > LOAD_SHARE ? most / LOAD_SHARE : most;

@@ -19,8 +19,9 @@ uint64_t transfer_buffer_bytes(const struct flow *flow) {
 static bool transfer_may_pair(const struct flow *flow) {
   const struct kernel_shape *shape = &flow->kernel;
   return flow->method == METHOD_SM && flow->source.place != flow->target.place &&
-         shape->variant == KERNEL_AUTO && shape->block == 0 && shape->grid == 0 &&
-         shape->vector_bytes == 0 && !copy_shape_is_strided(&flow->shape);
+         flow->copies <= 1 && flow->stream == 0 && shape->variant == KERNEL_AUTO &&
+         shape->block == 0 && shape->grid == 0 && shape->vector_bytes == 0 &&
+         !copy_shape_is_strided(&flow->shape);
 }
 
 static bool transfer_are_opposite(const struct flow *a, const struct flow *b) {
@@ -97,6 +98,9 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
     if (flow->role == FLOW_LOAD) {
       return "load flows beside both host threads and GPUs are not measured: there is no common "
              "clock that shows whether they outlast the others";
+    }
+    if (flow->stream != 0) {
+      return "flows that share a stream are not measured beside host threads: measure them apart";
     }
     if (method_clock(flow) == CLOCK_EVENT && transfer_flow_ops(flow)->blocks_host(flow)) {
       return "a copy of pageable memory blocks the host, so that it cannot start together with "

@@ -124,7 +124,7 @@ static void bound_load_flow(struct resources *r, const struct flow *flow) {
   const struct endpoint to = bound_end(r->machine, flow->target);
   const struct endpoint *source = &from;
   const struct endpoint *target = &to;
-  const uint64_t bytes = flow->size_bytes;
+  const uint64_t bytes = flow_bytes(flow);
   if (source->place == PLACE_GPU) {
     bound_load_dram(r, source->index, bytes);
   }
@@ -169,6 +169,44 @@ static const struct resource *bound_slowest(const struct resources *r) {
   return worst;
 }
 
+/* The least time of that flow alone; *limit is what it is of. 0 = unknown. */
+static double bound_alone_ns(const struct flow *flow, const struct machine *machine,
+                             enum limit *limit) {
+  struct flow alone = *flow;
+  struct bound bound;
+  alone.stream = 0;
+  bound_of_flows(&alone, 1, machine, &bound);
+  *limit = bound.limit;
+  return bound.peak_bytes_per_second > 0
+             ? (double)bound.traffic_bytes * 1e9 / (double)bound.peak_bytes_per_second
+             : 0;
+}
+
+/* Flows that share a stream need the sum of their times, where that is more than the resources say;
+ * the limit is that of the flow that needs longest. */
+static void bound_of_streams(const struct flow *flows, uint32_t flow_count,
+                             const struct machine *machine, double window_ns, struct bound *bound) {
+  for (uint32_t i = 0; i < flow_count; i++) {
+    double sum_ns = 0;
+    double longest_ns = 0;
+    enum limit limit = LIMIT_UNKNOWN;
+    for (uint32_t j = i; flows[i].stream != 0 && j < flow_count; j++) {
+      enum limit own = LIMIT_UNKNOWN;
+      const double own_ns =
+          flows[j].stream == flows[i].stream ? bound_alone_ns(&flows[j], machine, &own) : 0;
+      sum_ns += own_ns;
+      limit = own_ns > longest_ns ? own : limit;
+      longest_ns = fmax(longest_ns, own_ns);
+    }
+    if (sum_ns > window_ns) { /* the sum from the stream's first flow on is the largest */
+      window_ns = sum_ns;
+      bound->limit = limit;
+      bound->traffic_bytes = bound->payload_bytes;
+      bound->peak_bytes_per_second = (uint64_t)((double)bound->payload_bytes * 1e9 / sum_ns);
+    }
+  }
+}
+
 void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct machine *machine,
                     struct bound *bound) {
   struct resources r;
@@ -180,7 +218,7 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   for (uint32_t i = 0; i < flow_count; i++) {
     if (flows[i].role == FLOW_MEASURED) {
       bound_load_flow(&r, &flows[i]);
-      bound->payload_bytes += flows[i].size_bytes;
+      bound->payload_bytes += flow_bytes(&flows[i]);
     }
   }
   bound->traffic_bytes = bound->payload_bytes;
@@ -198,6 +236,8 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   const unsigned __int128 peak =
       (unsigned __int128)bound->traffic_bytes * worst->rate / worst->bytes;
   bound->peak_bytes_per_second = (uint64_t)peak;
+  bound_of_streams(flows, flow_count, machine, (double)worst->bytes * 1e9 / (double)worst->rate,
+                   bound);
 }
 
 /* The rate at which one flow can go at most for reasons of its kind of memory; 0 = no such reason.
@@ -225,7 +265,7 @@ double bound_typical_ns(const struct flow *flows, uint32_t flow_count,
   for (uint32_t i = 0; i < flow_count; i++) {
     bound_load_flow(&r, &flows[i]);
     const uint64_t rate = bound_typical_flow_rate(&flows[i]);
-    window_ns = fmax(window_ns, rate > 0 ? (double)flows[i].size_bytes * 1e9 / (double)rate : 0);
+    window_ns = fmax(window_ns, rate > 0 ? (double)flow_bytes(&flows[i]) * 1e9 / (double)rate : 0);
   }
   const struct resource *worst = bound_slowest(&r);
   return fmax(window_ns, worst != NULL ? (double)worst->bytes * 1e9 / (double)worst->rate : 0);

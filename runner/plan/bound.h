@@ -19,6 +19,9 @@
  * directions of one link at once have twice the peak of one; eight GPUs fed by eight links eight
  * times; seven GPUs writing to one that one's port.
  *
+ * Flows that share a stream run one after the other: they need the sum of the times that each needs
+ * alone, where that is more.
+ *
  * Only measured flows count: with a load beside them the bound holds, but may not be within reach.
  * Where the resource that carries a measured flow has no known rate (host memory to host memory is
  * such a flow), the peak is 0 and the limit LIMIT_UNKNOWN. */

@@ -119,6 +119,10 @@ static struct flow plan_transfer_make_flow(const struct expander *x,
   const struct endpoint to = {setting->to.place, pair.to, setting->to.memory};
   struct flow flow = setting->base;
   flow.role = role;
+  if (role == FLOW_LOAD) { /* repeats for as long as it takes, beside the others */
+    flow.copies = 0;
+    flow.stream = 0;
+  }
   flow.source = reversed ? to : from;
   flow.target = reversed ? from : to;
   if (!setting->initiator_given) {
@@ -167,6 +171,8 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
                                         const struct flow *measured) {
   struct flow flow = *measured;
   flow.role = FLOW_LOAD;
+  flow.copies = 0;
+  flow.stream = 0;
   if (load->mirror_direction == DIRECTION_REVERSE) {
     flow.source = measured->target;
     flow.target = measured->source;
@@ -184,6 +190,31 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
   }
   flow.initiator = plan_transfer_initiator_of_mirror(x, load, measured->initiator, &flow);
   return flow;
+}
+
+/* Every copy of flows that share a stream, in the order that follows from the seed. False: there
+ * are too many. */
+static bool plan_transfer_shuffle(struct expander *x, struct bench_case *bench) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    count += bench->flows[i].stream != 0 ? flow_copies(&bench->flows[i]) : 0;
+  }
+  uint16_t *order = arena_array(x->arena, count <= COPIES_MAX ? count : 0, sizeof *order);
+  for (uint32_t i = 0; i < bench->flow_count && count <= COPIES_MAX; i++) {
+    const struct flow *flow = &bench->flows[i];
+    for (uint32_t copy = 0; flow->stream != 0 && copy < flow_copies(flow); copy++) {
+      order[bench->order.count++] = (uint16_t)i;
+    }
+  }
+  for (size_t i = bench->order.count; i > 1; i--) { /* Fisher and Yates */
+    const size_t at = place_random(i, SHUFFLE_COPIES, x->seed) % i;
+    const uint16_t copy = order[at];
+    order[at] = order[i - 1];
+    order[i - 1] = copy;
+  }
+  bench->order.flows = bench->order.count > 0 ? order : NULL;
+  bench->order.seed = x->seed;
+  return count <= COPIES_MAX;
 }
 
 /* One case of x->flows and the loads; setting is for the name of what cannot be. */
@@ -209,8 +240,12 @@ static void plan_transfer_emit_case(struct expander *x, const struct flow_settin
       *next++ = plan_transfer_mirror(x, &transfer->loads[i], &flows[k]);
     }
   }
-  const struct bench_case bench = {.flows = flows, .flow_count = (uint32_t)count};
-  expand_emit(x, &bench, x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL);
+  struct bench_case bench = {.flows = flows, .flow_count = (uint32_t)count};
+  const char *reason = x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL;
+  if (transfer->stream_order == CASE_ORDER_SHUFFLED && !plan_transfer_shuffle(x, &bench)) {
+    reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
+  }
+  expand_emit(x, &bench, reason);
 }
 
 /* The pairs of a flow that is listed, into x->set. False: something is missing, or no pair is left;
@@ -372,6 +407,10 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
     strbuf_append_char(text, '}');
   }
   strbuf_append_char(text, ']');
+  if (bench->order.flows != NULL) {
+    definition_append_number(text, ",\"stream_order\":{\"shuffled\":", bench->order.seed);
+    strbuf_append_char(text, '}');
+  }
 }
 
 /* Managed pages may be on either side. */

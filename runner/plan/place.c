@@ -417,14 +417,15 @@ static int pairs_compare(const void *left, const void *right) {
                             : (a->to > b->to) - (a->to < b->to);
 }
 
-/* The seeds of a sample's two shuffles differ. */
-enum { SHUFFLE_PLACES, SHUFFLE_STEPS };
+uint64_t place_random(uint64_t i, enum shuffle which, uint64_t seed) {
+  const uint64_t number[2] = {i, which};
+  return XXH3_64bits_withSeed(number, sizeof number, seed);
+}
 
 /* Fisher and Yates. */
-static void pairs_shuffle(int32_t *items, size_t count, uint64_t seed, unsigned which) {
+static void pairs_shuffle(int32_t *items, size_t count, uint64_t seed, enum shuffle which) {
   for (size_t i = count; i > 1; i--) {
-    const uint64_t number[2] = {i, which};
-    const size_t at = XXH3_64bits_withSeed(number, sizeof number, seed) % i;
+    const size_t at = place_random(i, which, seed) % i;
     const int32_t item = items[at];
     items[at] = items[i - 1];
     items[i - 1] = item;

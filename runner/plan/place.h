@@ -46,6 +46,11 @@ void place_format_indices(const int32_t *indices, size_t count, const char *thro
 /* The selector as asked for, as part of a path: "gpu.all", "gpu7", "numa.local". */
 void place_format_asked(const struct endpoint_setting *end, struct strbuf *text);
 
+/* What is shuffled: the seeds of two shuffles differ. */
+enum shuffle { SHUFFLE_PLACES, SHUFFLE_STEPS, SHUFFLE_COPIES };
+/* The i-th number of a shuffle, which follows from the scenario's seed. */
+uint64_t place_random(uint64_t i, enum shuffle which, uint64_t seed);
+
 /* ---- pairs: the pairs of places that two ends come to, and which of them are wanted ---- */
 
 enum { PAIRS_MAX = PLACES_MAX * PLACES_MAX, COMPLAINTS_MAX = MACHINE_GPUS_MAX + 2 };

@@ -426,14 +426,17 @@ SELECT
   coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns,
   coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns,
   coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns,
-  f.size_bytes / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
+  f.size_bytes * coalesce(f.copies, 1) / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
   f.source_place || f.source_index AS source,
   f.target_place || f.target_index AS target,
-  coalesce(e.node, e.host_name) AS node
+  coalesce(e.node, e.host_name) AS node,
+  coalesce(f.copies, 1) AS copies,
+  f.stream AS stream,
+  coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns AS share
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

@@ -29,8 +29,9 @@ static const struct section_row section_rows[section_count] = {
          "and a GPU it is the GPU."},
     [SECTION_FLOW] = {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
                       "Measured flows listed one by one, for combinations that `from` and `to` of "
-                      "the block cannot express; all run at once, as one case. Keys that are "
-                      "absent here are taken from the block."},
+                      "the block cannot express; all are one case. They run at once, or in "
+                      "sequence where they share a `stream`. Keys that are absent here are taken "
+                      "from the block."},
 };
 
 /* The keys of the file, of [measure], of [checks] and of every block. */

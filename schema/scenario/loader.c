@@ -277,6 +277,12 @@ static void loader_read_block(struct loader *loader, const struct toml_node *nod
     loader_read_slot(loader, &flows->children[i], SECTION_FLOW, i,
                      &block->slots[1 + block->load_count + i]);
   }
+  const struct entry *csv = entries_find(&block->slots[0].entries, "from_csv");
+  if (csv != NULL && block->flow_count > 0) {
+    loader_complain(loader, csv->key_span, "one of the two",
+                    "from_csv lists the flows, and so does [[transfer.flow]]");
+  }
+  loader_read_csv(loader, block);
   loader_name_block(block);
 }
 

@@ -1,5 +1,5 @@
-/* loader.h - a scenario while it is read: files into entries and blocks (loader.c), those into the
- * scenario (scenario.c). Private to these two. */
+/* loader.h - a scenario while it is read: files into entries and blocks (loader.c, flows_csv.c),
+ * those into the scenario (scenario.c). Private to these three. */
 #ifndef HAUL_SCHEMA_SCENARIO_LOADER_H
 #define HAUL_SCHEMA_SCENARIO_LOADER_H
 
@@ -52,6 +52,9 @@ void loader_keep_document(struct storage *storage, struct toml_document *documen
 /* Read the file reader.source and its includes into the loader. False: it cannot be parsed, as a
  * diagnostic says. The file of a chain of one link is the scenario itself. */
 bool loader_read_file(struct loader *loader, const struct chain *chain);
+/* The flows of a CSV file that the block names, in place of those that it has; the block is then as
+ * if they stood in it (flows_csv.c). */
+void loader_read_csv(struct loader *loader, struct block *block);
 /* Give a slot, the number-th of its section, and a block the names that their entries say. */
 void loader_name_slot(struct loader *loader, struct slot *slot, size_t number);
 void loader_name_block(struct block *block);

@@ -175,6 +175,17 @@ static void check_unused(struct subject *subject) {
   }
 }
 
+/* What a flow that is listed has from its block: flows on a stream are a GPU's. */
+static void check_stream(struct subject *subject) {
+  const struct entry *stream = subject_find(subject, "stream");
+  const unsigned others = subject->methods & ~(BIT(METHOD_CE) | BIT(METHOD_SM));
+  if (subject->slot > 0 && stream != NULL && others != 0 && others == subject->methods) {
+    const struct entry *method = subject_find(subject, "method");
+    subject_refuse_key(subject, method, "\"ce\" or \"sm\", or stream = \"own\" for this flow alone",
+                       "only flows of copy engines and kernels can share a stream");
+  }
+}
+
 /* needed: false if another flow has the size. */
 static void check_size(struct subject *subject, bool needed) {
   const struct entries *own = &subject_slot(subject)->entries;
@@ -252,6 +263,7 @@ static void check_flow(struct subject *subject) {
   check_method(subject, &from, &to);
   check_initiator(subject, &from, &to);
   check_peer(subject, &from, &to);
+  check_stream(subject);
   check_size(subject, true);
   check_selection(subject, &from, &to);
 }

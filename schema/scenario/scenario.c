@@ -55,6 +55,7 @@ static void override_change_block(const struct change *change, struct block *blo
                                   const char *key) {
   if (!override_change_slots(change, block, key)) {
     override_change_entries(change, block->slots[0].section, key, &block->slots[0].entries);
+    loader_read_csv(change->loader, block);
   }
   loader_name_block(block);
   for (size_t i = 1; i < block->slot_count; i++) {
@@ -290,6 +291,9 @@ static void scenario_check_names(struct loader *loader) {
 static void scenario_make_block(struct loader *loader, struct block *block) {
   struct reader *reader = &loader->reader;
   const struct slot *own = &block->slots[0];
+  if (block->unread) {
+    return;
+  }
   entries_require(reader, own->source, own->section, &own->entries, own->header_span);
   if (kinds[block->kind]->check_keys != NULL) {
     kinds[block->kind]->check_keys(reader, block);

@@ -70,6 +70,7 @@ struct transfer_setting {
   enum pairs pairs;
   uint32_t samples; /* of PAIRS_SAMPLE: how often every place is a source, and a target */
   enum concurrent concurrent;
+  enum case_order stream_order; /* of the copies of flows that share a stream */
   const struct flow_setting *loads;
   size_t load_count;
   const struct flow_setting *flows; /* spelled out: then flow.from and flow.to are not used */

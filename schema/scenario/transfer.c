@@ -1,6 +1,14 @@
 /* A [[transfer]]: its keys, and the defaults of its flows. */
 #include "schema/scenario/kind.h"
 
+static bool flow_has_copies(const void *flow) {
+  return flow_copies(flow) > 1;
+}
+
+static bool flow_shares_stream(const void *flow) {
+  return ((const struct flow *)flow)->stream != 0;
+}
+
 static bool flow_is_strided(const void *flow) {
   return copy_shape_is_strided(&((const struct flow *)flow)->shape);
 }
@@ -12,6 +20,9 @@ static bool flow_is_strided(const void *flow) {
 #define FLOW_KEY(key, ...) KEY(key, IN_FLOWS, __VA_ARGS__)
 /* "; ce: a copy engine" */
 #define METHOD_HELP_(id, text, name, build, version, on_node, on_gpu, what) "; " text ": " what
+/* Of measured flows that run on a GPU's stream, one after the other. */
+#define STREAM_KEY(key, path, ...)                                                                 \
+  KEY(key, IN(TRANSFER) | IN(FLOW), .methods = METHOD(CE) | METHOD(SM), .json = path, __VA_ARGS__)
 /* Keys that not every method has; path: their place in the definition. */
 #define METHOD_KEY(method, key, path, ...)                                                         \
   FLOW_KEY(key, .methods = METHOD(method), .json = path, __VA_ARGS__)
@@ -104,6 +115,20 @@ static const struct field transfer_fields[] = {
         UM, "unified.stride", "unified.stride_bytes", SIZE(1, SIZE_LIMIT),
         FLOW(base.unified.stride_bytes), .zero_word = "page", .default_text = "page",
         HELP("Distance between touched bytes; \"page\" is the page size of the touching end")),
+    STREAM_KEY("count", "copies", COUNT(1, COPIES_MAX), FLOW(base.copies),
+               .applies = flow_has_copies, .default_text = "1",
+               HELP("Copies of the flow's bytes per iteration, one after the other")),
+    STREAM_KEY("stream", "stream", COUNT(1, CASE_FLOWS_MAX), FLOW(base.stream), .zero_word = "own",
+               .applies = flow_shares_stream, .default_text = "own",
+               HELP("Flows of one number run one after the other, as calls on one stream do, with "
+                    "flows of other numbers beside them; \"own\": beside all others")),
+    KEY("stream_order", IN(TRANSFER), WORDS(case_order_names), SETTING(transfer.stream_order),
+        .default_text = "file",
+        HELP("Order of the copies of flows that share a stream: as they are listed, or all copies "
+             "shuffled by measure.seed")),
+    KEY("from_csv", IN(TRANSFER), .type = FIELD_TEXT,
+        HELP("File with one flow per line, beside this one: the first line says which keys of "
+             "[[transfer.flow]] its columns are")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \

@@ -125,7 +125,7 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
   case CLASS_LOCAL:
     return facet_local_words(arena, facet);
   case CLASS_AT_ONCE:
-    return arena_format(arena, "GB/s of all flows at once, over one window%s", load);
+    return arena_format(arena, "GB/s of all flows, over one window%s", load);
   case CLASS_CHASE:
     return from == NULL
                ? "ns per load: from memory of the first place, by a thread of the second"

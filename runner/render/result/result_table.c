@@ -243,8 +243,7 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
                                     const char *size) {
   const char *method = result_method(row);
   const bool several = row->flows > 1;
-  const char *what = !isnan(row->gbps)
-                         ? several ? "GB/s of all flows at once, over one window" : "GB/s"
+  const char *what = !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
                      : !isnan(row->ns_per_hop) ? "time of one load that waits for the one before"
                      : row->measure == NULL    ? ""
                      : strcmp(row->measure, "latency") == 0
@@ -280,7 +279,7 @@ static void case_table_print_shared_heading(struct result_page *page,
   for (size_t i = 0; i < table->set.row_count; i++) {
     several = several && (table->rows[i] == NULL || table->rows[i]->flows > 1);
   }
-  const char *words = several ? "GB/s of all flows at once, over one window" : "";
+  const char *words = several ? "GB/s of all flows, over one window" : "";
   if (size != NULL) {
     words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
   }

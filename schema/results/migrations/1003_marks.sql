@@ -93,4 +93,8 @@ ALTER TABLE chase ADD COLUMN access TEXT; -- bulk: by the bulk copy engine; NULL
 
 ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
 
+-- Flows with several copies, and those that follow each other on one stream. NULL: one, beside all others.
+ALTER TABLE flow ADD COLUMN copies INTEGER;
+ALTER TABLE flow ADD COLUMN stream INTEGER;
+
 PRAGMA user_version = 1003;

@@ -1,7 +1,8 @@
 -- The flows of cases with several flows.
 --
--- One row per flow of a case with concurrent flows: its rate in GB/s from its own start to its own end,
--- averaged over the processes of the run. These rates do not add up to the rate of the case, which is
+-- One row per flow of a case with several flows: its rate in GB/s from its own start to its own end,
+-- averaged over the processes of the run; flows that share a stream ran one after the other, and share is the part
+-- of the case's time that each took. These rates do not add up to the rate of the case, which is
 -- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
 -- from before that window to some repeats after it.
 --
@@ -21,7 +22,10 @@ SELECT
   f.initiator AS initiator,
   f.size_bytes AS size_bytes,
   avg(f.gbps) AS gbps,
-  f.role AS role
+  f.role AS role,
+  f.copies AS copies,
+  f.stream AS stream,
+  avg(f.share) AS share
 FROM v_flow f
 WHERE f.run = :run AND f.block GLOB :block
   AND EXISTS (SELECT 1 FROM v_flow g WHERE g.case_run = f.case_run AND g.flow <> f.flow)

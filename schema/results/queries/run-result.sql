@@ -9,8 +9,8 @@
 -- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
 -- by trials.max ("trials") or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1
 -- in each row of a run that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
--- is impossible has status "skipped". special is 1 where bytes are strided, staged through the host on purpose, or
--- moved by the bulk copy engine.
+-- is impossible has status "skipped". size_bytes is NULL where flows differ in it. special is 1 where bytes are
+-- strided, staged through the host on purpose, or moved by the bulk copy engine.
 --
 -- narrow: noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -36,7 +36,7 @@ SELECT
   EXISTS (SELECT 1 FROM bench_case b JOIN flow f ON f.bench_case = b.id
           WHERE b.case_key = c.case_key AND b.name = c.case_name AND f.role = 'load')
     AS under_load,
-  c.size_bytes AS size_bytes,
+  CASE WHEN c.flows > 1 AND c.payload_bytes <> c.flows * c.size_bytes THEN NULL ELSE c.size_bytes END AS size_bytes,
   c.gbps AS gbps,
   c.gbps_low AS gbps_low,
   c.gbps_high AS gbps_high,

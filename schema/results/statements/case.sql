@@ -20,7 +20,7 @@ INSERT INTO flow (
   bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place,
   target_index, target_memory, initiator, staged, size_bytes, gpu, threads, kernel_variant,
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
-  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes)
+  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes, copies, stream)
 SELECT
   :bench_case,
   f.key,
@@ -57,7 +57,9 @@ SELECT
   json_extract(f.value, '$.unified.mode'),
   json_extract(f.value, '$.unified.touch_by'),
   json_extract(f.value, '$.unified.advise'),
-  nullif(json_extract(f.value, '$.unified.stride_bytes'), 0)
+  nullif(json_extract(f.value, '$.unified.stride_bytes'), 0),
+  json_extract(f.value, '$.copies'),
+  json_extract(f.value, '$.stream')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase

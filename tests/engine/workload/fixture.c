@@ -57,7 +57,7 @@ struct bench_case fixture_transfer(const struct flow *flows, uint32_t count) {
                                   .flow_count = count,
                                   .measure = fixture_measure()};
   for (uint32_t i = 0; i < count; i++) {
-    bench_case.payload_bytes += flows[i].role == FLOW_MEASURED ? flows[i].size_bytes : 0;
+    bench_case.payload_bytes += flows[i].role == FLOW_MEASURED ? flow_bytes(&flows[i]) : 0;
   }
   return bench_case;
 }

@@ -90,6 +90,93 @@ static void two_flows_move_twice_the_bytes(void **state) {
   assert_true(window_of(*state, both, 2) < one_ns + one_ns / 2);
 }
 
+/* What a flow took in the last trial. */
+static uint64_t flow_ns(const struct fixture *fixture, uint32_t flow) {
+  for (uint32_t i = fixture->flow_trial_count; i-- > 0;) {
+    if (fixture->flow_trials[i].flow == flow) {
+      return fixture->flow_trials[i].elapsed_ns;
+    }
+  }
+  return 0;
+}
+
+static struct flow on_stream(struct flow flow, uint32_t stream, uint32_t copies) {
+  flow.stream = stream;
+  flow.copies = copies;
+  return flow;
+}
+
+/* Two GPUs, both directions of one link: beside each other they take the longer one's time. */
+static void flows_of_one_stream_follow_each_other(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
+  const struct flow back = between_gpus(METHOD_SM, 1, 0, (uint64_t)8 * MIB);
+  const uint64_t out_ns = window_of(fixture, &out, 1);
+  const uint64_t back_ns = window_of(fixture, &back, 1);
+  const struct flow mix[] = {on_stream(out, 1, 2), on_stream(back, 1, 0), on_stream(out, 1, 1)};
+  const uint64_t window_ns = window_of(fixture, mix, 3);
+  const double sum_ns = 3.0 * (double)out_ns + (double)back_ns;
+  assert_true((double)window_ns > 0.98 * sum_ns && (double)window_ns < 1.05 * sum_ns);
+  assert_true(flow_ns(fixture, 0) + flow_ns(fixture, 1) + flow_ns(fixture, 2) <= window_ns);
+  assert_true((double)flow_ns(fixture, 0) > 0.98 * 2.0 * (double)out_ns);
+  assert_true(fixture->outcome.gated);
+  assert_false(fixture->outcome.serialised); /* it is meant to be so */
+  const struct flow beside[] = {on_stream(out, 1, 2), on_stream(back, 2, 1)};
+  assert_true((double)window_of(fixture, beside, 2) < 2.2 * (double)out_ns);
+}
+
+/* A part of each in turn, and their times are still their own. */
+static void copies_are_shuffled_as_the_case_says(void **state) {
+  static const uint16_t ORDER[] = {1, 0, 0, 1, 1, 0};
+  struct fixture *fixture = *state;
+  const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
+  const struct flow back = between_gpus(METHOD_CE, 1, 0, (uint64_t)4 * MIB);
+  const uint64_t out_ns = window_of(fixture, &out, 1);
+  const struct flow mix[] = {on_stream(out, 3, 3), on_stream(back, 3, 3)};
+  struct bench_case bench_case = fixture_transfer(mix, 2);
+  bench_case.order = (struct copy_order){.flows = ORDER, .count = 6, .seed = 1};
+  fixture_run_ok(fixture, &bench_case);
+  const double share = (double)flow_ns(fixture, 0) / (double)out_ns;
+  assert_true(share > 2.95 && share < 3.1);
+  assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns >=
+              flow_ns(fixture, 0) + flow_ns(fixture, 1));
+  assert_int_equal(fixture->trials[fixture->trial_count - 1].iterations, 1);
+}
+
+/* A gate would fill the queue, and the host could not open it. */
+static void many_copies_of_one_stream_are_not_held(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow many = on_stream(between_gpus(METHOD_CE, 0, 1, 4096), 1, 200);
+  const struct flow mix[] = {many, on_stream(between_gpus(METHOD_CE, 1, 0, 4096), 2, 3)};
+  struct bench_case bench_case = fixture_transfer(mix, 2);
+  fixture_run_ok(fixture, &bench_case);
+  assert_false(fixture->outcome.gated);
+  assert_non_null(strstr(fixture->outcome.note, "more copies than a gate can hold"));
+  const struct flow pageable[] = {many,
+                                  {.method = METHOD_CE,
+                                   .source = fixture_node(0, MEMORY_PAGEABLE),
+                                   .target = fixture_gpu(0, MEMORY_DEVICE),
+                                   .initiator = INITIATOR_TARGET,
+                                   .stream = 1,
+                                   .size_bytes = MIB}};
+  bench_case = fixture_transfer(pageable, 2);
+  fixture_run_ok(fixture, &bench_case);
+  assert_non_null(strstr(fixture->outcome.note, "such copies block the host"));
+  const struct flow own = on_stream(many, 0, 3);
+  bench_case = fixture_transfer(&own, 1);
+  bench_case.measure.iterations = 43;
+  fixture_run(fixture, &bench_case);
+  assert_string_equal(fixture->outcome.reason,
+                      "iterations = 43: a trial of this case has at most 42");
+}
+
+/* Of a stream that goes on, only the flow that was dropped. */
+static void a_dropped_flow_of_a_stream_is_corrupt(void **state) {
+  const struct flow mix[] = {on_stream(between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES), 1, 2),
+                             on_stream(between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES), 1, 2)};
+  is_corrupt(*state, mix, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
+}
+
 static struct flow host_flow(int32_t gpu, bool to_gpu, enum flow_role role, uint64_t size_bytes) {
   const struct endpoint node = fixture_node(0, MEMORY_PINNED);
   const struct endpoint device = fixture_gpu(gpu, MEMORY_DEVICE);
@@ -182,6 +269,10 @@ int main(void) {
       cmocka_unit_test(pages_that_are_not_touched_are_corrupt),
       cmocka_unit_test(the_window_covers_the_flow_that_ends_last),
       cmocka_unit_test(two_flows_move_twice_the_bytes),
+      cmocka_unit_test(flows_of_one_stream_follow_each_other),
+      cmocka_unit_test(copies_are_shuffled_as_the_case_says),
+      cmocka_unit_test(many_copies_of_one_stream_are_not_held),
+      cmocka_unit_test(a_dropped_flow_of_a_stream_is_corrupt),
       cmocka_unit_test(both_ways_to_the_host_are_one_kernel),
       cmocka_unit_test(other_flows_to_the_host_are_kernels_of_their_own),
       cmocka_unit_test(flows_of_one_kernel_share_its_window),

@@ -429,6 +429,59 @@ static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
   planned_fini(&made);
 }
 
+#define SEQUENCE                                                                                   \
+  HEAD "[[transfer]]\nname = \"mix\"\nmethod = \"ce\"\nstream = [1, \"own\"]\nstream_order = "     \
+       "[\"file\", \"shuffled\"]\n"                                                                \
+       "[[transfer.flow]]\nfrom.numa = 0\nto.gpu = 0\nsize = \"1MiB\"\ncount = 3\n"                \
+       "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\nsize = \"2MiB\"\ncount = 2\n"
+
+/* In sequence each flow has the link for itself, and the sum of their times is the least. */
+static void flows_that_share_a_stream(void **state) {
+  (void)state;
+  struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE);
+  assert_int_equal(made.plan->case_count, 3); /* own streams have no order */
+  const struct bench_case *listed = &made.plan->cases[0].bench;
+  const struct bench_case *shuffled = &made.plan->cases[1].bench;
+  const struct bench_case *own = &made.plan->cases[2].bench;
+  assert_string_equal(shuffled->name, "mix/2flows/stream=1/stream_order=shuffled");
+  assert_int_equal(listed->payload_bytes, 7 << 20);
+  assert_null(listed->order.flows);
+  const double sum_ns = 3 * 0x1p20 / 63.015384615 + 4 * 0x1p20 / 478.116;
+  assert_int_equal(listed->limit, LIMIT_PCIE);
+  assert_int_equal((double)listed->peak_bytes_per_second / 1e8, 7 * 0x1p20 / sum_ns * 10);
+  assert_int_equal((double)own->peak_bytes_per_second / 1e8, 7 * 63.015384615 / 3 * 10);
+  assert_int_equal(shuffled->order.count, 5);
+  uint32_t copies[2] = {0};
+  for (uint32_t i = 0; i < shuffled->order.count; i++) {
+    copies[shuffled->order.flows[i]]++;
+  }
+  assert_int_equal(copies[0], 3);
+  assert_int_equal(copies[1], 2);
+  assert_non_null(strstr(listed->definition, "\"size_bytes\":1048576,\"copies\":3,\"stream\":1}"));
+  assert_null(strstr(listed->definition, "stream_order"));
+  assert_non_null(strstr(shuffled->definition, "],\"stream_order\":{\"shuffled\":1}"));
+  assert_non_null(strstr(own->definition, "\"size_bytes\":1048576,\"copies\":3}"));
+  planned_fini(&made);
+}
+
+/* A load repeats for as long as the others last, beside them. */
+static void loads_are_on_no_stream(void **state) {
+  (void)state;
+  struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE "[[transfer.load]]\n");
+  const struct bench_case *loaded = &made.plan->cases[0].bench;
+  assert_int_equal(loaded->flow_count, 4);
+  assert_int_equal(loaded->flows[1].stream, 1);
+  assert_int_equal(loaded->flows[2].stream, 0);
+  assert_int_equal(loaded->flows[2].copies, 0);
+  planned_fini(&made);
+  made = planned_text("h100x8-nvlink.toml", HEAD
+                      "[[transfer]]\nname = \"m\"\nmethod = \"ce\"\nstream = 1\nstream_order = "
+                      "\"shuffled\"\ncount = 65536\nsize = 4\n[[transfer.flow]]\nfrom.gpu = "
+                      "0\nto.gpu = 1\n[[transfer.flow]]\nfrom.gpu = 1\nto.gpu = 0\n");
+  assert_string_equal(made.plan->cases[0].skip_reason, "more than 65536 copies in shuffled order");
+  planned_fini(&made);
+}
+
 /* Each keeps the name and the place that it has among all. */
 static void a_plan_of_some_keys(void **state) {
   (void)state;
@@ -467,6 +520,8 @@ int main(void) {
       cmocka_unit_test(mirrors_take_what_they_do_not_say),
       cmocka_unit_test(a_plan_of_some_keys),
       cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
+      cmocka_unit_test(flows_that_share_a_stream),
+      cmocka_unit_test(loads_are_on_no_stream),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,8 @@ static void put(const char *name, const char *text) {
 static int remove_folder(void **state) {
   (void)state;
   static const char *const names[] = {"a.toml",   "b.toml",     "c.toml",      "main.toml",
-                                      "big.toml", "sub/x.toml", "secret.toml", "sub"};
+                                      "big.toml", "sub/x.toml", "secret.toml", "a.csv",
+                                      "b.csv",    "sub"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (remove(path_of(names[i])) != 0 && errno != ENOENT) {
       return -1;
@@ -155,6 +156,71 @@ static void files_that_are_no_scenario_have_one_complaint(void **state) {
   }
 }
 
+#define GPU_FLOW                                                                                   \
+  HEAD "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\n[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = "   \
+       "1\nsize = 2\n"
+#define CSV_BLOCK HEAD "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nstream = 1\nfrom_csv = "
+
+static void flows_come_from_a_csv_file(void **state) {
+  (void)state;
+  put("a.csv",
+      "# what an application copies\r\n\r\nname,from.numa,from.memory,to.gpu,size,count\r\n"
+      "batch, local ,,0,4MiB,\r\n\"loss\",0,pageable,1,\"4\",12\r\n");
+  put("main.toml", CSV_BLOCK "\"a.csv\"\n");
+  struct scenario *scenario = must_load("main.toml");
+  scenario_free(must_parse(scenario->resolved)); /* without the file */
+  assert_null(strstr(scenario->resolved, "csv"));
+  struct setting setting;
+  block_setting(scenario->blocks[0], 0, &setting);
+  const struct transfer_setting *transfer = &setting.transfer;
+  assert_int_equal(transfer->flow_count, 2);
+  assert_string_equal(transfer->flows[1].name, "loss");
+  assert_int_equal(transfer->flows[0].base.size_bytes, 4 << 20);
+  assert_int_equal(transfer->flows[0].from.memory, MEMORY_PINNED);
+  assert_int_equal(transfer->flows[0].from.selector.kind, SELECTOR_LOCAL);
+  assert_int_equal(transfer->flows[0].base.copies, 1);
+  assert_int_equal(transfer->flows[1].from.memory, MEMORY_PAGEABLE);
+  assert_int_equal(transfer->flows[1].base.copies, 12);
+  assert_int_equal(transfer->flows[1].base.stream, 1);
+  scenario_free(scenario);
+}
+
+static void another_csv_file_can_be_set(void **state) {
+  (void)state;
+  put("a.csv", "from.gpu,to.gpu,size\n0,1,1\n1,0,1\n");
+  const struct scenario_override overrides[] = {{"b.from_csv", path_of("a.csv")},
+                                                {"b.flow.2.size", "64"}};
+  struct scenario *scenario = must_parse_with(GPU_FLOW, overrides, 2);
+  struct setting setting;
+  block_setting(scenario->blocks[0], 0, &setting);
+  assert_int_equal(setting.transfer.flow_count, 2);
+  assert_int_equal(setting.transfer.flows[0].base.size_bytes, 1);
+  assert_int_equal(setting.transfer.flows[1].base.size_bytes, 64);
+  scenario_free(scenario);
+}
+
+static void mistakes_in_a_csv_file_are_told_where_they_stand(void **state) {
+  (void)state;
+  put("a.csv", "from.gpu,to.gpu,sise,size,count,size\n0,1,,8,0\n0,1,,8,2,,7\n\n1,0,,\"1\n1,0,,\n");
+  put("main.toml", CSV_BLOCK "\"a.csv\"\n[[transfer]]\nname = \"c\"\nfrom_csv = \"none.csv\"\n"
+                             "[[transfer]]\nname = \"d\"\nmethod = \"ce\"\nsize = 1\nfrom_csv = "
+                             "\"b.csv\"\n[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n");
+  put("b.csv", "from.gpu,to.gpu\n\n");
+  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  assert_int_equal(diagnostics_count(diagnostics), 9);
+  assert_complaint(diagnostics, 0, path_of("main.toml"), 10, 12, "from_csv \"none.csv\": cannot");
+  assert_complaint(diagnostics, 1, path_of("main.toml"), 15, 1, "from_csv lists the flows, and so");
+  assert_complaint(diagnostics, 2, path_of("a.csv"), 1, 17, "unknown key \"sise\"");
+  assert_string_equal(diagnostics_at(diagnostics, 2)->suggestion, "size");
+  assert_complaint(diagnostics, 3, path_of("a.csv"), 1, 33, "two columns of one name");
+  assert_complaint(diagnostics, 4, path_of("a.csv"), 2, 8, "count: 0 is out of range");
+  assert_complaint(diagnostics, 5, path_of("a.csv"), 3, 11, "a cell too many");
+  assert_complaint(diagnostics, 6, path_of("a.csv"), 5, 6, "has no end");
+  assert_complaint(diagnostics, 7, path_of("a.csv"), 6, 1, "missing \"size\"");
+  assert_complaint(diagnostics, 8, path_of("b.csv"), 1, 1, "the file has no flow");
+  diagnostics_free(diagnostics);
+}
+
 static void the_largest_file_is_read(void **state) {
   (void)state;
   char *text = malloc(SCENARIO_FILE_MAX + 1);
@@ -178,6 +244,9 @@ int main(void) {
       cmocka_unit_test(includes_do_not_explode),
       cmocka_unit_test(files_that_are_no_scenario_have_one_complaint),
       cmocka_unit_test(the_largest_file_is_read),
+      cmocka_unit_test(flows_come_from_a_csv_file),
+      cmocka_unit_test(another_csv_file_can_be_set),
+      cmocka_unit_test(mistakes_in_a_csv_file_are_told_where_they_stand),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -160,6 +160,13 @@ static const struct mistake mistakes[] = {
     {CE "@" FLOWS, "missing \"size\" in [[transfer.flow]]", NULL},
     {CE "size = 1\n" FLOWS "@direction = \"both\"\n",
      "\"direction\" is not allowed in [[transfer.flow]]", NULL},
+    {CPU_BLOCK "@stream = 1\n", "\"stream\" has no effect with this method", NULL},
+    {CPU_BLOCK "@count = 2\n", "\"count\" has no effect with this method", NULL},
+    {TRANSFER "size = 1\nstream = 2\n" FLOWS "method = \"ce\"\n[[transfer.flow]]\n@method = "
+              "\"cpu\"\nfrom.numa = 0\nto.numa = 0\n",
+     "only flows of copy engines and kernels can share a stream", NULL},
+    {GPU_SIZED "stream = @0\n", "stream: 0 is out of range", NULL},
+    {GPU_SIZED "[[transfer.load]]\n@count = 2\n", "\"count\" is not allowed in", NULL},
     {GPU_SIZED "[transfer.@load]\nfrom.gpu = 0\n", "\"load\" must be written as [[transfer.load]]",
      NULL},
     /* Loads that mirror */

@@ -250,7 +250,7 @@ static void rows_of_a_table_are_told_apart(void **state) {
   };
   EXPECT(said, 0,
          "t\n"
-         "1MiB by ce: GB/s of all flows at once, over one window\n"
+         "1MiB by ce: GB/s of all flows, over one window\n"
          "path       settings                         GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  direction=forward trials.min=5  10.00   0.05        2.5\n"
          "gpu0-gpu1  direction=reverse trials.min=5  11.00   0.05        2.8\n"
@@ -323,7 +323,7 @@ static void the_rest_is_tables(void **state) {
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "[1] broken\n"
          "\n"
-         "4KiB each: GB/s of all flows at once, over one window\n"
+         "4KiB each: GB/s of all flows, over one window\n"
          "block     path                GB/s  +/- %  % of peak  remark\n"
          "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
          "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  [1]\n"
@@ -331,7 +331,7 @@ static void the_rest_is_tables(void **state) {
          "[1] odd\n"
          "\n"
          "mixed\n"
-         "1MiB by ce: GB/s of all flows at once, over one window\n"
+         "1MiB by ce: GB/s of all flows, over one window\n"
          "path        GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  300.0   0.05       75.0\n"
          "gpu0-gpu2   1300   0.05      325.0\n"
@@ -340,8 +340,7 @@ static void the_rest_is_tables(void **state) {
   EXPECT(((const struct said[]){said[4], said[5]}), 24,
          "mixed\n"
          "1MiB by ce: GB/s of all\n"
-         "flows at once, over one\n"
-         "window\n"
+         "flows, over one window\n"
          "path        GB/s\n"
          "gpu0-gpu1  300.0\n"
          "gpu0-gpu2   1300\n");
