@@ -88,6 +88,33 @@ struct load_l2 {
   }
 };
 
+/* The lower half of an address follows the lower half of one: no instruction but the load. */
+struct load_l1_u32 {
+  static __device__ __forceinline__ uint64_t next(uint64_t at) {
+    asm volatile("{\n\t"
+                 ".reg .b32 low, high;\n\t"
+                 "mov.b64 {low, high}, %0;\n\t"
+                 "ld.global.ca.u32 low, [%0];\n\t"
+                 "mov.b64 %0, {low, high};\n\t"
+                 "}"
+                 : "+l"(at)::"memory");
+    return at;
+  }
+};
+
+struct load_l2_u32 {
+  static __device__ __forceinline__ uint64_t next(uint64_t at) {
+    asm volatile("{\n\t"
+                 ".reg .b32 low, high;\n\t"
+                 "mov.b64 {low, high}, %0;\n\t"
+                 "ld.global.cg.u32 low, [%0];\n\t"
+                 "mov.b64 %0, {low, high};\n\t"
+                 "}"
+                 : "+l"(at)::"memory");
+    return at;
+  }
+};
+
 template <typename LOAD>
 static __device__ __forceinline__ void chase_global(const struct chase_arguments &arguments,
                                                     LOAD load = LOAD()) {
@@ -109,6 +136,16 @@ extern "C" __global__ void __launch_bounds__(1024)
 extern "C" __global__ void __launch_bounds__(1024)
     haul_chase_l2(const struct chase_arguments arguments) {
   chase_global<load_l2>(arguments);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+    haul_chase_l1_u32(const struct chase_arguments arguments) {
+  chase_global<load_l1_u32>(arguments);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+    haul_chase_l2_u32(const struct chase_arguments arguments) {
+  chase_global<load_l2_u32>(arguments);
 }
 
 #if __CUDA_ARCH__ >= 900

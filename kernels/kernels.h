@@ -71,6 +71,8 @@
   X(KERNEL_CHASE_SYS, "haul_chase_sys")                                                            \
   X(KERNEL_CHASE_L1, "haul_chase_l1")                                                              \
   X(KERNEL_CHASE_L2, "haul_chase_l2")                                                              \
+  X(KERNEL_CHASE_L1_U32, "haul_chase_l1_u32")                                                      \
+  X(KERNEL_CHASE_L2_U32, "haul_chase_l2_u32")                                                      \
   X(KERNEL_CHASE_SHARED, "haul_chase_shared")                                                      \
   X(KERNEL_CHASE_BULK, "haul_chase_bulk")                                                          \
   X(KERNEL_STREAM_FILL, "haul_stream_fill")                                                        \
@@ -139,6 +141,9 @@ enum { BULK_UNIT = 16 }; /* bytes: addresses and sizes of the bulk copy engine a
  * (ld.global.cg). haul_chase_bulk brings BULK_UNIT bytes at each address into shared memory by the
  * bulk copy engine (compute capability 9.0 on) and takes the next address from there; addresses are
  * multiples of BULK_UNIT, and of that many bytes the first 8 are the address.
+ *
+ * haul_chase_{l1,l2}_u32: elements have 32 bits, the lower half of the next address; the upper half
+ * is that of the thread's first position.
  *
  * haul_chase_shared: the same in shared memory, of which the launch gives table_bytes. `table`
  * holds 32-bit words, each the byte offset of the next; positions are byte offsets in it.

@@ -94,6 +94,10 @@ static inline uint64_t flow_bytes(const struct flow *flow) {
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
 enum { CHASE_METHOD_VERSION = 3 };
 
+/* Memory of a GPU is mapped in pages of 2 MiB: within one, only lower halves of addresses differ.
+ */
+#define CHASE_WORDS_FOOTPRINT_MAX (UINT64_C(2) << 20)
+
 /* Dependent loads by threads of a GPU: case kind chase. Thread t starts at element t of a strided
  * chain (so that a warp's accesses are a stride apart), and of a random one as far from the other
  * threads as the chain allows. Several threads: the slowest counts. */
@@ -109,6 +113,7 @@ struct chase {
   uint32_t blocks;          /* 0 = one */
   uint64_t hops;            /* loads of each thread in one iteration; 0: the case has no chase */
   enum chase_access access; /* shared: by load */
+  uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
 };
 
 /* Part of a stream's case_key: raised whenever a stream measures differently. */

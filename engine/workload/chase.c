@@ -26,7 +26,7 @@ enum {
   THREADS_MAX = 1024, /* per block */
   GRID_THREADS_MAX = 1 << 20,
   WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
-  SHARED_WORD_BYTES = 4,
+  WORD_BYTES = 4,          /* of shared memory, and of a chain of 32 bits */
 };
 
 struct chase_state {
@@ -49,6 +49,12 @@ static uint32_t block_threads(const struct chase *chase) {
 
 static uint64_t grid_threads(const struct chase *chase) {
   return (uint64_t)block_threads(chase) * (chase->blocks > 0 ? chase->blocks : 1);
+}
+
+static bool has_words(const struct chase *chase) {
+  return chase->space == CHASE_SHARED ||
+         (chase->space == CHASE_GLOBAL && chase->access == CHASE_BY_LOAD &&
+          chase->element_bytes == WORD_BYTES);
 }
 
 /* Threads that share the elements: shared memory is each block's own. */
@@ -135,8 +141,9 @@ static const char *place_unsupported_reason(const struct chase *chase,
 
 static const char *elements_unsupported_reason(const struct chase *chase,
                                                char reason[CASE_REASON_MAX]) {
-  const bool shared = chase->space == CHASE_SHARED;
-  const uint64_t unit = shared ? SHARED_WORD_BYTES : chase->access == CHASE_BY_BULK ? BULK_UNIT : 8;
+  const uint64_t unit = has_words(chase)                 ? WORD_BYTES
+                        : chase->access == CHASE_BY_BULK ? BULK_UNIT
+                                                         : 8;
   if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 || element_count(chase) < 2 ||
       element_count(chase) > UINT32_MAX) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -145,8 +152,12 @@ static const char *elements_unsupported_reason(const struct chase *chase,
                    unit);
     return reason;
   }
-  if (shared && chase->footprint_bytes % SHARED_WORD_BYTES != 0) {
-    return "the footprint in shared memory is a multiple of 4 bytes";
+  if (has_words(chase) && chase->footprint_bytes % WORD_BYTES != 0) {
+    return "the footprint of elements of 4 bytes is a multiple of 4 bytes";
+  }
+  if (chase->space == CHASE_GLOBAL && has_words(chase) &&
+      chase->footprint_bytes > CHASE_WORDS_FOOTPRINT_MAX) {
+    return "a chase through elements of 4 bytes has a footprint of at most 2 MiB";
   }
   if (block_threads(chase) > THREADS_MAX || grid_threads(chase) > GRID_THREADS_MAX) {
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -248,9 +259,9 @@ static void make_image(const struct chase_state *state, const uint32_t *next,
                        unsigned char *image) {
   const struct chase *chase = state->chase;
   for (uint64_t i = 0; i < state->count; i++) {
-    const uint64_t position = chase_position(state, next[i]); /* shared: the lower half of it */
+    const uint64_t position = chase_position(state, next[i]); /* words: the lower half of it */
     memcpy(image + i * chase->stride_bytes, &position,
-           chase->space == CHASE_SHARED ? SHARED_WORD_BYTES : sizeof position);
+           has_words(chase) ? WORD_BYTES : sizeof position);
   }
 }
 
@@ -337,6 +348,9 @@ static enum kernel kernel_of(const struct chase *chase) {
   }
   switch (chase->space) {
   case CHASE_GLOBAL:
+    if (has_words(chase)) {
+      return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2_U32 : KERNEL_CHASE_L1_U32;
+    }
     return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
   case CHASE_SHARED:
     return KERNEL_CHASE_SHARED;

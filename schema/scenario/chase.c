@@ -9,6 +9,10 @@ static bool chase_is_by_bulk(const void *work) {
   return ((const union work *)work)->chase.access == CHASE_BY_BULK;
 }
 
+static bool chase_has_words(const void *work) {
+  return chase_is_global(work) && ((const union work *)work)->chase.element_bytes == 4;
+}
+
 static const struct field chase_fields[] = {
     KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
              .required = true,
@@ -29,10 +33,11 @@ static const struct field chase_fields[] = {
              SETTING(work.chase.footprint_bytes),
              HELP("Bytes that the chain covers, at least two strides; by default 2MiB, for shared "
                   "memory 32KiB")),
-    KIND_KEY(CHASE, "stride", "stride_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.chase.stride_bytes),
-             .default_text = "128B",
-             HELP("Bytes from one element to the next: a multiple of 8, for shared memory of 4, "
-                  "by the bulk copy engine of 16")),
+    KIND_KEY(
+        CHASE, "stride", "stride_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.chase.stride_bytes),
+        .default_text = "128B",
+        HELP("Bytes from one element to the next: a multiple of the element, which has 8 bytes, "
+             "in shared memory 4, by the bulk copy engine 16")),
     KIND_KEY(CHASE, "order", "order", WORDS(chase_order_names), SETTING(work.chase.order),
              .default_text = "random",
              HELP("Order in which the chain visits the elements: one random cycle, or by address")),
@@ -53,6 +58,11 @@ static const struct field chase_fields[] = {
              HELP("What brings an element to its thread: a load, or the bulk copy engine (TMA, "
                   "cp.async.bulk), from compute capability 9.0 on, for host, peer and global "
                   "memory; it passes the L1 cache")),
+    KIND_KEY(CHASE, "element_bytes", "element_bytes", COUNT(4, 8),
+             SETTING(work.chase.element_bytes), .power_of_two = true, .default_text = "8",
+             .applies = chase_has_words,
+             HELP("Size of an element in global memory: 8, or 4 for strides of 4 bytes, with a "
+                  "footprint of at most 2MiB")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -78,8 +88,10 @@ static void chase_finish(const struct block *block, struct setting *setting) {
   }
   if (chase->space != CHASE_GLOBAL) {
     chase->cache = CACHE_L1;
+    chase->element_bytes = 8;
   } else if (chase->access == CHASE_BY_BULK) {
     chase->cache = CACHE_L2;
+    chase->element_bytes = 8;
   }
   if (!is_far(chase->space)) {
     setting->of = setting->at;
@@ -142,7 +154,7 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
 }
 
 static void chase_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_global[] = {"cache", NULL};
+  static const char *const of_global[] = {"cache", "element_bytes", NULL};
   static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
@@ -156,7 +168,7 @@ static void chase_check_keys(struct reader *reader, const struct block *block) {
                         ": shared memory is read by loads");
   } else if (entry_word_set(subject_find(&subject, "access")) == BIT(CHASE_BY_BULK)) {
     subject_refuse_keys(&subject, of_global, "access \"load\"",
-                        ": the bulk copy engine passes the L1 cache");
+                        ": the bulk copy engine passes the L1 cache, in units of 16 bytes");
   }
 }
 
@@ -170,16 +182,27 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
       !entries_are_read(&block->slots[0].entries, "footprint")) {
     return true;
   }
-  const unsigned element_bytes = chase->space == CHASE_SHARED     ? 4
-                                 : chase->access == CHASE_BY_BULK ? 16
-                                                                  : 8;
+  const bool bulk = chase->access == CHASE_BY_BULK;
+  const unsigned element_bytes = chase->space == CHASE_SHARED ? 4
+                                 : bulk                       ? 16
+                                                              : chase->element_bytes;
   if (stride != NULL && chase->stride_bytes % element_bytes != 0) {
     return subject_refuse(&subject, stride, stride->node->span,
-                          element_bytes == 4   ? "a multiple of 4 bytes"
-                          : element_bytes == 8 ? "a multiple of 8 bytes"
-                                               : "a multiple of 16 bytes",
+                          element_bytes == 4    ? "a multiple of 4 bytes"
+                          : element_bytes == 16 ? "a multiple of 16 bytes"
+                          : chase->space == CHASE_GLOBAL
+                              ? "a multiple of 8 bytes, or element_bytes = 4"
+                              : "a multiple of 8 bytes",
                           "stride: elements have %u bytes, and %llu is not a multiple of %u",
                           element_bytes, (unsigned long long)chase->stride_bytes, element_bytes);
+  }
+  if (footprint != NULL && chase->space == CHASE_GLOBAL && element_bytes == 4 &&
+      chase->footprint_bytes > CHASE_WORDS_FOOTPRINT_MAX) {
+    return subject_refuse(&subject, footprint, footprint->node->span,
+                          "at most 2MiB, or element_bytes = 8",
+                          "footprint: elements of 4 bytes hold the lower half of an address, which "
+                          "tells 2 MiB apart, not %llu bytes",
+                          (unsigned long long)chase->footprint_bytes);
   }
   if (chase->footprint_bytes / chase->stride_bytes < 2) {
     const struct entry *at = entry_either(footprint, stride);
@@ -197,7 +220,8 @@ static bool chase_check_setting(struct reader *reader, const struct block *block
   return true;
 }
 
-static const char *const chase_checked[] = {"footprint", "stride", "space", "access", NULL};
+static const char *const chase_checked[] = {"footprint", "stride",        "space",
+                                            "access",    "element_bytes", NULL};
 
 const struct scenario_kind scenario_kind_chase = {
     .section =

@@ -39,9 +39,10 @@ expect_out '^gpu0,100000,[0-9.]+,'
 reproduce stream 'stream=72 stream-best=15' --set threads.size=64KiB \
   --set 'elements.size={ from = "1KiB", to = "64KiB", factor = 2 }' --set best.size=64KiB \
   --set host.size=64KiB
-reproduce shared-memory-latency 'shared-memory-latency=11 shared-memory-conflicts=6' \
-  --set chase.hops=8
-expect_out '^gpu0,32-way,'
+reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflicts=6' \
+  --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
+# The fake driver's banks: 29 cycles, and 2 more for each further thread.
+equal 'gpu0,32-way,91,62,2' "$(tail -n 1 out | tr -d '\r')" 'the last row of shared-memory-conflicts'
 reproduce shared-cache-scaling shared-cache-scaling=252 --set stream.passes=1 \
   --set stream.size=8KiB --set l1.size=4KiB
 expect_out '^gpu0,l1,4096,256,48,'
@@ -52,15 +53,20 @@ expect_out '^gpu0,f64,([0-9.]+,){5}[0-9.]+'
 expect_value 1 results.db "select count(*) from v_case where kind = 'arithmetic'
   and block = 'throughput' and number_type = 'f32' and operation = 'fma'
   and ops_per_clock_sm between 100 and 130"
-reproduce memory-hierarchy 'memory-hierarchy=44 memory-capacity=2' --set chase.hops=8 \
-  --set 'l2.footprint=["4MiB", "8MiB", "12MiB", "16MiB"]' \
-  --set 'l1.footprint=["8KiB", "16KiB", "24KiB", "32KiB"]' \
+reproduce memory-hierarchy 'memory-hierarchy=53 memory-capacity=2' --set chase.hops=64 \
+  --set 'l2.footprint=["8MiB", "16MiB", "48MiB", "56MiB", "72MiB", "80MiB", "88MiB", "96MiB"]' \
+  --set 'l1.footprint=["32KiB", "64KiB", "192KiB", "208KiB", "224KiB", "256KiB", "288KiB", "320KiB"]' \
   --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
+# Caches of 213 KiB and 60 MiB, between two footprints measured.
+expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
+expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=1 --set stream.size=4KiB
 
 begin 'what was measured is held against the claims of the studies'
 run_ok query --saved microbenchmark-claims --db results.db --format csv
-equal 13 "$(wc -l <out)" 'lines of claims'
+equal 21 "$(wc -l <out)" 'lines of claims'
+equal 6 "$(grep -c '^microbenchmarking,II,.*,holds,' out)" 'claims of section II that hold'
+expect_out '^microbenchmarking,VI,loads past the capacity of the L1 cache take longer,holds,'
 reject_out 'not measured'
 expect_out '^microbenchmarking,IV,integers are multiplied as fast as added,(holds|does not hold),"[0-9.]+ : [0-9.]+ cycles = [0-9.]+ on gpu0'
 # The one that says so is the least grid within 5 % of the best.

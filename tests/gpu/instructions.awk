@@ -125,7 +125,7 @@ form == "sass" && /^[ \t]*\/\*[0-9a-f]+\*\// {
 
 END {
   finish()
-  if (kernels < 48 || streams < 58 || chases < 5 || (substr(architecture, 4) + 0 >= 90 && bulks < 2))
+  if (kernels < 48 || streams < 58 || chases < 7 || (substr(architecture, 4) + 0 >= 90 && bulks < 2))
     wrong("only " kernels + 0 " kernels of arithmetic, " streams + 0 " of streams, " chases + 0 \
       " of chases and " bulks + 0 " of bulk copies were found")
   if (!failed)

@@ -42,6 +42,8 @@ check pattern haul_touch "st\.volatile(\.global)?\.[ub]8"
 check chase haul_chase_sys 'ld\.relaxed\.sys\.global\.u64'
 check chase haul_chase_l1 'ld\.global\.ca\.u64'
 check chase haul_chase_l2 'ld\.global\.cg\.u64'
+check chase haul_chase_l1_u32 'ld\.global\.ca\.u32'
+check chase haul_chase_l2_u32 'ld\.global\.cg\.u32'
 check chase haul_chase_shared 'ld\.shared\.u32'
 check chase haul_chase_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'mbarrier\.try_wait' 'ld\.volatile\.shared\.u64'
 check stream haul_stream_read_16_u4 "$load\.v4\.[ub]32"

@@ -3,7 +3,8 @@
 -- One row per claim, from the latest run of each scenario on the machine that was measured last; GPUs that disagree
 -- make a claim false. numbers has both sides of the ratio, of the GPU where it is furthest from what is claimed.
 -- "memory bandwidth" is a table of grids and rates on an RTX 3080; "microbenchmarking" is the study of an RTX 2060
--- by Qiu, Jo and Goswami, with its sections. The capacities of the caches are in memory-capacity.
+-- by Qiu, Jo and Goswami, with its sections. The capacities of the caches are in memory-capacity; how well one
+-- thread, and 1024, tell GPUs apart (V.A) is what `haul identify` says of runs of fingerprint.
 --
 -- narrow: section,source,numbers
 --
@@ -33,18 +34,18 @@ WITH
     UNION ALL
     SELECT 3, device, max(CASE WHEN block_threads = 32 THEN cycles_per_op END),
       max(CASE WHEN block_threads = 1 THEN cycles_per_op END)
-    FROM result WHERE scenario = 'shared-memory-latency' AND stride_bytes = 4 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND stride_bytes = 4 GROUP BY device
     UNION ALL
     SELECT 4, device, max(CASE WHEN stride_bytes = 128 THEN cycles_per_op END),
       max(CASE WHEN stride_bytes = 4 THEN cycles_per_op END)
-    FROM result WHERE scenario = 'shared-memory-latency' AND block_threads = 32 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND block_threads = 32 GROUP BY device
     UNION ALL
     SELECT 5, device,
       (max(CASE WHEN stride_bytes = 128 THEN cycles_per_op END)
        - max(CASE WHEN stride_bytes = 64 THEN cycles_per_op END)) / 16,
       (max(CASE WHEN stride_bytes = 64 THEN cycles_per_op END)
        - max(CASE WHEN stride_bytes = 4 THEN cycles_per_op END)) / 15
-    FROM result WHERE scenario = 'shared-memory-latency' AND block_threads = 32 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND block_threads = 32 GROUP BY device
     UNION ALL
     SELECT 6, device, max(CASE WHEN grid_blocks = '40' THEN gbps END), max(CASE WHEN grid_blocks = '35' THEN gbps END)
     FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND block_threads = 256 GROUP BY device
@@ -73,7 +74,36 @@ WITH
     UNION ALL
     SELECT 12, device, avg(CASE WHEN size_bytes >= 2 * l2_bytes THEN cycles_per_op END),
       avg(CASE WHEN 4 * size_bytes BETWEEN l2_bytes / 2 AND l2_bytes THEN cycles_per_op END)
-    FROM result WHERE scenario = 'memory-hierarchy' AND stride_bytes = 512 AND cache = 'l1' GROUP BY device),
+    FROM result WHERE scenario = 'memory-hierarchy' AND stride_bytes = 512 AND cache = 'l1' GROUP BY device
+    UNION ALL
+    SELECT 13, device, min(CASE WHEN space = 'global' AND cache = 'l2' THEN cycles_per_op END),
+      min(CASE WHEN space = 'shared' THEN cycles_per_op END)
+    FROM result WHERE scenario = 'shared-memory-latency' AND block_threads = 1024 GROUP BY device
+    UNION ALL
+    SELECT CASE cache WHEN 'l1' THEN 14 ELSE 15 END, device,
+      (SELECT max(s.cycles_per_op) FROM result s WHERE s.scenario = r.scenario AND s.device = r.device
+        AND s.space = 'shared' AND s.block_threads = 1024),
+      min(cycles_per_op)
+    FROM result r WHERE scenario = 'shared-memory-latency' AND space = 'global' AND block_threads = 1024
+    GROUP BY device, cache
+    UNION ALL
+    SELECT 16, device, max(CASE WHEN CAST(grid_blocks AS INTEGER) <= 10 THEN gbps END), max(gbps)
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l1' GROUP BY device
+    UNION ALL
+    SELECT 17, device, max(CASE WHEN block_threads = 512 THEN gbps END), max(CASE WHEN block_threads = 128 THEN gbps END)
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND grid_blocks = '30' GROUP BY device
+    UNION ALL
+    -- Of the points of a curve the one at which the GPUs differ most.
+    SELECT 18, min(device), max(gbps), min(gbps)
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND block_threads = 256
+    GROUP BY grid_blocks HAVING count(DISTINCT device) > 1
+    UNION ALL
+    SELECT 19, device, max(CASE WHEN block_threads = 1024 THEN gbps END), max(CASE WHEN block_threads = 1 THEN gbps END)
+    FROM result WHERE scenario = 'stream' AND block = 'threads' AND operation = 'triad' GROUP BY device
+    UNION ALL
+    SELECT 20, device, avg(CASE WHEN size_bytes BETWEEN 1 << 20 AND l2_bytes / 2 THEN cycles_per_op END),
+      avg(CASE WHEN size_bytes <= 64 << 10 THEN cycles_per_op END)
+    FROM result WHERE scenario = 'memory-hierarchy' AND stride_bytes = 128 AND cache = 'l1' GROUP BY device),
   -- Claimed: a ÷ b is in low..high.
   claim (id, source, section, claim, unit, low, high, scenario) AS (VALUES
     (1, 'memory bandwidth', 'table', 'one block an SM does not saturate the memory', 'GB/s', 0, 0.9, 'grid-sweep'),
@@ -85,8 +115,21 @@ WITH
      'cycles', 3, 1e9, 'shared-memory-latency'),
     (5, 'microbenchmarking', 'II', 'shared memory: each further thread at a bank costs the same',
      'cycles per thread', 0.9, 1.1, 'shared-memory-latency'),
+    (13, 'microbenchmarking', 'II', 'with 1024 threads shared memory answers faster than the L2 cache', 'cycles', 1, 1e9,
+     'shared-memory-latency'),
+    (14, 'microbenchmarking', 'II',
+     'with 1024 threads the worst stride of shared memory waits 7.8 times as long as the best through L1 and L2, or longer',
+     'cycles', 7, 1e9, 'shared-memory-latency'),
+    (15, 'microbenchmarking', 'II',
+     'with 1024 threads the worst stride of shared memory waits longer than the best through L2 alone', 'cycles',
+     1, 1e9, 'shared-memory-latency'),
     (6, 'microbenchmarking', 'III', 'L2 cache: 40 blocks are hardly faster than 35', 'GB/s', 0.95, 1.1,
      'shared-cache-scaling'),
+    (16, 'microbenchmarking', 'III', 'arrays in the L1 cache: 10 blocks come close to the best', 'GB/s', 0.9, 1,
+     'shared-cache-scaling'),
+    (17, 'microbenchmarking', 'III', 'L2 cache: 30 blocks of 512 threads are faster than of 128', 'GB/s', 1.05, 1e9,
+     'shared-cache-scaling'),
+    (18, 'microbenchmarking', 'III', 'GPUs of one model scale alike', 'GB/s', 0.9, 1.1, 'shared-cache-scaling'),
     (7, 'microbenchmarking', 'IV', 'FMA in half precision does not take half the time of single', 'cycles',
      0.75, 1e9, 'arithmetic-latency'),
     (8, 'microbenchmarking', 'IV', 'FMA of integers, half and single precision take about the same', 'cycles',
@@ -94,7 +137,10 @@ WITH
     (9, 'microbenchmarking', 'IV', 'integers are multiplied as fast as added', 'cycles', 0.9, 1.1,
      'arithmetic-latency'),
     (10, 'microbenchmarking', 'V', 'ADD and TRIAD move more than COPY and MUL', 'GB/s', 1, 1e9, 'stream'),
+    (19, 'microbenchmarking', 'V', 'more threads per block move more', 'GB/s', 2, 1e9, 'stream'),
     (11, 'microbenchmarking', 'V', 'STREAM comes to 80 % of the theoretical peak', 'GB/s', 0.8, 1, 'stream'),
+    (20, 'microbenchmarking', 'VI', 'loads past the capacity of the L1 cache take longer', 'cycles', 1.1, 1e9,
+     'memory-hierarchy'),
     (12, 'microbenchmarking', 'VI', 'loads past the capacity of the L2 cache take longer', 'cycles', 1.1, 1e9,
      'memory-hierarchy')),
   compared AS (
@@ -122,4 +168,4 @@ SELECT
         ELSE printf('%.4g to %.4g', c.low, c.high) END)
   END AS numbers
 FROM claim c LEFT JOIN compared w ON w.id = c.id AND w.place = 1
-ORDER BY c.id;
+ORDER BY c.source, c.section, c.id;

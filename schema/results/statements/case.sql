@@ -65,7 +65,7 @@ FROM json_each(:definition, '$.flows') f;
 -- name: insert_chase
 INSERT INTO chase (
   bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
-  hop_order, cache, threads, blocks, hops, access)
+  hop_order, cache, threads, blocks, hops, access, element_bytes)
 SELECT
   :bench_case,
   json_extract(d.value, '$.space'),
@@ -80,7 +80,8 @@ SELECT
   json_extract(d.value, '$.threads'),
   json_extract(d.value, '$.blocks'),
   json_extract(d.value, '$.hops'),
-  json_extract(d.value, '$.access')
+  json_extract(d.value, '$.access'),
+  json_extract(d.value, '$.element_bytes')
 FROM json_each(:definition) d WHERE d.key = 'chase';
 
 -- name: insert_stream

@@ -64,6 +64,53 @@ static void cache_of_the_chase_follows_the_footprint(void **state) {
   assert_true(beyond > 0.9 * second && beyond < 1.1 * second);
 }
 
+/* The shapes of tables I and II: each further thread at a bank adds the same, and from some number
+ * of warps on the SM is busy all the time. */
+static void conflicts_of_banks_add_up(void **state) {
+  struct bench_case bench_case = chase_case(CHASE_SHARED, own);
+  struct chase *chase = &bench_case.work.chase;
+  chase->order = CHASE_STRIDED;
+  chase->threads = 32;
+  chase->stride_bytes = 4;
+  const double none = cycles_of(*state, &bench_case);
+  chase->stride_bytes = 8;
+  const double way = cycles_of(*state, &bench_case) - none;
+  assert_true(way > 0);
+  for (uint32_t ways = 4; ways <= 32; ways *= 2) {
+    chase->stride_bytes = UINT64_C(4) * ways;
+    const double slope = (cycles_of(*state, &bench_case) - none) / (ways - 1);
+    assert_true(slope > 0.99 * way && slope < 1.01 * way);
+  }
+  chase->threads = 1;
+  assert_true(cycles_of(*state, &bench_case) < 1.01 * none);
+  chase->threads = 256;
+  const double many = cycles_of(*state, &bench_case);
+  chase->threads = 512;
+  assert_true(cycles_of(*state, &bench_case) > 1.9 * many);
+}
+
+/* Figure 2: the same strides through 2 MiB, with elements of 4 bytes. */
+static void words_are_chased_through_the_caches(void **state) {
+  struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
+  struct chase *chase = &bench_case.work.chase;
+  chase->order = CHASE_STRIDED;
+  chase->element_bytes = 4;
+  chase->footprint_bytes = 2 << 20;
+  double nearest[2];
+  for (int cache = 0; cache < 2; cache++) {
+    chase->cache = cache == 0 ? CACHE_L1 : CACHE_L2;
+    chase->threads = 1;
+    chase->stride_bytes = 4;
+    chase->hops = 4096;
+    nearest[cache] = cycles_of(*state, &bench_case);
+    chase->threads = 1024;
+    assert_true(cycles_of(*state, &bench_case) < 1.1 * nearest[cache]);
+    chase->stride_bytes = 128;
+    assert_true(cycles_of(*state, &bench_case) > 1.5 * nearest[cache]);
+  }
+  assert_true(nearest[1] > 4 * nearest[0]);
+}
+
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
 static void threads_beyond_the_footprint_are_unsupported(void **state) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
@@ -102,6 +149,10 @@ static void unsupported_chase_gives_its_reason(void **state) {
   bench_case = chase_case(CHASE_GLOBAL, own);
   bench_case.work.chase.stride_bytes = 4;
   refuses(*state, bench_case, "multiple of 8");
+  bench_case.work.chase.element_bytes = 4;
+  bench_case.work.chase.footprint_bytes = 4 << 20;
+  refuses(*state, bench_case, "at most 2 MiB");
+  bench_case.work.chase.element_bytes = 8;
   bench_case.work.chase.stride_bytes = 8;
   bench_case.work.chase.threads = 1025;
   refuses(*state, bench_case, "at most 1024");
@@ -117,6 +168,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_and_order),
       cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
+      cmocka_unit_test(conflicts_of_banks_add_up),
+      cmocka_unit_test(words_are_chased_through_the_caches),
       cmocka_unit_test(threads_beyond_the_footprint_are_unsupported),
       cmocka_unit_test(unsupported_chase_gives_its_reason),
   };

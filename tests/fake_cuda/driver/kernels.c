@@ -258,6 +258,8 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_CHASE_SYS, chase, chase),
     ROW(KERNEL_CHASE_L1, chase, chase),
     ROW(KERNEL_CHASE_L2, chase, chase),
+    ROW(KERNEL_CHASE_L1_U32, chase, chase),
+    ROW(KERNEL_CHASE_L2_U32, chase, chase),
     ROW(KERNEL_CHASE_SHARED, chase, chase),
     ROW(KERNEL_CHASE_BULK, chase, chase),
     {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,

@@ -64,7 +64,9 @@ const struct fake_kernel *kernel_find(const char *name);
  * touch them. */
 void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
 
-/* micro_kernels.c: references of the kernels that measure caches, arrays and instructions. */
+/* micro_kernels.c, caches.c: references of the kernels that measure caches, arrays and
+ * instructions.
+ */
 void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void stream_run(struct kernel_launch *launch);
 void stream_data_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
@@ -74,5 +76,9 @@ void arithmetic_accesses(const struct kernel_launch *launch, struct kernel_acces
 void arithmetic_run(struct kernel_launch *launch);
 void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void chase_run(struct kernel_launch *launch);
+
+/* caches.c: a kernel of that GPU has used a range of its memory; whether the L2 still holds it. */
+void caches_use(int32_t gpu, uint64_t address, uint64_t size_bytes);
+bool caches_hold(int32_t gpu, uint64_t address, uint64_t size_bytes);
 
 #endif

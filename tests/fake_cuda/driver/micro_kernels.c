@@ -35,6 +35,8 @@ static void write_spans(struct kernel_launch *launch, uint64_t address, double e
 
 /* Bytes per ns of a GPU's memory, for kernels that note cycles. */
 static const double STREAM_BYTES_PER_NS = 4200;
+/* Time of bytes from the L2 by that of bytes from memory. */
+static const double L2_SHARE = 0.6;
 
 static const char *stream_name(const struct kernel_launch *launch) {
   return kernel_text(launch->kernel->kernel) + strlen("haul_stream_");
@@ -49,13 +51,19 @@ static double stream_ns(const struct stream_arguments *stream) {
   return arrays * (double)stream->passes * (double)stream->size_bytes / STREAM_BYTES_PER_NS;
 }
 
+/* What the passes over an array are worth in bytes of memory: those that the L2 holds take less. */
+static uint64_t stream_moved(const struct kernel_launch *launch,
+                             const struct stream_arguments *stream, uint64_t array) {
+  const bool held = caches_hold(launch->context->gpu, array, stream->size_bytes);
+  return (uint64_t)((held ? L2_SHARE : 1) * (double)stream->passes * (double)stream->size_bytes);
+}
+
 void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
   ARGUMENTS(stream_arguments, stream, launch);
-  const uint64_t moved = stream.passes * stream.size_bytes;
   const struct kernel_access wanted[] = {
-      {stream.out, stream.size_bytes, moved, true},
-      {stream.a, stream.size_bytes, moved, false},
-      {stream.b, stream.size_bytes, moved, false},
+      {stream.out, stream.size_bytes, stream_moved(launch, &stream, stream.out), true},
+      {stream.a, stream.size_bytes, stream_moved(launch, &stream, stream.a), false},
+      {stream.b, stream.size_bytes, stream_moved(launch, &stream, stream.b), false},
       {stream.results, launch->grid * sizeof(uint64_t), 0, true},
       {stream.spans, SM_SPANS * sizeof(struct sm_span), 0, true},
   };
@@ -311,125 +319,4 @@ void arithmetic_run(struct kernel_launch *launch) {
     results[i] = ends[i % launch->block % ARITHMETIC_LANES];
   }
   write_spans(launch, chains.spans, arithmetic_ns(launch, chains.rounds));
-}
-
-/* ---- dependent loads ---- */
-
-/* Times of one dependent load, as measured on 4 x H200; that of shared memory and DRAM typical. */
-static const double HOST_HOP_NS = 1190;
-static const double PEER_HOP_NS = 828;
-static const double SHARED_HOP_NS = 15;
-static const double L1_HOP_NS = 17;
-static const double L2_HOP_NS = 139;
-static const double DRAM_HOP_NS = 560;
-enum { L1_BYTES = 213 << 10 };
-
-static double hop_ns(const struct kernel_launch *launch, uint64_t lowest, uint64_t highest) {
-  struct memory_place place;
-  const enum kernel kernel = launch->kernel->kernel;
-  if (kernel == KERNEL_CHASE_SHARED) {
-    return SHARED_HOP_NS;
-  }
-  (void)memory_locate(lowest, sizeof(uint64_t), &place);
-  if (place.place == PLACE_HOST) {
-    return HOST_HOP_NS;
-  }
-  if (place.place != launch->context->gpu) {
-    return PEER_HOP_NS;
-  }
-  if (kernel == KERNEL_CHASE_L1 && highest - lowest < L1_BYTES) {
-    return L1_HOP_NS;
-  }
-  return highest - lowest < gpu_of(launch)->l2_bytes ? L2_HOP_NS : DRAM_HOP_NS;
-}
-
-/* One thread's way. */
-struct chase_walk {
-  uint64_t last, lowest, highest;
-};
-
-static bool load(const struct kernel_launch *launch, const struct chase_arguments *chase,
-                 uint64_t at, uint64_t *value) {
-  struct memory_place place;
-  if (launch->kernel->kernel == KERNEL_CHASE_SHARED) {
-    uint32_t word = 0;
-    if (at + sizeof word > chase->table_bytes ||
-        !memory_locate(chase->table + at, sizeof word, &place)) {
-      return false;
-    }
-    memcpy(&word, place.data, sizeof word);
-    *value = word;
-    return true;
-  }
-  const bool bulk = launch->kernel->kernel == KERNEL_CHASE_BULK;
-  if (!memory_locate(at, bulk ? BULK_UNIT : sizeof *value, &place) || place.allocation == NULL ||
-      (bulk && at % BULK_UNIT != 0)) {
-    return false;
-  }
-  memcpy(value, place.data, sizeof *value);
-  return true;
-}
-
-/* false: it leaves its memory. */
-static bool walk(const struct kernel_launch *launch, const struct chase_arguments *chase,
-                 struct chase_walk *walk) {
-  walk->lowest = walk->highest = walk->last;
-  for (uint64_t hop = 0; hop < chase->warm_hops + chase->hops; hop++) {
-    if (!load(launch, chase, walk->last, &walk->last)) {
-      return false;
-    }
-    walk->lowest = walk->last < walk->lowest ? walk->last : walk->lowest;
-    walk->highest = walk->last > walk->highest ? walk->last : walk->highest;
-  }
-  return true;
-}
-
-static uint64_t *chase_positions(const struct kernel_launch *launch,
-                                 const struct chase_arguments *chase) {
-  struct memory_place place;
-  const uint64_t bytes = (uint64_t)launch->grid * launch->block * sizeof(uint64_t);
-  return memory_locate(chase->positions, bytes, &place) ? (uint64_t *)(void *)place.data : NULL;
-}
-
-void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
-  ARGUMENTS(chase_arguments, chase, launch);
-  const uint64_t threads = (uint64_t)launch->grid * launch->block;
-  const uint64_t *positions = chase_positions(launch, &chase);
-  *accesses = (struct kernel_accesses){
-      .count = 2,
-      .items = {{chase.positions, threads * sizeof(uint64_t), 0, true},
-                {chase.times, launch->grid * sizeof(struct chase_time), 0, true}}};
-  if (launch->kernel->kernel == KERNEL_CHASE_SHARED) {
-    accesses->items[accesses->count++] =
-        (struct kernel_access){chase.table, chase.table_bytes, chase.table_bytes, false};
-  } else if (positions != NULL) {
-    accesses->items[accesses->count++] =
-        (struct kernel_access){positions[0], sizeof(uint64_t), 0, false};
-  }
-  struct chase_walk walked = {.last = positions != NULL ? positions[0] : 0};
-  if (positions != NULL && walk(launch, &chase, &walked)) {
-    accesses->extra_ns =
-        (double)(chase.warm_hops + chase.hops) * hop_ns(launch, walked.lowest, walked.highest);
-  }
-}
-
-void chase_run(struct kernel_launch *launch) {
-  ARGUMENTS(chase_arguments, chase, launch);
-  const uint64_t threads = (uint64_t)launch->grid * launch->block;
-  uint64_t *positions = kernel_memory(launch, chase.positions, threads * sizeof *positions);
-  struct chase_time *times = kernel_memory(launch, chase.times, launch->grid * sizeof *times);
-  double elapsed_ns = 0;
-  for (uint64_t i = 0; positions != NULL && times != NULL && i < threads; i++) {
-    struct chase_walk walked = {.last = positions[i]};
-    if (!walk(launch, &chase, &walked)) {
-      launch->illegal = true;
-      return;
-    }
-    positions[i] = walked.last;
-    elapsed_ns = (double)chase.hops * hop_ns(launch, walked.lowest, walked.highest);
-  }
-  for (uint32_t i = 0; times != NULL && i < launch->grid; i++) {
-    times[i] = (struct chase_time){.cycles = (uint64_t)(elapsed_ns * clock_ghz(launch)),
-                                   .elapsed_ns = (uint64_t)elapsed_ns};
-  }
 }

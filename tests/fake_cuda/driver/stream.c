@@ -305,8 +305,8 @@ static void carry_out_set(const struct operation *operation) {
   }
 }
 
-/* Managed pages that a kernel touches come to its GPU, and stay. */
-static void migrate(const struct kernel_launch *launch) {
+/* Managed pages that a kernel touches come to its GPU, and stay; what it used comes into its L2. */
+static void move_in(const struct kernel_launch *launch) {
   struct kernel_accesses accesses = {0};
   launch->kernel->accesses(launch, &accesses);
   for (uint32_t i = 0; i < accesses.count; i++) {
@@ -314,6 +314,10 @@ static void migrate(const struct kernel_launch *launch) {
     if (allocation != NULL && allocation->kind == ALLOCATION_MANAGED && !allocation->read_mostly &&
         accesses.items[i].moved_bytes > 0) {
       memory_set_location(allocation, launch->context->gpu);
+    }
+    if (allocation != NULL && allocation->kind == ALLOCATION_DEVICE &&
+        allocation->gpu == launch->context->gpu && accesses.items[i].moved_bytes > 0) {
+      caches_use(allocation->gpu, accesses.items[i].address, accesses.items[i].size_bytes);
     }
   }
 }
@@ -332,7 +336,7 @@ bool operation_carry_out(struct operation *operation) {
   case OPERATION_KERNEL:
     if (!operation->kernel.illegal) {
       operation->kernel.kernel->run(&operation->kernel);
-      migrate(&operation->kernel);
+      move_in(&operation->kernel);
     }
     return !operation->kernel.illegal;
   case OPERATION_HOST:
