@@ -61,6 +61,19 @@ equal 1 "$(grep -c 'SUM device_to_device_memcpy_read_ce' sum.html)" 'sums on the
 run run nvbandwidth --sum --json --db sum.db
 expect_code 2
 
+if command -v sqlite3 >/dev/null; then
+  begin 'joules per GB of each method, from a counter that runs at 300 W'
+  run_ok run energy --set transfer.size=64KiB --only 'local/*' --set measure.telemetry=off --db energy.db
+  sqlite3 energy.db "insert into telemetry (run, gpu, at_ns, energy_mj)
+    with recursive s(at) as (select min(started_at_ns) - 1000000 from case_run
+      union all select at + 100000 from s where at < (select max(ended_at_ns) + 1000000 from case_run))
+    select 1, 0, at, at * 3 / 10000 from s"
+  run_ok query --saved energy --db energy.db --csv
+  equal 'ce vector bulk' "$(cut -d, -f2 <"$scratch/out" | tr -d '\r' | sed 1d | tr '\n' ' ' | sed 's/ $//')" 'methods'
+  equal 3 "$(awk -F, 'NR > 1 && $3 > 0 && $4 < $3 / 10 && $6 > 270 && $6 < 330' "$scratch/out" | wc -l)" 'methods at 300 W'
+  equal 1 "$(awk -F, '$2 == "ce" { print $5 + 0 }' "$scratch/out")" 'ce by ce'
+fi
+
 begin 'JSON has units in its keys'
 run_ok run nvbandwidth "${small[@]}" --only 'device_to_device_latency_sm' --json --db json.db
 equal 12 "$(grep -c '"ns_per_hop":[0-9.]' "$scratch/out")" 'latencies'

@@ -1,0 +1,43 @@
+-- Joules per GB delivered, by what moves the bytes.
+--
+-- One row per way and method, from the latest run of energy: a copy engine, a kernel (vector), the bulk copy engine,
+-- unified memory. Energy is that of the case's GPUs, idle power included; a row's processes are averaged. error is how
+-- far joules_per_gb may be off, because the counter is read at intervals. moving_percent is how much of the time trials
+-- were: the rest is between them, where pages of unified memory are put back. to_ce is joules_per_gb by that of the
+-- copy engine on the same way.
+--
+-- narrow: error,moving_percent,to_ce,watts,remark,gbps
+--
+-- :run (run, default null) the run to show; null: the latest of energy
+WITH measured AS (
+  SELECT
+    c.position AS position,
+    c.block AS way,
+    coalesce(c.kernel_variant, c.method) AS method,
+    c.gbps AS gbps,
+    c.joules_per_gb AS joules_per_gb,
+    c.joules_per_gb_error AS error,
+    (SELECT sum(y.joules) / max(y.seconds) FROM v_energy y
+     WHERE y.case_run = c.case_run AND c.joules_per_gb IS NOT NULL) AS watts,
+    (SELECT sum(t.elapsed_ns) FROM trial t WHERE t.case_run = c.case_run AND t.phase = 1)
+      / (SELECT 1e7 * max(y.seconds) FROM v_energy y
+         WHERE y.case_run = c.case_run AND c.joules_per_gb IS NOT NULL) AS moving_percent,
+    CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+      WHEN c.joules_per_gb IS NULL THEN 'no energy counter, or too short' END AS remark
+  FROM v_case c
+  WHERE c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'energy'
+                                ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+SELECT
+  m.way AS way,
+  m.method AS method,
+  avg(m.joules_per_gb) AS joules_per_gb,
+  avg(m.error) AS error,
+  avg(m.joules_per_gb)
+    / (SELECT avg(e.joules_per_gb) FROM measured e WHERE e.way = m.way AND e.method = 'ce') AS to_ce,
+  avg(m.watts) AS watts,
+  avg(m.gbps) AS gbps,
+  avg(m.moving_percent) AS moving_percent,
+  max(m.remark) AS remark
+FROM measured m
+GROUP BY m.way, m.method
+ORDER BY min(m.position);
