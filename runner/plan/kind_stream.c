@@ -109,7 +109,8 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
                   ESTIMATE_GPU_ITERATION_NS;
   cost->iterations_max = host ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->fill_ns = arrays * array_ns;
-  cost->check_ns = sums ? (double)stream->size_bytes / 4 * SUM_NS : 2 * array_ns;
+  cost->check_ns = sums ? (double)stream->size_bytes / (stream->type == NUMBER_F64 ? 8 : 4) * SUM_NS
+                        : 2 * array_ns;
   cost->host_clock = host;
   if (host && bench->measure.host_cache != HOST_CACHE_AS_IS) {
     cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
