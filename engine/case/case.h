@@ -66,6 +66,11 @@ struct unified_shape {
   uint64_t stride_bytes; /* between touched bytes; 0 = the page size of the touching side */
 };
 
+struct flow_cpu {
+  enum cpu_choice choice;
+  int32_t node; /* the operating system's number; not of CPU_ANY. -1: this machine has none */
+};
+
 struct flow {
   enum flow_role role;
   enum method method;
@@ -74,9 +79,10 @@ struct flow {
   enum initiator initiator; /* whose GPU (or node) starts it */
   bool staged;              /* GPU to GPU through the host on purpose */
   uint64_t size_bytes;
-  uint32_t threads; /* cpu: host threads; 0 = all of the initiating node */
-  uint32_t copies;  /* of its bytes in one iteration, one after the other; 0 = one */
-  uint32_t stream;  /* flows of one number run one after the other; 0 = a stream of its own */
+  uint32_t threads;    /* cpu: host threads; 0 = all of the initiating node */
+  uint32_t copies;     /* of its bytes in one iteration, one after the other; 0 = one */
+  uint32_t stream;     /* flows of one number run one after the other; 0 = a stream of its own */
+  struct flow_cpu cpu; /* of a flow that flow_blocks_host(): where the thread runs that copies */
   struct kernel_shape kernel;
   struct copy_shape shape;
   struct unified_shape unified;
@@ -89,6 +95,14 @@ static inline uint32_t flow_copies(const struct flow *flow) {
 /* What it moves in one iteration. */
 static inline uint64_t flow_bytes(const struct flow *flow) {
   return flow->size_bytes * flow_copies(flow);
+}
+
+/* Whether a processor makes the copy, or a part of it: pageable memory, and copies between GPUs
+ * through the host. The driver's own threads and buffers are in the way, and the call waits for
+ * them (seen at 1 GiB staged on an H200, driver 580). */
+static inline bool flow_blocks_host(const struct flow *flow) {
+  return flow->method == METHOD_CE && (flow->staged || flow->source.memory == MEMORY_PAGEABLE ||
+                                       flow->target.memory == MEMORY_PAGEABLE);
 }
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */

@@ -29,6 +29,17 @@ ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
   X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
 ENUM_NAMES_DECLARE(method, METHOD_LIST)
 unsigned method_version(enum method method);
+/* The same of a copy that the host makes (flow_blocks_host(), engine/case/case.h): from 3 on its
+ * thread runs on the processors of one node. */
+enum { METHOD_VERSION_BY_HOST = 3 };
+
+/* On which node a thread runs that makes a copy. */
+#define CPU_CHOICE_LIST(X)                                                                         \
+  X(CPU_ANY, "any")       /* wherever the system puts it */                                        \
+  X(CPU_LOCAL, "local")   /* beside the flow's host memory; between GPUs, beside the source */     \
+  X(CPU_REMOTE, "remote") /* on the node farthest from there */                                    \
+  X(CPU_NODE, "node")     /* the one of that number */
+ENUM_NAMES_DECLARE(cpu_choice, CPU_CHOICE_LIST)
 
 /* Where memory is. */
 #define PLACE_LIST(X)                                                                              \

@@ -43,6 +43,8 @@ struct trial_times {
   struct flow_times *flows; /* one per flow of the case; owned by what filled it in */
 };
 
+enum { CASE_CPUS_MAX = 96 };
+
 struct case_outcome {
   enum case_status status;
   enum stop stop;
@@ -60,7 +62,9 @@ struct case_outcome {
    * known. */
   uint32_t cpu_before_khz;
   uint32_t cpu_after_khz;
-  /* Time to read a probe of CACHE_PROBE_BYTES whose lines were written, or flushed, before; 0: no
+  /* Processors that the threads could run on that copied, or else started the trials: "0-23,48". */
+  char cpus[CASE_CPUS_MAX];
+  /* Time to read a probe of 128 KiB whose lines were written, or flushed, before; 0: no
    * caches were brought into a state, or the processor has no instruction for it. */
   uint64_t cache_warm_ns;
   uint64_t cache_flushed_ns;

@@ -168,6 +168,61 @@ enum status numa_bind_thread(const struct machine *machine, int32_t node,
   return STATUS_OK;
 }
 
+enum status numa_pin_thread(const struct machine *machine, int32_t node, struct error *err) {
+  struct numa_binding before;
+  RETURN_ON_ERROR(numa_bind_thread(machine, node, &before, err));
+  if (!before.cpus_changed) {
+    return error_set(err, STATUS_DENIED,
+                     "a thread cannot be bound to processors of NUMA node %" PRId32
+                     ": this process may use none of them, or the kernel refuses",
+                     node);
+  }
+  char name[16];
+  (void)snprintf(name, sizeof name, NUMA_THREAD_NAME "%" PRId32, node);
+  (void)pthread_setname_np(pthread_self(), name);
+  return STATUS_OK;
+}
+
+void numa_add_own_cpus(struct cpu_set_bits *cpus) {
+  struct cpu_set_bits own = {{0}};
+  if (sched_getaffinity(0, sizeof own, (cpu_set_t *)&own) == 0) {
+    for (size_t i = 0; i < sizeof own.bits / sizeof *own.bits; i++) {
+      cpus->bits[i] |= own.bits[i];
+    }
+  }
+}
+
+static bool cpu_set_has(const struct cpu_set_bits *cpus, int cpu) {
+  return cpu < NUMA_CPUS_MAX && (cpus->bits[cpu / 64] >> (cpu % 64) & 1) != 0;
+}
+
+void numa_format_cpus(const struct cpu_set_bits *cpus, char *text, size_t size) {
+  static const char cut[] = ",...";
+  size_t length = 0;
+  text[0] = '\0';
+  for (int first = 0; first < NUMA_CPUS_MAX; first++) {
+    if (!cpu_set_has(cpus, first)) {
+      continue;
+    }
+    int last = first;
+    while (cpu_set_has(cpus, last + 1)) {
+      last++;
+    }
+    char range[32];
+    const char *comma = length > 0 ? "," : "";
+    const int written = last == first
+                            ? snprintf(range, sizeof range, "%s%d", comma, first)
+                            : snprintf(range, sizeof range, "%s%d-%d", comma, first, last);
+    if (length + (size_t)written + sizeof cut > size) {
+      (void)snprintf(text + length, size - length, "%s", cut);
+      return;
+    }
+    memcpy(text + length, range, (size_t)written + 1);
+    length += (size_t)written;
+    first = last;
+  }
+}
+
 void numa_restore_thread(const struct numa_binding *before) {
   /* The kernel cannot refuse what was in force a moment ago, and nobody could be told if it did. */
   if (before->cpus_changed) {

@@ -14,6 +14,8 @@
 
 /* Processor numbers below this can be bound: Linux's own limit for x86 and arm64. */
 enum { NUMA_CPUS_MAX = 8192 };
+/* Before the node's number: the name of a thread that numa_pin_thread() pinned. */
+#define NUMA_THREAD_NAME "haul-node-"
 
 /* The real node that a node of the machine stands for. STATUS_NOT_FOUND: there is no such node. */
 enum status numa_real_node(const struct machine *machine, int32_t node, int *real,
@@ -21,6 +23,15 @@ enum status numa_real_node(const struct machine *machine, int32_t node, int *rea
 /* Logical processors of a node, ascending, at most `capacity`; returns their number. Only those
  * this process may run on (affinity of its main thread). 0: memory only, or no such node. */
 size_t numa_node_cpus(const struct machine *machine, int32_t node, int *cpus, size_t capacity);
+
+/* A set of logical processors. A zeroed one is empty. */
+struct cpu_set_bits {
+  uint64_t bits[NUMA_CPUS_MAX / 64];
+};
+/* Add those that the calling thread may run on. */
+void numa_add_own_cpus(struct cpu_set_bits *cpus);
+/* "0-23,48"; what does not fit ends in "...". */
+void numa_format_cpus(const struct cpu_set_bits *cpus, char *text, size_t size);
 
 /* What a thread was bound to before numa_bind_thread(). */
 struct numa_binding {
@@ -30,6 +41,10 @@ struct numa_binding {
   unsigned long cpus[NUMA_CPUS_MAX / (8 * sizeof(unsigned long))];
   unsigned long nodes[NUMA_CPUS_MAX / (8 * sizeof(unsigned long))];
 };
+/* The calling thread runs on processors of that node from now on, new pages come from there where
+ * the kernel lets it, and its name says so. STATUS_DENIED: it cannot be had. */
+enum status numa_pin_thread(const struct machine *machine, int32_t node,
+                            struct error *err) CHECK_RESULT;
 /* Until numa_restore_thread() the calling thread runs on processors of that node (anywhere, if it
  * has none) and new pages, those that a driver takes on its behalf included, come from there.
  * STATUS_DENIED when the kernel allows neither; nothing is changed then. */

@@ -103,7 +103,7 @@ static void *run_thread(void *argument) {
 }
 
 static bool is_taken(const struct cpu_reservation *reservation, int cpu) {
-  return (reservation->taken[cpu / 64] >> (cpu % 64) & 1) != 0;
+  return (reservation->taken.bits[cpu / 64] >> (cpu % 64) & 1) != 0;
 }
 
 /* Real nodes past MACHINE_NODES_MAX share a counter with another: a smaller share, nothing worse.
@@ -170,7 +170,7 @@ static enum status reserve_cpus(const struct machine *machine, int32_t node, uin
                      wanted, node, total, available);
   }
   for (size_t i = 0; i < wanted; i++) {
-    reservation->taken[cpus[i] / 64] |= UINT64_C(1) << (cpus[i] % 64);
+    reservation->taken.bits[cpus[i] / 64] |= UINT64_C(1) << (cpus[i] % 64);
   }
   *count = (uint32_t)wanted;
   return STATUS_OK;

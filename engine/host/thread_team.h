@@ -31,7 +31,7 @@ struct host_start {
 
 /* Processors that the teams of a case have taken. A zeroed one is ready for use. About 1.5 KiB. */
 struct cpu_reservation {
-  uint64_t taken[NUMA_CPUS_MAX / 64];
+  struct cpu_set_bits taken;
   uint32_t sharing[MACHINE_NODES_MAX]; /* teams to come that take an even share, by real node */
   uint32_t wanted[MACHINE_NODES_MAX];  /* threads of teams to come that say how many */
 };

@@ -19,13 +19,6 @@ static const char *ce_unsupported_reason(const struct flow *flow, const struct m
   return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
 
-/* Pageable memory, and copies between GPUs through the host: the driver's own threads and buffers
- * are in the way, and the call waits for them (seen at 1 GiB staged on an H200, driver 580). */
-static bool ce_blocks_host(const struct flow *flow) {
-  return flow->staged || flow->source.memory == MEMORY_PAGEABLE ||
-         flow->target.memory == MEMORY_PAGEABLE;
-}
-
 static enum status ce_prepare(const struct memory_context *context, struct flow_run *run,
                               struct error *err) {
   return gpu_flow_prepare(context, run, err);
@@ -161,5 +154,5 @@ const struct method_ops method_ce = {
     .release = ce_release,
     .enqueue = ce_enqueue,
     .prime = ce_prime,
-    .blocks_host = ce_blocks_host,
+    .blocks_host = flow_blocks_host,
 };

@@ -1,6 +1,7 @@
 #include "engine/trial/event_trial.h"
 
 #include "engine/gpu/session.h"
+#include "engine/host/numa.h"
 
 #include <assert.h>
 #include <math.h>
@@ -47,6 +48,8 @@ struct event_trial {
   uint32_t first; /* the measured flow whose stream carries the window */
   uint32_t measured_count;
   bool gated;
+  bool threaded;                        /* threads enqueue the flows, not the caller */
+  struct cpu_set_bits cpus;             /* of these threads */
   uint32_t sequence;                    /* number of the trial: the value that opens its gate */
   uint32_t iterations, load_iterations; /* of the trial */
   CUevent final;
@@ -64,10 +67,6 @@ static bool is_measured(const struct event_trial *trial, uint32_t i) {
 
 static enum status use_gpu_of(const struct event_trial *trial, uint32_t i, struct error *err) {
   return cuda_session_use(trial->context->cuda, trial->runs[i].gpu, err);
-}
-
-static bool flow_blocks_host(const struct flow *flow) {
-  return methods[flow->method]->blocks_host(flow);
 }
 
 static enum status allocate_gate(struct event_trial *trial, struct error *err) {
@@ -231,6 +230,15 @@ static bool fits_gate(const struct event_trial *trial) {
   return most <= EVENT_ITERATIONS_MAX;
 }
 
+/* Flow 0 leads whatever there is. */
+static bool is_one_stream(const struct event_trial *trial) {
+  uint32_t i = 1;
+  while (i < trial->count && trial->flows[i].follows) {
+    i++;
+  }
+  return i >= trial->count;
+}
+
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
                             uint32_t count, enum gating gating, const struct copy_order *order,
                             struct event_trial **trial, struct error *err) {
@@ -249,7 +257,8 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
     if (is_measured(made, i)) {
       made->first = made->measured_count++ == 0 ? i : made->first;
     }
-    made->gated = made->gated && !flow_blocks_host(runs[i].flow);
+    made->gated = made->gated && !methods[runs[i].flow->method]->blocks_host(runs[i].flow);
+    made->threaded = made->threaded || runs[i].flow->cpu.choice != CPU_ANY;
   }
   enum status status = STATUS_OK;
   if (made->flows == NULL || made->times == NULL) {
@@ -258,6 +267,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   status = THEN(status, make_steps(made, order, err));
   if (status == STATUS_OK) {
     made->gated = made->gated && fits_gate(made);
+    made->threaded = !made->gated && (made->threaded || !is_one_stream(made));
     if (made->flows[made->first].step_count > 0) { /* the window begins with its first copy */
       made->first = made->steps[made->flows[made->first].first_step].flow;
     }
@@ -312,6 +322,10 @@ void event_trial_free(struct event_trial *trial) {
 
 bool event_trial_is_gated(const struct event_trial *trial) {
   return trial->gated;
+}
+
+const struct cpu_set_bits *event_trial_cpus(const struct event_trial *trial) {
+  return &trial->cpus;
 }
 
 static enum status launch_gate(struct event_trial *trial, uint32_t i, struct error *err) {
@@ -411,64 +425,102 @@ struct enqueuer {
   atomic_uint *ready;
   atomic_bool *go;
   uint32_t flow;
-  uint32_t iterations;
+  uint32_t iterations; /* 0: an error elsewhere, there is nothing to do */
+  struct cpu_set_bits cpus;
   enum status status;
   struct error err;
 };
 
+/* The threads of one trial, one per flow. */
+struct enqueuers {
+  struct enqueuer *items; /* NULL: the caller enqueues */
+  uint32_t count;
+  atomic_uint ready;
+  atomic_bool go;
+};
+
+/* Where the copies of a stream are made that flow i leads: its first that says. */
+static const struct flow_cpu *stream_cpu(const struct event_trial *trial, uint32_t i) {
+  const struct event_flow *led = &trial->flows[i];
+  const struct flow_cpu *cpu = &trial->runs[i].flow->cpu;
+  for (uint32_t k = 0; cpu->choice == CPU_ANY && k < led->step_count; k++) {
+    cpu = &trial->runs[trial->steps[led->first_step + k].flow].flow->cpu;
+  }
+  return cpu;
+}
+
 static void *enqueuer_main(void *argument) {
   struct enqueuer *enqueuer = argument;
-  enqueuer->status = use_gpu_of(enqueuer->trial, enqueuer->flow, &enqueuer->err);
+  const struct event_trial *trial = enqueuer->trial;
+  const struct flow_cpu *cpu = stream_cpu(trial, enqueuer->flow);
+  enqueuer->status = STATUS_OK;
+  if (cpu->choice != CPU_ANY) {
+    enqueuer->status = numa_pin_thread(trial->context->machine, cpu->node, &enqueuer->err);
+  }
+  numa_add_own_cpus(&enqueuer->cpus);
+  enqueuer->status = THEN(enqueuer->status, use_gpu_of(trial, enqueuer->flow, &enqueuer->err));
   (void)atomic_fetch_add(enqueuer->ready, 1);
   while (!atomic_load(enqueuer->go)) {
   }
-  if (enqueuer->status == STATUS_OK) {
+  if (enqueuer->status == STATUS_OK && enqueuer->iterations > 0) {
     enqueuer->status =
         enqueue_work(enqueuer->trial, enqueuer->flow, enqueuer->iterations, &enqueuer->err);
   }
   return NULL;
 }
 
-/* All flows by a thread each, let go together. */
-static enum status enqueue_blocking(struct event_trial *trial, uint32_t iterations,
-                                    uint32_t load_iterations, struct error *err) {
+/* Start a thread for each flow, and wait until all are where they shall run. */
+static enum status start_enqueuers(struct event_trial *trial, struct enqueuers *enqueuers,
+                                   uint32_t iterations, uint32_t load_iterations,
+                                   struct error *err) {
   assert(trial->count > 0);
-  struct enqueuer *enqueuers = calloc(trial->count, sizeof *enqueuers);
-  if (enqueuers == NULL) {
+  enqueuers->items = calloc(trial->count, sizeof *enqueuers->items);
+  if (enqueuers->items == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u threads", trial->count);
   }
-  atomic_uint ready = 0;
-  atomic_bool go = false;
   enum status status = STATUS_OK;
-  uint32_t started = 0;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    struct enqueuer *enqueuer = &enqueuers[started];
+    struct enqueuer *enqueuer = &enqueuers->items[enqueuers->count];
     if (trial->flows[i].follows) {
       continue;
     }
     enqueuer->trial = trial;
-    enqueuer->ready = &ready;
-    enqueuer->go = &go;
+    enqueuer->ready = &enqueuers->ready;
+    enqueuer->go = &enqueuers->go;
     enqueuer->flow = i;
     enqueuer->iterations = is_measured(trial, i) ? iterations : load_iterations;
     int result = pthread_create(&enqueuer->thread, NULL, enqueuer_main, enqueuer);
     if (result != 0) {
       status = error_set_errno(err, result, "starting a thread to enqueue a flow");
-      break;
-    }
-    started++;
-  }
-  while (atomic_load(&ready) < started) {
-  }
-  atomic_store(&go, true);
-  for (uint32_t i = 0; i < started; i++) {
-    (void)pthread_join(enqueuers[i].thread, NULL);
-    if (status == STATUS_OK && enqueuers[i].status != STATUS_OK) {
-      status = enqueuers[i].status;
-      *err = enqueuers[i].err;
+    } else {
+      enqueuers->count++;
     }
   }
-  free(enqueuers);
+  while (atomic_load(&enqueuers->ready) < enqueuers->count) {
+  }
+  return status;
+}
+
+/* Let all go together, and wait for them; with a status that is not OK they have nothing to do. */
+static enum status finish_enqueuers(struct event_trial *trial, struct enqueuers *enqueuers,
+                                    enum status status, struct error *err) {
+  for (uint32_t i = 0; status != STATUS_OK && i < enqueuers->count; i++) {
+    enqueuers->items[i].iterations = 0;
+  }
+  atomic_store(&enqueuers->go, true);
+  trial->cpus = (struct cpu_set_bits){{0}};
+  for (uint32_t i = 0; i < enqueuers->count; i++) {
+    struct enqueuer *enqueuer = &enqueuers->items[i];
+    (void)pthread_join(enqueuer->thread, NULL);
+    for (size_t word = 0; word < NUMA_CPUS_MAX / 64; word++) {
+      trial->cpus.bits[word] |= enqueuer->cpus.bits[word];
+    }
+    if (status == STATUS_OK && enqueuer->status != STATUS_OK) {
+      status = enqueuer->status;
+      *err = enqueuer->err;
+    }
+  }
+  free(enqueuers->items);
   return status;
 }
 
@@ -486,20 +538,15 @@ static enum status enqueue_followers(struct event_trial *trial, struct error *er
   return status;
 }
 
-/* Flow 0 leads whatever there is. */
-static bool is_one_stream(const struct event_trial *trial) {
-  uint32_t i = 1;
-  while (i < trial->count && trial->flows[i].follows) {
-    i++;
-  }
-  return i >= trial->count;
-}
-
 /* Enqueue one trial. Dependencies point only to what was enqueued before, so that streams which
  * share a hardware queue cannot block each other. */
 static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
                                uint32_t load_iterations, struct error *err) {
+  struct enqueuers enqueuers = {0};
   enum status status = STATUS_OK;
+  if (trial->threaded) {
+    status = start_enqueuers(trial, &enqueuers, iterations, load_iterations, err);
+  }
   for (int role = FLOW_LOAD; role >= FLOW_MEASURED; role--) {
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
       if ((int)trial->runs[i].flow->role == role && !trial->flows[i].follows) {
@@ -512,9 +559,10 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
       }
     }
   }
-  if (status == STATUS_OK && !trial->gated) {
-    status = is_one_stream(trial) ? enqueue_work(trial, 0, iterations, err)
-                                  : enqueue_blocking(trial, iterations, load_iterations, err);
+  if (trial->threaded) {
+    status = finish_enqueuers(trial, &enqueuers, status, err);
+  } else if (status == STATUS_OK && !trial->gated) {
+    status = enqueue_work(trial, 0, iterations, err);
   }
   status = THEN(status, enqueue_followers(trial, err));
   status = THEN(status, use_gpu_of(trial, trial->first, err));

@@ -15,7 +15,8 @@
  * Flows whose enqueueing blocks the host (pageable memory) cannot stand behind a gate: then no flow
  * of the case has one, and each of several flows is enqueued by a thread of its own (those that
  * share a stream by one thread). The same holds with gating off, and where a stream has more copies
- * than may stand behind a gate. */
+ * than may stand behind a gate. A flow that a processor copies (flow.cpu) always has such a thread,
+ * which is bound to its node. Threads are there before any start event. */
 #ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 #define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 
@@ -36,6 +37,8 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
 void event_trial_free(struct event_trial *trial);
 /* False: gating is off, some flow blocks the host, or a stream has too many copies. */
 bool event_trial_is_gated(const struct event_trial *trial);
+/* The processors that the threads of the last trial could run on; empty: they were the caller's. */
+const struct cpu_set_bits *event_trial_cpus(const struct event_trial *trial);
 /* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX copies behind a gate; once
  * where flows share a stream), load flows `load_iterations` times. Returns when every stream is
  * idle; times->flows is valid until the next run. */

@@ -251,6 +251,9 @@ static void note_cpu_clock(struct case_outcome *outcome) {
 static enum status case_run_trials(struct case_run *run, struct engine *engine, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const bool once = measure->verify == VERIFY_ONCE;
+  struct cpu_set_bits own = {{0}};
+  numa_add_own_cpus(&own);
+  workload_set_cpus(run->outcome, &own);
   run->values = calloc(measure->trials_max, sizeof *run->values);
   run->scratch = calloc(measure->trials_max, sizeof *run->scratch);
   if (run->values == NULL || run->scratch == NULL) {

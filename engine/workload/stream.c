@@ -284,6 +284,9 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   enum status status = take_arrays(state, outcome, err);
   status = THEN(status, state->place->create(&engine->context, &bench_case->work.stream,
                                              &state->arrays, &state->work, err));
+  if (status == STATUS_OK && state->place->cpus != NULL) {
+    workload_set_cpus(outcome, state->place->cpus(state->work));
+  }
   outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;

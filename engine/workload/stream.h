@@ -6,6 +6,7 @@
 #define HAUL_ENGINE_WORKLOAD_STREAM_H
 
 #include "engine/case/trial.h"
+#include "engine/host/numa.h"
 #include "engine/memory/memory.h"
 #include "kernels/kernels.h"
 
@@ -44,6 +45,8 @@ struct stream_place {
   /* Make those of the last run wrong. */
   enum status (*invalidate_parts)(void *state, struct error *err) CHECK_RESULT;
   uint32_t (*iterations_max)(const void *state);
+  /* The processors of its threads; NULL: it has none of its own. */
+  const struct cpu_set_bits *(*cpus)(const void *state);
 };
 
 /* engine/workload/stream_gpu.c: 0 in the stream's block, grid, vector_bytes and unroll becomes what

@@ -16,6 +16,7 @@ struct part {
 
 struct host_state {
   const struct stream *stream;
+  struct cpu_reservation reservation; /* of its team alone */
   struct thread_team *team;
   host_stream_loop loop;
   struct host_stream_arrays arrays;
@@ -122,7 +123,7 @@ static enum status host_create(const struct memory_context *context, const struc
     return error_set(err, STATUS_NO_MEMORY, "no memory for a stream");
   }
   enum status status = thread_team_new(context->machine, stream->memory.index, stream->threads,
-                                       NULL, &state->team, err);
+                                       &state->reservation, &state->team, err);
   if (status != STATUS_OK) {
     host_destroy(state);
     return status;
@@ -218,6 +219,11 @@ static uint32_t host_iterations_max(const void *state) {
   return HOST_STREAM_ITERATIONS_MAX;
 }
 
+static const struct cpu_set_bits *host_cpus(const void *opaque) {
+  const struct host_state *state = opaque;
+  return &state->reservation.taken;
+}
+
 const struct stream_place stream_host = {
     .create = host_create,
     .destroy = host_destroy,
@@ -227,4 +233,5 @@ const struct stream_place stream_host = {
     .parts = host_parts,
     .invalidate_parts = host_invalidate_parts,
     .iterations_max = host_iterations_max,
+    .cpus = host_cpus,
 };

@@ -278,6 +278,10 @@ static void note_uncertainty(const struct transfer *transfer) {
 
 static void transfer_tear_down(void *state) {
   struct transfer *transfer = state;
+  workload_set_cpus(transfer->outcome, &transfer->reservation.taken);
+  if (transfer->event != NULL) {
+    workload_set_cpus(transfer->outcome, event_trial_cpus(transfer->event));
+  }
   event_trial_free(transfer->event);
   if (transfer->mixed != NULL) {
     note_uncertainty(transfer);

@@ -20,6 +20,14 @@ void workload_note(struct case_outcome *outcome, const char *text) {
   }
 }
 
+void workload_set_cpus(struct case_outcome *outcome, const struct cpu_set_bits *cpus) {
+  char text[CASE_CPUS_MAX];
+  numa_format_cpus(cpus, text, sizeof text);
+  if (text[0] != '\0') {
+    memcpy(outcome->cpus, text, sizeof text);
+  }
+}
+
 void workload_prove_caches(struct engine *engine, enum host_cache wanted,
                            struct case_outcome *outcome) {
   const struct cache_flush_proof *proof = &engine->flush_proof;

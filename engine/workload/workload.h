@@ -5,6 +5,7 @@
 
 #include "engine/case/trial.h"
 #include "engine/host/cache.h"
+#include "engine/host/numa.h"
 #include "engine/memory/data.h"
 #include "engine/memory/memory.h"
 
@@ -71,6 +72,8 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
                              const struct bench_case *bench_case, const struct trial_sink *sink,
                              struct case_outcome *outcome, struct error *err) CHECK_RESULT;
 
+/* The processors that the case's threads could run on become the outcome's, if there are any. */
+void workload_set_cpus(struct case_outcome *outcome, const struct cpu_set_bits *cpus);
 /* Append to the outcome's note, once, "; " between; an empty text is nothing. */
 void workload_note(struct case_outcome *outcome, const char *text);
 /* For cases that want host caches warm or flushed: proven once per engine; its times become those

@@ -112,6 +112,37 @@ static void plan_transfer_normalise_shape(struct flow *flow) {
   }
 }
 
+/* The node of the flow's host memory, where processors reach it as their own; else the one nearest
+ * to the GPU that the bytes come from, or are. -1: not known. */
+static int32_t plan_transfer_local_node(const struct machine *machine, const struct flow *flow) {
+  const struct endpoint *end = flow->source.place == PLACE_NUMA ? &flow->source : &flow->target;
+  const int gpu = end->place == PLACE_NUMA ? machine_node_gpu(machine, end->index) : -1;
+  if (end->place == PLACE_NUMA && gpu < 0) {
+    return end->index;
+  }
+  return place_near_gpu(machine, gpu >= 0 ? gpu : flow->source.index);
+}
+
+/* Where the thread runs that makes the copy, if one does. What is written in several ways and is
+ * the same is one choice: the number of the memory's own node is "local". */
+static struct flow_cpu plan_transfer_cpu(const struct machine *machine,
+                                         const struct flow_setting *setting,
+                                         const struct flow *flow) {
+  struct flow_cpu cpu = setting->cpu;
+  if (!flow_blocks_host(flow) || cpu.choice == CPU_ANY) {
+    return (struct flow_cpu){.choice = CPU_ANY};
+  }
+  const int32_t local = plan_transfer_local_node(machine, flow);
+  if (cpu.choice == CPU_LOCAL) {
+    cpu.node = local;
+  } else if (cpu.choice == CPU_REMOTE) {
+    cpu.node = place_far_node(machine, local);
+  } else if (!flow->staged && cpu.node == local) {
+    cpu.choice = CPU_LOCAL;
+  }
+  return cpu;
+}
+
 static struct flow plan_transfer_make_flow(const struct expander *x,
                                            const struct flow_setting *setting, enum flow_role role,
                                            struct pair pair, bool reversed) {
@@ -131,6 +162,7 @@ static struct flow plan_transfer_make_flow(const struct expander *x,
   flow.staged =
       !setting->peer && from.place == PLACE_GPU && to.place == PLACE_GPU && pair.from != pair.to;
   plan_transfer_normalise_shape(&flow);
+  flow.cpu = plan_transfer_cpu(x->machine, setting, &flow);
   return flow;
 }
 
@@ -189,6 +221,7 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     plan_transfer_normalise_shape(&flow);
   }
   flow.initiator = plan_transfer_initiator_of_mirror(x, load, measured->initiator, &flow);
+  flow.cpu = plan_transfer_cpu(x->machine, load, &flow);
   return flow;
 }
 
@@ -387,6 +420,18 @@ static uint64_t plan_transfer_size(const struct bench_case *bench) {
   return size_bytes;
 }
 
+/* What is not the default. */
+static void plan_transfer_define_cpu(const struct flow *flow, struct strbuf *text) {
+  if (!flow_blocks_host(flow) || flow->cpu.choice == CPU_LOCAL) {
+    return;
+  }
+  if (flow->cpu.choice == CPU_ANY || flow->cpu.node < 0) {
+    definition_append_text(text, ",\"cpu\":", cpu_choice_text(flow->cpu.choice));
+  } else {
+    definition_append_number(text, ",\"cpu\":", (uint64_t)flow->cpu.node);
+  }
+}
+
 static void plan_transfer_define(const struct bench_case *bench, struct strbuf *text) {
   strbuf_append(text, ",\"flows\":[");
   for (uint32_t i = 0; i < bench->flow_count; i++) {
@@ -394,13 +439,16 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
     strbuf_append(text, i > 0 ? "," : "");
     definition_append_text(text, "{\"role\":", flow_role_text(flow->role));
     definition_append_text(text, ",\"method\":", method_text(flow->method));
-    definition_append_number(text, ",\"method_version\":", method_version(flow->method));
+    definition_append_number(text, ",\"method_version\":",
+                             flow_blocks_host(flow) ? METHOD_VERSION_BY_HOST
+                                                    : method_version(flow->method));
     definition_append_endpoint(text, ",\"source\":", &flow->source);
     definition_append_endpoint(text, ",\"target\":", &flow->target);
     definition_append_text(text, ",\"initiator\":", initiator_text(flow->initiator));
     definition_append_number(text, ",\"staged\":", flow->staged ? 1 : 0);
     definition_append_number(text, ",\"size_bytes\":", flow->size_bytes);
     definition_append_options(text, flow);
+    plan_transfer_define_cpu(flow, text);
     if (engine_flow_is_paired(bench, i)) {
       definition_append_number(text, ",\"paired\":", 1);
     }
@@ -426,6 +474,36 @@ static bool plan_transfer_has_caches(const struct bench_case *bench, enum place 
   return false;
 }
 
+/* Whether the thread that copies has no processor to run on there; reason says why. */
+static bool plan_transfer_cpu_unsupported(const struct flow *flow, const struct machine *machine,
+                                          char reason[CASE_REASON_MAX]) {
+  const struct flow_cpu *cpu = &flow->cpu;
+  if (cpu->choice == CPU_ANY || (cpu->node >= 0 && place_has_processors(machine, cpu->node))) {
+    return false;
+  }
+  if (cpu->choice == CPU_NODE && machine_node_index(machine, cpu->node) < 0) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "cpu = %d: this machine has no NUMA node %d for the thread that copies",
+                   cpu->node, cpu->node);
+  } else if (cpu->node >= 0) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "cpu = \"%s\": the thread that copies would run on NUMA node %d, of whose "
+                   "processors this process may use none (taskset, numactl or a cpuset; or it is "
+                   "memory alone); name another node, or \"any\"",
+                   cpu_choice_text(cpu->choice), cpu->node);
+  } else if (cpu->choice == CPU_REMOTE) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "cpu = \"remote\": no NUMA node with processors is remote to the thread that "
+                   "copies");
+  } else {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "cpu = \"local\": which NUMA node is nearest to GPU %d is not known; name the "
+                   "node by its number, or \"any\"",
+                   flow->source.index);
+  }
+  return true;
+}
+
 /* alone: the only flow of its case, whose path names the GPUs; then all pairs share one reason,
  * which groups well. */
 static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool alone,
@@ -441,6 +519,9 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
     (void)snprintf(reason, CASE_REASON_MAX,
                    "GPU %d and GPU %d have no peer access (peer = false copies through the host)",
                    source->index, target->index);
+    return reason;
+  }
+  if (plan_transfer_cpu_unsupported(flow, machine, reason)) {
     return reason;
   }
   const struct endpoint *starts = flow->initiator == INITIATOR_SOURCE ? source : target;

@@ -39,6 +39,29 @@ static void place_usable_nodes(const struct machine *machine, struct place_list 
   }
 }
 
+int32_t place_near_gpu(const struct machine *machine, int32_t gpu) {
+  struct place_list usable;
+  place_usable_nodes(machine, &usable);
+  const int32_t node = machine->gpus[gpu].numa_node;
+  return node < 0 && usable.count == 1 ? usable.indices[0] : node;
+}
+
+int32_t place_far_node(const struct machine *machine, int32_t node) {
+  struct place_list usable;
+  place_usable_nodes(machine, &usable);
+  const int from = machine_node_index(machine, node);
+  int32_t far = -1;
+  int farthest = -1;
+  for (size_t i = 0; from >= 0 && i < usable.count; i++) {
+    const int to = machine_node_index(machine, usable.indices[i]);
+    if (to != from && machine->node_distance[from][to] > farthest) {
+      farthest = machine->node_distance[from][to];
+      far = usable.indices[i];
+    }
+  }
+  return far;
+}
+
 static void place_visible_gpus(const struct machine *machine, struct place_list *list) {
   list->count = 0;
   for (uint32_t i = 0; i < machine->gpu_count; i++) {

@@ -38,6 +38,11 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
 /* True when node has processors, so that host threads can run there. */
 bool place_has_processors(const struct machine *machine, int32_t node);
 
+/* The node with processors that is nearest to the GPU, or -1: not known. */
+int32_t place_near_gpu(const struct machine *machine, int32_t gpu);
+/* The node with processors that is farthest from the other, the first of several; -1: none. */
+int32_t place_far_node(const struct machine *machine, int32_t node);
+
 /* Put an index where it belongs among ascending ones, unless it is there already. */
 void place_insert(int32_t *indices, size_t *count, int32_t index);
 /* Ascending indices in short: "0..3,6" with ".." for through. */

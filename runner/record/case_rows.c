@@ -83,6 +83,7 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_int(statement, ":total_ns", (int64_t)outcome->total_ns);
   statement_bind_int(statement, ":cpu_before_khz", outcome->cpu_before_khz);
   statement_bind_int(statement, ":cpu_after_khz", outcome->cpu_after_khz);
+  statement_bind_text(statement, ":cpus", outcome->cpus);
   statement_bind_int(statement, ":cache_warm_ns", (int64_t)outcome->cache_warm_ns);
   statement_bind_int(statement, ":cache_flushed_ns", (int64_t)outcome->cache_flushed_ns);
 }

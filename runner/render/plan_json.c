@@ -25,6 +25,9 @@ static void plan_json_flow(struct json_out *out, const struct flow *flow) {
   plan_json_endpoint(out, "target", &flow->target);
   json_out_text(out, "initiator", initiator_text(flow->initiator));
   json_out_boolean(out, "staged", flow->staged);
+  if (flow->cpu.choice != CPU_ANY) {
+    json_out_integer(out, "cpu", flow->cpu.node);
+  }
   json_out_integer(out, "size_bytes", (int64_t)flow->size_bytes);
   json_out_close(out);
 }

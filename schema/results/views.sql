@@ -207,7 +207,8 @@ SELECT
   c.cache_warm_ns AS cache_warm_ns,
   c.cache_flushed_ns AS cache_flushed_ns,
   nullif(f.kernel_variant, 'auto') AS kernel_variant,
-  h.access AS access
+  h.access AS access,
+  c.cpus AS cpus
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

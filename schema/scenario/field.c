@@ -323,6 +323,7 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
       [FIELD_SIZE] = "a size such as 65536, \"64KiB\" or \"64kB\",",
       [FIELD_DURATION] = "a duration such as \"200us\" or \"1.5s\",",
       [FIELD_GRID] = "\"per_sm*N\", \"full\", a whole number",
+      [FIELD_CPU] = "a node's number, ",
       [FIELD_GPUS] = "a GPU's number or UUID, an array of them, \"0-3\" or \"*\"",
       [FIELD_NODES] = "a node's number, an array of them, \"0-3\", \"*\", \"local\" or \"remote\"",
   };
@@ -334,6 +335,9 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
     strbuf_append(text, "the number");
   } else {
     strbuf_append(text, expected[field->type]);
+  }
+  if (field->type == FIELD_CPU) {
+    field_append_words(text, field->words);
   }
 }
 

@@ -50,6 +50,7 @@ enum field_type {
   FIELD_SIZE,     /* uint64_t, bytes */
   FIELD_DURATION, /* uint64_t, ns */
   FIELD_GRID,     /* struct grid_setting: blocks, "per_sm*N" or "full" */
+  FIELD_CPU,      /* struct flow_cpu: a node's number, or one of `words` */
   FIELD_GPUS,     /* struct endpoint_setting: place and selector */
   FIELD_NODES,    /* the same for NUMA nodes */
 };

@@ -156,6 +156,9 @@ static json_t *schema_describe_value(const struct field *field) {
   if (field->type == FIELD_SIZE) {
     return schema_quantity("integer", SIZE_PATTERN);
   }
+  if (field->type == FIELD_CPU) {
+    return json_pack("{s:[{s:s}, o]}", "anyOf", "type", "integer", schema_words(field->words));
+  }
   if (field->type == FIELD_TEXTS || field->type == FIELD_ZIP) {
     json_t *text = json_pack("{s:s}", "type", "string");
     return json_pack("{s:s, s:o}", "type", "array", "items",

@@ -154,6 +154,30 @@ static void check_peer(struct subject *subject, const struct end *from, const st
   }
 }
 
+/* Whether a processor makes a copy at some setting: of what check_peer() says, and of memory. */
+static bool transfer_has_host_copies(const struct subject *subject) {
+  const struct entry *peer = subject_find(subject, "peer");
+  const unsigned pageable = BIT(MEMORY_PAGEABLE);
+  bool found = ((entry_word_set(subject_find(subject, "from.memory")) |
+                 entry_word_set(subject_find(subject, "to.memory"))) &
+                pageable) != 0;
+  for (size_t i = 0; peer != NULL && i < peer->values.count; i++) {
+    found = found || !peer->values.items[i].flag;
+  }
+  return found;
+}
+
+static void check_cpu(struct subject *subject) {
+  const struct entry *cpu = entries_find(&subject_slot(subject)->entries, "cpu");
+  if (cpu != NULL && (subject->methods & BIT(METHOD_CE)) != 0 &&
+      entries_are_read(&subject_slot(subject)->entries, "from.memory") &&
+      entries_are_read(&subject_slot(subject)->entries, "to.memory") &&
+      !transfer_has_host_copies(subject)) {
+    subject_refuse_key(subject, cpu, "memory = \"pageable\" at one end, or peer = false",
+                       "cpu has no effect: no processor makes these copies");
+  }
+}
+
 /* Keys that none of the methods uses. */
 static void check_unused(struct subject *subject) {
   const struct entries *entries = &subject_slot(subject)->entries;
@@ -264,6 +288,7 @@ static void check_flow(struct subject *subject) {
   check_initiator(subject, &from, &to);
   check_peer(subject, &from, &to);
   check_stream(subject);
+  check_cpu(subject);
   check_size(subject, true);
   check_selection(subject, &from, &to);
 }

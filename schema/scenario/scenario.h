@@ -60,7 +60,8 @@ struct flow_setting {
   bool peer;            /* false: staged through the host */
   struct endpoint_setting from;
   struct endpoint_setting to;
-  struct flow base; /* the rest; role, source, target and staged are the plan's to fill in */
+  struct flow_cpu cpu; /* as written: the node of "local" and "remote" is the plan's to find */
+  struct flow base;    /* the rest; role, source, target and staged are the plan's to fill in */
 };
 
 struct transfer_setting {

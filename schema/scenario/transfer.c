@@ -44,6 +44,8 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
                HELP("Kind of memory at this end; by default device on a GPU, on a node pinned "    \
                     "for ce and sm and pageable for cpu; managed for um"))
 
+static const char *const cpu_words[] = {"any", "local", "remote", NULL}; /* as enum cpu_choice */
+
 static const struct field transfer_fields[] = {
     KEY("name", IN(LOAD) | IN(FLOW), .type = FIELD_NAME, FLOW(name),
         HELP("Name for --set and in axes; by default its number, from 1")),
@@ -129,6 +131,12 @@ static const struct field transfer_fields[] = {
     KEY("from_csv", IN(TRANSFER), .type = FIELD_TEXT,
         HELP("File with one flow per line, beside this one: the first line says which keys of "
              "[[transfer.flow]] its columns are")),
+    METHOD_KEY(CE, "cpu", NULL, .type = FIELD_CPU, .words = cpu_words, .minimum = 0,
+               .maximum = MACHINE_NODES_MAX * 16, FLOW(cpu), .default_text = "local",
+               HELP("NUMA node on whose processors the thread runs that copies pageable memory, or "
+                    "between GPUs with peer = false: \"local\" is the node of that memory, or the "
+                    "one nearest to the source GPU; \"remote\" the farthest from there; with "
+                    "\"any\" the system decides. Other copies are made by no processor")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \

@@ -103,6 +103,12 @@ bool value_from_text(const struct field *field, const char *text, union value *v
   if (field->type == FIELD_WORD) {
     return value_word_index(field->words, text, &value->word);
   }
+  if (field->type == FIELD_CPU) {
+    unsigned word = 0;
+    const bool is_word = value_word_index(field->words, text, &word);
+    value->integer = VALUE_CPU_WORD | word;
+    return is_word || (value_parse_whole(text, &value->integer) && value_fits(field, value));
+  }
   if (field->type == FIELD_FLAG) {
     value->flag = strcmp(text, "true") == 0;
     return value->flag || strcmp(text, "false") == 0;
@@ -169,7 +175,7 @@ static bool value_read_text(struct reader *reader, const struct field *field,
   const char *suggestion = NULL;
   const char *what = arena_format(reader->arena, "invalid value \"%s\"", node->text);
   union value beyond;
-  if (field->type == FIELD_WORD) {
+  if (field->words != NULL) {
     suggestion = nearest_word(node->text, field->words);
   } else if (field->zero_word != NULL && nearest_distance(node->text, field->zero_word, 2) < 2) {
     suggestion = field->zero_word;
@@ -188,8 +194,8 @@ static bool value_read_number(struct reader *reader, const struct field *field,
   if (field->type == FIELD_NUMBER) {
     kind_fits = true;
     value->number = node->kind == TOML_INTEGER ? (double)node->integer : node->number;
-  } else if (node->kind == TOML_INTEGER && field_is_numeric(field) &&
-             field->type != FIELD_DURATION) {
+  } else if (node->kind == TOML_INTEGER && field->type != FIELD_DURATION &&
+             (field_is_numeric(field) || field->type == FIELD_CPU)) {
     kind_fits = node->integer >= 0;
     value->integer = (uint64_t)node->integer;
   }
@@ -205,7 +211,7 @@ static bool value_read_number(struct reader *reader, const struct field *field,
                         "%" PRId64
                         " is not supported by this version of haul; a newer one may read it",
                         node->integer);
-  } else if (field_is_numeric(field) && node->kind == TOML_INTEGER) {
+  } else if ((field_is_numeric(field) || field->type == FIELD_CPU) && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " is out of range", node->integer);
   } else if (field->type == FIELD_NUMBER) {
     what = arena_format(reader->arena, "%g is out of range", node->number);
@@ -301,6 +307,12 @@ static void value_store_grid(uint64_t integer, void *memory) {
                                                   : GRID_AUTO;
 }
 
+static void value_store_cpu(uint64_t integer, struct flow_cpu *cpu) {
+  const bool is_word = (integer & VALUE_CPU_WORD) != 0;
+  cpu->choice = is_word ? (enum cpu_choice)(uint32_t)integer : CPU_NODE;
+  cpu->node = is_word ? -1 : (int32_t)integer;
+}
+
 void value_store(const struct field *field, const union value *value, void *owner) {
   void *memory = (char *)owner + field->offset;
   static const size_t stored_bytes[] = {
@@ -315,6 +327,8 @@ void value_store(const struct field *field, const union value *value, void *owne
     memcpy(memory, &count, sizeof count);
   } else if (field->type == FIELD_GRID) {
     value_store_grid(value->integer, memory);
+  } else if (field->type == FIELD_CPU) {
+    value_store_cpu(value->integer, memory);
   } else if (field->type == FIELD_GPUS || field->type == FIELD_NODES) {
     struct endpoint_setting *endpoint = memory;
     endpoint->place = field->type == FIELD_GPUS ? PLACE_GPU : PLACE_NUMA;
@@ -334,6 +348,10 @@ const char *value_text(struct arena *arena, const struct field *field, const uni
   }
   if (field->type == FIELD_FLAG) {
     return value->flag ? "true" : "false";
+  }
+  if (field->type == FIELD_CPU) {
+    return (value->integer & VALUE_CPU_WORD) != 0 ? field->words[(uint32_t)value->integer]
+                                                  : arena_format(arena, "%" PRIu64, value->integer);
   }
   if (!field_is_numeric(field)) {
     return "";

@@ -21,8 +21,12 @@ struct reader {
 #define VALUE_GRID_PER_SM (UINT64_C(1) << 32)
 #define VALUE_GRID_FULL   (UINT64_C(2) << 32)
 
+/* FIELD_CPU: the number of a node as it is; this flag and the index of a word. */
+#define VALUE_CPU_WORD (UINT64_C(1) << 32)
+
 union value {
-  uint64_t integer; /* FIELD_COUNT, FIELD_INTEGER, FIELD_SIZE, FIELD_DURATION, FIELD_GRID */
+  uint64_t
+      integer; /* FIELD_COUNT, FIELD_INTEGER, FIELD_SIZE, FIELD_DURATION, FIELD_GRID, FIELD_CPU */
   double number;
   bool flag;
   unsigned word; /* index into the field's words: the enum's value */

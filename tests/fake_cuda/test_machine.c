@@ -8,6 +8,7 @@
 #include "tests/fake_cuda/machine/links.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -99,6 +100,11 @@ static void speeds_come_from_the_machine(void **state) {
   assert_true(peer > 385 && peer < 400);
   assert_true(local > 1400 && local < 1500); /* bytes copied; twice as many move */
   assert_true(pageable > 16 && pageable < 17);
+  /* By a thread that runs beside another GPU. */
+  double remote = rate_alone(
+      &links, (struct transfer){
+                  .from = 2, .to = PLACE_HOST, .bytes = 1000, .pageable = true, .remote = true});
+  assert_true(fabs(remote - pageable * config->remote_factor) < 1e-6);
   free(config);
   config = load("l40sx4-pcie.toml", NULL, STATUS_OK);
   links_init(&links, config);

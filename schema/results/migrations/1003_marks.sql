@@ -91,6 +91,8 @@ ALTER TABLE case_run ADD COLUMN cache_warm_ns INTEGER;
 ALTER TABLE case_run ADD COLUMN cache_flushed_ns INTEGER;
 ALTER TABLE chase ADD COLUMN access TEXT; -- bulk: by the bulk copy engine; NULL: by load
 ALTER TABLE chase ADD COLUMN element_bytes INTEGER; -- 4; NULL: 8, in shared memory 4
+-- Processors that the threads could run on that copied, or else started the trials: "0-23,48".
+ALTER TABLE case_run ADD COLUMN cpus TEXT;
 
 ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
 

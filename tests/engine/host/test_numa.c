@@ -3,6 +3,7 @@
 #include "tests/cmocka.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,6 +96,54 @@ static void a_bound_thread_is_restored(void **state) {
   assert_true(CPU_EQUAL(&before, &after));
 }
 
+static void *pin(void *argument) {
+  struct cpu_set_bits *cpus = argument;
+  struct error err;
+  if (numa_pin_thread(&real, home_node(), &err) == STATUS_OK) {
+    numa_add_own_cpus(cpus);
+  }
+  return NULL;
+}
+
+/* Its own affinity stays within the node; the thread that started it keeps its own. */
+static void a_pinned_thread_runs_on_its_node(void **state) {
+  (void)state;
+  struct cpu_set_bits before = {{0}};
+  struct cpu_set_bits after = {{0}};
+  struct cpu_set_bits of_thread = {{0}};
+  struct cpu_set_bits of_node = {{0}};
+  int cpus[NUMA_CPUS_MAX];
+  const size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
+  for (size_t i = 0; i < count; i++) {
+    of_node.bits[cpus[i] / 64] |= UINT64_C(1) << (cpus[i] % 64);
+  }
+  pthread_t thread;
+  numa_add_own_cpus(&before);
+  assert_int_equal(pthread_create(&thread, NULL, pin, &of_thread), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  numa_add_own_cpus(&after);
+  assert_memory_equal(&of_thread, &of_node, sizeof of_node);
+  assert_memory_equal(&after, &before, sizeof before);
+}
+
+static void processors_are_written_as_ranges(void **state) {
+  (void)state;
+  struct cpu_set_bits cpus = {{0}};
+  char text[20];
+  numa_format_cpus(&cpus, text, sizeof text);
+  assert_string_equal(text, "");
+  cpus.bits[0] = UINT64_C(0x8000000000000007);
+  cpus.bits[1] = 1;
+  numa_format_cpus(&cpus, text, sizeof text);
+  assert_string_equal(text, "0-2,63-64");
+  cpus.bits[NUMA_CPUS_MAX / 64 - 1] = UINT64_C(1) << 63;
+  numa_format_cpus(&cpus, text, sizeof text);
+  assert_string_equal(text, "0-2,63-64,8191");
+  cpus.bits[2] = 1;
+  numa_format_cpus(&cpus, text, 16);
+  assert_string_equal(text, "0-2,63-64,...");
+}
+
 /* Where the kernel denies it, it must be said and nothing else. */
 static bool is_denied(enum status status) {
   return status == STATUS_DENIED || status == STATUS_UNSUPPORTED;
@@ -175,6 +224,8 @@ int main(void) {
       cmocka_unit_test(nodes_of_a_simulated_machine_stand_for_real_ones),
       cmocka_unit_test(processors_of_a_node_are_those_we_may_use),
       cmocka_unit_test(a_bound_thread_is_restored),
+      cmocka_unit_test(a_pinned_thread_runs_on_its_node),
+      cmocka_unit_test(processors_are_written_as_ranges),
       cmocka_unit_test(touched_pages_are_where_they_were_bound),
       cmocka_unit_test(touching_keeps_what_pages_hold),
       cmocka_unit_test(pages_that_nobody_touched_are_not_verified),

@@ -1,5 +1,9 @@
 /* Copies and sets. */
+#include "engine/host/numa.h"
 #include "tests/fake_cuda/driver/driver_api.h"
+
+#include <pthread.h>
+#include <stdio.h>
 
 /* One side of a copy, as the caller describes it. */
 struct side {
@@ -25,6 +29,15 @@ static bool peers(int32_t a, int32_t b) {
   return (first != NULL && first->peers[b]) || (second != NULL && second->peers[a]);
 }
 
+/* Whether the calling thread was pinned, as its name says, to another node than that GPU's. */
+static bool caller_is_remote(int32_t gpu) {
+  char name[16] = "";
+  int node = 0;
+  return pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
+         sscanf(name, NUMA_THREAD_NAME "%d", &node) == 1 &&
+         node != call_config()->machine.gpus[gpu].numa_node;
+}
+
 static struct transfer transfer_between(const struct memory_place *from,
                                         const struct memory_place *to, uint64_t bytes) {
   bool across = from->place >= 0 && to->place >= 0 && from->place != to->place;
@@ -33,6 +46,8 @@ static struct transfer transfer_between(const struct memory_place *from,
                            .to = to->place,
                            .bytes = bytes,
                            .pageable = pageable,
+                           .remote = (from->place >= 0 || to->place >= 0) &&
+                                     caller_is_remote(from->place >= 0 ? from->place : to->place),
                            .staged = across && !peers(from->place, to->place)};
 }
 

@@ -14,6 +14,7 @@ ENUM_NAMES_DEFINE(fault_kind, FAULT_KIND_LIST)
 static void set_defaults(struct fake_config *config) {
   *config = (struct fake_config){
       .sm_factor = 0.94,
+      .remote_factor = 0.6,
       .operation_ns = 2300,
       .seed = 1,
   };

@@ -93,8 +93,9 @@ struct fake_config {
   struct simulation simulation;
   bool real_clock; /* operations take their time really; false: on a virtual clock */
   double speeds[fake_speed_name_count];
-  double sm_factor;    /* rate of a kernel over a link, relative to a copy engine's */
-  double operation_ns; /* what every copy and kernel takes beside its bytes */
+  double sm_factor;     /* rate of a kernel over a link, relative to a copy engine's */
+  double remote_factor; /* rate of a copy by a thread on another node than the GPU's */
+  double operation_ns;  /* what every copy and kernel takes beside its bytes */
   uint64_t seed;
   double noise_within;       /* relative standard deviation of operations */
   double noise_between;      /* the same of a path's mean from process to process */

@@ -313,6 +313,7 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"cuda_version", read_cuda_version, &config->machine.driver_cuda_version, 0},
       {"operation_ns", read_number, &config->operation_ns, 0},
       {"sm_factor", read_number, &config->sm_factor, 1e-6},
+      {"remote_factor", read_number, &config->remote_factor, 1e-6},
       {"throttle_reasons", read_count, &config->throttle_reasons, 0},
       {"link", read_links, NULL, 0},
       {"fault", read_faults, NULL, 0},

@@ -138,7 +138,8 @@ static void add_staged(const struct links *links, struct work *work,
   use(work, down, transfer->bytes);
   double slower = fmin(capacity(links, up), capacity(links, down));
   limit(work, transfer->bytes,
-        choose(links->config->speeds[SPEED_STAGED], slower * STAGED_SHARE, 0));
+        choose(links->config->speeds[SPEED_STAGED], slower * STAGED_SHARE, 0) *
+            (transfer->remote ? links->config->remote_factor : 1));
 }
 
 static void add_host(const struct links *links, struct work *work,
@@ -149,7 +150,8 @@ static void add_host(const struct links *links, struct work *work,
   use(work, link, transfer->bytes);
   if (transfer->pageable) {
     limit(work, transfer->bytes,
-          links->config->speeds[to_gpu ? SPEED_PAGEABLE_TO_DEVICE : SPEED_DEVICE_TO_PAGEABLE]);
+          links->config->speeds[to_gpu ? SPEED_PAGEABLE_TO_DEVICE : SPEED_DEVICE_TO_PAGEABLE] *
+              (transfer->remote ? links->config->remote_factor : 1));
   }
   if (transfer->by_kernel) {
     limit(work, transfer->bytes, capacity(links, link) * links->config->sm_factor);

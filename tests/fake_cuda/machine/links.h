@@ -44,6 +44,7 @@ struct transfer {
   uint64_t bytes;
   bool pageable; /* the host side is not page-locked */
   bool staged;   /* GPU to GPU through the host */
+  bool remote;   /* pageable, staged: by a thread on another node than the GPU's */
   bool by_kernel;
 };
 void links_add_transfer(const struct links *links, struct work *work,

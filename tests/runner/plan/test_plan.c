@@ -224,6 +224,102 @@ static void caches_that_a_case_does_not_touch_are_not_in_its_key(void **state) {
   free(machine);
 }
 
+/* A copy of pageable memory of node 0, or one between GPUs 0 and 5 through the host. */
+static struct plan *plan_host_copy(const struct machine *machine, bool staged,
+                                   struct flow_cpu cpu) {
+  struct setting setting =
+      staged ? setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(5)))
+             : setting_of(numa_end(SELECT(0), MEMORY_PAGEABLE), gpu_end(SELECT(5)));
+  setting.transfer.flow.peer = !staged;
+  setting.transfer.flow.cpu = cpu;
+  return plan_one(machine, setting);
+}
+
+static const struct flow_cpu cpu_any = {.choice = CPU_ANY};
+static const struct flow_cpu cpu_local = {.choice = CPU_LOCAL};
+static const struct flow_cpu cpu_remote = {.choice = CPU_REMOTE};
+static const struct flow_cpu cpu_1 = {.choice = CPU_NODE, .node = 1};
+
+/* The definition of copies that no processor makes is what it was before they had a place. */
+static void a_copy_by_a_processor_says_where_that_is(void **state) {
+  (void)state;
+  const struct {
+    bool staged;
+    struct flow_cpu cpu;
+    int32_t node;
+    const char *definition; /* NULL: nothing of it */
+  } cases[] = {
+      {false, cpu_any, 0, "\"cpu\":\"any\""},
+      {false, cpu_local, 0, NULL},
+      {false, {.choice = CPU_NODE, .node = 0}, 0, NULL},
+      {false, cpu_remote, 1, "\"cpu\":1"},
+      {false, cpu_1, 1, "\"cpu\":1"},
+      {true, cpu_local, 0, NULL},
+      {true, cpu_remote, 1, "\"cpu\":1"},
+      {true, {.choice = CPU_NODE, .node = 0}, 0, "\"cpu\":0"}, /* of another source it is another */
+      {true, cpu_any, 0, "\"cpu\":\"any\""},
+  };
+  struct machine *machine = machine_8xh100();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
+    const struct bench_case *bench = &plan->cases[0].bench;
+    assert_null(plan->cases[0].skip_reason);
+    assert_int_equal(bench->flows[0].cpu.node, cases[i].node);
+    assert_non_null(strstr(bench->definition, "\"method_version\":3"));
+    const char *cpu = strstr(bench->definition, "\"cpu\"");
+    assert_true(cases[i].definition == NULL
+                    ? cpu == NULL
+                    : cpu != NULL &&
+                          strncmp(cpu, cases[i].definition, strlen(cases[i].definition)) == 0);
+    plan_free(plan);
+  }
+  struct setting pinned = host_to_device();
+  pinned.transfer.flow.cpu = cpu_remote;
+  struct plan *plan = plan_one(machine, pinned);
+  assert_int_equal(plan->cases[0].bench.flows[0].cpu.choice, CPU_ANY);
+  assert_null(strstr(plan->cases[0].bench.definition, "cpu"));
+  plan_free(plan);
+  free(machine);
+}
+
+static void check_skip(const struct machine *machine, bool staged, struct flow_cpu cpu,
+                       const char *reason) {
+  struct plan *plan = plan_host_copy(machine, staged, cpu);
+  assert_non_null(plan->cases[0].skip_reason);
+  if (strstr(plan->cases[0].skip_reason, reason) == NULL) {
+    fail_msg("%s", plan->cases[0].skip_reason);
+  }
+  plan_free(plan);
+}
+
+static void a_copying_thread_that_has_no_processor_is_skipped(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  check_skip(machine, false, (struct flow_cpu){.choice = CPU_NODE, .node = 2},
+             "this machine has no NUMA node 2");
+  machine->nodes[1].cpu_count = 0; /* taskset leaves node 0 alone */
+  check_skip(machine, false, cpu_1, "of whose processors this process may use none (taskset");
+  check_skip(machine, false, cpu_remote, "no NUMA node with processors is remote");
+  machine->nodes[1].cpu_count = 8;
+  machine->nodes[0].cpu_count = 0;
+  check_skip(machine, false, cpu_local, "would run on NUMA node 0");
+  machine->nodes[0].cpu_count = 8;
+  machine->gpus[0].numa_node = -1;
+  check_skip(machine, true, cpu_local, "which NUMA node is nearest to GPU 0 is not known");
+  struct plan *plan = plan_host_copy(machine, true, cpu_any);
+  assert_null(plan->cases[0].skip_reason);
+  plan_free(plan);
+  free(machine);
+  /* Pageable memory in a GPU's own node: its processors are those nearest to the GPU. */
+  machine = machine_gh200();
+  struct setting setting = setting_of(numa_end(SELECT(1), MEMORY_PAGEABLE), gpu_end(SELECT(0)));
+  setting.transfer.flow.cpu = cpu_local;
+  plan = plan_one(machine, setting);
+  assert_int_equal(plan->cases[0].bench.flows[0].cpu.node, 0);
+  plan_free(plan);
+  free(machine);
+}
+
 static struct plan_builder *three_blocks(const struct machine *machine, const char *only) {
   struct plan_builder *builder = plan_builder_new(machine, only);
   struct setting setting = host_to_device();
@@ -393,6 +489,8 @@ int main(void) {
       cmocka_unit_test(the_key_is_xxh3_128),
       cmocka_unit_test(the_key_has_what_changes_the_number_and_no_more),
       cmocka_unit_test(caches_that_a_case_does_not_touch_are_not_in_its_key),
+      cmocka_unit_test(a_copy_by_a_processor_says_where_that_is),
+      cmocka_unit_test(a_copying_thread_that_has_no_processor_is_skipped),
       cmocka_unit_test(only_takes_globs_on_blocks_and_cases),
       cmocka_unit_test(only_that_matches_nothing_names_what_is_near),
       cmocka_unit_test(a_duplicate_is_measured_when_only_names_it),

@@ -121,6 +121,11 @@ static inline void append_member(struct strbuf *out, const struct field *field, 
     value.integer = grid->count | (grid->kind == GRID_PER_SM ? VALUE_GRID_PER_SM : 0) |
                     (grid->kind == GRID_FULL ? VALUE_GRID_FULL : 0);
     break;
+  case FIELD_CPU:
+    value.integer = ((const struct flow_cpu *)member)->choice == CPU_NODE
+                        ? (uint64_t)((const struct flow_cpu *)member)->node
+                        : VALUE_CPU_WORD | ((const struct flow_cpu *)member)->choice;
+    break;
   case FIELD_COUNT:
     memcpy(&count, member, sizeof count);
     value.integer = count;

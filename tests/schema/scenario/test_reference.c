@@ -54,7 +54,7 @@ static void every_row_is_complete(void **state) {
     const struct field *field = field_at(i);
     assert_true(field->help != NULL && field->help[0] != '\0');
     assert_true(field->sections != 0);
-    assert_true((field->type == FIELD_WORD) == (field->words != NULL));
+    assert_true((field->type == FIELD_WORD || field->type == FIELD_CPU) == (field->words != NULL));
     assert_true(!field_is_numeric(field) || field->minimum <= field->maximum);
     assert_true(!field->required || field->default_text == NULL);
     char expected[FIELD_EXPECTED_MAX];
