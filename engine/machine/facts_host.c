@@ -487,6 +487,59 @@ static void confidential_compute(struct probe *probe, const char *name) {
   }
 }
 
+struct pci_gpus {
+  const struct machine_sources *sources;
+  unsigned devices; /* of any vendor */
+  unsigned gpus;
+};
+
+/* A GPU that was given to virtual machines is theirs. */
+static void see_pci_device(void *context, const char *address) {
+  enum { VENDOR_TEXT_MAX = 16 };
+  struct pci_gpus *found = context;
+  char vendor[VENDOR_TEXT_MAX];
+  char class[VENDOR_TEXT_MAX];
+  char path[SOURCES_PATH_MAX];
+  char driver[FACT_VALUE_MAX];
+  found->devices++;
+  if (sources_read(found->sources, vendor, sizeof vendor, "/sys/bus/pci/devices/%s/vendor",
+                   address) != FACT_OK ||
+      strcmp(vendor, "0x10de") != 0 ||
+      sources_read(found->sources, class, sizeof class, "/sys/bus/pci/devices/%s/class", address) !=
+          FACT_OK ||
+      strncmp(class, "0x03", 4) != 0) {
+    return;
+  }
+  (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/driver", address);
+  const bool bound = sources_read_link(found->sources, path, driver, sizeof driver) == FACT_OK;
+  found->gpus += !bound || strstr(driver, "/vfio-pci") == NULL;
+}
+
+/* A container is given some of the host's GPUs, and sees the bus with all of them. */
+static void gpus_lost(struct probe *probe, const char *name) {
+  struct pci_gpus found = {.sources = probe->sources};
+  unsigned seen = 0;
+  const struct fact *container = machine_fact(probe->machine, "container", -1);
+  if (probe->machine->simulated) {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "the GPUs are simulated");
+    return;
+  }
+  if (container == NULL || strcmp(container->value, "none") != 0) {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "a container may be given a part of the GPUs");
+    return;
+  }
+  sources_each(probe->sources, "/sys/bus/pci/devices", "", see_pci_device, &found);
+  if (found.devices == 0) {
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "/sys/bus/pci/devices has no device");
+    return;
+  }
+  if (NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen) != NVML_OK) {
+    seen = 0;
+  }
+  machine_add_fact(probe->machine, name, -1, FACT_OK, "%u",
+                   found.gpus > seen ? found.gpus - seen : 0);
+}
+
 /* In the order of HOST_FACT_LIST (a test holds them against each other). */
 static const struct {
   const char *name;
@@ -519,6 +572,7 @@ static const struct {
     HOST_FACT_(page_size),
     HOST_FACT_(numa_policy),
     HOST_FACT_(confidential_compute),
+    HOST_FACT_(gpus_lost),
 #undef HOST_FACT_
 };
 

@@ -123,7 +123,8 @@ struct machine {
   X("smt", "on or off: several logical processors per core")                                       \
   X("page_size", "bytes of a page of host memory")                                                 \
   X("numa_policy", "allowed, or refused: whether this process may say where its memory goes")      \
-  X("confidential_compute", "on or off")
+  X("confidential_compute", "on or off")                                                           \
+  X("gpus_lost", "NVIDIA GPUs on the PCI bus that NVML does not see: fallen off it, or no driver")
 #define GPU_FACT_LIST(X)                                                                           \
   X("vbios", "version of the video BIOS")                                                          \
   X("ecc", "on or off")                                                                            \

@@ -1,6 +1,7 @@
 #include "runner/cli/health.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/machine/check.h"
 #include "runner/record/file.h"
@@ -9,33 +10,37 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_NS = 500000000, LINE_MAX_BYTES = 1 << 16 };
+enum { LOOK_NS = 500000000, LINE_MAX_BYTES = 1 << 16, LINE_REASONS_MAX = 64 };
 
 /* ---- idle ---- */
 
 /* "gpu1: 1 compute process, 98 % busy", all of them; NULL = nobody is at work. A process that only
  * holds a GPU does not slow others. */
-static const char *health_find_busy(struct command *command) {
+static void health_find_busy(struct health *health) {
   static const struct check IDLE = {.kind = CHECK_GPU_IDLE, .want = "true"};
+  struct command *command = health->command;
   struct check_result results[MACHINE_GPUS_MAX];
   const size_t count = check_evaluate(&IDLE, command->target, results);
-  const char *busy = NULL;
+  health->busy = NULL;
+  health->busy_gpus = 0;
   for (size_t i = 0; i < count; i++) {
     if (results[i].status == CHECK_FAILED &&
         command->target->gpus[i].utilization_percent >= GPU_BUSY_PERCENT) {
-      busy = arena_format(&command->arena, "%s%sgpu%zu: %s", busy != NULL ? busy : "",
-                          busy != NULL ? "; " : "", i, results[i].found);
+      health->busy =
+          arena_format(&command->arena, "%s%sgpu%zu: %s", health->busy != NULL ? health->busy : "",
+                       health->busy != NULL ? "; " : "", i, results[i].found);
+      health->busy_gpus |= UINT64_C(1) << i;
     }
   }
-  return busy;
 }
 
-enum status health_wait(struct command *command, uint64_t limit_ns,
-                        const volatile sig_atomic_t *interrupted, const char **busy,
-                        struct error *err) {
+enum status health_wait(struct health *health, uint64_t limit_ns,
+                        const volatile sig_atomic_t *interrupted, struct error *err) {
+  struct command *command = health->command;
   const uint64_t started_ns = clock_now_ns();
   bool said = false;
-  while ((*busy = health_find_busy(command)) != NULL && *interrupted == 0) {
+  health_find_busy(health);
+  while (health->busy != NULL && *interrupted == 0) {
     const uint64_t waited_ns = clock_now_ns() - started_ns;
     if (waited_ns >= limit_ns) {
       return STATUS_OK;
@@ -43,11 +48,12 @@ enum status health_wait(struct command *command, uint64_t limit_ns,
     if (!said) {
       char limit[UNITS_TEXT_MAX];
       units_format_duration_short(limit_ns, limit);
-      say_note(&command->common, "%s: waiting for up to %s", *busy, limit);
+      say_note(&command->common, "%s: waiting for up to %s", health->busy, limit);
       said = true;
     }
     (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     RETURN_ON_ERROR(command_get_machine(command, err));
+    health_find_busy(health);
   }
   return STATUS_OK;
 }
@@ -111,6 +117,7 @@ enum status health_judge(struct health *health, const struct run_request *reques
   }
   if (health->judge == NULL) {
     health->judge = judge;
+    memcpy(health->first, health->outcome.uuid, sizeof health->first);
     *again = health_keys_to_repeat(health);
   } else {
     expect_judge_absolve(health->judge, judge);
@@ -119,41 +126,91 @@ enum status health_judge(struct health *health, const struct run_request *reques
   return STATUS_OK;
 }
 
-/* Whoever keeps a GPU busy slows many cases, and is named once. */
-static void health_append(struct arena *arena, struct strbuf *line, const char *text) {
-  static const char SLOWED[] = "; may be slowed: ";
-  const char *slowed = strstr(text, SLOWED);
-  if (slowed != NULL && strstr(line->text, slowed + strlen(SLOWED)) != NULL) {
-    text = arena_strndup(arena, text, (size_t)(slowed - text));
-  }
-  if (strstr(line->text, text) == NULL) {
-    strbuf_printf(line, "%s%s", line->length > 0 ? "; " : "", text);
-  }
+/* ---- the line ---- */
+
+/* Parts of the line, and reasons that were said in it. */
+struct health_line {
+  struct arena *arena;
+  struct strbuf text;
+  const char *said[LINE_REASONS_MAX];
+  size_t said_count;
+};
+
+static void health_append(struct health_line *line, const char *text) {
+  strbuf_printf(&line->text, "%s%s", line->text.length > 0 ? "; " : "", text);
 }
 
-/* "gpu1 in use by another program, ..." of a GPU that was busy before, too: who, it does not say.
- */
-static bool health_is_known(const struct health *health, const char *text) {
-  const char *program = strstr(text, " in use by another program");
-  return program != NULL && health->busy != NULL &&
-         strstr(health->busy, arena_format(&health->command->arena, "%.*s: ", (int)(program - text),
-                                           text)) != NULL;
-}
-
-/* Programs that were seen at work while cases were measured. */
-static void health_append_programs(const struct health *health, struct strbuf *line) {
-  size_t count = 0;
-  const struct expect_finding *findings = expect_judge_findings(health->judge, &count);
-  for (size_t i = 0; i < count; i++) {
-    const char *text = findings[i].slowed_by;
-    while (text != NULL && text[0] != '\0') {
-      const size_t length = strcspn(text, ";");
-      char *part = arena_strndup(&health->command->arena, text, length);
-      if (strstr(part, " in use by ") != NULL && !health_is_known(health, part)) {
-        health_append(&health->command->arena, line, part);
-      }
-      text += length + strspn(text + length, "; ");
+/* Whoever slows many cases is named once: true the first time. */
+static bool health_says_first(struct health_line *line, const char *reason) {
+  for (size_t i = 0; i < line->said_count; i++) {
+    if (strcmp(line->said[i], reason) == 0) {
+      return false;
     }
+  }
+  if (line->said_count < LINE_REASONS_MAX) {
+    line->said[line->said_count++] = reason;
+  }
+  return true;
+}
+
+/* 0 where there is no answer. */
+static unsigned long health_fact_number(const struct health *health, const char *name) {
+  const struct fact *fact = machine_fact(health->command->target, name, -1);
+  return fact != NULL && fact->state == FACT_OK ? strtoul(fact->value, NULL, 10) : 0;
+}
+
+/* A GPU that there is and that cannot be measured. */
+static void health_append_lost(const struct health *health, struct health_line *line) {
+  const struct machine *machine = health->command->target;
+  const unsigned long lost = health_fact_number(health, "gpus_lost");
+  const unsigned long hidden = health_fact_number(health, "gpus_hidden");
+  if (lost > 0) {
+    health_append(
+        line, arena_format(line->arena, "%lu GPU%s on the PCI bus %s not answer the driver", lost,
+                           strings_plural(lost, "", "s"), strings_plural(lost, "does", "do")));
+  }
+  if (machine->gpu_count == 0 && hidden > 0 && getenv("CUDA_VISIBLE_DEVICES") == NULL) {
+    health_append(line,
+                  arena_format(line->arena, "CUDA shows none of the %lu GPUs that NVML sees: %s",
+                               hidden, machine->cuda_state));
+  }
+}
+
+static void health_append_broken(const struct health *health, struct health_line *line) {
+  const struct run_outcome *outcome = &health->outcome;
+  if (outcome->broken > 0) {
+    health_append(line, outcome->first_broken);
+  }
+  if (outcome->broken > 1) {
+    strbuf_printf(&line->text, ", and %zu more", outcome->broken - 1);
+  }
+}
+
+/* Programs that were seen at work while cases were measured. Of one that hides, nothing more is
+ * known than that the GPU was busy. */
+static void health_append_programs(const struct health *health, struct health_line *line) {
+  for (size_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
+    const struct slowed_user *user = &health->outcome.users[gpu];
+    if (user->who[0] == '\0') {
+      continue;
+    }
+    const char *text = arena_format(line->arena, "gpu%zu in use by %s", gpu, user->who);
+    const bool known = user->hidden && (health->busy_gpus >> gpu & 1) != 0;
+    if (health_says_first(line, text) && !known) {
+      health_append(line, text);
+    }
+  }
+}
+
+static void health_append_shortfalls(const struct health *health, struct health_line *line) {
+  const struct expect_shortfall *items = NULL;
+  const size_t count = expect_judge_shortfalls(health->judge, &items);
+  for (size_t i = 0; i < count; i++) {
+    const char *slowed = items[i].worst->slowed_by;
+    const bool new = slowed != NULL &&health_says_first(line, slowed);
+    health_append(line, arena_format(line->arena, "%s%s%s",
+                                     expect_shortfall_words(line->arena, &items[i]),
+                                     new ? "; may be slowed: " : "", new ? slowed : ""));
   }
 }
 
@@ -166,37 +223,58 @@ static void health_say(const struct health *health, const char *state, const cha
   }
 }
 
-int health_end(struct health *health, int code) {
-  struct strbuf line;
-  const char *const *words = NULL;
-  size_t known = 0;
-  strbuf_init(&line, LINE_MAX_BYTES);
-  strbuf_append(&line, health->busy != NULL ? health->busy : "");
-  if (health->judge != NULL) {
-    const size_t count = expect_judge_words(health->judge, &words);
-    const size_t shorts = expect_judge_count(health->judge, EXPECT_SHORT);
-    known = count;
-    health_append_programs(health, &line);
-    for (size_t i = 0; shorts > 0 && i + 1 < count; i++) { /* the last one counts them */
-      health_append(&health->command->arena, &line, words[i]);
-    }
-  }
+/* Why nothing can be said of a node at which nothing wrong was seen; NULL = something can. */
+static const char *health_find_doubt(const struct health *health, int code) {
+  const struct machine *machine = health->command->target;
   if (code == EXIT_INTERRUPTED) {
-    health_say(health, "not judged", "interrupted");
-  } else if (line.length > 0) {
-    health_say(health, "unhealthy", line.text);
-    code = code == EXIT_DONE ? EXIT_REGRESSED : code;
-  } else if (code != EXIT_DONE) {
-    health_say(health, "not judged", "not all was measured: haul query --saved not-measured");
-  } else if (known == 0) {
-    health_say(health, "not judged",
-               "nothing is known of this machine: haul expect learn makes a file from runs of your "
-               "own");
-    code = EXIT_NOT_MEASURED;
-  } else {
-    health_say(health, "healthy", words[0]);
+    return "interrupted";
   }
-  strbuf_fini(&line);
+  if (machine->gpu_count == 0) {
+    const bool says = machine->cuda_state[0] != '\0' && strcmp(machine->cuda_state, "ok") != 0;
+    return arena_format(&health->command->arena, "this machine has no GPU%s%s", says ? ": " : "",
+                        says ? machine->cuda_state : "");
+  }
+  if (health->outcome.uuid[0] == '\0') {
+    return "nothing was measured";
+  }
+  if (health->outcome.unmeasured > 0) {
+    return arena_format(&health->command->arena,
+                        "%zu of %zu cases were not measured within the time that they may take: "
+                        "--set measure.budget=TIME",
+                        health->outcome.unmeasured, health->outcome.planned);
+  }
+  if (code != EXIT_DONE) {
+    return "not all was measured: haul query --saved not-measured";
+  }
+  return health->judge != NULL && expect_judge_summary(health->judge) != NULL
+             ? NULL
+             : "nothing is known of this machine: haul expect learn makes a file from runs of your "
+               "own";
+}
+
+int health_end(struct health *health, int code) {
+  struct health_line line = {.arena = &health->command->arena};
+  strbuf_init(&line.text, LINE_MAX_BYTES);
+  health_append_lost(health, &line);
+  if (health->busy != NULL) {
+    health_append(&line, health->busy);
+  }
+  health_append_programs(health, &line);
+  health_append_broken(health, &line);
+  if (health->judge != NULL) {
+    health_append_shortfalls(health, &line);
+  }
+  const char *doubt = health_find_doubt(health, code);
+  if (line.text.length > 0 && code != EXIT_INTERRUPTED) {
+    health_say(health, "unhealthy", line.text.text);
+    code = code == EXIT_DONE || code == EXIT_NOT_MEASURED ? EXIT_REGRESSED : code;
+  } else if (doubt != NULL) {
+    health_say(health, "not judged", doubt);
+    code = code == EXIT_DONE ? EXIT_NOT_MEASURED : code;
+  } else {
+    health_say(health, "healthy", expect_judge_summary(health->judge));
+  }
+  strbuf_fini(&line.text);
   expect_judge_free(health->judge);
   health->judge = NULL;
   return code;

@@ -210,6 +210,14 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
   return *plan != NULL ? run_plan(request, *plan) : code;
 }
 
+/* For measuring once more: what is left, a fifth at least; 0 = there is no limit. */
+static uint64_t verb_run_budget_left(const struct scenario *scenario,
+                                     const struct run_outcome *outcome) {
+  const uint64_t budget_ns = scenario->run.budget_ns;
+  const uint64_t least_ns = budget_ns / 5;
+  return budget_ns > outcome->elapsed_ns + least_ns ? budget_ns - outcome->elapsed_ns : least_ns;
+}
+
 /* Measure once more what falls short, with what was claimed, and say what came of it. */
 static int verb_run_judge(struct health *health, struct run_request *request,
                           const struct scenario *scenario, int code) {
@@ -221,6 +229,8 @@ static int verb_run_judge(struct health *health, struct run_request *request,
     struct plan *plan = NULL;
     const struct plan_options options = {.keys = again};
     repeated.repeated = true;
+    repeated.repeats = health->first;
+    repeated.budget_ns = verb_run_budget_left(scenario, &health->outcome);
     status = plan_new(scenario, health->command->target, &options, &plan, &err);
     if (status == STATUS_OK) {
       code = worse(code, run_plan(&repeated, plan));
@@ -246,14 +256,15 @@ static int verb_run_one(struct command *command, struct run_request *request, si
       judged && !command->common.verbose && output_layout_of(command->common.format) == LAYOUT_PAGE;
   int code = EXIT_DONE;
   if (scenario->run.idle_wait_ns > 0 &&
-      health_wait(command, scenario->run.idle_wait_ns, request->interrupted, &health.busy, &err) !=
-          STATUS_OK) {
+      health_wait(&health, scenario->run.idle_wait_ns, request->interrupted, &err) != STATUS_OK) {
     code = fail(request->common, &err);
   } else {
     code = verb_run_plan(command, request, i, &plan);
   }
   if (judged && health.outcome.uuid[0] != '\0') {
     code = verb_run_judge(&health, request, scenario, code);
+  } else if (judged) {
+    code = health_end(&health, code);
   }
   request->outcome = NULL;
   verb_run_release(request);

@@ -23,6 +23,7 @@ struct expect_judge {
   struct expect_finding *findings;
   size_t finding_count, finding_capacity;
   size_t counts[expect_verdict_name_count];
+  size_t unknown;                 /* measured, and no row is of it */
   unsigned reports;               /* of the sources that were used */
   const struct expect_row **used; /* one for each source */
   size_t used_count, used_capacity;
@@ -222,6 +223,10 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, finding);
   judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, finding);
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
+  if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
+    finding->usual =
+        judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);
+  }
   judge->machine = judge->machine == NULL ? finding->machine : judge->machine;
   return true;
 }
@@ -260,10 +265,12 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   struct expect_judge *judge = context;
   struct observed observed;
   struct expect_finding finding;
-  const bool known =
-      observed_read(&judge->reader, cells, &observed) && judge_observed(judge, &observed, &finding);
+  const bool measured = observed_read(&judge->reader, cells, &observed);
+  const bool known = measured && judge_observed(judge, &observed, &finding);
   if (known) {
     judge_keep(judge, cells, &finding);
+  } else if (measured) {
+    judge->unknown++;
   }
   if (judge->inner == NULL) {
     return STATUS_OK;
@@ -367,10 +374,12 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
 /* ---- sentences ---- */
 
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
+  const bool reported = finding->statement == EXPECT_REPORTS;
   return arena_format(
-      arena, "%.4g %s, %s %s", finding->value, finding->time ? "ns" : "GB/s",
-      finding->statement == EXPECT_REPORTS ? "usual" : expect_statement_text(finding->statement),
-      finding->expected);
+      arena, "%.4g %s, %s%s%s%s %s", finding->value, finding->time ? "ns" : "GB/s",
+      finding->usual != NULL ? "usual " : "", finding->usual != NULL ? finding->usual : "",
+      finding->usual != NULL ? ", " : "",
+      reported ? "usual" : expect_statement_text(finding->statement), finding->expected);
 }
 
 /* How many cases of that GPU fall short. */
@@ -398,25 +407,9 @@ const char *expect_finding_place(struct expect_judge *judge, const struct expect
   return arena_format(&judge->arena, "gpu%d-gpu%d", a < b ? a : b, a < b ? b : a);
 }
 
-/* Shortfalls of one place and noun. */
-struct shortfall {
-  const char *place, *noun;
-  const struct expect_finding *worst;
-  size_t count;
-};
-
-static const char *judge_shortfall_words(struct expect_judge *judge, const struct shortfall *item) {
-  struct arena *arena = &judge->arena;
-  const char *others =
-      item->count > 1 ? arena_format(arena, ", and %zu more", item->count - 1) : "";
-  const char *why = item->worst->slowed_by != NULL
-                        ? arena_format(arena, "; may be slowed: %s", item->worst->slowed_by)
-                        : "";
-  return arena_format(arena, "%s, %s: %s (%s%s)%s", item->place, item->noun,
-                      expect_finding_words(arena, item->worst), item->worst->name, others, why);
-}
-
-static size_t judge_gather(struct expect_judge *judge, struct shortfall *items) {
+size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items) {
+  struct expect_shortfall *made =
+      arena_array(&judge->arena, judge->counts[EXPECT_SHORT], sizeof *made);
   size_t count = 0;
   for (size_t i = 0; i < judge->finding_count; i++) {
     const struct expect_finding *finding = &judge->findings[i];
@@ -428,47 +421,63 @@ static size_t judge_gather(struct expect_judge *judge, struct shortfall *items) 
         finding->time ? arena_format(&judge->arena, "%s latency", expect_path_noun(finding->path))
                       : expect_path_noun(finding->path);
     size_t k = 0;
-    while (k < count && (strcmp(items[k].place, place) != 0 || strcmp(items[k].noun, noun) != 0)) {
+    while (k < count && (strcmp(made[k].place, place) != 0 || strcmp(made[k].noun, noun) != 0)) {
       k++;
     }
     if (k == count) {
-      items[count++] = (struct shortfall){.place = place, .noun = noun, .worst = finding};
+      made[count++] = (struct expect_shortfall){.place = place, .noun = noun, .worst = finding};
     }
-    items[k].count++;
-    items[k].worst = finding->ratio < items[k].worst->ratio ? finding : items[k].worst;
+    made[k].count++;
+    made[k].worst = finding->ratio < made[k].worst->ratio ? finding : made[k].worst;
   }
+  *items = made;
   return count;
 }
 
-size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
+const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item) {
+  const char *others =
+      item->count > 1 ? arena_format(arena, ", and %zu more", item->count - 1) : "";
+  return arena_format(arena, "%s, %s: %s (%s%s)", item->place, item->noun,
+                      expect_finding_words(arena, item->worst), item->worst->name, others);
+}
+
+const char *expect_judge_summary(struct expect_judge *judge) {
+  struct arena *arena = &judge->arena;
   const size_t shorts = judge->counts[EXPECT_SHORT];
-  const char **made = arena_array(&judge->arena, shorts + 1, sizeof *made);
-  const char *beyond = judge->counts[EXPECT_BEYOND] > 0
-                           ? arena_format(&judge->arena, "; %zu better than anything reported",
-                                          judge->counts[EXPECT_BEYOND])
-                           : "";
-  *lines = made;
+  const size_t better = judge->counts[EXPECT_BEYOND];
   if (judge->finding_count == 0) {
-    return 0;
+    return NULL;
   }
-  if (shorts == 0) {
-    const char *grounds = judge->reports > 0
-                              ? arena_format(&judge->arena, " (%u report%s)", judge->reports,
-                                             strings_plural(judge->reports, "", "s"))
-                              : " (floors alone)";
-    made[0] = arena_format(&judge->arena, "all %zu as usual for %s%s%s", judge->finding_count,
-                           judge->machine, grounds, beyond);
-    return 1;
+  const char *beyond =
+      better > 0 ? arena_format(arena, "; %zu better than anything reported", better) : "";
+  const char *unknown = judge->unknown > 0
+                            ? arena_format(arena, "; nothing is known of %zu more", judge->unknown)
+                            : "";
+  if (shorts > 0) {
+    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s: see haul explain",
+                        shorts, judge->finding_count, judge->machine, beyond, unknown);
   }
-  struct shortfall *items = arena_array(&judge->arena, shorts, sizeof *items);
-  const size_t count = judge_gather(judge, items);
+  const char *grounds = judge->reports > 0 ? arena_format(arena, " (%u report%s)", judge->reports,
+                                                          strings_plural(judge->reports, "", "s"))
+                                           : " (floors alone)";
+  return arena_format(arena, "all %zu as usual for %s%s%s%s", judge->finding_count, judge->machine,
+                      grounds, beyond, unknown);
+}
+
+size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
+  struct arena *arena = &judge->arena;
+  const struct expect_shortfall *items = NULL;
+  const size_t count = expect_judge_shortfalls(judge, &items);
+  const char *summary = expect_judge_summary(judge);
+  const char **made = arena_array(arena, count + 1, sizeof *made);
   for (size_t i = 0; i < count; i++) {
-    made[i] = judge_shortfall_words(judge, &items[i]);
+    const char *slowed = items[i].worst->slowed_by;
+    made[i] = arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
+                           slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }
-  made[count] =
-      arena_format(&judge->arena, "%zu of %zu short of what is usual for %s%s: see haul explain",
-                   shorts, judge->finding_count, judge->machine, beyond);
-  return count + 1;
+  made[count] = summary;
+  *lines = made;
+  return summary != NULL ? count + 1 : 0;
 }
 
 void expect_judge_print(struct expect_judge *judge, const struct output *output) {

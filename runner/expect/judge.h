@@ -3,8 +3,8 @@
  * A judge is a sink for the rows of the saved query run-result: it passes each on with four columns
  * more, and remembers what falls short. What is known comes from data files (schema/expect): a
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
- * files hold. Nothing is said of a case that no row is of, of load flows, or of a simulated machine
- * by rows of real ones.
+ * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
+ * is of, of load flows, or of a simulated machine by rows of real ones.
  *
  *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
  *   expected_low, expected_high   the same as numbers; NULL = open
@@ -41,6 +41,7 @@ struct expect_finding {
   double ratio;                    /* to the nearer end of the range: < 1 is worse */
   int gpus[2];                     /* -1 = none */
   const char *expected;            /* "55.2-55.5" */
+  const char *usual;               /* what is reported, where it falls short of a floor; or NULL */
   const char *slowed_by;           /* NULL = nothing was seen */
   const char *machine;             /* the name of its [[machine]] */
 };
@@ -60,15 +61,29 @@ const struct expect_finding *expect_judge_findings(const struct expect_judge *ju
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
 /* What falls short, but did not when it was measured again, takes the verdict and value of that. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
-/* Sentences for people: "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports)", or one for each
- * GPU, or pair, and kind of path that falls short. None: nothing is known. */
-size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
-/* The same below a result. */
-void expect_judge_print(struct expect_judge *judge, const struct output *output);
-/* "27.1 GB/s, usual 55.2-55.5" */
+/* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
 /* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host". */
 const char *expect_finding_place(struct expect_judge *judge, const struct expect_finding *finding);
+
+/* What falls short, gathered by place and kind of path, in the order of the run. */
+struct expect_shortfall {
+  const char *place; /* as of a finding */
+  const char *noun;  /* "host link", "peer link latency" */
+  const struct expect_finding *worst;
+  size_t count;
+};
+size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items);
+/* "gpu2, host link: 27.1 GB/s, usual 55.2-55.5 (up/numa0-gpu2/64MiB, and 3 more)" */
+const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item);
+/* "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports); nothing is known of 4 more", or how
+ * many fall short; NULL: nothing is known. */
+const char *expect_judge_summary(struct expect_judge *judge);
+/* The shortfalls with what may have slowed them, and the summary: sentences for people. None:
+ * nothing is known. */
+size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
+/* The same below a result. */
+void expect_judge_print(struct expect_judge *judge, const struct output *output);
 
 /* Judge a run of an open database: both queries. *judge is set on success. inner may be NULL. */
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,

@@ -234,6 +234,7 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   statement_bind_int(statement, ":pause_ns", (int64_t)scenario->run.pause_ns);
   statement_bind_int(statement, ":looks", info->looks);
   statement_bind_int(statement, ":look", info->look);
+  statement_bind_text(statement, ":repeats", info->repeats);
   statement_bind_int(statement, ":fleet", fleet_id);
   statement_bind_int(statement, ":started_at_ns", started_at_ns);
   enum status status = statement_run(statement, err);

@@ -31,6 +31,7 @@ struct run_info {
   const char *haul_version; /* "0.1.0" */
   uint32_t processes;
   unsigned looks, look; /* of --decide: how often at most, and which; 0 = a run of its own */
+  const char *repeats;  /* uuid of the run of which some cases are measured again; NULL = none */
   const struct run_launch *launch; /* NULL = none */
   bool imported;         /* another tool measured it; record_import() only, as all below */
   const char *uuid;      /* made of its content, so that importing it again can be noticed */

@@ -5,6 +5,7 @@
 #include "engine/base/strings.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,19 @@ enum status selector_find(struct database *database, const char *selector, struc
   if (status == STATUS_OK) {
     *run = list.runs[list.count - 1];
   }
+  arena_fini(&arena);
+  return status;
+}
+
+enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
+                                 struct error *err) {
+  struct arena arena = {0};
+  struct run_list list = {0};
+  size_t count = 0;
+  const char *name = arena_format(&arena, "%" PRId64, run);
+  const enum status status =
+      selector_add_runs(database, "select/repeat_of_run", name, &arena, &list, &count, err);
+  *repeat = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
   arena_fini(&arena);
   return status;
 }

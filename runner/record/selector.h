@@ -3,7 +3,7 @@
  *   run:ID      the run with that number, or whose UUID begins so (also without "run:")
  *   tag:NAME    the latest run with that tag
  *   driver:V    the latest run under that driver version or branch ("580.65.06", "r580")
- *   latest      the run that started last
+ *   latest      the run that started last, but for those that measured some cases of another again
  *   previous    the one before it
  *   baseline:N  the runs that "haul baseline set N" named; as one run, the latest of them
  *
@@ -36,6 +36,10 @@ bool selector_is_open(const char *text);
  * list what there is. */
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) CHECK_RESULT;
+
+/* The run that measured some cases of that one once more; id 0 = there is none. */
+enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
+                                 struct error *err) CHECK_RESULT;
 
 struct run_list {
   struct run_ref *runs; /* each once; in the arena */

@@ -165,6 +165,10 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
       strbuf_printf(text, " with pauses of %s", time);
     }
   }
+  if (measured > 0 && plan->scenario != NULL && plan->scenario->run.budget_ns > 0) {
+    units_format_duration_short(plan->scenario->run.budget_ns, time);
+    strbuf_printf(text, ", of the %s that it may take", time);
+  }
   plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
   plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
                      " on a GPU");

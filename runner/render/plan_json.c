@@ -85,6 +85,8 @@ static void plan_json_head(struct json_out *out, const struct plan *plan, uint32
   json_out_integer(out, "skip_count", (int64_t)plan->skip_count);
   json_out_integer(out, "processes", (int64_t)processes);
   json_out_integer(out, "estimate_ns_per_process", (int64_t)plan->estimate_ns);
+  json_out_integer(out, "budget_ns",
+                   plan->scenario != NULL ? (int64_t)plan->scenario->run.budget_ns : 0);
   json_out_integer(out, "pause_ns",
                    plan->scenario != NULL ? (int64_t)plan->scenario->run.pause_ns : 0);
   json_out_integer(out, "estimate_ns", (int64_t)plan_total_ns(plan, processes));

@@ -117,6 +117,21 @@ static void run_mark_noise(struct case_report *report) {
   free(trials);
 }
 
+/* For whoever asks: what no machine that is well does. */
+static void run_note_broken(const struct run_state *state, const struct case_report *report) {
+  struct run_outcome *outcome = state->request->outcome;
+  const enum case_status status = report->outcome->status;
+  if (outcome == NULL ||
+      (status != CASE_HUNG && status != CASE_CRASHED && status != CASE_CORRUPT)) {
+    return;
+  }
+  if (outcome->broken++ == 0) {
+    (void)snprintf(outcome->first_broken, sizeof outcome->first_broken, "%s: %s: %s",
+                   state->plan->cases[report->case_index].bench.name, case_status_text(status),
+                   report->outcome->reason);
+  }
+}
+
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
@@ -131,6 +146,7 @@ static enum status run_take_case(void *context, const struct case_report *report
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
   state->done++;
+  run_note_broken(state, report);
   status_line_case(&state->line, bench_case, &marked, state->done, state->total);
   return STATUS_OK;
 }
@@ -362,6 +378,8 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .processes = state->processes,
       .telemetry_ns = scenario->run.telemetry_ns,
       .pause_ns = scenario->run.pause_ns,
+      .budget_ns =
+          state->request->budget_ns > 0 ? state->request->budget_ns : scenario->run.budget_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
       .interrupted = state->request->interrupted,
   };
@@ -396,8 +414,25 @@ static int run_exit_code(const struct run_state *state) {
   return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
 }
 
+#define RUN_RESUMED "haul run --resume run:%.13s continues"
 #define RUN_KEPT_BEFORE                                                                            \
   "what was recorded before that is kept in %s, and haul run --resume run:%.13s measures the rest"
+
+/* For whoever asks. */
+static void run_tell_outcome(const struct run_state *state) {
+  struct run_outcome *outcome = state->request->outcome;
+  if (outcome == NULL) {
+    return;
+  }
+  outcome->elapsed_ns = clock_now_ns() - state->started_ns;
+  outcome->planned = state->total > outcome->planned ? state->total : outcome->planned;
+  outcome->unmeasured += state->total - state->done;
+  for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    if (outcome->users[i].who[0] == '\0') {
+      outcome->users[i] = state->slowed.gpus[i].user;
+    }
+  }
+}
 
 /* Measure what is open in the record, write how it ended, and show it. */
 static int run_measure_and_show(struct run_state *state) {
@@ -431,9 +466,10 @@ static int run_measure_and_show(struct run_state *state) {
   } else {
     /* The database may be what fails: the first error is the one that counts. */
     struct error unused;
-    bool interrupted = status == STATUS_INTERRUPTED;
+    const bool interrupted = status == STATUS_INTERRUPTED;
+    const bool asked = *state->request->interrupted != 0; /* else the time for measuring is up */
     ended = record_end_run(state->record, interrupted ? "interrupted" : "failed",
-                           interrupted ? NULL : err.message, &end_err);
+                           interrupted && asked ? NULL : err.message, &end_err);
     (void)!record_count_outcomes(state->record, state->counts, &unused);
   }
   const bool gone = record_is_gone(state->record);
@@ -444,7 +480,14 @@ static int run_measure_and_show(struct run_state *state) {
   }
 
   int code = run_exit_code(state);
-  if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
+  run_tell_outcome(state);
+  if (status == STATUS_INTERRUPTED && *state->request->interrupted == 0 && ended == STATUS_OK) {
+    if (!state->request->unshown) {
+      say_warning(common, "%s: %zu of %zu cases were not measured; " RUN_RESUMED, err.message,
+                  state->total - state->done, state->total, uuid);
+    }
+    code = EXIT_NOT_MEASURED;
+  } else if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
     (void)fail(common, &end_err);
     say_warning(common, "interrupted, and the end of the run was not recorded; " RUN_KEPT_BEFORE,
                 state->request->database, uuid);
@@ -454,8 +497,7 @@ static int run_measure_and_show(struct run_state *state) {
                 gone ? "interrupted; the database was deleted meanwhile, with run:%.13s"
                 : state->request->shard != NULL
                     ? "interrupted; the results so far are kept in the shard of run:%.13s"
-                    : "interrupted; the results so far are kept, and haul run --resume run:%.13s "
-                      "continues",
+                    : "interrupted; the results so far are kept, and " RUN_RESUMED,
                 uuid);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
@@ -520,6 +562,7 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .processes = state->processes,
       .looks = request->looks,
       .look = request->look,
+      .repeats = request->repeats,
       .launch = request->launch,
   };
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));

@@ -9,10 +9,16 @@
 #include "runner/run/claim.h"
 #include "runner/run/expectations.h"
 #include "runner/run/shard.h"
+#include "runner/run/slowed.h"
 
-/* Which run it became, for whoever asks; "" = none was begun. */
+/* What it became, for whoever asks; of several runs in turn, the last. */
 struct run_outcome {
-  char uuid[RUN_UUID_MAX];
+  char uuid[RUN_UUID_MAX];                    /* "" = none was begun */
+  size_t broken;                              /* cases that hung, crashed or were corrupt */
+  char first_broken[2 * CASE_REASON_MAX];     /* "NAME: hung: no answer for 2 s; ..." */
+  size_t planned, unmeasured;                 /* cases; those that did not begin, of all runs */
+  uint64_t elapsed_ns;                        /* of measuring */
+  struct slowed_user users[MACHINE_GPUS_MAX]; /* by GPU, of all runs */
 };
 
 struct run_request {
@@ -23,6 +29,8 @@ struct run_request {
   unsigned looks, look; /* as in struct run_info */
   bool unshown;         /* somebody else shows what came of it */
   bool repeated;        /* of a state of the machine that was warned of before */
+  const char *repeats;  /* uuid of the run of which some cases are measured again; NULL = none */
+  uint64_t budget_ns;   /* for measuring, in place of the scenario's; 0 = that holds */
   const char *command_line;
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result;           /* where the result goes */

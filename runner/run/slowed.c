@@ -31,6 +31,7 @@ static void slowed_begin_case(struct slowed_gpu *gpu) {
   *gpu = (struct slowed_gpu){.pcie_generation = -1,
                              .pcie_width = -1,
                              .busiest = was.busiest,
+                             .user = was.user,
                              .last = was.last,
                              .used_ns = was.used_ns,
                              .idle_seen_ns = was.idle_seen_ns,
@@ -147,7 +148,9 @@ static void slowed_describe_program(struct slowed_gpu *seen, uint32_t number,
   if (seen->other_count > 1) {
     (void)snprintf(more, sizeof more, " and %d more", seen->other_count - 1);
   }
-  slowed_append(text, "gpu%u in use by %s%s%s", number, who, busy, more);
+  (void)snprintf(seen->user.who, sizeof seen->user.who, "%s%s%s", who, busy, more);
+  seen->user.hidden = false;
+  slowed_append(text, "gpu%u in use by %s", number, seen->user.who);
 }
 
 /* The link goes to its best under load: two samples, so that the first may come too early. */
@@ -171,12 +174,18 @@ static void slowed_look_at_idle(struct slowed_gpu *seen) {
   }
 }
 
-static void slowed_describe_hidden(const struct slowed_gpu *seen, uint32_t number, uint64_t now_ns,
+static void slowed_describe_hidden(struct slowed_gpu *seen, uint32_t number, uint64_t now_ns,
                                    char text[CASE_REASON_MAX]) {
   if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= GPU_BUSY_PERCENT &&
       now_ns - seen->idle_seen_ns < IDLE_HOLDS_NS) {
-    slowed_append(text, "gpu%u in use by another program, %lld %% busy while this run left it idle",
-                  number, (long long)seen->idle_percent);
+    char who[sizeof seen->user.who];
+    (void)snprintf(who, sizeof who, "another program, %lld %% busy while this run left it idle",
+                   (long long)seen->idle_percent);
+    slowed_append(text, "gpu%u in use by %s", number, who);
+    if (seen->user.who[0] == '\0') {
+      memcpy(seen->user.who, who, sizeof who);
+      seen->user.hidden = true;
+    }
   }
 }
 

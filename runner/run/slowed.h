@@ -10,6 +10,12 @@
 /* Reasons that slow a GPU which has work; idle and settings of clocks are not among them. */
 enum { SLOWED_REASONS = 6 };
 
+/* Who worked on a GPU beside this run, at any time of it. */
+struct slowed_user {
+  char who[96]; /* "pid 1328 (haul), 98 % busy"; "" = nobody was seen */
+  bool hidden;  /* seen as work of nobody's alone: "another program, 98 % busy ..." */
+};
+
 /* What was seen of a GPU since the last case. */
 struct slowed_gpu {
   uint32_t sample_count;
@@ -23,9 +29,10 @@ struct slowed_gpu {
   struct telemetry_process busiest;    /* the last other, at its busiest in the run */
   struct telemetry_sample last;        /* of this or an earlier case */
   /* Who hides from NVML's list of processes shows up as work on a GPU that this run leaves idle. */
-  uint64_t used_ns;      /* when the run used it last; CLOCK_MONOTONIC_RAW, as all below */
-  uint64_t idle_seen_ns; /* when it was last seen while the run left it idle; 0 = never */
-  int64_t idle_percent;  /* how busy it was then */
+  uint64_t used_ns;        /* when the run used it last; CLOCK_MONOTONIC_RAW, as all below */
+  uint64_t idle_seen_ns;   /* when it was last seen while the run left it idle; 0 = never */
+  int64_t idle_percent;    /* how busy it was then */
+  struct slowed_user user; /* of the run */
 };
 
 struct slowed {

@@ -20,6 +20,8 @@
 static const uint64_t tick_ns = 200000000;          /* between progress reports */
 static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
 enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
+/* What a start or a case has at least, however little is left of the budget. */
+static const uint64_t budget_grace_ns = 2000000000;
 
 void eta_add(struct eta *eta, uint64_t estimate_ns) {
   eta->estimated_left_ns += estimate_ns;
@@ -138,6 +140,20 @@ static enum event supervise_next_event(struct supervisor *supervisor, uint64_t d
   }
 }
 
+/* Of the budget; UINT64_MAX = there is none. */
+static uint64_t supervise_left_ns(const struct supervisor *supervisor) {
+  const uint64_t budget_ns = supervisor->options->budget_ns;
+  const uint64_t spent_ns = child_now_ns() - supervisor->started_ns;
+  return budget_ns == 0 ? UINT64_MAX : spent_ns < budget_ns ? budget_ns - spent_ns : 0;
+}
+
+/* A limit for silence that does not outlast the budget by more than the grace. */
+static uint64_t supervise_within_budget(const struct supervisor *supervisor, uint64_t limit_ns) {
+  const uint64_t left_ns = supervise_left_ns(supervisor);
+  const uint64_t most_ns = left_ns > budget_grace_ns ? left_ns : budget_grace_ns;
+  return limit_ns < most_ns ? limit_ns : most_ns;
+}
+
 /* Workers ------------------------------------------------------------------------------------- */
 
 static void supervise_work(int fd, const void *context) {
@@ -184,7 +200,8 @@ static enum status supervise_try_start_worker(struct supervisor *supervisor, str
   fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
   supervisor->announced = false;
   struct message message;
-  uint64_t limit_ns = START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns;
+  uint64_t limit_ns = supervise_within_budget(
+      supervisor, START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns);
   enum event event = supervise_next_event(supervisor, child_now_ns() + limit_ns, 1, &message);
   if (event == EVENT_MESSAGE && message.kind == MESSAGE_READY) {
     return STATUS_OK;
@@ -217,7 +234,7 @@ static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
                                       const struct plan_case *item) {
   uint64_t floor_ns = supervisor->options->watchdog_floor_ns;
   uint64_t limit_ns = SUPERVISE_WATCHDOG_FACTOR * item->longest_ns;
-  return limit_ns > floor_ns ? limit_ns : floor_ns;
+  return supervise_within_budget(supervisor, limit_ns > floor_ns ? limit_ns : floor_ns);
 }
 
 /* The worker did not finish the case: kill it and write the outcome. True: a user or the kernel
@@ -393,6 +410,12 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
   for (;;) {
     if (*supervisor->options->interrupted != 0) {
       return error_set(err, STATUS_INTERRUPTED, "interrupted");
+    }
+    if (supervise_left_ns(supervisor) == 0) {
+      char budget[UNITS_TEXT_MAX];
+      units_format_duration_short(supervisor->options->budget_ns, budget);
+      return error_set(err, STATUS_INTERRUPTED,
+                       "the time for measuring, %s (measure.budget), is up", budget);
     }
     if (supervisor->worker == 0) {
       RETURN_ON_ERROR(supervise_try_start_worker(supervisor, err));

@@ -109,14 +109,16 @@ struct supervise_options {
   uint32_t processes;
   uint64_t telemetry_ns;      /* between samples; 0 = off */
   uint64_t pause_ns;          /* from the end of a process to the start of the next */
+  uint64_t budget_ns;         /* no case begins later than that after the start; 0 = no limit */
   uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
   /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
   const volatile sig_atomic_t *interrupted;
 };
 
 /* STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
- * *interrupted ended it; STATUS_CRASHED when workers cannot start; else what the sink or the system
- * said. No worker is left behind, unless the kernel cannot end it: then a case's reason says so. */
+ * *interrupted ended it or, that being 0, the budget; STATUS_CRASHED when workers cannot start;
+ * else what the sink or the system said. No worker is left behind, unless the kernel cannot end it:
+ * then a case's reason says so. */
 enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
                           const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
 

@@ -41,7 +41,8 @@ SELECT
   r.looks AS looks,
   r.look AS look,
   coalesce(e.node, e.host_name) AS node,
-  (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet
+  (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet,
+  r.repeats AS repeats
 FROM run r
 JOIN environment e ON e.id = r.environment
 JOIN scenario s ON s.id = r.scenario;

@@ -14,7 +14,8 @@ static const struct section_row section_rows[section_count] = {
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
          "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
-         "`seed`, `telemetry`, `idle_wait` and `verdict` may also be given in a block, for that "
+         "`seed`, `telemetry`, `idle_wait`, `budget` and `verdict` may also be given in a block, "
+         "for that "
          "block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
                         "The state in which the machine should be, and what to do when it is not. "
@@ -133,6 +134,12 @@ static const struct field shared_fields[] = {
         .default_text = "none",
         HELP("How long to wait, before anything is measured, while another program is at work on a "
              "GPU; then the run goes on all the same, and the check `gpu_idle` says who it is")),
+    KEY("budget", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(budget_ns), .zero_word = "none",
+        .default_text = "none",
+        HELP("How long the run may measure, all processes together: no case begins later, one that "
+             "gives no sign of life is ended then, and the run counts as interrupted; "
+             "`haul run --resume` measures the rest. For `verdict`, what is measured once more may "
+             "take a fifth of it besides")),
     KEY("verdict", IN(MEASURE), WORDS(run_verdict_names), RUN(verdict), .default_text = "none",
         HELP(
             "\"expected\": compare the results with what the machine should reach (`haul expect`), "

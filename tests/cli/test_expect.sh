@@ -61,7 +61,7 @@ run_fails 3 'nothing is known of these cases on this machine' check --expect --d
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db
 expect_code 0
-expect_out '^all 4 as usual for H200 of the fake driver \(2 reports\)$'
+expect_out '^all 4 as usual for H200 of the fake driver \(2 reports\); nothing is known of 8 more$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual"] 4' "$(python3 -c 'import json,collections
 rows = json.load(open("out"))
@@ -72,7 +72,7 @@ begin 'a slow link: its GPU, the number, what is usual'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
 expect_code 0
 expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
-expect_out '^1 of 4 short of what is usual for H200 of the fake driver: see haul explain$'
+expect_out '^1 of 4 short of what is usual for H200 of the fake driver; nothing is known of 8 more: see haul explain$'
 expect_out 'short of what is usual here, 55-55\.2'
 run check --expect=mine.toml --db slow.db
 expect_code 1
@@ -120,6 +120,62 @@ expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n f
 run run health --db health.db --only 'host_to_device'
 expect_code 3
 expect_out '^not judged: nothing is known of this machine: haul expect learn'
+
+begin 'what was measured once more is a part of its run: explain and latest take the whole one'
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
+expect_code 1
+expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
+HAUL_EXPECT=mine.toml run_ok explain --db again.db
+expect_out ' health, .*: nothing found that explains a loss; 1 case is below what is expected'
+run_ok query --db again.db "select count(*) from v_case where run = :run" --param run=latest --format csv
+expect_out '^4'
+
+begin 'health: a GPU that there is and that cannot be used, one that hangs, and none at all'
+cat >noinit.toml <<'EOT'
+[fake]
+[[fake.fault]]
+kind = "error"
+call = "cuInit"
+code = 802
+count = 0
+EOT
+HAUL_FAKE_FAULTS=noinit.toml run run health --db lost.db
+expect_code 1
+expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
+cat >hang.toml <<'EOT'
+[fake]
+[[fake.fault]]
+kind = "hang"
+call = "cuMemcpy*"
+to = 1
+EOT
+began=$SECONDS
+HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
+  --set measure.budget=3s
+expect_code 1
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed$'
+if [ $((SECONDS - began)) -le 15 ]; then good; else bad "$((SECONDS - began)) s"; fi
+LD_LIBRARY_PATH='' run run health --db none.db
+if [ -e /dev/nvidiactl ]; then good; else
+  expect_code 3
+  expect_out '^not judged: this machine has no GPU: '
+fi
+
+begin 'the time that a run may take: what is left is not measured, said, and resumed'
+HAUL_EXPECT=mine.toml run run health --db budget.db --set measure.budget=100ms
+expect_code 3
+expect_out '^not judged: (3[0-9]|40) of 40 cases were not measured within the time that they may take'
+run run up.toml --db budget.db --set measure.budget=100ms
+expect_code 3
+expect_err 'warning: the time for measuring, 100 ms \(measure.budget\), is up: [0-9]+ of 12 cases were not measured; haul run --resume'
+expect_value 'interrupted,"the time for measuring, 100 ms (measure.budget), is up"' budget.db \
+  "select status, reason from v_run where scenario = 'up'"
+run_ok plan health --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --json
+equal 'of 8 GPUs: 144 cases within their 18 s' "$(python3 -c 'import json
+plan = json.load(open("out"))
+cases = plan["case_count"]
+fits = plan["estimate_ns"] * 2 < plan["budget_ns"]  # twice: the estimate is good to a factor of two
+print("of 8 GPUs: %d cases %s their %d s" % (cases, "within" if fits else "beyond", plan["budget_ns"] / 1e9))')" 'the plan'
 
 begin 'health: a program that loads a GPU is waited for, then named with what it does'
 sleep 1000 &

@@ -106,6 +106,9 @@ INSERT INTO environment_fact VALUES (1, 'smt', -1, 'ok', 'on');
 -- name: memlock
 UPDATE environment_fact SET value = '8388608' WHERE name = 'memlock_limit';
 
+-- name: gpus_lost
+INSERT INTO environment_fact VALUES (1, 'gpus_lost', -1, 'ok', '1');
+
 -- name: gpus_hidden
 UPDATE environment_fact SET value = '6' WHERE name = 'gpus_hidden';
 

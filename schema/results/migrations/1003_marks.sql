@@ -15,6 +15,9 @@ ALTER TABLE telemetry ADD COLUMN other_processes INTEGER;
 -- this run come in. NULL: a run of its own.
 ALTER TABLE run ADD COLUMN looks INTEGER;
 ALTER TABLE run ADD COLUMN look INTEGER;
+-- uuid of the run of which this one measured some cases once more (measure.verdict). NULL: a run of its own.
+ALTER TABLE run ADD COLUMN repeats TEXT;
+CREATE INDEX run_by_repeats ON run (repeats) WHERE repeats IS NOT NULL;
 
 -- What is measured once and shown wherever the scenario asks for it.
 ALTER TABLE plan_case ADD COLUMN listed INTEGER; -- place in the scenario's order, with those of plan_alias

@@ -73,7 +73,7 @@ SELECT
      JOIN flow_run x ON x.case_run = y.id AND x.flow = f.ordinal
      WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
   END AS load_gbps,
-  (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR r.status <> 'done'
+  (SELECT r.only_glob IS NOT NULL OR r.looks IS NOT NULL OR r.repeats IS NOT NULL OR r.status <> 'done'
    FROM run r WHERE r.id = :run) AS partial,
   c.initiator AS initiator,
   EXISTS (SELECT 1 FROM flow f

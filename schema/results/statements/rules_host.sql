@@ -125,6 +125,16 @@ SELECT NULL AS gpu, v <> 'unlimited' AND CAST(v AS INTEGER) < 1073741824 AS bad,
   'memlock_limit = ' || v || ' bytes' AS evidence
 FROM (SELECT json_extract(facts, '$.memlock_limit') AS v FROM host);
 
+-- name: gpus_lost
+-- finding: A GPU on the PCI bus does not answer the driver
+-- reads: fact gpus_lost
+-- touches: all
+-- costs: It is not measured at all; a GPU that fell off the bus often takes the NVLinks of others with it.
+-- action: dmesg for Xid 79 or "fallen off the bus"; lspci -d 10de:; drain the node and reset or reseat the GPU.
+-- source: https://docs.nvidia.com/deploy/xid-errors/index.html (Xid 79)
+SELECT NULL AS gpu, CAST(v AS INTEGER) > 0 AS bad, 'gpus_lost = ' || v AS evidence
+FROM (SELECT json_extract(facts, '$.gpus_lost') AS v FROM host);
+
 -- name: gpus_hidden
 -- note: GPUs of this machine that were not looked at
 -- reads: fact gpus_hidden

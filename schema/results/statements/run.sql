@@ -7,12 +7,12 @@ SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
 -- The number after the highest that a run has or had; NULL: SQLite gives the first one.
 INSERT INTO run (
   id, uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
-  processes, case_order, seed, telemetry_ns, pause_ns, looks, look,
+  processes, case_order, seed, telemetry_ns, pause_ns, looks, look, repeats,
   fleet, started_at_ns, status)
 VALUES (
   (SELECT max(n) + 1 FROM (SELECT max(id) AS n FROM run UNION ALL SELECT highest FROM deleted_number)),
   :uuid, :environment, :scenario, :scenario_path, :origin, :tag, :only_glob, :command_line,
-  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, nullif(:looks, 0), nullif(:look, 0),
+  :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, nullif(:looks, 0), nullif(:look, 0), :repeats,
   nullif(:fleet, 0), :started_at_ns, 'running');
 
 -- name: insert_run_fact
@@ -29,7 +29,7 @@ SELECT id FROM run WHERE uuid = :key;
 
 -- name: find_resumable
 SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes,
-  r.looks IS NOT NULL
+  r.looks IS NOT NULL OR r.repeats IS NOT NULL
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 

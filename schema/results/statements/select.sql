@@ -4,7 +4,10 @@
 SELECT id, uuid FROM run WHERE id = :name;
 
 -- name: latest_run
-SELECT id, uuid FROM run ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
+SELECT id, uuid FROM run WHERE repeats IS NULL ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
+
+-- name: repeat_of_run
+SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
 
 -- name: runs_by_prefix
 SELECT r.id, r.uuid,

@@ -119,6 +119,14 @@ static const struct recorded XEON[] = {
     {"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "512\n"},
     {"/sys/kernel/iommu_groups/0/type", "identity\n"},
     {"/sys/kernel/iommu_groups/10/type", "identity\n"},
+    {"/sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n"},
+    {"/sys/bus/pci/devices/0000:00:02.0/class", "0x030000\n"},
+    {"/sys/bus/pci/devices/0000:05:00.0/vendor", "0x10de\n"},
+    {"/sys/bus/pci/devices/0000:05:00.0/class", "0x068000\n"},
+    {"/sys/bus/pci/devices/0000:06:00.0/vendor", "0x10de\n"},
+    {"/sys/bus/pci/devices/0000:06:00.0/class", "0x030200\n"},
+    {"/sys/bus/pci/devices/0000:07:00.0/vendor", "0x10de\n"},
+    {"/sys/bus/pci/devices/0000:07:00.0/class", "0x030200\n"},
     {"/sys/devices/system/node/online", "0-1\n"},
     {"/sys/devices/system/node/node0/cpulist", "0-3\n"},
     {"/sys/devices/system/node/node0/distance", "10 21\n"},
@@ -166,6 +174,7 @@ static void test_a_server(void **state) {
   assert_fact(scene, "page_size", FACT_OK, "65536");
   assert_fact(scene, "numa_policy", FACT_OK, "refused");
   assert_fact(scene, "confidential_compute", FACT_UNAVAILABLE, "no NVML");
+  assert_fact(scene, "gpus_lost", FACT_OK, "2"); /* neither the switch nor another vendor's */
   const struct machine *machine = scene->probe->machine;
   assert_int_equal(machine->node_count, 2);
   assert_int_equal(machine->nodes[1].number, 1);
