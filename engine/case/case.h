@@ -150,6 +150,9 @@ struct stream {
   uint32_t vector_bytes; /* per access: 4, 8 or 16, not less than the type */
   uint32_t unroll;       /* accesses of a thread that are under way together: 1 or 4 */
   enum stream_clock clock;
+  /* In sequence: copy, mul, add or triad of f64. c = a, b = s c, c = a + b, a = b + s c follow each
+   * other over three arrays; a trial is the other three, and then the one that is timed. */
+  enum stream_order order;
 };
 
 /* Part of an arithmetic's case_key: raised whenever it measures differently. */

@@ -170,6 +170,12 @@ ENUM_NAMES_DECLARE(number_type, NUMBER_TYPE_LIST)
   X(STREAM_WRITE, "write") /* out[i] = made from i */
 ENUM_NAMES_DECLARE(stream_op, STREAM_OP_LIST)
 
+/* What a stream's repeats find in the caches. */
+#define STREAM_ORDER_LIST(X)                                                                       \
+  X(STREAM_ALONE, "alone")       /* what the repeat before left */                                 \
+  X(STREAM_SEQUENCE, "sequence") /* what copy, mul, add and triad leave, over the same arrays */
+ENUM_NAMES_DECLARE(stream_order, STREAM_ORDER_LIST)
+
 /* Arrays that an operation goes through: what STREAM counts as its bytes. */
 unsigned stream_op_arrays(enum stream_op op);
 

@@ -31,6 +31,9 @@ struct flow_run {
    * the method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
+  /* Event clock only: enqueue what comes between the gate and the start event. NULL: nothing. */
+  enum status (*enqueue_before)(const struct memory_context *context, struct flow_run *run,
+                                struct error *err) CHECK_RESULT;
   /* Where the method shares one buffer: that buffer as the source and as the target see it. */
   struct buffer shared[2];
 };

@@ -362,6 +362,9 @@ static enum status enqueue_gate(struct event_trial *trial, uint32_t i, struct er
   if (status == STATUS_OK && trial->gated && trial->runs[i].primer != NULL) {
     status = methods[trial->runs[i].flow->method]->prime(trial->context, &trial->runs[i], err);
   }
+  if (status == STATUS_OK && trial->runs[i].enqueue_before != NULL) {
+    status = trial->runs[i].enqueue_before(trial->context, &trial->runs[i], err);
+  }
   return status;
 }
 

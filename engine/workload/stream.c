@@ -62,12 +62,25 @@ enum { SUM_BLOCKS_MAX = 1 << 22, BLOCK_MAX = 1024, ROUNDING_BITS = 53 };
 
 __extension__ typedef unsigned __int128 uint128;
 
+/* STREAM's arrays, and which of them each operation of the sequence writes and reads (McCalpin,
+ * "Sustainable Memory Bandwidth in Current High Performance Computers", 1995). */
+enum { ARRAY_A, ARRAY_B, ARRAY_C, ARRAY_COUNT, ARRAY_NONE = ARRAY_COUNT };
+static const struct {
+  unsigned out, a, b;
+} operands[STREAM_SEQUENCE_COUNT] = {
+    [STREAM_COPY] = {ARRAY_C, ARRAY_A, ARRAY_NONE},
+    [STREAM_MUL] = {ARRAY_B, ARRAY_C, ARRAY_NONE},
+    [STREAM_ADD] = {ARRAY_C, ARRAY_A, ARRAY_B},
+    [STREAM_TRIAD] = {ARRAY_A, ARRAY_B, ARRAY_C},
+};
+
 struct stream_state {
   struct engine *engine;
   const struct bench_case *bench;
   const struct stream_place *place;
   void *work; /* of the place */
   struct stream_arrays arrays;
+  const struct buffer *shared[ARRAY_COUNT]; /* in sequence */
 };
 
 static bool has_second_input(enum stream_op op) {
@@ -84,6 +97,10 @@ static uint32_t passes_of(const struct stream *stream) {
 
 static const struct stream_place *place_of(const struct stream *stream) {
   return stream->memory.place == PLACE_GPU ? &stream_gpu : &stream_host;
+}
+
+static bool is_in_sequence(const struct stream *stream) {
+  return stream->order == STREAM_SEQUENCE;
 }
 
 static const char *stream_shape_unsupported_reason(const struct stream *stream,
@@ -119,6 +136,9 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
   }
   if (stream->memory.memory != MEMORY_DEVICE) {
     return "the arrays of a stream on a GPU are in its own memory (device)";
+  }
+  if (is_in_sequence(stream) && (stream->op > STREAM_TRIAD || stream->type != NUMBER_F64)) {
+    return "the sequence is copy, mul, add and triad of f64";
   }
   if (stream->vector_bytes != 0 && stream->vector_bytes < element_bytes_of(stream)) {
     (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %" PRIu32 " is less than one %s",
@@ -156,10 +176,9 @@ static const char *host_unsupported_reason(const struct stream *stream,
     return reason;
   }
   if (stream->block != 0 || stream->grid != 0 || stream->vector_bytes != 0 || stream->unroll != 0 ||
-      stream->clock != STREAM_CLOCK_EVENT) {
-    return "block, grid, vector_bytes, unroll and clock = \"cycles\" are a GPU's: host threads "
-           "have "
-           "none";
+      stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream)) {
+    return "block, grid, vector_bytes, unroll, clock = \"cycles\" and order = \"sequence\" are a "
+           "GPU's: host threads have none";
   }
   return NULL;
 }
@@ -183,7 +202,8 @@ static const char *stream_unsupported_reason(const struct bench_case *bench_case
 static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                 uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   const struct stream *stream = &bench_case->work.stream;
-  const uint64_t bytes = stream_op_arrays(stream->op) * stream->size_bytes;
+  const uint64_t arrays = is_in_sequence(stream) ? ARRAY_COUNT : stream_op_arrays(stream->op);
+  const uint64_t bytes = arrays * stream->size_bytes;
   if (stream->memory.place == PLACE_GPU) {
     gpu_bytes[stream->memory.index] += bytes;
   } else {
@@ -234,6 +254,64 @@ static struct stream_values input_values(const struct stream *stream, uint64_t s
       .seed_a = seed, .factor_a = 1, .element_bytes = element_bytes_of(stream)};
 }
 
+/* Array A begins as one number, B as another and C as the first: then every operation is exact, at
+ * most 21 times one of 47 bits. */
+static struct stream_values first_values(const struct stream *stream, unsigned array) {
+  return input_values(stream, array == ARRAY_B ? STREAM_SEED_B : STREAM_SEED_A);
+}
+
+/* The operation `after` places behind that of the stream. */
+static enum stream_op step_op(const struct stream *stream, unsigned after) {
+  return (enum stream_op)(((unsigned)stream->op + after) % STREAM_SEQUENCE_COUNT);
+}
+
+/* What the operation leaves after the other three. */
+static struct stream_values sequence_values(const struct stream *stream) {
+  uint32_t factors[ARRAY_COUNT + 1][2] = {
+      [ARRAY_A] = {1, 0}, [ARRAY_B] = {0, 1}, [ARRAY_C] = {1, 0}};
+  struct stream step = *stream;
+  struct stream_values values = {0};
+  for (unsigned after = 1; after <= STREAM_SEQUENCE_COUNT; after++) {
+    step.op = step_op(stream, after);
+    values = output_values(&step);
+    uint32_t *out = factors[operands[step.op].out];
+    const uint32_t *a = factors[operands[step.op].a];
+    const uint32_t *b = factors[operands[step.op].b];
+    const uint32_t sums[2] = {values.factor_a * a[0] + values.factor_b * b[0],
+                              values.factor_a * a[1] + values.factor_b * b[1]};
+    memcpy(out, sums, sizeof sums);
+    values.factor_a = sums[0];
+    values.factor_b = sums[1];
+  }
+  return values;
+}
+
+static struct stream_values expected_values(const struct stream *stream) {
+  return is_in_sequence(stream) ? sequence_values(stream) : output_values(stream);
+}
+
+static struct stream_arrays sequence_arrays(const struct stream_state *state, enum stream_op op) {
+  const unsigned b = operands[op].b;
+  return (struct stream_arrays){.out = state->shared[operands[op].out],
+                                .a = state->shared[operands[op].a],
+                                .b = b == ARRAY_NONE ? NULL : state->shared[b]};
+}
+
+static enum status take_shared(struct stream_state *state, struct case_outcome *outcome,
+                               struct error *err) {
+  const struct stream *stream = &state->bench->work.stream;
+  enum status status = STATUS_OK;
+  for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
+    status =
+        pool_take(state->engine->pool, &stream->memory, stream->size_bytes, &state->shared[i], err);
+    if (status == STATUS_OK) {
+      workload_note(outcome, state->shared[i]->note);
+    }
+  }
+  state->arrays = sequence_arrays(state, stream->op);
+  return status;
+}
+
 static enum status take_arrays(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
   const struct stream *stream = &state->bench->work.stream;
@@ -256,9 +334,28 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
   return status;
 }
 
+/* What each trial does before the operation that is timed. */
+static enum status prepare_sequence(const struct stream_state *state, struct error *err) {
+  const struct stream *stream = &state->bench->work.stream;
+  enum status status = STATUS_OK;
+  for (unsigned after = 1; status == STATUS_OK && after < STREAM_SEQUENCE_COUNT; after++) {
+    const enum stream_op op = step_op(stream, after);
+    const struct stream_arrays arrays = sequence_arrays(state, op);
+    status = state->place->do_before(state->work, op, &arrays, err);
+  }
+  return status;
+}
+
 static enum status fill_inputs(const struct stream_state *state, struct error *err) {
   const struct stream *stream = &state->bench->work.stream;
   enum status status = STATUS_OK;
+  if (is_in_sequence(stream)) {
+    for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
+      const struct stream_values values = first_values(stream, i);
+      status = state->place->fill(state->work, state->shared[i], &values, err);
+    }
+    return status;
+  }
   if (state->arrays.a != NULL) {
     const struct stream_values values = input_values(stream, STREAM_SEED_A);
     status = state->place->fill(state->work, state->arrays.a, &values, err);
@@ -281,11 +378,16 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   state->engine = engine;
   state->bench = bench_case;
   state->place = place_of(&bench_case->work.stream);
-  enum status status = take_arrays(state, outcome, err);
+  const bool sequence = is_in_sequence(&bench_case->work.stream);
+  enum status status =
+      sequence ? take_shared(state, outcome, err) : take_arrays(state, outcome, err);
   status = THEN(status, state->place->create(&engine->context, &bench_case->work.stream,
                                              &state->arrays, &state->work, err));
   if (status == STATUS_OK && state->place->cpus != NULL) {
     workload_set_cpus(outcome, state->place->cpus(state->work));
+  }
+  if (status == STATUS_OK && sequence) {
+    status = prepare_sequence(state, err);
   }
   outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
   const uint64_t ready_ns = clock_now_ns();
@@ -325,6 +427,9 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
   if (measure->host_cache == HOST_CACHE_WARM && stream->memory.place == PLACE_NUMA) {
     RETURN_ON_ERROR(fill_inputs(state, err)); /* by the threads that read them */
   }
+  if (is_in_sequence(stream)) {
+    RETURN_ON_ERROR(fill_inputs(state, err)); /* numbers grow from operation to operation */
+  }
   if (measure->host_cache == HOST_CACHE_FLUSHED) {
     stream_flush_host_cache(state->arrays.out);
     stream_flush_host_cache(state->arrays.a);
@@ -347,7 +452,7 @@ static enum status stream_poison(void *opaque, struct error *err) {
   if (stream_op_sums(stream->op)) {
     return state->place->invalidate_parts(state->work, err);
   }
-  struct stream_values values = output_values(stream);
+  struct stream_values values = expected_values(stream);
   values.invert = 1;
   return state->place->fill(state->work, state->arrays.out, &values, err);
 }
@@ -425,7 +530,7 @@ static enum status stream_verify(void *opaque, struct error *err) {
   if (stream_op_sums(stream->op)) {
     return verify_sum(state, err);
   }
-  const struct stream_values values = output_values(stream);
+  const struct stream_values values = expected_values(stream);
   struct pattern_compare_result result;
   enum status status = state->place->compare(state->work, state->arrays.out, &values, &result, err);
   if (status != STATUS_OK || result.bad_bytes == 0) {

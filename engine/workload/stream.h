@@ -24,6 +24,9 @@ struct stream_parts {
   double depth; /* most roundings that an addend of the sum has gone through */
 };
 
+/* In sequence: copy, mul, add and triad, the first operations of enum stream_op. */
+enum { STREAM_SEQUENCE_COUNT = STREAM_TRIAD + 1 };
+
 struct stream_place {
   /* The memory of stream is at this place; stream, context and arrays are borrowed. *state is set
    * on success only. */
@@ -40,6 +43,10 @@ struct stream_place {
                          struct error *err) CHECK_RESULT;
   enum status (*run)(void *state, uint32_t iterations, struct trial_times *times,
                      struct error *err) CHECK_RESULT;
+  /* From now on each trial does that operation of the stream first, after those named before. NULL:
+   * not at this place. */
+  enum status (*do_before)(void *state, enum stream_op op, const struct stream_arrays *arrays,
+                           struct error *err) CHECK_RESULT;
   /* Of the last iteration; valid until the next run. */
   enum status (*parts)(void *state, struct stream_parts *parts, struct error *err) CHECK_RESULT;
   /* Make those of the last run wrong. */

@@ -13,6 +13,11 @@ struct gpu_state {
   const struct stream *stream;
   struct stream_shape shape;
   struct stream_arguments arguments;
+  struct step {
+    struct stream_shape shape;
+    struct stream_arguments arguments;
+  } before[STREAM_SEQUENCE_COUNT - 1];
+  size_t before_count;
   struct flow flow; /* what an event trial asks about its work */
   struct flow_run run;
   struct event_trial *trial;
@@ -50,6 +55,18 @@ static enum status enqueue(const struct memory_context *context, struct flow_run
   return status;
 }
 
+static enum status stream_gpu_enqueue_before(const struct memory_context *context,
+                                             struct flow_run *run, struct error *err) {
+  struct gpu_state *state = run->state;
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < state->before_count; i++) {
+    struct step *step = &state->before[i];
+    status = cuda_session_launch(context->cuda, run->gpu, step->shape.kernel, step->shape.grid,
+                                 step->shape.block, run->stream, &step->arguments, err);
+  }
+  return status;
+}
+
 static void gpu_destroy(void *opaque) {
   struct gpu_state *state = opaque;
   if (state == NULL) {
@@ -71,6 +88,17 @@ static void gpu_destroy(void *opaque) {
 
 static uint64_t address_of(const struct buffer *buffer) {
   return buffer != NULL ? buffer->device : 0;
+}
+
+static struct stream_arguments stream_gpu_arguments(const struct stream *stream,
+                                                    const struct stream_arrays *arrays) {
+  return (struct stream_arguments){
+      .out = address_of(arrays->out),
+      .a = address_of(arrays->a),
+      .b = address_of(arrays->b),
+      .size_bytes = stream->size_bytes,
+      .passes = stream->passes > 0 ? stream->passes : 1,
+  };
 }
 
 /* Small memory beside the arrays. */
@@ -110,13 +138,7 @@ static enum status gpu_create(const struct memory_context *context, const struct
   state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_SM};
   state->run = (struct flow_run){
       .flow = &state->flow, .gpu = stream->memory.index, .state = state, .enqueue = enqueue};
-  state->arguments = (struct stream_arguments){
-      .out = address_of(arrays->out),
-      .a = address_of(arrays->a),
-      .b = address_of(arrays->b),
-      .size_bytes = stream->size_bytes,
-      .passes = stream->passes > 0 ? stream->passes : 1,
-  };
+  state->arguments = stream_gpu_arguments(stream, arrays);
   enum status status = STATUS_OK;
   if (!stream_shape_of(stream, &context->machine->gpus[stream->memory.index], &state->shape)) {
     status = error_set(err, STATUS_INVALID, "there is no kernel for that stream");
@@ -129,6 +151,22 @@ static enum status gpu_create(const struct memory_context *context, const struct
     return status;
   }
   *out = state;
+  return STATUS_OK;
+}
+
+static enum status gpu_do_before(void *opaque, enum stream_op op,
+                                 const struct stream_arrays *arrays, struct error *err) {
+  struct gpu_state *state = opaque;
+  struct stream stream = *state->stream;
+  struct step *step = &state->before[state->before_count];
+  stream.op = op;
+  if (state->before_count == STREAM_SEQUENCE_COUNT - 1 ||
+      !stream_shape_of(&stream, &state->context->machine->gpus[state->run.gpu], &step->shape)) {
+    return error_set(err, STATUS_INVALID, "there is no kernel for that sequence");
+  }
+  step->arguments = stream_gpu_arguments(&stream, arrays);
+  state->before_count++;
+  state->run.enqueue_before = stream_gpu_enqueue_before;
   return STATUS_OK;
 }
 
@@ -230,10 +268,12 @@ static enum status gpu_invalidate_parts(void *opaque, struct error *err) {
   return THEN(status, wait_own(state, err));
 }
 
-/* Cycles are counted from the first block of a launch to its last. */
+/* Cycles are counted from the first block of a launch to its last; what comes before comes once. */
 static uint32_t gpu_iterations_max(const void *opaque) {
   const struct gpu_state *state = opaque;
-  return state->stream->clock == STREAM_CLOCK_CYCLES ? 1 : EVENT_ITERATIONS_MAX;
+  return state->stream->clock == STREAM_CLOCK_CYCLES || state->before_count > 0
+             ? 1
+             : EVENT_ITERATIONS_MAX;
 }
 
 const struct stream_place stream_gpu = {
@@ -242,6 +282,7 @@ const struct stream_place stream_gpu = {
     .fill = gpu_fill,
     .compare = gpu_compare,
     .run = gpu_run,
+    .do_before = gpu_do_before,
     .parts = gpu_parts,
     .invalidate_parts = gpu_invalidate_parts,
     .iterations_max = gpu_iterations_max,

@@ -49,10 +49,15 @@ static uint64_t plan_stream_arrays_bytes(const struct stream *stream) {
   return stream_op_arrays(stream->op) * stream->size_bytes;
 }
 
+/* In sequence an operation shares the caches with the arrays of all. */
+static unsigned plan_stream_arrays(const struct stream *stream) {
+  return stream->order == STREAM_SEQUENCE ? 3 : stream_op_arrays(stream->op);
+}
+
 static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
                                uint64_t *size_bytes) {
   *memory = bench->work.stream.memory;
-  *size_bytes = plan_stream_arrays_bytes(&bench->work.stream);
+  *size_bytes = plan_stream_arrays(&bench->work.stream) * bench->work.stream.size_bytes;
   return i == 0;
 }
 
@@ -70,7 +75,7 @@ static void plan_stream_bound(const struct bench_case *bench, const struct machi
   const struct gpu *gpu = &machine->gpus[stream->memory.index];
   const bool stays = stream->passes > 1 || bench->measure.device_cache == CACHE_WARM;
   const uint64_t peak = peak_dram(gpu);
-  if (peak > 0 && !(stays && arrays_bytes <= gpu->l2_bytes)) {
+  if (peak > 0 && !(stays && plan_stream_arrays(stream) * stream->size_bytes <= gpu->l2_bytes)) {
     bound->limit = LIMIT_DRAM;
     bound->peak_bytes_per_second = peak;
   }
@@ -103,7 +108,7 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
   const struct stream *stream = &bench->work.stream;
   const bool host = stream->memory.place == PLACE_NUMA;
   const bool sums = stream->op == STREAM_DOT || stream->op == STREAM_READ;
-  const unsigned arrays = stream_op_arrays(stream->op);
+  const unsigned arrays = plan_stream_arrays(stream);
   const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
   cost->work_ns = (double)bench->payload_bytes * 1e9 / plan_stream_rate(bench, machine) +
                   ESTIMATE_GPU_ITERATION_NS;
@@ -111,6 +116,10 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
   cost->fill_ns = arrays * array_ns;
   cost->check_ns = sums ? (double)stream->size_bytes / (stream->type == NUMBER_F64 ? 8 : 4) * SUM_NS
                         : 2 * array_ns;
+  if (stream->order == STREAM_SEQUENCE) { /* before each trial: to fill, and the other operations */
+    cost->iterations_max = 1;
+    cost->flush_ns = 2 * arrays * array_ns;
+  }
   cost->host_clock = host;
   if (host && bench->measure.host_cache != HOST_CACHE_AS_IS) {
     cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;

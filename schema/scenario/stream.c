@@ -9,6 +9,10 @@ static bool stream_is_on_gpu(const void *work) {
   return !stream_is_on_node(work);
 }
 
+static bool stream_is_in_sequence(const void *work) {
+  return stream_is_on_gpu(work) && ((const union work *)work)->stream.order == STREAM_SEQUENCE;
+}
+
 static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "op", "op", WORDS(stream_op_names), SETTING(work.stream.op), .required = true,
              HELP("Operation per element: copy out = a, mul out = s a, add out = a + b, triad out "
@@ -50,6 +54,12 @@ static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "clock", "clock", WORDS(stream_clock_names), SETTING(work.stream.clock),
              .default_text = "event", .applies = stream_is_on_gpu,
              HELP("Whether cycles of the SMs are recorded in addition to the time")),
+    KIND_KEY(
+        STREAM, "order", "order", WORDS(stream_order_names), SETTING(work.stream.order),
+        .default_text = "alone", .applies = stream_is_in_sequence,
+        HELP("Whether repeats of an operation follow each other, or each follows the other "
+             "three of copy, mul, add and triad over the same three arrays (f64), so that they "
+             "evict what it left in the caches; a trial then has one repeat")),
 };
 
 static void stream_finish(const struct block *block, struct setting *setting) {
@@ -86,7 +96,8 @@ static void check_type(struct subject *subject) {
 }
 
 static void stream_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_gpu[] = {"block", "grid", "vector_bytes", "unroll", "clock", NULL};
+  static const char *const of_gpu[] = {"block", "grid", "vector_bytes", "unroll", "clock",
+                                       "order", NULL};
   static const char *const of_node[] = {"threads", NULL};
   struct subject subject = {reader, block, 0, 0};
   const struct entry *gpu = subject_find(&subject, "at.gpu");
@@ -122,6 +133,17 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   const struct entry *size = subject_find(&subject, "size");
   const struct entry *vector = subject_find(&subject, "vector_bytes");
   const struct entry *unroll = subject_find(&subject, "unroll");
+  if (stream->order == STREAM_SEQUENCE && stream->op > STREAM_TRIAD) {
+    const struct entry *op = subject_find(&subject, "op");
+    return subject_refuse(&subject, op, entry_word_span(op, stream->op),
+                          "\"copy\", \"mul\", \"add\" or \"triad\"",
+                          "op: %s is not in the sequence", stream_op_text(stream->op));
+  }
+  if (stream->order == STREAM_SEQUENCE && stream->type != NUMBER_F64) {
+    const struct entry *type = subject_find(&subject, "type");
+    return subject_refuse(&subject, type, entry_word_span(type, stream->type), "\"f64\"",
+                          "type: only numbers of f64 stay exact through the sequence");
+  }
   if (size != NULL && stream->size_bytes % element_bytes != 0) {
     return subject_refuse(&subject, size, size->node->span, "a whole number of elements",
                           "size: %llu bytes are not a whole number of %s of %u bytes",
@@ -140,15 +162,17 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   return true;
 }
 
-static const char *const stream_checked[] = {"size", "type", "vector_bytes", "unroll", NULL};
+static const char *const stream_checked[] = {"size",  "type", "vector_bytes", "unroll", "op",
+                                             "order", NULL};
 
 const struct scenario_kind scenario_kind_stream = {
-    .section = {SECTION_ROOT, "stream", true, "[[stream]]",
-                "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
-                "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
-                "as in STREAM, each array once: two arrays for copy, mul and dot, three "
-                "for add and triad, one for read and write. `threads` is for nodes only; "
-                "`block`, `grid`, `vector_bytes`, `unroll` and `clock` are for GPUs only."},
+    .section =
+        {SECTION_ROOT, "stream", true, "[[stream]]",
+         "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
+         "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
+         "as in STREAM, each array once: two arrays for copy, mul and dot, three "
+         "for add and triad, one for read and write. `threads` is for nodes only; "
+         "`block`, `grid`, `vector_bytes`, `unroll`, `clock` and `order` are for GPUs only."},
     .fields = stream_fields,
     .field_count = sizeof stream_fields / sizeof *stream_fields,
     .finish = stream_finish,

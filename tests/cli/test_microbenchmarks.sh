@@ -36,9 +36,13 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
 
 reproduce grid-sweep grid-sweep=7 --set stream.size=64KiB
 expect_out '^gpu0,100000,[0-9.]+,'
-reproduce stream 'stream=72 stream-best=15' --set threads.size=64KiB \
+reproduce stream 'stream=72 stream-best=15 stream-sequence=32' --set threads.size=64KiB \
   --set 'elements.size={ from = "1KiB", to = "64KiB", factor = 2 }' --set best.size=64KiB \
+  --set 'sequence_elements.size={ from = "1KiB", to = "64KiB", factor = 2 }' --set sequence.size=64KiB \
   --set host.size=64KiB
+# Beside every rate in sequence stands that of the operation alone.
+equal 32 "$(grep -Ec '^gpu0,(best|simple),[0-9]+,[a-z]+,[0-9.]+,,,[0-9.]+,,,[0-9.]+,-?[0-9.]+,all three' out)" \
+  'operations in sequence and alone'
 reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflicts=6' \
   --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
 # The fake driver's banks: 29 cycles, and 2 more for each further thread.

@@ -96,6 +96,7 @@ ALTER TABLE chase ADD COLUMN access TEXT; -- bulk: by the bulk copy engine; NULL
 ALTER TABLE chase ADD COLUMN element_bytes INTEGER; -- 4; NULL: 8, in shared memory 4
 -- Processors that the threads could run on that copied, or else started the trials: "0-23,48".
 ALTER TABLE case_run ADD COLUMN cpus TEXT;
+ALTER TABLE stream ADD COLUMN repeat_order TEXT; -- sequence: after STREAM's other operations; NULL: alone
 
 ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
 

@@ -87,7 +87,7 @@ FROM json_each(:definition) d WHERE d.key = 'chase';
 -- name: insert_stream
 INSERT INTO stream (
   bench_case, op, number_type, memory_place, memory_index, memory, size_bytes, passes, threads, gpu,
-  block, grid, vector_bytes, unroll, clock)
+  block, grid, vector_bytes, unroll, clock, repeat_order)
 SELECT
   :bench_case,
   json_extract(d.value, '$.op'),
@@ -104,7 +104,8 @@ SELECT
   nullif(json_extract(d.value, '$.grid'), 0),
   nullif(json_extract(d.value, '$.vector_bytes'), 0),
   nullif(json_extract(d.value, '$.unroll'), 0),
-  json_extract(d.value, '$.clock')
+  json_extract(d.value, '$.clock'),
+  json_extract(d.value, '$.order')
 FROM json_each(:definition) d WHERE d.key = 'stream';
 
 -- name: insert_arithmetic

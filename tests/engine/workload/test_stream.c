@@ -76,6 +76,39 @@ static void one_thread_and_many_blocks(void **state) {
   }
 }
 
+/* The operation that is timed is the last of four over the same arrays, which end as they should in
+ * every trial; and what repeats by itself from the L2 does not where they follow each other. */
+static void operations_in_sequence(void **state) {
+  const uint64_t l2_bytes = ((struct fixture *)*state)->machine->gpus[0].l2_bytes;
+  for (int op = 0; op <= (int)STREAM_TRIAD; op++) {
+    struct bench_case bench_case =
+        stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
+    bench_case.measure.verify = VERIFY_EVERY;
+    bench_case.work.stream.order = STREAM_SEQUENCE;
+    run_verified(*state, &bench_case);
+    const struct fixture *fixture = *state;
+    for (uint32_t i = 0; i < fixture->trial_count; i++) {
+      assert_int_equal(fixture->trials[i].iterations, 1);
+    }
+    uint64_t host_bytes;
+    uint64_t gpu_bytes[MACHINE_GPUS_MAX];
+    engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+    assert_int_equal(gpu_bytes[0], 3 * SIZE_BYTES);
+  }
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);
+  bench_case.work.stream.size_bytes = l2_bytes / 5 * 2 / 8 * 8; /* two fit, three do not */
+  const struct fixture *fixture = *state;
+  double ns[2];
+  for (int order = 0; order < 2; order++) {
+    bench_case.work.stream.order = (enum stream_order)order;
+    run_verified(*state, &bench_case);
+    const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
+    ns[order] = (double)trial->elapsed_ns / trial->iterations;
+  }
+  assert_true(ns[STREAM_SEQUENCE] > 1.15 * ns[STREAM_ALONE]); /* of two arrays one is still there */
+}
+
 /* By cycles, one launch is one trial. */
 static void cycles_are_counted(void **state) {
   struct bench_case bench_case =
@@ -142,6 +175,12 @@ static void unsupported_stream_gives_its_reason(void **state) {
   bench_case.work.stream.unroll = 1;
   bench_case.work.stream.block = 1025;
   refuses(*state, &bench_case, "1024");
+  bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F64);
+  bench_case.work.stream.order = STREAM_SEQUENCE;
+  refuses(*state, &bench_case, "copy, mul, add and triad of f64");
+  bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F32);
+  bench_case.work.stream.order = STREAM_SEQUENCE;
+  refuses(*state, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
   bench_case.work.stream.grid = 1 << 23;
   refuses(*state, &bench_case, "sum of its own");
@@ -166,6 +205,7 @@ int main(void) {
       cmocka_unit_test(every_operation_on_a_gpu),
       cmocka_unit_test(every_operation_on_the_host),
       cmocka_unit_test(one_thread_and_many_blocks),
+      cmocka_unit_test(operations_in_sequence),
       cmocka_unit_test(cycles_are_counted),
       cmocka_unit_test(caches_are_flushed_with_it),
       cmocka_unit_test(memory_is_counted),

@@ -286,6 +286,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "grid-sweep",
                                       "memory-hierarchy",
                                       "stream",
+                                      "stream-sequence",
                                       "shared-cache-scaling",
                                       "shared-memory-latency",
                                       "trials",

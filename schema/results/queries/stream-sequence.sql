@@ -1,0 +1,52 @@
+-- STREAM in sequence, beside each operation alone.
+--
+-- One row per GPU, kernel, number of elements and operation, from the latest run of stream: GB/s where copy, mul, add
+-- and triad follow each other over the same three arrays, and where the operation repeats by itself. kernel is "best" or
+-- "simple" (one element per thread, blocks of 1024). mean is by the mean time of the trials in sequence. Where arrays
+-- fit the L2 cache the rate is not that of the memory, and the remark says which.
+--
+-- plot: x=elements y=sequence,alone curve=operation by=gpu rows=kernel:simple peak=peak_gbps unit=GB/s scale=semilog
+--     figure=stream
+--
+-- narrow: low,high,peak_gbps,change_pct,remark,kernel,mean
+--
+-- :run (run, default null) the run to show; null: the latest of stream
+WITH
+  point AS (
+    SELECT c.*, p.listed,
+      CASE WHEN p.block IN ('sequence', 'best') THEN 'best' ELSE 'simple' END AS kernel,
+      CASE WHEN p.block LIKE 'sequence%' THEN 1 ELSE 0 END AS in_sequence,
+      d.l2_bytes,
+      (SELECT c.payload_bytes / avg(m.mean_ns) FROM case_run m
+       WHERE m.run = c.run AND m.bench_case = c.bench_case AND m.status = 'ok') AS mean
+    -- The last point by threads is one by elements, which is measured once.
+    FROM v_place p
+    CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
+    LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
+    WHERE c.status <> 'skipped' AND p.block IN ('best', 'elements', 'sequence', 'sequence_elements')
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
+                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+SELECT
+  s.source_place || s.source_index AS gpu,
+  s.kernel AS kernel,
+  s.size_bytes / 8 AS elements,
+  s.operation AS operation,
+  s.gbps AS sequence,
+  s.gbps_low AS low,
+  s.gbps_high AS high,
+  s.mean AS mean,
+  s.peak_gbps AS peak_gbps,
+  s.percent_of_peak AS peak_pct,
+  a.gbps AS alone,
+  100 * (s.gbps / a.gbps - 1) AS change_pct,
+  CASE
+    WHEN s.status <> 'ok' THEN s.status || ': ' || s.reason
+    WHEN 3 * s.size_bytes <= s.l2_bytes THEN 'all three arrays fit the L2 cache'
+    WHEN CASE WHEN s.operation IN ('add', 'triad') THEN 3 ELSE 2 END * s.size_bytes <= s.l2_bytes
+      THEN 'alone: fits the L2 cache'
+  END AS remark
+FROM point s
+LEFT JOIN point a ON a.in_sequence = 0 AND a.kernel = s.kernel AND a.source_index = s.source_index
+  AND a.operation = s.operation AND a.size_bytes = s.size_bytes
+WHERE s.in_sequence = 1
+ORDER BY s.source_index, s.kernel, s.size_bytes, s.listed;
