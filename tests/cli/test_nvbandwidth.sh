@@ -27,6 +27,7 @@ expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
 expect_out '^64KiB by sm: both ways, total GB/s between row and column$'
 expect_out '^gpu3 .* N/A$'
 expect_out '^64KiB by ce: GB/s copied within each GPU$'
+expect_out '^64KiB by sm \(bulk\): GB/s copied within each GPU$'
 expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_latency_tma' and space = 'peer' and ns_per_hop > 0"
 expect_value 8 four.db "select count(*) from v_case where block glob 'device_local_[rw]*_sm' and verified and operation in ('read', 'write')"
 expect_out '^min [0-9.]+, mean [0-9.]+, max [0-9.]+ ns'

@@ -15,7 +15,8 @@
   TEXT("path", path)                                                                               \
   TEXT("axes", axes)                                                                               \
   TEXT("kind", kind)                                                                               \
-  TEXT("method", method)                                                                           \
+  TEXT("method", method) /* "sm (bulk)" where the scenario names the kernel */                     \
+  TEXT("kernel_variant", kernel_variant)                                                           \
   TEXT("operation", operation)                                                                     \
   TEXT("direction", direction)                                                                     \
   TEXT("source", source)               /* "gpu0" */                                                \

@@ -86,6 +86,9 @@ static struct run_rows run_rows_of(const struct result_set *set) {
   for (size_t i = 0; i < set->row_count; i++) {
     rows[i].swept = run_row_axes(set->arena, rows[i].axes, &rows[i].swept_count);
     rows[i].same = run_row_same(set->arena, &rows[i]);
+    if (rows[i].kernel_variant != NULL && result_axis(&rows[i], "kernel.variant") == NULL) {
+      rows[i].method = arena_format(set->arena, "%s (%s)", rows[i].method, rows[i].kernel_variant);
+    }
   }
   run_rows_name_single(set->arena, rows, set->row_count);
   return (struct run_rows){rows, set->row_count};

@@ -12,7 +12,7 @@
 -- is impossible has status "skipped". size_bytes is NULL where flows differ in it. special is 1 where bytes are
 -- strided, staged through the host on purpose, or moved by the bulk copy engine.
 --
--- narrow: noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
+-- narrow: kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
 -- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
@@ -84,7 +84,10 @@ SELECT
   c.case_key AS case_key,
   c.noise AS noise,
   c.noise_percent AS noise_percent,
-  c.noise_ns AS noise_ns
+  c.noise_ns AS noise_ns,
+  (SELECT nullif(f.kernel_variant, 'auto') FROM flow f
+   WHERE f.bench_case = c.bench_case AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)
+    AS kernel_variant
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;
